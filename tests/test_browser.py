@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.thorough
 
 
-def test_it_reads_a_page_and_hears_its_errors(tmp_path: Path) -> None:
+def test_browser_reads_a_page_and_reports_script_errors(tmp_path: Path) -> None:
     from tests.browser import started
 
     quiet, loud = tmp_path / "quiet.html", tmp_path / "loud.html"

@@ -40,14 +40,14 @@ def needs(root: Path) -> dict[str, set[str]]:
 
 
 @pytest.mark.thorough
-def test_modules_do_not_need_each_other() -> None:
+def test_modules_have_no_import_cycles() -> None:
     graph = needs(ROOT)
     assert graph["kempelen.cli"]
     TopologicalSorter(graph).prepare()  # CycleError names the modules of a circle
 
 
 @pytest.mark.thorough
-def test_a_circle_is_found() -> None:
+def test_import_cycle_is_detected() -> None:
     graph = needs(ROOT)
     graph["agent.limits"].add("kempelen.cli")
     with pytest.raises(CycleError):

@@ -260,11 +260,11 @@ TOO_LONG = [
 ]
 
 IMAGE = "tests/docker/test_image.py"
-COMPOSED = "tests/tournament/test_compose.py::test_the_composed_match"
-BOTS = "tests/tournament/test_bots.py::test_a_match_of_go_between_bots"
+COMPOSED = "tests/tournament/test_compose.py::test_compose_services_play_match_to_the_end"
+BOTS = "tests/tournament/test_bots.py::test_bots_play_go_at_match_size_and_komi"
 EXTRAS = "pyproject.toml"
-HABITS = "tests/opponents/test_sessions.py::test_show_list_and_forget"
-NETWORK = "tests/docs/test_extending.py::test_a_network_is_trained_and_plays"
+HABITS = "tests/opponents/test_sessions.py::test_command_shows_lists_and_forgets_opponents"
+NETWORK = "tests/docs/test_extending.py::test_example_network_trains_and_plays"
 
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
 ELSEWHERE = {
@@ -287,17 +287,18 @@ ELSEWHERE = {
     "kempelen-env/bin/kempelen warmup": IMAGE,
     "pip wheel --no-deps .": IMAGE,
     "docker build -t kempelen . && docker run --rm -i kempelen": (
-        f"{IMAGE}::test_a_game_is_played_by_its_user"
+        f"{IMAGE}::test_image_plays_game_as_unprivileged_user"
     ),
-    "docker compose up --build --exit-code-from runner": f"{IMAGE}::test_the_composed_match",
+    "docker compose up --build --exit-code-from runner": (
+        f"{IMAGE}::test_compose_runs_complete_match"
+    ),
     "docker compose -f compose.yaml -f docker/go.yaml up --build --exit-code-from runner": (
-        f"{IMAGE}::test_the_composed_match"
+        f"{IMAGE}::test_compose_runs_complete_match"
     ),
     "python train.py": NETWORK,
     "kempelen selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
     "kempelen gtp --game NAME --evaluation FILE.py:function": (
-        "tests/agent/search/test_batched_mcts.py::"
-        "test_a_player_searches_in_batches_whatever_suits_the_game"
+        "tests/agent/search/test_batched_mcts.py::test_player_uses_the_batch_size_of_the_evaluation"
     ),
     "pip install 'kempelen[gtp]'": EXTRAS,
     "pip install 'kempelen[server]'": EXTRAS,
@@ -308,93 +309,99 @@ ELSEWHERE = {
     "pip install 'kempelen[train-gpu]'": EXTRAS,
     "pip install 'kempelen[web]'": EXTRAS,
     "cutechess-cli -engine cmd=/path/to/kempelen arg=uci proto=uci -engine cmd=stockfish proto=uci "
-    "-each tc=10+0.1": "tests/kempelen/test_games.py::test_as_match_runners_talk",
+    "-each tc=10+0.1": "tests/kempelen/test_games.py::test_fastchess_command_order_is_supported",
     "cutechess-cli -engine cmd=/path/to/kempelen arg=xboard proto=xboard -engine cmd=stockfish "
-    "proto=uci -each tc=10+0.1": "tests/kempelen/test_xboard.py::test_the_chess_package_plays",
+    "proto=uci -each tc=10+0.1": "tests/kempelen/test_xboard.py::test_python_chess_plays_moves",
     "xboard -fcp '/path/to/kempelen xboard'": (
-        "tests/kempelen/test_xboard.py::test_a_whole_game_in_xboard"
+        "tests/kempelen/test_xboard.py::test_whole_game_is_played_in_xboard"
     ),
-    "xboard -debug": "tests/kempelen/test_xboard.py::test_a_whole_game_in_xboard",
-    "kempelen xboard": "tests/kempelen/test_xboard.py::test_a_short_conversation",
+    "xboard -debug": "tests/kempelen/test_xboard.py::test_whole_game_is_played_in_xboard",
+    "kempelen xboard": "tests/kempelen/test_xboard.py::test_xboard_session_moves_and_quits",
     'kempelen match --engine cmd="kempelen xboard",proto=xboard --engine cmd=stockfish --tc '
-    "10+0.1": "tests/kempelen/test_xboard.py::test_it_plays_a_pair_against_uci",
-    "kempelen uci": "tests/kempelen/test_uci.py::test_a_short_conversation",
-    "kempelen uci --tune": "tests/test_commands.py::test_the_constants_are_options",
+    "10+0.1": (
+        "tests/kempelen/test_xboard.py::test_xboard_engine_plays_a_match_against_a_uci_engine"
+    ),
+    "kempelen uci": "tests/kempelen/test_uci.py::test_uci_session_searches_and_quits",
+    "kempelen uci --tune": (
+        "tests/test_commands.py::test_tune_flag_lists_search_constants_as_options"
+    ),
     "kempelen gtp --game othello --experience FILE": (
         "tests/kempelen/test_gtp.py::test_experience_is_kept_in_a_file"
     ),
-    "kempelen gtp": "tests/kempelen/test_gtp.py::test_go_on_19x19_without_arguments",
+    "kempelen gtp": "tests/kempelen/test_gtp.py::test_default_game_is_19x19_go",
     "kempelen analysis": (
-        "tests/kempelen/test_analysis.py::test_all_is_answered_after_the_end_of_input"
+        "tests/kempelen/test_analysis.py::test_all_queries_are_answered_after_end_of_input"
     ),
     "kempelen analysis --threads 2": (
-        "tests/kempelen/test_analysis.py::test_the_words_that_katrain_starts_katago_with"
+        "tests/kempelen/test_analysis.py::test_katago_arguments_from_katrain_are_accepted"
     ),
-    "kempelen bench": "tests/docs/test_examples.py::test_console",
-    "kempelen doctor": "tests/docs/test_examples.py::test_console",
+    "kempelen bench": "tests/docs/test_examples.py::test_console_examples_match_output",
+    "kempelen doctor": "tests/docs/test_examples.py::test_console_examples_match_output",
     "kempelen try": "tests/kempelen/test_try.py",
     "kempelen try my_eval.py:evaluate": "tests/kempelen/test_try.py",
-    "kempelen match": "tests/kempelen/test_match.py::test_a_match",
+    "kempelen match": "tests/kempelen/test_match.py::test_match_writes_pgn_and_logs_and_is_resumed",
     "kempelen watch --mqtt ...": COMPOSED,
     "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
-    "kempelen listen": "tests/kempelen/test_listen.py::test_it_ends_when_told_to",
+    "kempelen listen": "tests/kempelen/test_listen.py::test_server_stops_on_sigterm_and_sigint",
     "kempelen listen --config server.yaml": (
-        "tests/kempelen/test_listen.py::test_the_file_of_the_page"
+        "tests/kempelen/test_listen.py::test_config_file_of_the_guide_works"
     ),
     "kempelen listen --address tls://0.0.0.0:7117 --address wss://0.0.0.0:7118 --certificate "
     "certificate.pem --key key.pem --tokens tokens": (
-        "tests/kempelen/test_listen.py::test_the_file_of_the_page"
+        "tests/kempelen/test_listen.py::test_config_file_of_the_guide_works"
     ),
-    "kempelen web": "tests/web/test_pages_in_a_browser.py::test_a_server_killed_in_a_game",
+    "kempelen web": (
+        "tests/web/test_pages_in_a_browser.py::test_game_continues_after_server_is_killed"
+    ),
     "kempelen web --address 0.0.0.0:7118 --certificate certificate.pem --key key.pem "
-    "--tokens tokens": "tests/kempelen/test_web.py::test_it_serves_over_tls_and_ends_in_order",
+    "--tokens tokens": "tests/kempelen/test_web.py::test_server_uses_tls_and_stops_on_sigterm",
     'kempelen web --game my_game.py:MyGame --evaluation "mine=my_eval.py:evaluate" '
     '--engine "Fish=uci stockfish"': (
-        "tests/web/test_playing.py::test_the_owner_s_game_and_evaluation"
+        "tests/web/test_playing.py::test_user_defined_game_and_evaluation_can_be_played"
     ),
     "kempelen serve --name go1 --game go --mqtt ...": BOTS,
     "dask scheduler": "tests/dask_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/dask_cluster.py::Dask",
     "kempelen selfplay positions.bin --cluster tcp://HOST:8786": (
-        "tests/training/test_training_cluster.py::test_the_commands"
+        "tests/training/test_training_cluster.py::test_commands_on_cluster_make_same_files"
     ),
-    "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",
+    "kempelen tables build": (
+        "tests/kempelen/test_tables.py::test_tables_are_built_counted_packed_and_checked"
+    ),
     "kempelen tune search": (
-        "tests/tournament/test_tuning.py::"
-        "test_our_constants_are_tuned_by_games_and_a_second_run_goes_on"
+        "tests/tournament/test_tuning.py::test_search_constants_are_tuned_and_run_resumes"
     ),
     "kempelen tune search nakade near_1=2 --game go --size 9 --nodes 500 --pairs 2000 "
-    "--state go.json": (
-        "tests/tournament/test_tuning.py::test_settings_of_the_go_search_are_tuned_by_games"
-    ),
+    "--state go.json": ("tests/tournament/test_tuning.py::test_go_search_settings_are_tuned"),
     "kempelen gtp --set nakade=0.7 --set near_1=20": (
         "tests/kempelen/test_gtp.py::test_settings_reach_the_search"
     ),
     "kempelen selfplay games.txt --game go": (
-        "tests/training/test_go_patterns.py::test_the_command_plays_and_shows"
+        "tests/training/test_go_patterns.py::test_selfplay_command_plays_and_shows_go_games"
     ),
     "kempelen tune patterns games.txt -o weights.json": (
-        "tests/training/test_go_patterns.py::test_the_command_writes_weights_that_can_be_loaded"
+        "tests/training/test_go_patterns.py::test_tune_patterns_writes_loadable_weights"
     ),
     "kempelen train FILE.yaml": (
-        "tests/training/test_network_training.py::test_the_command_says_what_it_made_and_of_what"
+        "tests/training/test_network_training.py::"
+        "test_train_command_reports_results_and_writes_manifest"
     ),
     "kempelen tune evaluation positions.bin -o weights.py": (
-        "tests/training/test_texel.py::test_the_command_writes_other_weights"
+        "tests/training/test_texel.py::test_tune_evaluation_writes_new_weights"
     ),
     "kempelen connect": "tests/kempelen/test_connect.py",
     "kempelen connect tls://HOST:PORT --token-file token": (
-        "tests/kempelen/test_connect.py::test_over_the_internet"
+        "tests/kempelen/test_connect.py::test_client_reconnects_over_tls_with_a_token"
     ),
     'kempelen match --engine cmd=kempelen,args=uci,name=here --engine "cmd=kempelen,args=connect '
     'tcp://HOST:PORT,name=there" --tc 10+0.1 --games 100': (
-        "tests/kempelen/test_connect.py::test_a_match_against_a_server"
+        "tests/kempelen/test_connect.py::test_match_is_played_against_a_remote_server"
     ),
     "kempelen provide --token-file lichess-token": (
-        "tests/kempelen/test_provide.py::test_it_provides_until_it_is_told_to_stop"
+        "tests/kempelen/test_provide.py::test_provide_serves_analysis_until_sigterm"
     ),
     "kempelen gtp --game othello --size 6 --habits habits.jsonl": (
-        "tests/opponents/test_gtp_sessions.py::test_a_line_that_won_is_played_again"
+        "tests/opponents/test_gtp_sessions.py::test_winning_line_is_played_again"
     ),
     'kempelen habits show "Ann Other" --file habits.jsonl': HABITS,
     "kempelen habits list --file habits.jsonl": HABITS,
@@ -403,7 +410,8 @@ ELSEWHERE = {
     "kempelen web --watch run.sqlite": "tests/kempelen/test_web_watching.py",
     "kempelen web --mqtt mqtt://HOST": "tests/kempelen/test_web_watching.py",
     "kempelen lab exercise": (
-        "tests/kempelen/lab/test_exercise.py::test_it_asks_until_all_is_solved_or_given_up"
+        "tests/kempelen/lab/test_exercise.py::"
+        "test_interactive_session_marks_answers_and_saves_results"
     ),
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",
@@ -416,14 +424,14 @@ ELSEWHERE = {
 SNIPPETS = {
     "engine: {dir: \"/path/to/kempelen-env/bin/\", name: \"kempelen\", protocol: \"uci\", "
     "uci_options: {Hash: 256, Threads: 2, Move Overhead: 100}}": (
-        "tests/test_commands.py::test_lichess_bot_starts_it"
+        "tests/test_commands.py::test_lichess_bot_settings_start_the_engine"
     ),
-    "game: othello": "tests/test_commands.py::test_entries_of_other_games",
+    "game: othello": "tests/test_commands.py::test_tournament_entries_of_other_games_are_accepted",
     "game: {name: go, options: {size: 9, komi: 7.5}}": (
-        "tests/test_commands.py::test_entries_of_other_games"
+        "tests/test_commands.py::test_tournament_entries_of_other_games_are_accepted"
     ),
     "{protocol: lab, command: mcts, time: {playouts: 200}}": (
-        "tests/test_commands.py::test_entries_of_other_games"
+        "tests/test_commands.py::test_tournament_entries_of_other_games_are_accepted"
     ),
 }  # fmt: skip
 
@@ -440,12 +448,12 @@ def commands(page: Page) -> set[str]:
     return found
 
 
-def test_no_command_is_forgotten() -> None:
+def test_every_documented_command_is_listed() -> None:
     said = set().union(*map(commands, [*GUIDES, MEASUREMENTS]))
     assert said == HERE.keys() | ELSEWHERE.keys() | {*TOO_LONG}
 
 
-def test_no_file_is_forgotten() -> None:
+def test_every_documented_yaml_snippet_is_listed() -> None:
     assert {each for each in QUOTED if re.fullmatch(YAML, each)} == SNIPPETS.keys()
     blocks = [block for _, block in cases("yaml") if not block.name]
     assert [block.text.partition("\n")[0] for block in blocks] == ["name: cup"]
@@ -470,7 +478,7 @@ def runs_elsewhere(command: str, where: str) -> bool:
     return True
 
 
-def test_what_runs_elsewhere_is_there() -> None:
+def test_referenced_tests_and_targets_exist() -> None:
     places = ELSEWHERE | SNIPPETS
     assert not {each: place for each, place in places.items() if not runs_elsewhere(each, place)}
 
@@ -561,7 +569,7 @@ def help_of(script: str) -> str:
     return shown.getvalue()
 
 
-def test_long_commands_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_commands_use_existing_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     missing = []
     for command in TOO_LONG + [each for each in HERE if each.startswith("python benchmarks/")]:
@@ -573,14 +581,14 @@ def test_long_commands_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.thorough
-def test_the_constants_are_options() -> None:
+def test_tune_flag_lists_search_constants_as_options() -> None:
     run = subprocess.run(
         [KEMPELEN, "uci", "--tune"], input="uci\nquit\n", capture_output=True, text=True, timeout=60
     )
     assert "option name NullMoveDepth type spin default " in run.stdout
 
 
-def test_lichess_bot_starts_it() -> None:
+def test_lichess_bot_settings_start_the_engine() -> None:
     (snippet,) = (each for each in SNIPPETS if each.startswith("engine:"))
     engine = yaml.safe_load(snippet)["engine"]
     bin_folder = engine["dir"].replace("/path/to/kempelen-env/bin", str(KEMPELEN.parent))
@@ -592,7 +600,7 @@ def test_lichess_bot_starts_it() -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("game", [each for each in SNIPPETS if each.startswith("game")])
-def test_entries_of_other_games(game: str, tmp_path: Path) -> None:
+def test_tournament_entries_of_other_games_are_accepted(game: str, tmp_path: Path) -> None:
     (player,) = (each for each in SNIPPETS if each.startswith("{protocol"))
     player = player.replace("200", "2")
     file = tmp_path / "cup.yaml"
@@ -600,7 +608,7 @@ def test_entries_of_other_games(game: str, tmp_path: Path) -> None:
     assert main(["tournament", str(file)]) == 0
 
 
-async def test_a_tournament_from_python(tmp_path: Path) -> None:
+async def test_tournament_is_run_from_python(tmp_path: Path) -> None:
     (line,) = (each for each in QUOTED if each.startswith("await "))
     assert line == "await tournament.runner.play(settings, boards=2, listeners=[print])"
     file = tmp_path / "cup.yaml"
@@ -613,5 +621,5 @@ async def test_a_tournament_from_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [each for each in QUOTED if each.startswith("setoption")])
-def test_options_in_the_text_are_understood(line: str) -> None:
+def test_setoption_lines_in_the_docs_are_parsed(line: str) -> None:
     assert parse_set_option(line.removeprefix("setoption")) == SetOption("Search", "mcts")

@@ -33,7 +33,7 @@ def rows(text, algorithm):
 
 
 @pytest.mark.thorough
-def test_the_laboratory_prints_the_run_of_the_notes(laboratory):
+def test_laboratory_sss_star_trace_matches_the_lecture_notes(laboratory):
     text = printed(laboratory, 'lab("trace --game tree --algorithm sss-star")')
     assert text.splitlines()[13] == (
         "14  (2.1.2.1, S, 15), (2.1.1.1, S, 13), (1.1.2.1, S, 7), (1.1.1.1, S, 5)"
@@ -42,14 +42,14 @@ def test_the_laboratory_prints_the_run_of_the_notes(laboratory):
 
 
 @pytest.mark.thorough
-def test_the_laboratory_solves_and_compares(laboratory):
+def test_laboratory_solves_games_and_shows_theory(laboratory):
     assert "el segundo jugador gana" in printed(laboratory, 'lab("solve --game grundy')
     assert "the first player wins" in printed(laboratory, "chomp = folder")
     assert "Knuth-Moore" in printed(laboratory, 'lab("run --game random-tree')
 
 
 @pytest.mark.thorough
-def test_the_laboratory_finds_moves_without_values(laboratory):
+def test_laboratory_traces_b_star_and_best_node_search(laboratory):
     """B* looks below one of two moves; BNS parts one of three from the others."""
     expanded = [
         line.split()[1]
@@ -64,7 +64,7 @@ def test_the_laboratory_finds_moves_without_values(laboratory):
 
 
 @pytest.mark.thorough
-def test_the_laboratory_prunes_and_looks_beyond_the_horizon(laboratory):
+def test_laboratory_shows_pruning_and_search_extensions(laboratory):
     whole, pruned = (
         rows(text, "minimax")
         for text in printed(
@@ -82,7 +82,7 @@ def test_the_laboratory_prunes_and_looks_beyond_the_horizon(laboratory):
 
 
 @pytest.mark.thorough
-def test_the_laboratory_does_not_err_twice(laboratory):
+def test_laboratory_memory_avoids_a_repeated_loss(laboratory):
     """As O the memory has the even games: a corner loses the first, the others are drawn."""
     games = printed(laboratory, "memory = ").split("game ")[2::2]
     assert [game.splitlines()[2].split()[1] for game in games] == ["c1", "b3", "b3"]
@@ -97,7 +97,7 @@ def test_the_laboratory_does_not_err_twice(laboratory):
 
 
 @pytest.mark.thorough
-def test_the_laboratory_shows_its_pictures(laboratory):
+def test_laboratory_cells_show_svg_pictures(laboratory):
     drawn = [cell for cell in laboratory.cells if cell.source.startswith("draw(")]
     assert len(drawn) >= 7
     for cell in [*drawn, next(c for c in laboratory.cells if c.source.startswith("small = "))]:
@@ -105,7 +105,7 @@ def test_the_laboratory_shows_its_pictures(laboratory):
         assert any("image/svg+xml" in data for data in shown), cell.source
 
 
-def test_the_source_has_no_outputs():
+def test_notebook_sources_have_no_outputs():
     notebooks = list(NOTEBOOKS.glob("*.ipynb"))
     assert notebooks
     for path in notebooks:

@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "second-python"
 
 @pytest.mark.skipif(os.name != "posix", reason="a script for bash")
 @pytest.mark.parametrize("second", [sys.executable, "no-python-at-all"])
-def test_another_python_is_asked_for(second: str) -> None:
+def test_missing_or_same_version_python_is_rejected(second: str) -> None:
     """One of the same version is no other."""
     environment = {**os.environ, "PYTHON": sys.executable, "SECOND_PYTHON": second}
     done = subprocess.run([SCRIPT], env=environment, capture_output=True, text=True)

@@ -34,7 +34,7 @@ def test_infinite_overrides_the_clock():
     assert allot(limits, OVERHEAD).hard == inf
 
 
-def test_a_move_on_a_clock_takes_no_longer_than_it_may():
+def test_movetime_caps_the_hard_limit_on_a_clock():
     clock = SideClock(300.0, 5.0)
     alone = allot(Limits(clock=clock), OVERHEAD)
     assert allot(Limits(clock=clock, movetime=1000.0), OVERHEAD) == alone
@@ -43,14 +43,14 @@ def test_a_move_on_a_clock_takes_no_longer_than_it_may():
     assert limited.soft == alone.soft
 
 
-def test_movetime_is_used_up_but_for_the_overhead():
+def test_movetime_is_used_minus_the_overhead():
     budget = allot(Limits(movetime=0.5), OVERHEAD)
     assert budget.hard == pytest.approx(0.49)
     assert budget.soft == inf
 
 
 @pytest.mark.parametrize("left", [0.0, 0.2])
-def test_what_the_way_to_the_clock_takes_is_kept_of_a_period_too(left):
+def test_lag_reserve_is_subtracted_from_an_overtime_period(left):
     limits = Limits(clock=SideClock(left, overtime=Overtime(10.0, 2)))
     assert allot(limits, OVERHEAD).hard == pytest.approx(5 - OVERHEAD)
     assert allot(limits, OVERHEAD, reserve=0.3).hard == pytest.approx(4.7)
@@ -58,7 +58,7 @@ def test_what_the_way_to_the_clock_takes_is_kept_of_a_period_too(left):
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.010, 0.011])
-def test_with_next_to_nothing_left_it_plays_at_once(seconds):
+def test_nearly_empty_clock_gets_the_minimum_time(seconds):
     for limits in (sudden_death(seconds), Limits(movetime=seconds)):
         budget = allot(limits, OVERHEAD)
         assert budget.hard == pytest.approx(LEAST, abs=1e-6)
@@ -68,14 +68,14 @@ def test_with_next_to_nothing_left_it_plays_at_once(seconds):
 @pytest.mark.parametrize("seconds", [0.02, 0.1, 1.0, 60.0, 5400.0])
 @pytest.mark.parametrize("increment", [0.0, 0.01, 1.0, 30.0])
 @pytest.mark.parametrize("moves_to_go", [None, 1, 2, 3, 10, 40])
-def test_the_overhead_is_always_kept_free(seconds, increment, moves_to_go):
+def test_hard_limit_leaves_the_overhead_unused(seconds, increment, moves_to_go):
     limits = Limits(clock=SideClock(seconds, increment), moves_to_go=moves_to_go)
     budget = allot(limits, OVERHEAD)
     assert 0 < budget.soft <= budget.hard <= max(seconds - OVERHEAD, LEAST)
 
 
 @pytest.mark.parametrize("seconds", [0.1, 1.0, 60.0])
-def test_sudden_death_is_survived_for_hundreds_of_moves(seconds):
+def test_clock_never_runs_out_in_sudden_death(seconds):
     """Even if each move takes all it may, and then the overhead on top, the flag never falls."""
     left = seconds
     for _ in range(300):
@@ -86,12 +86,12 @@ def test_sudden_death_is_survived_for_hundreds_of_moves(seconds):
         assert left > 0
 
 
-def test_the_last_move_before_the_time_control_may_use_the_whole_clock():
+def test_last_move_before_time_control_may_use_the_whole_clock():
     budget = allot(Limits(clock=SideClock(10.0), moves_to_go=1), OVERHEAD)
     assert budget.hard == pytest.approx(9.99)
 
 
-def test_fewer_moves_to_go_give_each_more_time():
+def test_fewer_moves_to_go_give_more_time_per_move():
     soft = [
         allot(Limits(clock=SideClock(60.0), moves_to_go=moves), OVERHEAD).soft
         for moves in (1, 5, 20, 40)
@@ -100,12 +100,12 @@ def test_fewer_moves_to_go_give_each_more_time():
     assert len(set(soft)) == 4
 
 
-def test_the_increment_is_mostly_spent():
+def test_increment_raises_the_soft_limit():
     without, with_increment = allot(sudden_death(60.0), 0.0), allot(sudden_death(60.0, 2.0), 0.0)
     assert with_increment.soft > without.soft + 0.5
 
 
-def test_a_settled_search_ends_earlier_than_an_undecided_one():
+def test_stable_best_move_ends_the_search_earlier():
     def iterations(best_moves):
         watch = Watch()
         clock = Clock(sudden_death(60.0), OVERHEAD, now=watch)
@@ -118,7 +118,7 @@ def test_a_settled_search_ends_earlier_than_an_undecided_one():
     assert iterations(["e2e4"] * 100) < iterations(["e2e4", "d2d4"] * 50)
 
 
-def test_no_iteration_begins_after_the_hard_limit():
+def test_no_iteration_starts_after_the_hard_limit():
     watch = Watch()
     clock = Clock(sudden_death(60.0), OVERHEAD, now=watch)
     watch.time += clock.budget.hard
@@ -126,7 +126,7 @@ def test_no_iteration_begins_after_the_hard_limit():
     assert not clock.another_iteration("e2e4")
 
 
-def test_pondering_takes_no_time_before_the_hit():
+def test_pondering_uses_no_time_before_ponderhit():
     watch = Watch()
     clock = Clock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
     watch.time += 0.5 * clock.budget.soft
@@ -142,7 +142,7 @@ def test_pondering_takes_no_time_before_the_hit():
     assert clock.elapsed() == pytest.approx(0.5 * clock.budget.soft + clock.budget.hard)
 
 
-def test_a_hit_after_long_pondering_is_answered_at_once():
+def test_ponderhit_after_long_pondering_leaves_no_time():
     watch = Watch()
     clock = Clock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
     watch.time += 1000.0
@@ -152,14 +152,14 @@ def test_a_hit_after_long_pondering_is_answered_at_once():
     assert clock.remaining() <= 0.0
 
 
-def test_a_hit_that_leaves_no_choice_is_answered_after_the_first_iteration():
+def test_ponderhit_with_a_forced_move_leaves_no_time():
     clock = Clock(Limits(clock=SideClock(9.0), ponder=True), forced=True, now=Watch())
     clock.another_iteration("e2e4")
     clock.start()
     assert clock.remaining() <= 0.0
 
 
-def test_one_iteration_is_enough_where_there_is_no_choice():
+def test_forced_move_stops_a_clock_search_after_one_iteration():
     watch = Watch()
     assert not Clock(sudden_death(60.0), forced=True, now=watch).another_iteration("e2e4")
     assert Clock(Limits(movetime=60.0), forced=True, now=watch).another_iteration("e2e4")
@@ -167,7 +167,7 @@ def test_one_iteration_is_enough_where_there_is_no_choice():
 
 
 @pytest.mark.parametrize("limits", [sudden_death(60.0), Limits(movetime=4.0)])
-def test_what_the_second_move_cannot_make_good_is_not_waited_for(limits):
+def test_search_stops_early_when_second_move_cannot_catch_up(limits):
     def seconds(ahead):
         watch = Watch()
         clock = Clock(limits, now=watch)
@@ -181,7 +181,7 @@ def test_what_the_second_move_cannot_make_good_is_not_waited_for(limits):
     assert seconds(0.5) == pytest.approx(seconds(0.0) / 1.5, abs=0.02)
 
 
-def test_a_search_that_always_takes_the_most_keeps_a_reserve():
+def test_always_using_the_hard_limit_keeps_a_time_reserve():
     left, increment = 10.0, 0.1
     for _ in range(500):
         left += increment - allot(sudden_death(left, increment), OVERHEAD).hard
@@ -203,7 +203,7 @@ def soft_limit(agreements, scores=(), effort=None):
     raise AssertionError("it never ends")
 
 
-def test_a_move_that_took_most_of_the_nodes_is_played_sooner():
+def test_soft_limit_falls_with_the_best_moves_node_share():
     assert soft_limit(3, effort=0.95) < soft_limit(3, effort=0.6) < soft_limit(3, effort=0.2)
 
 
@@ -213,5 +213,5 @@ def test_a_falling_score_gets_more_time():
     assert crashed < 2 * steady
 
 
-def test_a_rising_score_changes_nothing():
+def test_a_rising_score_does_not_change_the_time():
     assert soft_limit(2, (20, 20, 90)) == soft_limit(2, (20, 20, 20))

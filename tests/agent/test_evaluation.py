@@ -58,25 +58,25 @@ def static(spec: str, fen: str = chess.STARTING_FEN) -> int:
     return KernelSearch(megabytes=1, evaluation=load(spec)).evaluate(chess.Board(fen))
 
 
-def test_the_built_in_one() -> None:
+def test_handcrafted_name_loads_the_built_in_evaluation() -> None:
     assert load("handcrafted") is HANDCRAFTED
     assert load(" Handcrafted ") is HANDCRAFTED
 
 
-def test_a_plain_function_of_a_file(file: Path) -> None:
+def test_loads_a_python_function_from_a_file(file: Path) -> None:
     assert static(f"{file}:plain") == 7
 
 
-def test_arguments_may_be_optional(file: Path) -> None:
+def test_evaluation_function_may_have_optional_arguments(file: Path) -> None:
     assert static(f"{file}:optional") == 7
 
 
-def test_a_fraction_of_a_plain_function_is_refused(file: Path) -> None:
+def test_rejects_a_chess_evaluation_that_returns_a_float(file: Path) -> None:
     with pytest.raises(EvaluationError, match="of the type float: a whole number of centipawns"):
         static(f"{file}:floating")
 
 
-def test_a_compiled_function_of_a_file(file: Path) -> None:
+def test_loads_a_compiled_evaluator_from_a_file(file: Path) -> None:
     missing_knight = "r1bqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     assert static(f"{file}:knights", missing_knight) == 300
     search = KernelSearch(megabytes=1, evaluation=load(f"{file}:knights"))
@@ -84,7 +84,7 @@ def test_a_compiled_function_of_a_file(file: Path) -> None:
     assert isinstance(info.score, Cp)
 
 
-def test_an_edited_file_is_read_anew(file: Path) -> None:
+def test_edited_file_is_reloaded(file: Path) -> None:
     missing_knight = "r1bqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     assert static(f"{file}:knights", missing_knight) == 300
     file.write_text(KNIGHTS.replace("300", "400").replace("return 7", "return 8"))
@@ -92,14 +92,14 @@ def test_an_edited_file_is_read_anew(file: Path) -> None:
     assert static(f"{file}:plain") == 8
 
 
-def test_a_function_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loads_a_function_from_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "some_module.py").write_text("def ten(board):\n    return 10\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     assert static("some_module:ten") == 10
 
 
-def test_the_built_in_evaluation_can_be_built_upon(tmp_path: Path) -> None:
+def test_compiled_evaluation_can_call_handcrafted(tmp_path: Path) -> None:
     path = tmp_path / "more.py"
     path.write_text(
         "from agent.evaluation import evaluator, handcrafted\n"
@@ -123,20 +123,20 @@ def test_the_built_in_evaluation_can_be_built_upon(tmp_path: Path) -> None:
         ("{file}:deeper", r"takes other arguments: .* \(position\), and takes \(board, depth"),
     ],
 )
-def test_a_wrong_name_is_refused(file: Path, spec: str, message: str) -> None:
+def test_rejects_invalid_evaluation_names(file: Path, spec: str, message: str) -> None:
     with pytest.raises(EvaluationError, match=message):
         load(spec.format(file=file))
 
 
 @pytest.mark.parametrize("text", ["def broken(:\n", "1 / 0\n", "import no_such_module_here\n"])
-def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
+def test_rejects_a_file_that_fails_to_load(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.py"
     path.write_text(text)
     with pytest.raises(EvaluationError, match=r"broken\.py failed: "):
         load(f"{path}:f")
 
 
-def test_an_evaluator_that_does_not_compile_is_refused(file: Path) -> None:
+def test_failed_compilation_keeps_the_previous_evaluation(file: Path) -> None:
     search = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
     with pytest.raises(EvaluationError, match=r"wrong cannot be compiled: .*no_such_field"):
         search.set_evaluation(load(f"{file}:wrong"))
@@ -151,7 +151,7 @@ def test_an_evaluator_that_does_not_compile_is_refused(file: Path) -> None:
         ("return worker.stop.none", r"Unknown attribute 'none' of type .*\(slip.py, line 4\)"),
     ],
 )
-def test_a_slip_is_named_with_its_line_and_in_few_words(
+def test_compile_errors_are_short_and_name_the_cause(
     tmp_path: Path, line: str, message: str
 ) -> None:
     file = tmp_path / "slip.py"
@@ -163,14 +163,14 @@ def test_a_slip_is_named_with_its_line_and_in_few_words(
     assert len(str(caught.value)) < 300
 
 
-def test_every_lent_name_exists() -> None:
+def test_every_lazily_imported_name_exists() -> None:
     for name in evaluation._LENDERS:
         assert getattr(evaluation, name) is not None
     with pytest.raises(AttributeError, match="no_such_helper"):
         _ = evaluation.no_such_helper
 
 
-def test_what_is_no_number_is_named_in_every_game(tmp_path: Path) -> None:
+def test_rejects_none_and_sys_exit_from_a_nim_evaluation(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
         "import sys\ndef nothing(game):\n    pass\ndef leaves(game):\n    sys.exit(3)\n"
@@ -183,14 +183,14 @@ def test_what_is_no_number_is_named_in_every_game(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [np.float32(0.1), np.int8(7), np.array(3), Fraction(1, 3)])
-def test_numbers_of_libraries_become_pythons(number: Any) -> None:
+def test_numpy_numbers_and_fractions_become_floats(number: Any) -> None:
     """Searches go on to calculate with them: a float32 would round or overflow there."""
     found = evaluation.finite("mine", number)
     assert type(found) is float
     assert found == float(number)
 
 
-def test_an_error_without_a_message_is_described() -> None:
+def test_error_whose_message_fails_is_still_described() -> None:
     class BadError(Exception):
         def __str__(self) -> str:
             raise ValueError

@@ -21,18 +21,18 @@ def taught(*lags):
     return lag
 
 
-def test_nothing_is_kept_where_nothing_is_known():
+def test_reserve_is_zero_without_lags_or_clock():
     assert Lag().reserve(MINUTE) == 0.0
     assert taught(0.1, 0.1).reserve(None) == 0.0
 
 
-def test_one_lag_may_have_been_the_only_one():
+def test_reserve_grows_when_a_lag_repeats():
     once, twice = taught(0.1).reserve(MINUTE), taught(0.1, 0.1).reserve(MINUTE)
     assert once == pytest.approx(0.1)
     assert twice == pytest.approx(0.3, rel=0.01)
 
 
-def test_lags_are_forgotten_in_some_games_time():
+def test_reserve_decays_after_many_small_lags():
     lag = taught(0.1, 0.1)
     at_first = lag.reserve(MINUTE)
     for _ in range(60):
@@ -43,7 +43,7 @@ def test_lags_are_forgotten_in_some_games_time():
     assert lag.reserve(MINUTE) < OVERHEAD
 
 
-def test_most_of_a_clock_is_always_there_to_be_used():
+def test_reserve_is_capped_at_a_share_of_the_games_clock():
     lag = taught(1.0, 1.0)
     second = SideClock(1.0)
     assert lag.reserve(second) == pytest.approx(MOST_SHARE)
@@ -69,7 +69,7 @@ def test_most_of_a_clock_is_always_there_to_be_used():
         ((60.123, 0.0), 50.0, 2.0, None),  # somebody set it
     ],
 )
-def test_the_clock_of_the_next_move_tells(before, after, meant, expected):
+def test_lag_is_computed_from_consecutive_clocks(before, after, meant, expected):
     found = lag_between(SideClock(*before), SideClock(after, before[1]), meant)
     assert found == (expected if expected is None else pytest.approx(expected))
 
@@ -100,7 +100,7 @@ CASTLED = board_after("e1g1", CASTLING).fen()
         (board_after("e2e4 e7e5 g1f3 b8c6"), "e2e4", board_after(""), False),  # jumped to
     ],
 )  # fmt: skip
-def test_a_move_and_a_reply_make_the_next_position(later, move, earlier, expected):
+def test_follows_detects_own_move_plus_one_reply(later, move, earlier, expected):
     before = earlier.copy()
     assert BoardReader().follows(later, chess.Move.from_uci(move), earlier) is expected
     assert earlier == before
@@ -156,19 +156,19 @@ def heavy(rng):
 @pytest.mark.parametrize(
     ("draw", "without", "most"), [(often, 90, 1), (seldom, 40, 1), (heavy, 40, 5)]
 )
-def test_games_beside_other_load_are_not_lost_on_time(draw, without, most):
+def test_learned_lag_prevents_time_losses_under_load(draw, without, most):
     """Of 200 at 1+0.01 of one program that has learned nothing when it begins."""
     assert flags(draw, learning=False) > without
     assert flags(draw, learning=True) <= most
 
 
-def test_on_a_quiet_machine_nothing_changes():
+def test_learning_changes_no_budget_on_a_quiet_machine():
     learned = play(quiet, Random(1), Lag(), learning=True, moves=200)
     assert len(learned) == 200
     assert learned == play(quiet, Random(1), Lag(), learning=False, moves=200)
 
 
-def test_games_over_a_slow_network_are_not_lost_on_time():
+def test_learned_lag_prevents_time_losses_over_a_slow_network():
     def network(rng):
         return rng.uniform(0.2, 0.8) if rng.random() < 0.03 else rng.uniform(0.03, 0.06)
 
@@ -177,5 +177,5 @@ def test_games_over_a_slow_network_are_not_lost_on_time():
     assert flags(network, learning=True, **game) <= 2
 
 
-def test_what_takes_too_long_is_no_lag():
+def test_ignores_delays_beyond_the_longest_lag():
     assert lag_between(MINUTE, SideClock(60.0 - LONGEST - 1.1), 0.0) is None

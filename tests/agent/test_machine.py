@@ -54,17 +54,17 @@ GROUPS, TOP = "proc/self/cgroup", "sys/fs/cgroup"
         ("0::/../..\n", {"cpu.max": "nonsense"}, inf),
     ],
 )
-def test_what_control_groups_leave(system, groups, settings, expected):
+def test_cpu_quota_is_read_from_control_groups(system, groups, settings, expected):
     root = system(**{GROUPS: groups, **{f"{TOP}/{name}": text for name, text in settings.items()}})
     assert quota(root) == expected
 
 
-def test_there_is_no_quota_where_the_system_has_none(tmp_path):
+def test_cpu_quota_is_infinite_without_control_groups(tmp_path):
     assert quota(tmp_path) == inf
 
 
 @pytest.mark.parametrize(("left", "expected"), [(inf, 8), (3.9, 3), (0.5, 1)])
-def test_a_quota_pays_for_whole_cores_only(monkeypatch, left, expected):
+def test_usable_cores_rounds_the_cpu_quota_down(monkeypatch, left, expected):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
     monkeypatch.setattr(cores, "quota", lambda: left)
     assert usable_cores() == expected
@@ -83,12 +83,12 @@ def test_a_quota_pays_for_whole_cores_only(monkeypatch, left, expected):
         ),
     ],
 )
-def test_the_memory_that_control_groups_leave(system, groups, settings, expected):
+def test_memory_limit_is_read_from_control_groups(system, groups, settings, expected):
     root = system(**{GROUPS: groups, **{f"{TOP}/{name}": text for name, text in settings.items()}})
     assert memory_limit(root) == expected
 
 
-def test_the_name_of_the_processor(system, tmp_path, monkeypatch):
+def test_processor_name_comes_from_cpuinfo_if_present(system, tmp_path, monkeypatch):
     monkeypatch.setattr(platform, "processor", lambda: "another")
     assert processor(tmp_path) == "another"
     text = "processor\t: 0\nmodel name\t: Brand 7: X\n\nmodel name\t: Brand 8\n"
@@ -96,7 +96,7 @@ def test_the_name_of_the_processor(system, tmp_path, monkeypatch):
     assert processor(system(**{"proc/cpuinfo": "Hardware: none\n"})) == "another"
 
 
-def test_on_windows_a_compiler_has_a_priority_class_below_that_of_the_game(
+def test_lower_priority_uses_below_normal_class_on_windows(
     monkeypatch,
 ):
     kernel32 = Mock()
@@ -108,7 +108,7 @@ def test_on_windows_a_compiler_has_a_priority_class_below_that_of_the_game(
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_windows_tells_its_memory(monkeypatch, told):
+def test_physical_memory_is_read_on_windows(monkeypatch, told):
     def status(structure):
         assert structure._obj[0] == ctypes.sizeof(structure._obj) == 64
         structure._obj[1] = 8 << 30

@@ -18,7 +18,7 @@ from tests.waiting import PATIENCE
 SHARE = Permissions(megabytes=16)
 
 
-def test_a_budget_is_never_exceeded_but_by_the_least():
+def test_budget_grants_free_memory_but_at_least_the_minimum():
     budget = MemoryBudget(20)
     assert budget.take(16, 1) == 16
     assert budget.take(16, 1) == 4
@@ -82,7 +82,7 @@ def sessions():
             assert uci.close(PATIENCE)
 
 
-def test_a_session_takes_memory_when_it_searches_and_gives_it_back(sessions):
+def test_uci_session_takes_memory_on_search_and_frees_it_on_close(sessions):
     some = sessions(64)
     uci, heard = some.ready()
     assert some.budget.free == 64
@@ -97,7 +97,7 @@ def test_a_session_takes_memory_when_it_searches_and_gives_it_back(sessions):
     assert some.budget.free == 64
 
 
-def test_who_asks_for_more_than_is_left_keeps_the_old_and_is_told(sessions):
+def test_hash_beyond_the_budget_is_refused_with_a_message(sessions):
     some = sessions(24)
     (first, _), (second, heard) = some.ready(), some.ready()
     ask(first, "go depth 2")
@@ -115,7 +115,7 @@ def test_who_asks_for_more_than_is_left_keeps_the_old_and_is_told(sessions):
     assert "info string the table has 1 MB: other sessions have the rest" in said(heard)
 
 
-def test_sessions_share_tables_book_and_names(sessions):
+def test_sessions_share_endgame_tables_and_opening_book(sessions):
     some = sessions(64)
     pair = [some.ready()[0] for _ in range(2)]
     for uci in pair:
@@ -132,7 +132,7 @@ def test_sessions_share_tables_book_and_names(sessions):
     ask(other, "position startpos", "go movetime 100")
 
 
-def test_networks_are_read_once_while_they_are_in_use(tmp_path):
+def test_network_file_is_loaded_once_until_it_changes(tmp_path):
     from agent.chess.evaluations import load
     from benchmarks.random_network import random_network
 
@@ -144,7 +144,7 @@ def test_networks_are_read_once_while_they_are_in_use(tmp_path):
     assert load(f"nnue:{file}").network is not one.network
 
 
-def test_sessions_that_ended_leave_nothing_behind(sessions):
+def test_closed_sessions_leave_no_engines_threads_or_memory(sessions):
     some = sessions(64)
     uci, _ = some.ready()
     ask(uci, "go depth 2")
@@ -169,7 +169,7 @@ def test_sessions_that_ended_leave_nothing_behind(sessions):
     assert some.budget.free == 64
 
 
-def test_a_session_of_go_takes_memory_when_it_searches():
+def test_go_session_takes_memory_from_the_budget_on_search():
     budget, sent = MemoryBudget(24), queue.Queue()
     allowance = Allowance(SHARE, budget=budget)
     settings = Settings(algorithm="mcts", seconds=0.01)

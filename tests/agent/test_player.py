@@ -107,7 +107,7 @@ def test_the_last_exact_line_is_played(play):
     assert recorder.events[-2] == ("info", result.info)
 
 
-def test_a_line_cut_short_is_played_if_it_is_better(play):
+def test_plays_the_line_of_an_incomplete_iteration(play):
     player, recorder = play(Searcher(line(1, "e2e4"), line(2, "d2d4", complete=False)))
     player.go(chess.Board(), Limits())
     assert player.wait(PATIENCE)
@@ -115,7 +115,7 @@ def test_a_line_cut_short_is_played_if_it_is_better(play):
 
 
 @pytest.mark.parametrize(("bound", "expected"), [("lowerbound", "d2d4"), ("upperbound", "e2e4")])
-def test_the_line_before_the_answer_is_exact(play, bound, expected):
+def test_last_info_before_the_answer_is_exact(play, bound, expected):
     player, recorder = play(Searcher(line(1, "e2e4"), line(2, "d2d4", bound=bound)))
     player.go(chess.Board(), Limits())
     assert player.wait(PATIENCE)
@@ -125,7 +125,7 @@ def test_the_line_before_the_answer_is_exact(play, bound, expected):
     assert recorder.events[-2][0] == "info"
 
 
-def test_of_several_lines_the_first_is_played(play):
+def test_first_of_several_lines_is_played(play):
     script = [line(1, "e2e4"), line(1, "d2d4", multipv=2)]
     player, recorder = play(Searcher(*script))
     player.go(chess.Board(), Limits(), lines=2)
@@ -152,7 +152,7 @@ def test_each_go_is_answered_once_and_in_order(play):
     assert moves(recorder) == ["e2e4"] * 20
 
 
-def test_time_stops_a_search_that_does_not_end(play):
+def test_time_limit_stops_a_search_that_does_not_end(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     player.go(chess.Board(), Limits(movetime=0.05))
     assert player.wait(PATIENCE)
@@ -161,7 +161,7 @@ def test_time_stops_a_search_that_does_not_end(play):
     assert moves(recorder) == ["e2e4"] * 2
 
 
-def test_the_ponder_hit_starts_the_clock(play):
+def test_ponderhit_starts_the_clock(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     player.go(chess.Board(), Limits(clock=SideClock(0.1), ponder=True))
     recorder.wait_for("info")
@@ -171,7 +171,7 @@ def test_the_ponder_hit_starts_the_clock(play):
     assert moves(recorder) == ["e2e4"]
 
 
-def test_a_ponder_hit_before_the_search_began_is_not_lost(play):
+def test_ponderhit_before_the_search_starts_is_not_lost(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     gate = threading.Event()
     player.do(lambda job: gate.wait(PATIENCE))
@@ -182,7 +182,7 @@ def test_a_ponder_hit_before_the_search_began_is_not_lost(play):
     assert moves(recorder) == ["e2e4"]
 
 
-def test_an_infinite_search_that_is_done_waits_for_the_stop(play):
+def test_finished_infinite_search_waits_for_stop(play):
     player, recorder = play(Searcher(line(1, "e2e4")))
     player.go(chess.Board(), Limits(infinite=True))
     recorder.wait_for("info")
@@ -196,7 +196,7 @@ def test_an_infinite_search_that_is_done_waits_for_the_stop(play):
     ("fen", "score"),
     [("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", Cp(0)), ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", Mate(0))],
 )
-def test_no_legal_move(play, fen, score):
+def test_checkmate_and_stalemate_are_answered_without_a_move(play, fen, score):
     player, recorder = play(Searcher())
     player.go(chess.Board(fen), Limits(depth=1))
     assert player.wait(PATIENCE)
@@ -206,7 +206,7 @@ def test_no_legal_move(play, fen, score):
 
 @pytest.mark.parametrize("script", [[], [line(1, "e2e4")]])
 @pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit])
-def test_a_search_that_fails_is_answered_all_the_same(play, script, error):
+def test_failed_search_reports_the_error_and_plays_a_legal_move(play, script, error):
     player, recorder = play(Searcher(*script, error=error("division by zero")))
     player.go(chess.Board(), Limits(depth=1))
     assert player.wait(PATIENCE)
@@ -218,7 +218,7 @@ def test_a_search_that_fails_is_answered_all_the_same(play, script, error):
     assert len(moves(recorder)) == 2
 
 
-def test_a_searcher_that_cannot_be_had_is_answered_too(play):
+def test_missing_searcher_is_reported_and_a_move_is_played(play):
     class Nobody:
         def searcher(self, clock, stop):
             raise PlayerError("nobody searches")
@@ -269,7 +269,7 @@ def stuck():
 
 @pytest.mark.parametrize("script", [[], [line(1, "e2e4"), line(2, "d2d4", multipv=1)]])
 @pytest.mark.parametrize("limits", [Limits(movetime=0.05), Limits(clock=SideClock(4.0))])
-def test_a_search_that_is_stuck_is_given_up_and_answered(play, stuck, script, limits):
+def test_hung_search_is_abandoned_and_answered(play, stuck, script, limits):
     searcher = stuck(*script)
     player, recorder = play(searcher)
     player.go(chess.Board(), limits)
@@ -290,7 +290,7 @@ def test_a_search_that_is_stuck_is_given_up_and_answered(play, stuck, script, li
     assert moves(recorder)[-1] == "a2a3"
 
 
-def test_an_infinite_search_that_is_stuck_is_given_up_when_it_is_stopped(play, stuck):
+def test_hung_infinite_search_is_abandoned_on_stop(play, stuck):
     searcher = stuck(line(1, "e2e4"))
     player, recorder = play(searcher)
     player.go(chess.Board(), Limits(infinite=True))
@@ -302,7 +302,7 @@ def test_an_infinite_search_that_is_stuck_is_given_up_when_it_is_stopped(play, s
     assert moves(recorder) == ["e2e4"]
 
 
-def test_other_work_apart_is_given_up_when_it_is_stopped(play, stuck):
+def test_hung_background_work_is_abandoned_on_stop(play, stuck):
     searcher = stuck()
     player, recorder = play(searcher)
     results = []
@@ -319,7 +319,7 @@ def test_other_work_apart_is_given_up_when_it_is_stopped(play, stuck):
     assert recorder.of("error")[1] == "it is stuck"
 
 
-def test_a_listener_that_fails_ends_the_search_and_it_is_answered(play, monkeypatch):
+def test_failing_listener_ends_the_search_with_an_answer(play, monkeypatch):
     monkeypatch.setattr(player_module, "USUAL_PACE", Pace(0.0))
 
     def fail(progress, seconds):
@@ -333,7 +333,7 @@ def test_a_listener_that_fails_ends_the_search_and_it_is_answered(play, monkeypa
     assert "not me" in recorder.of("error")[0]
 
 
-def test_the_board_may_change_while_it_is_searched(play):
+def test_caller_may_change_the_board_during_a_search(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     board = chess.Board("7k/5Q2/8/6K1/8/8/8/8 w - - 0 1")
     player.go(board, Limits(infinite=True))
@@ -343,7 +343,7 @@ def test_the_board_may_change_while_it_is_searched(play):
     assert moves(recorder) != [None]
 
 
-def test_other_work_is_done_in_order_and_its_failure_is_reported(play):
+def test_queued_work_runs_in_order_and_reports_failures(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     order = []
     player.go(chess.Board(), Limits(infinite=True))
@@ -358,7 +358,7 @@ def test_other_work_is_done_in_order_and_its_failure_is_reported(play):
     assert "ZeroDivisionError" in recorder.of("error")[0]
 
 
-def test_a_job_learns_that_something_else_was_asked(play):
+def test_job_is_marked_overtaken_when_another_is_queued(play):
     player, _ = play(Searcher(line(1, "e2e4")))
     seen = []
 
@@ -372,7 +372,7 @@ def test_a_job_learns_that_something_else_was_asked(play):
     assert seen == [(True, False)]
 
 
-def test_a_long_search_tells_where_it_stands(play, monkeypatch):
+def test_long_search_reports_progress(play, monkeypatch):
     monkeypatch.setattr(player_module, "USUAL_PACE", Pace(0.01, 0.01))
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     player.go(chess.Board(), Limits(infinite=True))
@@ -383,7 +383,7 @@ def test_a_long_search_tells_where_it_stands(play, monkeypatch):
     assert recorder.events[-2][0] == "info", "the answer comes directly after a line of play"
 
 
-def test_closing_answers_what_was_asked_and_ends_the_threads(play):
+def test_close_answers_pending_searches_and_ends_threads(play):
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     before = threading.active_count()
     player.go(chess.Board(), Limits(infinite=True))
@@ -395,7 +395,7 @@ def test_closing_answers_what_was_asked_and_ends_the_threads(play):
     assert moves(recorder) == ["e2e4"] * 2
 
 
-def test_infos_carry_the_time(play):
+def test_infos_contain_the_elapsed_time(play):
     player, recorder = play(Searcher(line(1, "e2e4")))
     began = time.monotonic()
     player.go(chess.Board(), Limits(depth=1))
@@ -442,12 +442,12 @@ def reserve_after(play, *searches, newly=False):
         (NEXT, clock(58.7, ponder=True)),
     ],
 )
-def test_it_learns_what_the_clock_took_beyond_its_own_time(play, later, limits):
+def test_lag_is_learned_from_consecutive_clocks(play, later, limits):
     learned = reserve_after(play, (FIRST, clock(60.123, moves_to_go=2)), (later, limits))
     assert 1.0 < learned <= 1.423
 
 
-def test_it_learns_with_an_increment(play):
+def test_lag_is_learned_with_an_increment(play):
     learned = reserve_after(play, (FIRST, clock(9.123, 2.0)), (NEXT, clock(10.1, 2.0)))
     assert 0.7 < learned <= 1.023
 
@@ -469,16 +469,16 @@ def test_it_learns_with_an_increment(play):
         (clock(60.123), NEXT, clock(60.122)),  # there was no lag
     ],
 )
-def test_it_learns_of_consecutive_moves_only(play, before, later, after):
+def test_lag_is_learned_from_consecutive_moves_only(play, before, later, after):
     assert reserve_after(play, (FIRST, before), (later, after)) < 0.01
 
 
-def test_the_first_move_of_a_game_is_no_consecutive_one(play):
+def test_new_game_does_not_learn_lag_from_its_first_move(play):
     searches = (FIRST, clock(60.123)), (NEXT, clock(58.7))
     assert reserve_after(play, *searches, newly=True) == 0.0
 
 
-def test_what_was_learned_is_kept_free_in_the_next_game(play):
+def test_learned_lag_shrinks_time_budgets_in_the_next_game(play):
     seen = []
 
     class Source:
@@ -496,7 +496,7 @@ def test_what_was_learned_is_kept_free_in_the_next_game(play):
     assert seen[2].soft < seen[0].soft
 
 
-def test_a_late_look_at_the_clock_stops_no_later_search(play, monkeypatch):
+def test_late_clock_thread_does_not_stop_the_next_search(play, monkeypatch):
     """The thread that watches the clock is not waited for, however long it takes to wake."""
     late = threading.Event()
     remaining = player_module.Clock.remaining

@@ -116,7 +116,7 @@ def wait_until(true):
 
 
 @pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(ponder=True, movetime=60)])
-def test_an_endless_search_makes_room_and_goes_on(player, limits):
+def test_endless_search_pauses_for_another_and_resumes(player, limits):
     turns = Turns(1)
     endless, short = player(turns, Deepening()), player(turns, Deepening())
     endless.go(chess.Board(), limits)
@@ -132,7 +132,7 @@ def test_an_endless_search_makes_room_and_goes_on(player, limits):
     assert endless.hearer.wait().info.depth > before
 
 
-def test_a_stop_while_waiting_is_answered_at_once(player):
+def test_stop_while_waiting_for_a_turn_is_answered_at_once(player):
     turns = Turns(1)
     holder, waiting = player(turns, Deepening(hangs=True)), player(turns, Deepening())
     holder.go(chess.Board(), Limits(movetime=60))
@@ -144,7 +144,7 @@ def test_a_stop_while_waiting_is_answered_at_once(player):
     assert turns.standing() == (1, 0)
 
 
-def test_who_gets_no_turn_searches_for_the_last_moments(player, monkeypatch):
+def test_waiting_search_runs_in_the_last_moments_of_its_time(player, monkeypatch):
     monkeypatch.setattr(turns_module, "LAST_MOMENTS", 1.0)
     turns = Turns(1)
     holder, waiting = player(turns, Deepening(hangs=True)), player(turns, Deepening())
@@ -158,7 +158,7 @@ def test_who_gets_no_turn_searches_for_the_last_moments(player, monkeypatch):
     assert turns.standing() == (1, 0)
 
 
-def test_time_that_was_waited_is_not_all_of_the_planned_time(player):
+def test_waiting_past_the_soft_limit_still_allows_iterations(player):
     """The soft limit has passed before the turn comes; still there is more than one iteration."""
     turns = Turns(1)
     holder, waiting = player(turns, Deepening(hangs=True)), player(turns, Deepening())
@@ -170,7 +170,7 @@ def test_time_that_was_waited_is_not_all_of_the_planned_time(player):
     assert waiting.hearer.wait().info.depth > 3
 
 
-def test_all_of_many_players_are_answered_once(player):
+def test_forty_players_on_two_slots_are_each_answered_once(player):
     turns = Turns(2)
     many = [player(turns, Deepening()) for _ in range(40)]
     for each in many:
@@ -198,7 +198,7 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_paused_search_goes_on_to_its_end(name):
+def test_paused_search_resumes_and_completes(name):
     make, position, limits = SEARCHES[name]
     search = make()
     rests, over = [], threading.Event()
@@ -231,7 +231,7 @@ def test_a_paused_search_goes_on_to_its_end(name):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_stop_ends_a_search_that_rests(name):
+def test_stop_ends_a_paused_search(name):
     make, position, _ = SEARCHES[name]
     search = make()
     resting, stopped = threading.Event(), threading.Event()

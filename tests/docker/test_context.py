@@ -15,7 +15,7 @@ def copied():
             yield from (word for word in words[1:-1] if not word.startswith("--"))
 
 
-def test_what_is_copied_is_let_through():
+def test_dockerignore_allows_exactly_copied_files():
     patterns = (ROOT / ".dockerignore").read_text().split()
     assert patterns[0] == "*"
     let_through = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
@@ -24,7 +24,7 @@ def test_what_is_copied_is_let_through():
     assert "**/__pycache__" in patterns[patterns.index(f"!{let_through[-1]}") :]
 
 
-def test_what_the_package_is_made_of_is_copied():
+def test_dockerfile_copies_whole_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     files = ["pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]]

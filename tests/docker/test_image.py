@@ -57,7 +57,7 @@ def container(image):
     return image.container()
 
 
-def test_it_starts_with_nothing_to_compile(image, container):
+def test_image_starts_without_compiling_code(image, container):
     line = image.line()
     run = subprocess.run(
         container.command(*line, environment={"PYTHONVERBOSE": "1"}),
@@ -72,7 +72,7 @@ def test_it_starts_with_nothing_to_compile(image, container):
     assert "kernel loaded from /opt/kempelen/cache/" in container.run(*image.line("warmup"))
 
 
-def test_a_game_is_played_by_its_user(image, container, record_property):
+def test_image_plays_game_as_unprivileged_user(image, container, record_property):
     assert container.run("id", "-u") == image.config["User"] == "10001"
     command = container.command(*image.line())
     began = time.perf_counter()
@@ -88,7 +88,7 @@ def test_a_game_is_played_by_its_user(image, container, record_property):
     assert board.ply() > 20
 
 
-def test_commands_do_inside_what_they_do_outside(image, container, capsys):
+def test_commands_give_same_results_in_container(image, container, capsys):
     line = ["bench", "--depth", "5"]
     assert main(line) == 0
     nodes = capsys.readouterr().out.split()[0]
@@ -101,7 +101,7 @@ def test_commands_do_inside_what_they_do_outside(image, container, capsys):
     assert container.run("cat", "/data/games.pgn").count("[Event ") == 2
 
 
-def test_it_is_not_larger_than_needed(image):
+def test_image_is_small(image):
     """Debian's base included, with its packages of Python and Mosquitto."""
     assert image.megabytes < 520
 
@@ -110,7 +110,7 @@ def test_it_is_not_larger_than_needed(image):
     ("files", "records", "game"),
     [((COMPOSE,), "match.pgn", "[Event "), ((COMPOSE, GO), "go.json", '"pair"')],
 )
-def test_the_composed_match(built, container, tmp_path, monkeypatch, files, records, game):
+def test_compose_runs_complete_match(built, container, tmp_path, monkeypatch, files, records, game):
     buildah, debian, image = built
     debian.run("install", "-d", "-o", "mosquitto", "/mosquitto/config", "/mosquitto/data")
     # Mosquitto's image stands for its program, which Debian has too.

@@ -63,20 +63,20 @@ def standing_folders() -> set[str]:
     }
 
 
-def test_the_folders_are_those_that_stand() -> None:
+def test_listed_folders_match_repository() -> None:
     drawn = drawn_folders()
     assert len(drawn) == len(set(drawn))
     assert set(drawn) == standing_folders()
 
 
 @pytest.mark.thorough
-def test_the_house_drawn_from_imports_equals_the_page() -> None:
+def test_diagram_matches_imports() -> None:
     (block,) = PAGE.having("mermaid")
     assert block.text == runpy.run_path(DRAW)["drawing"](), "run scripts/draw-house"
 
 
 @pytest.mark.thorough
-def test_no_arrow_leads_back() -> None:
+def test_imports_between_packages_have_no_cycles() -> None:
     draw = runpy.run_path(DRAW)
     arrows = draw["imported"]()
     assert arrows
@@ -88,19 +88,19 @@ def test_no_arrow_leads_back() -> None:
     ]
 
 
-def test_the_table_of_words_is_read() -> None:
+def test_glossary_rows_are_parsed_and_unique() -> None:
     rows = [line for line in PAGE.text.partition("## The words")[2].splitlines() if "| `" in line]
     assert len(rows) == len(WORDS) > 30
     assert len({word for word, _, _ in WORDS}) == len(WORDS)
     assert len({name for _, name, _ in WORDS}) == len(WORDS)
 
 
-def test_a_word_has_one_class() -> None:
+def test_each_glossary_term_has_one_class() -> None:
     defined = {(name, place): classes().get(name) for _, name, place in WORDS}
     assert not {key: found for key, found in defined.items() if found != [key[1]]}
 
 
-def test_a_class_that_does_something_has_a_name_of_its_own() -> None:
+def test_only_listed_class_names_are_shared() -> None:
     shared = {name: places for name, places in classes().items() if len(places) > 1}
     records = {name for name in RECORDS if all("/records.py" in each for each in classes()[name])}
     assert shared.keys() <= SHARED | records, shared
@@ -110,7 +110,7 @@ def test_a_class_that_does_something_has_a_name_of_its_own() -> None:
     assert set(re.findall(r"`(\w+)`", sentence)) == RECORDS
 
 
-def test_what_the_walks_name_is_there() -> None:
+def test_classes_and_methods_named_on_page_exist() -> None:
     names = re.findall(r"`([A-Z]\w*[a-z]\w*)(?:\.(\w+))?`", PAGE.prose())
     assert names
     for name, member in names:

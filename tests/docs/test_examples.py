@@ -67,7 +67,7 @@ def talk(folder: Path, typed: list[str], until: str) -> str:
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(("page", "block"), cases("uci"), ids=label)
-def test_uci(page: Page, block: Block, folder_of: FolderOf) -> None:
+def test_uci_examples_match_output(page: Page, block: Block, folder_of: FolderOf) -> None:
     lines = block.text.splitlines()
     typed = [line[2:] for line in lines if line.startswith("> ")]
     shown = [line for line in lines if not line.startswith("> ")]
@@ -79,7 +79,9 @@ def test_uci(page: Page, block: Block, folder_of: FolderOf) -> None:
 @pytest.mark.parametrize(
     ("page", "block"), [*cases("gtp"), *cases("analysis"), *cases("xboard")], ids=label
 )
-def test_gtp_analysis_and_xboard(page: Page, block: Block, folder_of: FolderOf) -> None:
+def test_gtp_analysis_and_xboard_examples_match_output(
+    page: Page, block: Block, folder_of: FolderOf
+) -> None:
     command, *lines = block.text.splitlines()
     typed = "".join(line[2:] + "\n" for line in lines if line.startswith("> "))
     shown = [line for line in lines if not line.startswith("> ")]
@@ -105,7 +107,7 @@ THOROUGH = re.compile(
     ],
     ids=label,
 )
-def test_console(
+def test_console_examples_match_output(
     page: Page, block: Block, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As deep as it is, tests/kempelen/test_bench.py makes the search of `kempelen bench`.
@@ -125,7 +127,7 @@ def test_console(
 
 
 @pytest.mark.parametrize(("page", "line"), MATCHES, ids=label)
-def test_matches_are_complete(page: Page, line: str) -> None:
+def test_match_examples_name_two_engines(page: Page, line: str) -> None:
     parser = argparse.ArgumentParser()
     match.configure(parser)
     settings = match.settings_from(parser.parse_args(shlex.split(line.strip("`"))[2:]))
@@ -133,7 +135,9 @@ def test_matches_are_complete(page: Page, line: str) -> None:
 
 
 @pytest.mark.thorough
-def test_play_with_python_chess(folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_chess_example_plays_a_move(
+    folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(KEMPELEN.parent), prepend=":")
     run = subprocess.run(
         [sys.executable, "play.py"],
@@ -144,7 +148,7 @@ def test_play_with_python_chess(folder_of: FolderOf, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.thorough
-def test_read_positions(folder_of: FolderOf) -> None:
+def test_read_positions_example_runs(folder_of: FolderOf) -> None:
     folder = folder_of(Page("docs/guide/training.md"))
     played = ("selfplay", "positions.bin", "--positions", 500, "--nodes", 50)
     assert in_process.run(*played, "--processes", 1).returncode == 0
@@ -154,7 +158,7 @@ def test_read_positions(folder_of: FolderOf) -> None:
     assert len(run.stdout.split()) > 5
 
 
-def test_look_at_a_network(folder_of: FolderOf) -> None:
+def test_network_example_runs(folder_of: FolderOf) -> None:
     folder = folder_of(Page("docs/guide/networks.md"))
     random_network(32, 4, manifest={"source": "chance"}).write(folder / "mine.nnue")
     run = subprocess.run(
@@ -167,5 +171,5 @@ def test_look_at_a_network(folder_of: FolderOf) -> None:
 @pytest.mark.parametrize(
     ("page", "block"), [(page, block) for page in GUIDES for block in page.excerpts()], ids=label
 )
-def test_excerpts_of_our_files_are_as_they_are(page: Page, block: Block) -> None:
+def test_file_excerpts_match_sources(page: Page, block: Block) -> None:
     assert block.text in (ROOT / block.name).read_text(encoding="utf-8")

@@ -40,7 +40,7 @@ POSITIONS = {
 
 
 @pytest.mark.thorough
-def test_both_evaluations_say_what_the_page_means(folder_of: FolderOf) -> None:
+def test_example_evaluations_return_expected_scores(folder_of: FolderOf) -> None:
     folder = folder_of(EVALUATION)
     plain = load("bishops.py:evaluate").python
     assert plain is not None
@@ -58,7 +58,7 @@ def test_both_evaluations_say_what_the_page_means(folder_of: FolderOf) -> None:
 
 
 @pytest.mark.thorough
-def test_a_network_is_trained_and_plays(
+def test_example_network_trains_and_plays(
     folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With fewer positions than the page has; what it learned is of use."""
@@ -87,20 +87,24 @@ def test_a_network_is_trained_and_plays(
     assert pattern([line for line in lines if not line.startswith("> ")]).search(said), said
 
 
-def test_the_game_is_the_one_that_the_tests_play() -> None:
+def test_example_game_is_covered_by_tests() -> None:
     assert GAME.files()["chomp.py"] == (ROOT / "tests/data/games/chomp.py").read_text()
     assert test_all_games.CHOMP in test_all_games.GAMES
 
 
 @pytest.mark.parametrize("name", [name for name in dir(test_all_algorithms.TestEveryExactAlgorithm)
                                   if name.startswith("test_")])  # fmt: skip
-def test_the_algorithm_is_like_minimax(name: str, folder_of: FolderOf) -> None:
+def test_example_algorithm_passes_exact_algorithm_tests(name: str, folder_of: FolderOf) -> None:
     folder_of(ALGORITHM)
     check = getattr(test_all_algorithms.TestEveryExactAlgorithm(), name)
     amount = {"thorough": False} if "thorough" in signature(check).parameters else {}
     games = {
-        "test_on_every_game": test_all_algorithms.WITHOUT_CHANCE,
-        "test_with_every_technique_twice": ["checkers", "chess", "tic-tac-toe"],
+        "test_equals_minimax_on_every_game": test_all_algorithms.WITHOUT_CHANCE,
+        "test_equals_minimax_twice_with_every_ordering_technique": [
+            "checkers",
+            "chess",
+            "tic-tac-toe",
+        ],
     }
     for game in games.get(name, [None]):
         check("branch-and-bound", *([game] if game else []), **amount)
@@ -114,7 +118,9 @@ def test_the_algorithm_is_like_minimax(name: str, folder_of: FolderOf) -> None:
     ],
     ids=["gtp", "uci"],
 )
-def test_commands_answer(module, talking, language, folder_of, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_example_commands_answer_as_documented(
+    module, talking, language, folder_of, monkeypatch
+) -> None:  # type: ignore[no-untyped-def]
     folder = folder_of(COMMAND)
     monkeypatch.setattr(module, "COMMANDS", dict(module.COMMANDS))
     runpy.run_path(str(folder / f"{language}_command.py"))

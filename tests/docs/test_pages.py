@@ -27,13 +27,13 @@ def leads_somewhere(page: Page, link: str) -> bool:
     return not anchor or anchor in Page(str(target.relative_to(ROOT))).anchors()
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_are_not_broken() -> None:
     links = [(page, link) for page in ALL for link in page.links()]
     assert len(links) > 100
     assert not [f"{page.name}: {link}" for page, link in links if not leads_somewhere(page, link)]
 
 
-def test_every_page_is_reached_from_the_readme() -> None:
+def test_every_page_is_linked_from_readme() -> None:
     linked = {link.partition("#")[0] for link in README.links()}
     for page in [*DOCS, Page("CONTRIBUTING.md"), Page("CHANGELOG.md")]:
         assert page.name in linked
@@ -64,7 +64,7 @@ def test_lines_are_not_too_long() -> None:
     ]
 
 
-def test_what_each_dependency_is_for_is_said() -> None:
+def test_every_dependency_is_documented() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = {"": project["dependencies"], **project["optional-dependencies"]}
     for extra, requirements in extras.items():

@@ -24,24 +24,24 @@ def shown() -> list[str]:
     return [lines[height].replace("\xa0", " ").rstrip() for height in sorted(lines)]
 
 
-def test_it_is_in_the_readme() -> None:
+def test_readme_shows_picture() -> None:
     assert f"]({PICTURE.relative_to(ROOT)})" in README.text
 
 
-def test_it_is_small_and_needs_nothing_from_elsewhere() -> None:
+def test_picture_is_small_and_self_contained() -> None:
     text = PICTURE.read_text(encoding="utf-8")
     assert len(text.encode()) < MOST_BYTES
     assert set(re.findall(r"https?://[^\"'\s]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
-def test_it_shows_the_commands_that_its_script_runs() -> None:
+def test_picture_shows_commands_of_its_script() -> None:
     text = "\n".join(shown())
     for command in DRAW["COMMANDS"]:
         assert f"$ {command}\n" in text
     assert "bestmove " in text
 
 
-def test_its_commands_are_understood() -> None:
+def test_picture_commands_are_valid() -> None:
     for command in DRAW["COMMANDS"]:
         name, *arguments = shlex.split(command.replace("\\\n", ""))[1:]
         parser = ArgumentParser()

@@ -9,15 +9,15 @@ from tests.pages import Page
 HEADINGS = re.findall(r"^## (.*)$", Page("CHANGELOG.md").text, re.MULTILINE)
 
 
-def test_what_is_not_released_comes_first() -> None:
+def test_unreleased_section_comes_first() -> None:
     assert HEADINGS[0] == "Unreleased"
 
 
-def test_the_newest_release_is_this_version() -> None:
+def test_newest_release_matches_package_version() -> None:
     assert HEADINGS[1].partition(" - ")[0] == __version__
 
 
-def test_releases_have_a_number_and_a_day_the_newest_first() -> None:
+def test_releases_are_sorted_by_number_and_date() -> None:
     releases = [heading.split(" - ") for heading in HEADINGS[1:]]
     numbers = [tuple(map(int, number.split("."))) for number, _ in releases]
     assert all(len(number) == 3 for number in numbers)

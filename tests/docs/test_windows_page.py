@@ -28,10 +28,10 @@ def test_every_command_is_known() -> None:
         assert not ours or ours[1] in COMMANDS
 
 
-def test_what_it_says_of_the_program_is_tried_in_wine() -> None:
+def test_documented_features_are_tested_in_wine() -> None:
     for tried in ('"warmup", "alphabeta"', '"doctor"', "^uciok$", ".bat", "text/javascript"):
         assert tried in TEST
 
 
-def test_no_line_of_a_command_is_continued() -> None:
+def test_commands_have_no_line_continuations() -> None:
     assert not re.search(r"[\\`]$", "\n".join(commands()), re.MULTILINE)

@@ -45,7 +45,7 @@ def file(tmp_path):
 
 
 @pytest.mark.thorough
-def test_the_marks_of_chess(file, tmp_path, warm_cache):
+def test_chess_games_are_annotated(file, tmp_path, warm_cache):
     made, picture = tmp_path / "made.pgn", tmp_path / "made.svg"
     own = ("--engine", "agent=chess", "--concurrency", 1)
     done = analyse(file, *own, "--nodes", 3000, "-o", made, "-o", picture)
@@ -72,7 +72,7 @@ def test_the_marks_of_chess(file, tmp_path, warm_cache):
     assert {path.name for path in tmp_path.iterdir()} == {"games.pgn", "made.pgn", "made.svg"}
 
 
-def test_what_cannot_be_written_is_not_searched_again(file, tmp_path, warm_cache, monkeypatch):
+def test_analysis_is_kept_if_the_output_cannot_be_written(file, tmp_path, warm_cache, monkeypatch):
     made = tmp_path / "made.pgn"
     made.mkdir()
     command = (file, "--engine", "agent=chess", "--nodes", 100, "-o", made)
@@ -92,7 +92,7 @@ def test_what_cannot_be_written_is_not_searched_again(file, tmp_path, warm_cache
     assert not kept.exists()
 
 
-def test_the_marks_of_go(tmp_path, warm_cache):
+def test_go_games_are_annotated(tmp_path, warm_cache):
     file, made = tmp_path / "games.sgf", tmp_path / "made.sgf"
     file.write_text(GO, "utf-8")
     done = analyse(file, "--nodes", 100, "-o", made, "--json")
@@ -113,7 +113,7 @@ def test_the_marks_of_go(tmp_path, warm_cache):
     assert len(lines) == 3
 
 
-def test_what_is_found_is_kept_when_it_is_interrupted(file, tmp_path, monkeypatch):
+def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     """The engine is interrupted after three positions; the next run asks for the rest alone."""
     from tournament.suite import Solver
 
@@ -174,7 +174,7 @@ def test_what_is_found_is_kept_when_it_is_interrupted(file, tmp_path, monkeypatc
         ("a.sgf", GO, ("--engine", "cmd=x"), "--engine is for chess"),
     ],
 )
-def test_what_cannot_be_judged(tmp_path, monkeypatch, name, text, words, reason):
+def test_invalid_games_and_arguments_are_rejected(tmp_path, monkeypatch, name, text, words, reason):
     monkeypatch.chdir(tmp_path)
     if text is not None:
         (tmp_path / name).write_text(text, "utf-8")
@@ -185,7 +185,7 @@ def test_what_cannot_be_judged(tmp_path, monkeypatch, name, text, words, reason)
 
 
 @pytest.mark.thorough
-def test_an_engine_that_dies_is_started_anew_and_then_told(tmp_path):
+def test_crashed_engine_is_restarted_or_reported(tmp_path):
     file = tmp_path / "a.pgn"
     file.write_text(MATED, "utf-8")
     for after, status in ((2, 0), (1, 2)):

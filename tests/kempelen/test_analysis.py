@@ -26,7 +26,7 @@ def answers(done):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_all_is_answered_after_the_end_of_input():
+def test_all_queries_are_answered_after_end_of_input():
     """By the program itself, with pipes."""
     moves = [["B", "C3"], ["W", "C4"]]
     text = query("a", moves=moves, analyzeTurns=[0, 1, 2]) + '{"id":"v","action":"query_version"}'
@@ -44,7 +44,7 @@ def test_all_is_answered_after_the_end_of_input():
     assert len(found) == 4
 
 
-def test_nothing_is_waited_for_if_that_is_wanted():
+def test_quit_without_waiting_drops_pending_queries():
     text = query("a", maxVisits=10**9) + query("b", maxVisits=10**9)
     for flag in ("--quit-without-waiting", "-quit-without-waiting"):
         done = analysis(text, flag)
@@ -55,14 +55,14 @@ def test_nothing_is_waited_for_if_that_is_wanted():
     ("side", "moves", "high"),
     [("black", [], True), ("white", [], False), ("side", [], True), ("side", [["B", "A1"]], False)],
 )
-def test_whose_winning_is_told(side, moves, high):
+def test_winrate_is_reported_for_the_chosen_side(side, moves, high):
     """Black has komi in hand."""
     done = analysis(query("a", komi=-30, moves=moves), "--report-as", side, "--visits", "5")
     (answer,) = answers(done)
     assert answer["rootInfo"]["winrate"] == (1.0 if high else 0.0)
 
 
-def test_the_words_that_katrain_starts_katago_with():
+def test_katago_arguments_from_katrain_are_accepted():
     words = [
         "-model",
         "net.bin.gz",

@@ -25,7 +25,7 @@ def committed():
 
 
 @pytest.mark.thorough
-def test_the_search_is_the_one_that_is_committed(warm_cache, capsys):
+def test_bench_node_count_matches_the_committed_count(warm_cache, capsys):
     assert main(["bench", "--json"]) == 0
     nodes = json.loads(capsys.readouterr().out)["nodes"]
     assert nodes == committed(), (
@@ -41,7 +41,7 @@ def history():
 
 
 @pytest.mark.usefixtures("history")
-def test_the_last_message_that_names_the_search_names_this_one():
+def test_last_bench_commit_message_matches_the_bench_file():
     said = git("log", "-1", "--format=%H%n%B", "--extended-regexp", "--grep=\\bBench: [0-9]").stdout
     changed = git("log", "-1", "--format=%H", "--", str(FILE)).stdout.strip()
     in_work = git("status", "--porcelain", "--", str(FILE)).stdout

@@ -62,7 +62,7 @@ def test_a_match_and_its_engines_end_with_the_benchmark(number: signal.Signals, 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_duels_end_with_the_tuning_that_they_are_for(tmp_path: Path, warm_cache) -> None:
+def test_tuning_duels_end_with_the_tuner(tmp_path: Path, warm_cache) -> None:
     state = tmp_path / "state.json"
     words = ["RazorBase", "--state", str(state), "--nodes", "200", "--processes", "2"]
     tuning = subprocess.Popen(
@@ -83,7 +83,7 @@ def test_duels_end_with_the_tuning_that_they_are_for(tmp_path: Path, warm_cache)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_what_is_spawned_ends_with_who_spawned_it() -> None:
+def test_spawned_child_ends_with_its_parent() -> None:
     code = "from children import *; end_in_order(); spawn(['sleep', '600']); print(flush=True)"
     spawner = subprocess.Popen(
         [sys.executable, "-c", f"{code}; import time; time.sleep(600)"],

@@ -8,7 +8,7 @@ def book(*arguments):
     return in_process.run("book", *arguments)
 
 
-def test_build_merge_prune_and_show(tmp_path):
+def test_book_is_built_merged_pruned_and_shown(tmp_path):
     (tmp_path / "a.yaml").write_text("- {moves: e4 e5, weight: 30}\n- {moves: d4}\n", "utf-8")
     built, merged, pruned = (tmp_path / f"{name}.bin" for name in ("a", "merged", "pruned"))
     assert book("build", tmp_path / "a.yaml", "-o", built).returncode == 0
@@ -20,7 +20,7 @@ def test_build_merge_prune_and_show(tmp_path):
     assert [row["san"] for row in found["moves"]] == ["e5"]
 
 
-def test_no_source_is_overwritten(tmp_path):
+def test_source_files_are_not_overwritten(tmp_path):
     lines, games = tmp_path / "a.yaml", tmp_path / "games.pgn"
     lines.write_text("- {moves: e4 e5, name: Open}\n", "utf-8")
     games.write_text('[Event "?"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n', "utf-8")
@@ -40,7 +40,7 @@ def test_no_source_is_overwritten(tmp_path):
         assert (lines.read_bytes(), games.read_bytes()) == before
 
 
-def test_a_book_of_which_nothing_is_kept_stays(tmp_path):
+def test_prune_that_keeps_nothing_leaves_the_book_unchanged(tmp_path):
     (tmp_path / "a.yaml").write_text("- {moves: e4}\n- {moves: d4}\n", "utf-8")
     built = tmp_path / "a.bin"
     book("build", tmp_path / "a.yaml", "-o", built)
@@ -57,7 +57,7 @@ def test_show_names_the_opening():
     assert "Sicilian Defence" in done.stdout
 
 
-def test_mistakes_are_told(tmp_path):
+def test_invalid_arguments_are_rejected(tmp_path):
     done = book("show", "--book", tmp_path / "none.bin")
     assert (done.returncode, done.stdout) == (2, "")
     assert "none.bin" in done.stderr
@@ -95,7 +95,7 @@ def test_check_finds_the_losing_move(tmp_path):
 PGN = '[White "A"]\n[Black "B"]\n[Result "{}"]\n\n1. {} {}\n\n'
 
 
-def test_games_and_epd_are_built_beside_a_repertoire(tmp_path):
+def test_book_is_built_from_a_repertoire_games_and_epd(tmp_path):
     (tmp_path / "a.yaml").write_text("- {moves: e4 e5, name: Ours, eco: C20}\n", "utf-8")
     games = [PGN.format("1-0", "d4 d5", "1-0")] * 2 + [PGN.format("0-1", "c4", "0-1")]
     (tmp_path / "b.pgn").write_text("".join([*games, PGN.format("1-0", "d5", "1-0")]), "utf-8")
@@ -119,7 +119,7 @@ def test_games_and_epd_are_built_beside_a_repertoire(tmp_path):
     assert json.loads(book("show", "e4", "--book", built, "--json").stdout)["moves"]
 
 
-def test_names_go_along(tmp_path):
+def test_opening_names_survive_merge_and_prune(tmp_path):
     (tmp_path / "a.yaml").write_text("- {moves: e4 e5, name: Ours, eco: C20}\n", "utf-8")
     built, merged, pruned = (tmp_path / f"{name}.bin" for name in ("a", "merged", "pruned"))
     assert book("build", tmp_path / "a.yaml", "-o", built).returncode == 0
@@ -128,7 +128,7 @@ def test_names_go_along(tmp_path):
     assert "C20 Ours" in book("show", "e4", "e5", "--book", pruned).stdout
 
 
-def test_extend_goes_on_from_what_it_has_learned(tmp_path):
+def test_extend_continues_from_learned_positions(tmp_path):
     (tmp_path / "a.yaml").write_text("- {moves: e4 e5, name: Ours}\n", "utf-8")
     for output in ("learned.yaml", "book.bin"):
         sizes = []

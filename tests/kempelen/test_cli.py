@@ -22,12 +22,12 @@ def process(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
-def test_version():
+def test_version_flag_prints_the_version():
     done = process("--version")
     assert (done.returncode, done.stdout) == (0, f"kempelen {__version__}\n")
 
 
-def test_python_runs_the_package():
+def test_python_m_runs_the_package():
     """`py -m kempelen`, where pip's folder of programs is not on PATH."""
     command = [sys.executable, "-m", "kempelen", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -36,7 +36,7 @@ def test_python_runs_the_package():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("given", "used"), [(None, "1"), ("3", "3")])
-def test_numpy_has_one_thread_unless_the_user_says_otherwise(given, used):
+def test_numpy_uses_one_thread_unless_configured(given, used):
     environment = {name: value for name, value in os.environ.items() if name != THREADS}
     if given:
         environment[THREADS] = given
@@ -52,9 +52,7 @@ def test_numpy_has_one_thread_unless_the_user_says_otherwise(given, used):
 
 
 @pytest.mark.parametrize(("chosen", "encoding"), [(None, "utf-8"), ("cp1252", "cp1252")])
-def test_windows_writes_utf8_into_pipes_unless_the_user_says_otherwise(
-    chosen, encoding, monkeypatch
-):
+def test_windows_pipes_use_utf8_unless_configured(chosen, encoding, monkeypatch):
     monkeypatch.delenv("PYTHONIOENCODING", raising=False)
     if chosen:
         monkeypatch.setenv("PYTHONIOENCODING", chosen)
@@ -94,7 +92,7 @@ def test_perft_prints_the_total(warm_cache, arguments, total):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{total}\n", "")
 
 
-def test_perft_deeper_than_one_call_counts():
+def test_deep_perft_move_counts_sum_to_the_total():
     # No pawns, kings alone: small trees, deep enough to be divided more than once.
     shallow = kempelen("perft", "6", "--fen", "k7/8/8/8/8/8/8/7K w - - 0 1", "--divide")
     deep = kempelen("perft", "7", "--fen", "k7/8/8/8/8/8/8/7K w - - 0 1", "--json", "--divide")
@@ -117,7 +115,7 @@ def test_perft_of_a_bad_position_is_refused():
     assert "white has no king" in done.stderr
 
 
-def test_bench_is_deterministic_and_ends_with_nodes_and_speed(warm_cache):
+def test_bench_is_deterministic_and_prints_nodes_and_nps(warm_cache):
     counts = set()
     for _ in range(2):
         done = kempelen("bench", "--depth", "5")
@@ -130,7 +128,7 @@ def test_bench_is_deterministic_and_ends_with_nodes_and_speed(warm_cache):
 
 
 @pytest.mark.thorough
-def test_warmup_says_where_the_kernel_is(warm_cache):
+def test_warmup_prints_the_kernel_location(warm_cache):
     done = process("warmup")
     assert done.returncode == 0
     assert done.stdout.startswith("kernel loaded from ")

@@ -109,7 +109,7 @@ class Near:
 
 
 @pytest.mark.thorough
-def test_a_game_of_chess_outlives_its_server_again_and_again():
+def test_uci_game_survives_repeated_server_restarts():
     board = chess.Board()
     with Far("--protocol", "uci") as far, Near(far.address) as near:
         near.say("uci", "setoption name OwnBook value false", "ucinewgame", "isready")
@@ -135,7 +135,7 @@ def test_a_game_of_chess_outlives_its_server_again_and_again():
 
 
 @pytest.mark.thorough
-def test_a_game_of_go_outlives_its_server():
+def test_gtp_game_survives_a_server_restart():
     with Far() as far, Near(far.address) as near:
         for line in ("boardsize 5", "komi 0.5", "kata-set-param maxVisits 50", "play b C3"):
             near.say(line)
@@ -155,7 +155,7 @@ def test_a_game_of_go_outlives_its_server():
 
 
 @pytest.mark.thorough
-async def test_a_game_in_xboards_protocol_outlives_its_server():
+async def test_xboard_game_survives_repeated_server_restarts():
     board = chess.Board()
     limit = chess.engine.Limit(white_clock=30, black_clock=30, white_inc=1, black_inc=1)
     with Far("--protocol", "xboard") as far:
@@ -174,7 +174,7 @@ async def test_a_game_in_xboards_protocol_outlives_its_server():
 
 
 @pytest.mark.thorough
-def test_a_match_against_a_server():
+def test_match_is_played_against_a_remote_server():
     with Far() as far:
         kempelen = f"cmd={sys.executable},args=-m kempelen.cli"
         result = in_process.run(
@@ -202,7 +202,7 @@ def secured(tmp_path_factory):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("scheme", ["wss", "tls"])
-def test_over_the_internet(secured, scheme):
+def test_client_reconnects_over_tls_with_a_token(secured, scheme):
     folder, pem, servers = secured
     far = servers[scheme]
     options = ("--token-file", str(folder / "token"), "--ca", str(pem))
@@ -219,7 +219,7 @@ def test_over_the_internet(secured, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["wss", "tls"])
-def test_a_wrong_token_is_refused(secured, scheme, tmp_path):
+def test_wrong_token_is_rejected(secured, scheme, tmp_path):
     _, pem, servers = secured
     (tmp_path / "token").write_text("kempelen-wrong\n")
     options = ("--token-file", str(tmp_path / "token"), "--ca", str(pem))
@@ -234,7 +234,7 @@ def test_a_wrong_token_is_refused(secured, scheme, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["wss", "tls"])
-def test_a_certificate_of_a_stranger_is_not_trusted(secured, scheme):
+def test_untrusted_certificate_is_rejected(secured, scheme):
     folder, _, servers = secured
     with Near(servers[scheme].address, "--token-file", str(folder / "token")) as near:
         near.say("uci")
@@ -245,7 +245,7 @@ def test_a_certificate_of_a_stranger_is_not_trusted(secured, scheme):
 
 
 @pytest.mark.thorough
-def test_the_end_of_input_ends_it_with_what_was_asked_answered():
+def test_end_of_input_stops_the_search_with_a_bestmove():
     with Far() as far, Near(far.address) as near:
         near.say("uci")
         near.hear("uciok")
@@ -259,7 +259,7 @@ def test_the_end_of_input_ends_it_with_what_was_asked_answered():
 
 
 @pytest.mark.parametrize("last", ["quit", None])
-def test_without_a_server_it_ends_at_once(last):
+def test_client_exits_soon_without_a_server(last):
     with Near(f"tcp://127.0.0.1:{free_port()}") as near:
         near.say("uci", *([last] if last else []))
         time.sleep(0.5)
@@ -272,7 +272,7 @@ def test_without_a_server_it_ends_at_once(last):
         assert "no server: Connection refused" in errors
 
 
-def test_no_server_in_time_is_told():
+def test_connection_timeout_is_reported():
     with Near(f"tcp://127.0.0.1:{free_port()}", "--patience", "0.5") as near:
         near.say("uci")
         status, said, errors = near.end(20.0, close=False)
@@ -281,7 +281,7 @@ def test_no_server_in_time_is_told():
     assert "kempelen connect: tcp://127.0.0.1:" in errors
 
 
-def test_the_client_is_light():
+def test_client_imports_no_heavy_modules():
     code = (
         "import sys; import kempelen.connect, protocols.remote.engine, protocols.remote.dialling;"
     )
@@ -305,7 +305,7 @@ def test_the_client_is_light():
         (["tls://127.0.0.1:1", "--ca", "/nowhere"], "certificates /nowhere: No such file"),
     ],
 )
-def test_what_a_user_can_do_wrong_is_told(arguments, told, tmp_path):
+def test_invalid_arguments_are_rejected(arguments, told, tmp_path):
     (tmp_path / "TOKEN").write_text("hidden-word")
     (tmp_path / "TWO").write_text("two words")
     words = [str(tmp_path / each) if each in ("TOKEN", "TWO") else each for each in arguments]
@@ -317,7 +317,7 @@ def test_what_a_user_can_do_wrong_is_told(arguments, told, tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_token_may_come_from_the_environment(monkeypatch):
+def test_token_from_the_environment_requires_tls_or_insecure(monkeypatch):
     monkeypatch.setenv("KEMPELEN_TOKEN", "hidden-word")
     result = in_process.run("connect", "ws://host.example:80")
     assert result.returncode == 2

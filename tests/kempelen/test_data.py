@@ -27,7 +27,7 @@ def positions_of(path: Path) -> int:
     return len(content(path))
 
 
-def test_show_prints_what_selfplay_shows(source: Path) -> None:
+def test_show_prints_the_same_as_selfplay_show(source: Path) -> None:
     shown = in_process.run("data", "show", source)
     assert shown.returncode == 0
     assert shown.stdout == in_process.run("selfplay", source, "--show").stdout
@@ -43,7 +43,7 @@ def test_show_prints_what_selfplay_shows(source: Path) -> None:
     }
 
 
-def test_show_names_the_sources_of_what_was_made(source: Path, tmp_path: Path) -> None:
+def test_show_lists_the_sources_of_a_merged_file(source: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other", 40, seed=2)
     merged = tmp_path / "merged"
     assert in_process.run("data", "merge", source, other, "-o", merged).returncode == 0
@@ -54,7 +54,7 @@ def test_show_names_the_sources_of_what_was_made(source: Path, tmp_path: Path) -
     assert f"\n\n{source}\n" in shown.stdout
 
 
-def test_what_was_written_is_reported(source: Path, tmp_path: Path) -> None:
+def test_commands_report_the_written_positions(source: Path, tmp_path: Path) -> None:
     merged, shuffled, chosen = (tmp_path / name for name in ("merged", "shuffled", "chosen"))
     every = positions_of(source)
     done = in_process.run("data", "merge", source, source, "-o", merged)
@@ -77,7 +77,7 @@ def test_what_was_written_is_reported(source: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_damage_is_named_and_the_rest_is_used(source: Path, tmp_path: Path) -> None:
+def test_merge_reports_damage_and_uses_the_rest(source: Path, tmp_path: Path) -> None:
     data = bytearray(source.read_bytes())
     data[-100] ^= 255
     source.write_bytes(data)
@@ -88,7 +88,7 @@ def test_damage_is_named_and_the_rest_is_used(source: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("action", ["merge", "shuffle"])
-def test_a_full_disk_is_told_with_the_file(
+def test_full_disk_error_names_the_file(
     action: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(descriptor: int) -> None:
@@ -105,7 +105,7 @@ def test_a_full_disk_is_told_with_the_file(
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
-def test_an_output_that_nobody_gets_is_not_blamed_on_a_file(source: Path, tmp_path: Path) -> None:
+def test_stdout_write_error_does_not_name_a_data_file(source: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"
     with open("/dev/full", "w") as full:
         assert into(full, "show", source) == (1, f"kempelen data: [Errno {errno.ENOSPC}] {FULL}\n")
@@ -139,7 +139,7 @@ def test_statistics_are_printed_and_drawn(source: Path, tmp_path: Path, suffix: 
     assert picture.stat().st_size > 5000
 
 
-def test_statistics_as_json(source: Path) -> None:
+def test_statistics_are_printed_as_json(source: Path) -> None:
     found = json.loads(in_process.run("data", "statistics", source, source, "--json").stdout)
     every = 2 * positions_of(source)
     assert found["positions"] == every
@@ -179,7 +179,7 @@ def test_statistics_as_json(source: Path) -> None:
         (["check", "{}/none"], "No such file or directory"),
     ],
 )
-def test_what_cannot_be_done_is_said(words: list[str], reason: str, tmp_path: Path) -> None:
+def test_invalid_arguments_are_rejected(words: list[str], reason: str, tmp_path: Path) -> None:
     write(tmp_path / "source")
     write(tmp_path / "empty", 0)
     (tmp_path / "letter").write_text("Dear diary\n" * 100)
@@ -195,7 +195,7 @@ def test_what_cannot_be_done_is_said(words: list[str], reason: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("share", ["0", "1", "x", "1/0", "nan", "-0.5", "1e-99999999"])
-def test_shares_that_are_none(share: str, tmp_path: Path) -> None:
+def test_invalid_shares_are_rejected(share: str, tmp_path: Path) -> None:
     words = "data", "split", "source", "-o", "a", "b", f"--share={share}"
     done = in_process.run(*words)
     assert done.returncode == 2
@@ -203,14 +203,14 @@ def test_shares_that_are_none(share: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["Hash", "=3", "Hash=3\nquit"])
-def test_options_that_are_none(option: str) -> None:
+def test_invalid_engine_options_are_rejected(option: str) -> None:
     words = "data", "rescore", "a", "-o", "b", "--engine", "c", "--nodes", 1, "--option", option
     done = in_process.run(*words)
     assert done.returncode == 2
     assert "expected NAME=VALUE" in done.stderr
 
 
-def test_statistics_tell_of_damage(source: Path) -> None:
+def test_statistics_report_damage(source: Path) -> None:
     content = bytearray(source.read_bytes())
     content[-50] ^= 1
     source.write_bytes(content)
@@ -220,7 +220,7 @@ def test_statistics_tell_of_damage(source: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
-def test_a_name_that_is_no_text(source: Path) -> None:
+def test_file_name_that_is_not_utf8_is_escaped(source: Path) -> None:
     merged = os.fsencode(source) + b"\xff"
     line = [sys.executable, "-m", "kempelen.cli", "data", "merge", source, "-o", merged]
     strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
@@ -229,7 +229,7 @@ def test_a_name_that_is_no_text(source: Path) -> None:
     assert done.stdout.startswith(f"{source}\\udcff: {positions_of(source)} positions of ")
 
 
-def test_one_thing_is_looked_at_a_time(source: Path) -> None:
+def test_show_and_check_are_mutually_exclusive(source: Path) -> None:
     done = in_process.run("selfplay", source, "--show", "--check", 2)
     assert done.returncode == 2
     assert "not allowed with argument" in done.stderr

@@ -44,7 +44,7 @@ def seen(position):
     return shown(view(state, diagrams=True))
 
 
-def test_boards_of_chess_and_of_other_games():
+def test_view_draws_boards_of_chess_and_other_games():
     assert "♜ ♞ ♝" in seen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
     assert ". X O" in seen(". X O\n. . .\n. . .")
 
@@ -56,7 +56,7 @@ def is_plain(output):
 @pytest.mark.thorough
 @settings(deadline=None)
 @given(st.lists(ANY_TEXT, min_size=10, max_size=10))
-def test_words_from_outside_are_shown_as_they_are(words):
+def test_untrusted_text_is_shown_as_plain_text(words):
     name, white, black, move, position, pair, detail, reason, notice, time = words
     state = LiveState()
     chosen = settings_of(engine(), engine(name="x"), engine(name="y"))
@@ -88,7 +88,7 @@ def test_words_from_outside_are_shown_as_they_are(words):
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_cells_and_headings(heading, cell):
+def test_table_cells_and_headings_are_plain_text(heading, cell):
     table = PlainTable(heading)
     table.add_row(cell)
     output = shown(table, WIDE)
@@ -98,7 +98,7 @@ def test_cells_and_headings(heading, cell):
 
 
 @given(ANY_TEXT)
-def test_players_have_plain_names(name):
+def test_player_names_are_plain_and_distinct(name):
     chosen = settings_of(engine(name=name), engine(name=name + "\x00"))
     first, second = (each.name for each in chosen.engines)
     assert first == (plain_name(name) or "python")
@@ -106,6 +106,6 @@ def test_players_have_plain_names(name):
     assert is_plain(first + second)
 
 
-def test_a_complaint(capsys):
+def test_error_message_escapes_control_characters(capsys):
     complain("no [/b]x:\n  \x1b[31m\udcff", "kempelen epd")
     assert capsys.readouterr().err == "kempelen epd: no [/b]x:\n  \\x1b[31m\\udcff\n"

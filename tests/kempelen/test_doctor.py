@@ -32,7 +32,7 @@ def another_cache(tmp_path, monkeypatch):
     cache_folder.cache_clear()
 
 
-def test_all_is_told(capsys, monkeypatch, warm_cache):
+def test_json_report_is_complete_and_hides_passwords(capsys, monkeypatch, warm_cache):
     monkeypatch.setattr(checks, "SEARCHING", 0.1)
     monkeypatch.setenv("KEMPELEN_MQTT_PASSWORD", "sesame")
     status = main(["doctor", "--json"])
@@ -55,7 +55,7 @@ def test_all_is_told(capsys, monkeypatch, warm_cache):
     assert "sesame" not in printed.out
 
 
-def test_the_text_has_a_line_each_and_a_verdict(capsys, monkeypatch):
+def test_text_report_has_a_line_per_check_and_a_verdict(capsys, monkeypatch):
     monkeypatch.setattr(
         "kempelen.doctor.CHECKS",
         {
@@ -69,7 +69,7 @@ def test_the_text_has_a_line_each_and_a_verdict(capsys, monkeypatch):
     )
 
 
-def test_a_check_that_fails_does_not_end_the_others(capsys, monkeypatch):
+def test_failing_check_does_not_stop_the_others(capsys, monkeypatch):
     def fails(diagnosis):
         raise ImportError(f"no numba in {Path.home() / 'lib'}")
 
@@ -85,7 +85,7 @@ def test_a_check_that_fails_does_not_end_the_others(capsys, monkeypatch):
     assert "nothing is broken" not in text
 
 
-def test_homes_are_not_told(monkeypatch, tmp_path):
+def test_home_folder_is_shown_as_a_tilde(monkeypatch, tmp_path):
     home = tmp_path / "jane"
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
@@ -103,7 +103,7 @@ def any_cache(request):
     request.getfixturevalue(request.param)
 
 
-def test_a_search_that_fails_is_told_with_its_error(monkeypatch, tmp_path, any_cache):
+def test_failing_search_is_reported_with_its_error(monkeypatch, tmp_path, any_cache):
     package = tmp_path / "numba"
     package.mkdir()
     (package / "__init__.py").write_text("raise ImportError('Numba needs another NumPy')\n")
@@ -121,7 +121,7 @@ def test_a_search_that_fails_is_told_with_its_error(monkeypatch, tmp_path, any_c
         ("import time; time.sleep(60)", "it did not end within 0.5 s"),
     ],
 )
-def test_a_search_that_does_not_end_well_is_told(monkeypatch, warm_cache, code, told):
+def test_killed_or_hanging_search_is_reported(monkeypatch, warm_cache, code, told):
     monkeypatch.setattr(checks, "_SEARCH", code)
     monkeypatch.setattr(checks, "PATIENCE", 0.5 if "sleep" in code else 60)
     diagnosis = Diagnosis()
@@ -131,7 +131,7 @@ def test_a_search_that_does_not_end_well_is_told(monkeypatch, warm_cache, code, 
 
 
 @pytest.mark.thorough
-def test_an_empty_cache_is_to_be_filled(another_cache):
+def test_empty_cache_suggests_warmup(another_cache):
     diagnosis = Diagnosis()
     checks.look_at_cache(diagnosis)
     checks.look_at_search(diagnosis)
@@ -142,7 +142,7 @@ def test_an_empty_cache_is_to_be_filled(another_cache):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="folders have no owners there")
-def test_a_cache_that_others_can_write_is_broken(another_cache):
+def test_cache_writable_by_others_is_reported_as_broken(another_cache):
     another_cache.mkdir()
     another_cache.chmod(0o777)
     diagnosis = Diagnosis()
@@ -151,7 +151,7 @@ def test_a_cache_that_others_can_write_is_broken(another_cache):
     assert f"chmod go-w {another_cache}" in diagnosis.complaints[0].remedy
 
 
-def test_a_full_disk_is_broken(another_cache, monkeypatch):
+def test_full_disk_is_reported_as_broken(another_cache, monkeypatch):
     monkeypatch.setattr(checks, "_free_room", lambda folder: 1000)
     diagnosis = Diagnosis()
     checks.look_at_cache(diagnosis)
@@ -159,7 +159,7 @@ def test_a_full_disk_is_broken(another_cache, monkeypatch):
     assert "is full" in complaints(diagnosis)[0]
 
 
-def test_other_kernels_are_told_with_how_to_remove_them(another_cache):
+def test_old_kernels_are_listed_with_a_removal_command(another_cache):
     kept = cache_folder()
     for name, size in (("kernel-old", 100), ("kernel-older", 200), (kept.name, 1000)):
         (another_cache / name).mkdir(parents=True, mode=0o700)
@@ -179,7 +179,7 @@ def test_other_kernels_are_told_with_how_to_remove_them(another_cache):
         assert sorted(path.name for path in another_cache.iterdir()) == ["else", kept.name]
 
 
-def test_variables_of_the_environment(monkeypatch, tmp_path):
+def test_environment_variables_are_checked(monkeypatch, tmp_path):
     for name in [name for name in os.environ if name.startswith(("KEMPELEN_", "NUMBA_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
@@ -197,7 +197,7 @@ def test_variables_of_the_environment(monkeypatch, tmp_path):
     assert disabled.broken
 
 
-def test_tables_that_are_there(monkeypatch, tmp_path):
+def test_existing_endgame_tables_are_listed(monkeypatch, tmp_path):
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
     table_folder().mkdir(parents=True)
     (table_folder() / "KQKR.dtm").write_bytes(b"x" * 64)
@@ -209,7 +209,7 @@ def test_tables_that_are_there(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("on_path", [True, False])
-def test_on_windows_the_program_and_the_registry_are_looked_at(monkeypatch, tmp_path, on_path):
+def test_windows_path_and_registry_are_checked(monkeypatch, tmp_path, on_path):
     program = tmp_path / "kempelen.exe"
     program.touch()
     monkeypatch.setattr(sys, "platform", "win32")
@@ -228,7 +228,7 @@ def test_on_windows_the_program_and_the_registry_are_looked_at(monkeypatch, tmp_
     assert complaints(diagnosis) == ([] if on_path else ["kempelen is not on PATH"])
 
 
-def test_it_imports_nothing_that_may_be_broken():
+def test_doctor_imports_no_third_party_packages():
     code = (
         "import sys; from kempelen import doctor;"
         "print(sorted({name.partition('.')[0] for name in sys.modules}))"

@@ -30,7 +30,7 @@ def files(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_table_shows_totals_and_what_is_not_solved(files, warm_cache):
+def test_table_shows_totals_and_unsolved_positions(files, warm_cache):
     done = epd(*files, "--depth", 4, "--concurrency", 2)
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -39,7 +39,7 @@ def test_a_table_shows_totals_and_what_is_not_solved(files, warm_cache):
     assert ["too", "long", "Rd8#", "#2", "Rd8#", "#1"] in lines
 
 
-def test_json_and_an_engine_of_the_users(files):
+def test_json_reports_the_results_of_a_user_engine(files):
     command, arguments = failing("none")
     words = " ".join(arguments)
     engine = f"cmd={command},args={words},name=first"
@@ -51,7 +51,7 @@ def test_json_and_an_engine_of_the_users(files):
     assert (found["positions"][0]["move"], found["positions"][0]["dm"]) == ("d1a1", 1)
 
 
-def test_failures_are_told(files, tmp_path):
+def test_engine_failures_and_bad_arguments_are_reported(files, tmp_path):
     command, arguments = failing("dies")
     engine = f"cmd={command},args={' '.join(arguments)}"
     done = epd(files[0], "--engine", engine, "--nodes", 1)
@@ -73,7 +73,7 @@ def test_failures_are_told(files, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "patience"), [("cmd=cat", 1), ("cmd=cat,start_limit=1", 100)], ids=["given", "spec"]
 )
-def test_an_engine_that_never_answers_is_not_waited_for_longer_than_is_said(files, spec, patience):
+def test_silent_engine_times_out_at_startup(files, spec, patience):
     began = time.monotonic()
     done = epd(*files, "--depth", 1, "--engine", spec, "--patience", patience)
     assert time.monotonic() - began < START_LIMIT
@@ -115,7 +115,7 @@ def forces(board, move, moves):
     [each for each in read(MATES) if each.mate == 2][::2],
     ids=lambda problem: problem.name,
 )
-def test_the_mates_in_two_are_what_they_say(problem):
+def test_mates_in_two_have_correct_solutions(problem):
     board = chess.Board(problem.fen)
     moves = list(board.legal_moves)
     assert not any(forces(board, move, 1) for move in moves)
@@ -123,7 +123,7 @@ def test_the_mates_in_two_are_what_they_say(problem):
 
 
 @pytest.mark.thorough
-def test_a_sample_of_the_mates_is_solved_with_their_exact_length(tmp_path, warm_cache):
+def test_sampled_mates_are_solved_with_exact_length(tmp_path, warm_cache):
     sample = tmp_path / "sample.epd"
     sample.write_text("\n".join(MATES.read_text("utf-8").splitlines()[1::15]), "utf-8")
     done = epd(sample, "--nodes", 2_000_000, "--json")
@@ -134,7 +134,7 @@ def test_a_sample_of_the_mates_is_solved_with_their_exact_length(tmp_path, warm_
 
 
 @pytest.mark.thorough
-def test_files_of_one_name_are_told_apart(tmp_path, warm_cache):
+def test_files_with_the_same_name_are_listed_by_path(tmp_path, warm_cache):
     paths = [tmp_path / folder / "same.epd" for folder in ("one", "two")]
     for path in paths:
         path.parent.mkdir()

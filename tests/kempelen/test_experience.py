@@ -19,7 +19,7 @@ def files(tmp_path):
     return paths
 
 
-def test_show(files):
+def test_show_lists_the_lessons(files):
     done = run("experience", "show", *files)
     assert (done.returncode, done.stderr) == (0, "")
     first, header, refuted, *_ = done.stdout.splitlines()
@@ -45,7 +45,7 @@ def test_show(files):
     assert json.loads(none.stdout)["files"][0]["count"] == 0
 
 
-def test_merge_and_prune(files, tmp_path):
+def test_experience_is_merged_and_pruned(files, tmp_path):
     merged = tmp_path / "merged.db"
     done = run("experience", "merge", *files, "-o", merged)
     assert (done.returncode, done.stdout) == (0, f"{merged}: 2 lessons of 3 read\n")
@@ -60,7 +60,7 @@ def test_merge_and_prune(files, tmp_path):
 
 
 @pytest.mark.parametrize("action", [["show"], ["merge", "-o", "new.db"], ["prune", "--keep", "1"]])
-def test_what_is_no_experience_is_named(action, files, tmp_path, monkeypatch):
+def test_damaged_or_missing_file_is_reported(action, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("no database at all\n" * 100)
     for file, message in (("text", "it is damaged"), ("none", "does not exist")):

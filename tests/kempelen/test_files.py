@@ -92,7 +92,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 @pytest.mark.parametrize("reader", READERS)
-def test_what_is_no_regular_file_is_refused_at_once(
+def test_pipes_and_devices_are_rejected(
     reader: str, kind: str, tmp_path: Path, in_time: None, no_room: None
 ) -> None:
     read, name = READERS[reader]
@@ -106,7 +106,7 @@ def test_what_is_no_regular_file_is_refused_at_once(
 
 
 @pytest.mark.parametrize("reader", [each for each in READERS if each not in STREAMED])
-def test_what_is_too_large_is_not_read(
+def test_oversized_file_is_rejected(
     reader: str, tmp_path: Path, in_time: None, no_room: None
 ) -> None:
     read, name = READERS[reader]
@@ -116,7 +116,7 @@ def test_what_is_too_large_is_not_read(
         read(tmp_path / name)
 
 
-def test_a_file_that_does_not_tell_its_size_is_bounded_too() -> None:
+def test_size_limit_applies_to_files_of_unknown_size() -> None:
     """Such as those of /proc."""
     path = Path("/proc/self/maps")
     if not path.exists():
@@ -126,7 +126,7 @@ def test_a_file_that_does_not_tell_its_size_is_bounded_too() -> None:
         files.read_bytes(path, 1 << 10)
 
 
-def test_lines_are_ended_as_in_any_text_and_long_ones_cut(
+def test_line_endings_are_normalised_and_long_lines_are_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "text"
@@ -139,7 +139,9 @@ def test_lines_are_ended_as_in_any_text_and_long_ones_cut(
         assert [*iter(text.readline, "")][3:] == ["4" * 10, "4" * 10, "4" * 5]
 
 
-def test_a_game_whose_comment_has_no_end_ends_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_game_with_an_unclosed_comment_is_limited_in_length(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(games, "_LONGEST_GAME", 1000)
     damaged = ['[White "A"]\n', "\n", "1. e4 { no end\n", *["and on\n"] * 500]
     good = ['[White "B"]\n', '[Result "1-0"]\n', "\n", "1. d4 1-0\n"]
@@ -165,7 +167,7 @@ def test_credentials_may_come_from_a_pipe(tmp_path: Path, in_time: None) -> None
         credentials(Path("/dev/zero"))
 
 
-def test_ratings_read_a_pipe_and_no_device(
+def test_ratings_accept_a_pipe_but_not_a_device(
     capsys: pytest.CaptureFixture[str], in_time: None, no_room: None
 ) -> None:
     reading, writing = os.pipe()
@@ -177,6 +179,6 @@ def test_ratings_read_a_pipe_and_no_device(
     assert "/dev/zero: it is no regular file" in capsys.readouterr().err
 
 
-def test_a_tournament_is_no_device(capsys: pytest.CaptureFixture[str], in_time: None) -> None:
+def test_tournament_rejects_a_device(capsys: pytest.CaptureFixture[str], in_time: None) -> None:
     assert cli.main(["tournament", "/dev/zero"]) == 2
     assert "/dev/zero: it is no regular file" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def talk(wire):
     "lines",
     [("xboard", "hello"), ("hello",), ("e2e4",), ("new",), ("hello", "is anybody there")],
 )
-def test_an_unknown_line_is_told_once_and_to_people_only(talk, wire, capsys, lines):
+def test_unknown_line_is_reported_once_on_stderr_only(talk, wire, capsys, lines):
     assert talk(*lines) == []
     assert wire.sent == []
     told = capsys.readouterr().err.splitlines()
@@ -71,7 +71,7 @@ def test_an_unknown_line_is_told_once_and_to_people_only(talk, wire, capsys, lin
         ("hello", "xboard", "force", "protover 2"),
     ],
 )
-def test_xboard_finds_its_protocol(talk, wire, capsys, lines):
+def test_protover_selects_the_xboard_protocol(talk, wire, capsys, lines):
     assert talk(*lines) == []
     said = [line for line in wire.sent if line.startswith("feature")]
     assert said[0].startswith("feature ping=1")
@@ -80,19 +80,19 @@ def test_xboard_finds_its_protocol(talk, wire, capsys, lines):
 
 
 @pytest.mark.parametrize("shared", ["go", "quit", "name", "undo", "help"])
-def test_after_xboard_a_word_of_several_protocols_is_xboards(talk, wire, shared):
+def test_shared_command_after_xboard_stays_in_xboard(talk, wire, shared):
     replies = talk("xboard", "protover 2", shared)
     assert not any(line.startswith(("id name", "= ", "bestmove")) for line in replies + wire.sent)
 
 
-def test_xboard_alone_is_nothing_yet(talk, wire, capsys):
+def test_xboard_line_alone_produces_no_output(talk, wire, capsys):
     assert talk("xboard") == talk("xboard", terminal=True) == []
     assert capsys.readouterr().err == ""
     assert not talk.finished
 
 
 @pytest.mark.parametrize("first", [(), ("",), ("xboard",)])
-def test_who_looks_for_the_protocol_finds_uci_and_hears_nothing_else(talk, capsys, first):
+def test_uci_line_selects_uci_without_errors(talk, capsys, first):
     replies = talk(*first, "uci")
     assert replies[0].startswith("id name ")
     assert replies[-1] == "uciok"
@@ -100,20 +100,20 @@ def test_who_looks_for_the_protocol_finds_uci_and_hears_nothing_else(talk, capsy
 
 
 @pytest.mark.parametrize("line", ["uci", "joho debug on", "name"])
-def test_after_an_unknown_line_a_protocol_can_be_chosen(talk, wire, line, capsys):
+def test_protocol_can_be_selected_after_an_unknown_line(talk, wire, line, capsys):
     replies = talk("hello", line, "uci" if line != "name" else "version")
     assert "uciok" in replies or any(answer.startswith("= ") for answer in wire.sent)
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_what_comes_from_outside_is_shown_as_plain_text(talk, capsys):
+def test_unknown_line_is_escaped_and_shortened(talk, capsys):
     talk("\x1b[31m" + "x" * 10_000)
     told = capsys.readouterr().err
     assert len(told) < 500
     assert "\x1b" not in told
 
 
-def test_a_person_is_greeted_helped_and_told_each_time(talk, wire, capsys):
+def test_terminal_user_gets_a_greeting_help_and_errors(talk, wire, capsys):
     replies = talk("help", "hello", "good morning", "quit", terminal=True)
     greeting = " ".join(wire.sent)
     for word in ("Kempelen", "help", "--help", "quit"):
@@ -124,13 +124,13 @@ def test_a_person_is_greeted_helped_and_told_each_time(talk, wire, capsys):
     assert talk.finished
 
 
-def test_nobody_is_greeted_who_is_no_person(talk, wire):
+def test_no_greeting_is_sent_without_a_terminal(talk, wire):
     talk("quit")
     assert wire.sent == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such terminals there")
-def test_at_a_terminal():
+def test_terminal_process_greets_and_quits():
     import pty
 
     ours, theirs = pty.openpty()

@@ -23,7 +23,7 @@ def engine(warm_cache):
 @pytest.mark.thorough
 @pytest.mark.needs("stockfish")
 @pytest.mark.parametrize("ours", [chess.WHITE, chess.BLACK])
-def test_a_whole_game_against_stockfish(engine, ours):
+def test_whole_game_against_stockfish_has_legal_moves(engine, ours):
     board = chess.Board()
     with chess.engine.SimpleEngine.popen_uci(program("stockfish")) as stockfish:
         stockfish.configure({"Threads": 1, "Hash": 16})
@@ -35,7 +35,7 @@ def test_a_whole_game_against_stockfish(engine, ours):
     assert board.ply() > 10
 
 
-def test_pondering_through_a_game(engine):
+def test_engine_handles_ponder_hits_and_misses(engine):
     board = chess.Board()
     limit = chess.engine.Limit(white_clock=2, black_clock=2, white_inc=0.02, black_inc=0.02)
     hits = misses = 0
@@ -58,7 +58,7 @@ def test_pondering_through_a_game(engine):
     assert misses
 
 
-def test_as_match_runners_talk(start_engine, warm_cache):
+def test_fastchess_command_order_is_supported(start_engine, warm_cache):
     """The order of fastchess: ucinewgame before the options, isready before and after a move."""
     engine = start_engine()
     engine.say("uci")
@@ -79,7 +79,7 @@ def test_as_match_runners_talk(start_engine, warm_cache):
     assert engine.wait() == (0, "")
 
 
-def test_a_whole_chess960_game_against_itself(engine):
+def test_whole_chess960_self_play_game_has_legal_moves(engine):
     board = chess.Board.from_chess960_pos(0)
     while not board.is_game_over(claim_draw=True) and board.ply() < 200:
         move = engine.play(board, chess.engine.Limit(nodes=200)).move
@@ -88,14 +88,14 @@ def test_a_whole_chess960_game_against_itself(engine):
     assert board.ply() > 10
 
 
-def test_principal_variations_are_legal_and_scores_follow_the_mate(engine):
+def test_mate_in_one_has_correct_score_and_variation(engine):
     board = chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
     info = engine.analyse(board, chess.engine.Limit(depth=8))
     assert info["score"].relative == chess.engine.Mate(1)
     assert [move.uci() for move in info["pv"]] == ["a1a8"]
 
 
-def test_several_lines(engine):
+def test_multipv_lines_are_distinct_and_sorted(engine):
     board = chess.Board()
     lines = engine.analyse(board, chess.engine.Limit(depth=6), multipv=4)
     assert len({line["pv"][0] for line in lines}) == 4
@@ -104,7 +104,7 @@ def test_several_lines(engine):
 
 
 @pytest.mark.thorough
-def test_the_same_game_at_fixed_nodes_has_the_same_node_counts(warm_cache):
+def test_fixed_node_games_are_deterministic(warm_cache):
     def play():
         counts, board = [], chess.Board()
         with chess.engine.SimpleEngine.popen_uci(COMMAND) as engine:
@@ -119,7 +119,7 @@ def test_the_same_game_at_fixed_nodes_has_the_same_node_counts(warm_cache):
 
 
 @pytest.mark.thorough
-def test_fast_games_against_itself(warm_cache, thorough):
+def test_fast_self_play_games_are_completed(warm_cache, thorough):
     script = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
     # The margin is for a busy machine: the benchmark itself allows none.
     clock = ["0.5", "--increment", "0.01"] if thorough else ["0.2", "--increment", "0.003"]

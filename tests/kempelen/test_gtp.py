@@ -20,7 +20,7 @@ def gtp(text, *arguments, command=("gtp",)):
 
 
 @pytest.mark.thorough
-def test_everything_is_answered_after_the_end_of_input():
+def test_all_commands_are_answered_after_end_of_input():
     """By the program itself, with pipes."""
     done = subprocess.run(
         [sys.executable, "-m", "kempelen.cli", "gtp", "--time", "0.1"],
@@ -34,7 +34,7 @@ def test_everything_is_answered_after_the_end_of_input():
     assert [answer.split(" ")[0] for answer in answers] == ["=", "=1", "=2", "=3"]
 
 
-def test_go_on_19x19_without_arguments():
+def test_default_game_is_19x19_go():
     done = gtp("showboard\nquit\nname\n", "--playouts", "1")
     assert done.stdout.splitlines()[1].startswith("19 . . .")
     assert "Kempelen" not in done.stdout
@@ -55,7 +55,7 @@ def test_experience_is_kept_in_a_file(tmp_path):
     assert "outcomes are luck, not experience" in refused.stderr
 
 
-def test_options():
+def test_board_size_komi_playouts_and_seed_are_options():
     done = gtp(
         "gogui-rules_board_size\nfinal_score\ngenmove b\n",
         *["--boardsize", "5", "--komi", "0.5", "--playouts", "3", "--seed", "1", "--time", "60"],
@@ -82,17 +82,17 @@ def test_options():
         (["--time", "0.25"], "maxTime", "0.25"),
     ],
 )
-def test_arguments_are_what_parameters_begin_with(arguments, parameter, value):
+def test_arguments_set_the_initial_parameter_values(arguments, parameter, value):
     done = gtp(f"kata-get-param {parameter}\n", *arguments, *("--algorithm", "mcts"))
     assert (done.stdout, done.stderr) == (f"= {value}\n\n", "")
 
 
-def test_it_says_to_be_what_a_program_knows():
+def test_reported_name_and_version_can_be_set():
     done = gtp("name\nversion\n", "--report-name", "KataGo", "--report-version", "1.16")
     assert done.stdout == "= KataGo\n\n= 1.16\n\n"
 
 
-def test_another_game_with_a_users_evaluation(tmp_path):
+def test_user_evaluation_is_used_in_another_game(tmp_path):
     file = tmp_path / "corner.py"
     file.write_text("def value(game):\n    return -(game.discs(0) >> 19 & 1)\n", encoding="utf-8")
     options = ["--game", "othello", "--depth", "1", "--evaluation", f"{file}:value"]
@@ -163,7 +163,7 @@ def test_settings_reach_the_search():
         ("joho debug on", ""),
     ],
 )
-def test_alone_it_speaks_the_protocol_of_the_first_line(warm_cache, line, answer):
+def test_first_line_selects_the_protocol(warm_cache, line, answer):
     done = gtp(f"\n{line}\nquit\n", command=())
     assert done.returncode == 0
     assert done.stdout.splitlines()[:1] == [answer] or done.stdout.startswith(answer)
@@ -204,7 +204,7 @@ sys.exit(" ".join(found) or 0)
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="it cannot be told there who reads")
-def test_it_ends_when_nobody_reads_the_answer_any_more():
+def test_engine_exits_when_its_output_is_closed():
     process = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli", "gtp", "--time", "1000"],
         stdin=subprocess.PIPE,
@@ -224,7 +224,7 @@ EARLY_END = "C3 D3 C4 D4 C5 D5 C2 D2 PASS PASS"
 
 @pytest.mark.thorough
 @pytest.mark.needs("gnugo")
-def test_a_game_against_gnugo():
+def test_game_against_gnu_go_is_scored_alike():
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
     try:
         import go_scores
@@ -263,7 +263,7 @@ def test_a_game_against_gnugo():
     assert go_scores.alike(early)
 
 
-def test_rules():
+def test_rules_are_selected_by_option():
     done = gtp("clear_board\nkata-get-rules\n", "--rules", "tromp-taylor")
     assert done.returncode == 0, done.stderr
     assert '"friendlyPassOk":false' in done.stdout
@@ -272,7 +272,7 @@ def test_rules():
     assert "argument --rules: no rules stone-scoring: a tax on all groups" in refused.stderr
 
 
-def test_options_of_a_game_and_nodes():
+def test_game_options_and_node_limit_are_accepted():
     done = gtp(
         "gogui-rules_board\ngenmove black\n",
         *("--game", "nim", "--option", "heaps=1,2", "--option", "misere=true", "--nodes", "50"),
@@ -314,7 +314,7 @@ print("Who?", input())
 
 
 @pytest.mark.parametrize("name", ["Exits", "Late"])
-def test_every_command_is_answered_whatever_a_game_does(tmp_path, name, monkeypatch):
+def test_failing_user_game_does_not_stop_the_answers(tmp_path, name, monkeypatch):
     monkeypatch.syspath_prepend(GAMES)
     (tmp_path / "mine.py").write_text(USERS_GAME.replace("input()", "0"))
     game = ["--game", f"{tmp_path / 'mine.py'}:{name}", "--size", "3", "--depth", "1"]
@@ -324,7 +324,7 @@ def test_every_command_is_answered_whatever_a_game_does(tmp_path, name, monkeypa
     assert "?2 internal error" in done.stdout
 
 
-def test_a_users_file_has_nothing_of_the_conversation(tmp_path):
+def test_user_file_cannot_use_stdin_or_stdout(tmp_path):
     """By the program itself: what it prints is said elsewhere, and it finds no input."""
     text = USERS_GAME.replace('"Who?", input()', '"Who?", sys.stdin.read()').replace(
         "from chomp", f"import sys\nsys.path.insert(0, {str(GAMES)!r})\nfrom chomp"

@@ -51,7 +51,7 @@ def test_a_console_event_ends_a_run(console: list[Handler], event: int) -> None:
     assert interruption.number == signal.SIGTERM
 
 
-def test_an_event_after_the_end_changes_nothing(console: list[Handler]) -> None:
+def test_console_event_after_the_run_is_ignored(console: list[Handler]) -> None:
     interruption = Interruption()
 
     async def play() -> None:
@@ -70,7 +70,7 @@ def has_console() -> bool:
 
 
 @pytest.mark.skipif(not has_console(), reason="there is no console of Windows")
-def test_ctrl_break_ends_a_server_in_order() -> None:
+def test_ctrl_break_stops_the_server_cleanly() -> None:
     command = [sys.executable, "-m", "kempelen", "listen", "--address", "127.0.0.1:0"]
     group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     with subprocess.Popen(
@@ -87,5 +87,5 @@ def test_ctrl_break_ends_a_server_in_order() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="of other systems")
-def test_elsewhere_there_is_no_console_to_hear() -> None:
+def test_console_handler_is_unused_outside_windows() -> None:
     console_events.on_console_end(lambda: pytest.fail("called"))

@@ -47,7 +47,7 @@ def refused(*arguments: object) -> str:
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "ws://example.org:80"])
-def test_only_this_machine_by_itself(address: str) -> None:
+def test_public_address_requires_tls_and_tokens(address: str) -> None:
     said = refused("--address", address)
     assert "others than this machine reach it" in said
     assert "needs TLS" in said
@@ -55,7 +55,7 @@ def test_only_this_machine_by_itself(address: str) -> None:
     assert "--insecure does without, and then whoever reaches the address uses" in said
 
 
-def test_other_machines_with_half_of_it(certified: Certified, tokens: Tokens) -> None:
+def test_public_address_requires_both_tls_and_tokens(certified: Certified, tokens: Tokens) -> None:
     tls = ("--certificate", certified.certificate, "--key", certified.key)
     said = refused("--address", "tls://0.0.0.0:0", *tls)
     assert "needs tokens (--tokens FILE);" in said
@@ -63,7 +63,7 @@ def test_other_machines_with_half_of_it(certified: Certified, tokens: Tokens) ->
     assert "needs TLS (wss://);" in said
 
 
-def test_the_status_is_for_this_machine() -> None:
+def test_status_address_must_be_local() -> None:
     assert "status: 0.0.0.0:0: others than this machine reach it" in refused(
         "--status", "0.0.0.0:0"
     )
@@ -88,7 +88,7 @@ def test_the_status_is_for_this_machine() -> None:
         (["--address", "203.0.113.1:1", "--insecure"], "tcp://203.0.113.1:1: "),
     ],
 )
-def test_what_cannot_be_meant(
+def test_invalid_arguments_are_rejected(
     arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -114,7 +114,7 @@ def test_what_cannot_be_meant(
         ("offers: {BookFile: small}", "offers.BookFile: name: value entries are expected"),
     ],
 )
-def test_a_file_that_cannot_be_meant(text: str, message: str, tmp_path: Path) -> None:
+def test_invalid_config_file_is_rejected(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "server.yaml"
     file.write_text(text)
     said = refused("--config", file)
@@ -122,12 +122,12 @@ def test_a_file_that_cannot_be_meant(text: str, message: str, tmp_path: Path) ->
     assert str(file) in said
 
 
-def test_what_may_be_offered_is_what_strangers_may_not_have() -> None:
+def test_offerable_options_are_trusted_except_the_debug_log() -> None:
     trusted = {each.name for each in OPTIONS if each.trusted and each.kind == "string"}
     assert {*OFFERED, "Debug Log File"} == trusted
 
 
-def test_flags_win(tmp_path: Path) -> None:
+def test_flags_override_the_config_file(tmp_path: Path) -> None:
     file = tmp_path / "server.yaml"
     file.write_text("address: [tcp://0.0.0.0:1]\nlimits: {sessions: 3, idle: -0.5}\n")
     assert "limits.idle" in refused("--config", file)
@@ -141,7 +141,7 @@ def test_flags_win(tmp_path: Path) -> None:
     assert "tcp://203.0.113.1:1: " in said
 
 
-def test_a_certificate_that_is_none(certified: Certified, tmp_path: Path) -> None:
+def test_invalid_certificate_is_rejected(certified: Certified, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text("nothing")
     tls = ("--address", "tls://127.0.0.1:0", "--key", certified.key)
@@ -151,7 +151,7 @@ def test_a_certificate_that_is_none(certified: Certified, tmp_path: Path) -> Non
     assert "are no certificate and its key, in PEM" in refused(*tls, "--certificate", other)
 
 
-def test_an_address_that_is_taken() -> None:
+def test_address_in_use_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         for flag, name in (("--address", "tcp://127.0.0.1"), ("--status", "status: 127.0.0.1")):
@@ -161,7 +161,7 @@ def test_an_address_that_is_taken() -> None:
             assert "in use" in said
 
 
-def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_server_extra_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "websockets", None)
     said = refused("--address", "ws://127.0.0.1:0")
     assert "WebSocket and HTTP need more packages: pip install 'kempelen[server]'" in said
@@ -170,7 +170,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_a_new_token(tmp_path: Path) -> None:
+def test_new_token_is_printed_but_not_stored_in_clear(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     made = in_process.run("listen", "--new-token", "alice", "--tokens", file)
     assert made.returncode == 0
@@ -183,7 +183,7 @@ def test_a_new_token(tmp_path: Path) -> None:
     assert "No such file" in refused("--new-token", "bob", "--tokens", tmp_path / "no" / "tokens")
 
 
-def test_windows_does_not_protect_a_file_of_tokens(
+def test_windows_warns_of_an_unprotected_token_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "tokens"
@@ -231,7 +231,9 @@ def processes() -> Iterator[list[Process]]:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_it_ends_when_told_to(processes: list[Process], number: int, status: int) -> None:
+def test_server_stops_on_sigterm_and_sigint(
+    processes: list[Process], number: int, status: int
+) -> None:
     listening = Process("--address", "127.0.0.1:0", "--address", "ws://127.0.0.1:0")
     processes.append(listening)
     address, web = listening.address(), listening.address()
@@ -258,7 +260,7 @@ def test_it_ends_when_told_to(processes: list[Process], number: int, status: int
 
 
 @pytest.mark.thorough
-def test_the_log_in_a_file_and_the_status(
+def test_log_file_and_status_metrics_record_a_session(
     processes: list[Process],
     tmp_path: Path,
     tokens: Tokens,
@@ -296,7 +298,7 @@ def test_the_log_in_a_file_and_the_status(
     assert tokens.bob not in log.read_text()
 
 
-async def test_the_file_of_the_page(
+async def test_config_file_of_the_guide_works(
     processes: list[Process],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -340,7 +342,7 @@ def _lines_of(file: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def test_nothing_of_the_network_is_imported_by_others() -> None:
+def test_other_commands_import_no_network_modules() -> None:
     code = (
         "import sys; from kempelen import cli, uci, gtp, first_line; "
         "print([name for name in sys.modules if name.startswith(('websockets', 'asyncio', 'ssl', "

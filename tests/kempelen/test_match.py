@@ -25,7 +25,7 @@ def match(*arguments):
     return main([*line, "--maxmoves", "6", *map(str, arguments)])
 
 
-def test_a_match(capsys, tmp_path):
+def test_match_writes_pgn_and_logs_and_is_resumed(capsys, tmp_path):
     ledger, pgn, logs = tmp_path / "l", tmp_path / "g.pgn", tmp_path / "logs"
     status = match("--games", 4, "--ledger", ledger, "--pgn", pgn, "--log-dir", logs)
     assert status == 0
@@ -48,13 +48,13 @@ def test_a_match(capsys, tmp_path):
     assert "no games of nobody; of: " in capsys.readouterr().err
 
 
-def test_json(capsys):
+def test_match_prints_a_json_result(capsys):
     assert match("--games", 2, "--json") == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["status"], result["summary"]["played"]) == ("complete", 2)
 
 
-def test_match_and_ratings_tell_one_estimate(capsys, tmp_path):
+def test_match_and_ratings_report_the_same_elo(capsys, tmp_path):
     pgn = tmp_path / "g.pgn"
     line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
     assert main([*line, "--games", "6", "--pgn", str(pgn)]) == 0
@@ -71,7 +71,7 @@ def test_match_and_ratings_tell_one_estimate(capsys, tmp_path):
 PGN = '[Event "{}"]\n[Round "{}"]\n[White "{}"]\n[Black "{}"]\n[Result "{}"]\n\n{}\n\n'
 
 
-def test_games_are_paired_by_their_event_and_round(capsys, tmp_path):
+def test_ratings_pair_games_by_event_and_round(capsys, tmp_path):
     def rate(*games):
         file = tmp_path / "games.pgn"
         file.write_text("".join(PGN.format(*game, game[-1]) for game in games))
@@ -111,7 +111,7 @@ def test_a_knockout_names_its_winner(capsys):
 
 
 @pytest.mark.thorough
-def test_a_decided_test_ends_the_match(capsys):
+def test_match_ends_when_the_sprt_is_decided(capsys):
     line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
     status = main([*line, "--games", "1000", "--sprt", "elo0=0,elo1=100"])
     result = json.loads(capsys.readouterr().out)
@@ -159,7 +159,7 @@ def test_a_decided_test_ends_the_match(capsys):
         (["--broker", "other"], "embedded"),
     ],
 )
-def test_mistakes_are_named(capsys, arguments, message):
+def test_invalid_arguments_are_rejected(capsys, arguments, message):
     assert match(*arguments) == 2
     error = capsys.readouterr().err
     assert message in error
@@ -168,7 +168,7 @@ def test_mistakes_are_named(capsys, arguments, message):
 
 
 @pytest.mark.parametrize("read", ["openings", "ledger", "else"])
-def test_no_file_is_overwritten_by_the_games(tmp_path, capsys, read):
+def test_pgn_output_does_not_overwrite_an_existing_file(tmp_path, capsys, read):
     file = tmp_path / "mine.pgn"
     file.write_text('[Event "?"]\n\n1. e4 e5 2. Nf3 *\n')
     before = file.read_bytes()
@@ -188,18 +188,18 @@ def test_no_file_is_overwritten_by_the_games(tmp_path, capsys, read):
         ({"margin": 2}, {"depth": 1}, TimeControl(depth=1, margin=2)),
     ],
 )
-def test_an_engine_has_from_the_tournament_what_its_own_time_leaves_open(time, own, expected):
+def test_engine_inherits_missing_time_settings(time, own, expected):
     engine = {"command": "a", "time": own}
     assert settings_of({"time": time, "engines": [engine, engine]}).time_of(0) == expected
 
 
-def test_a_margin_alone_is_no_time():
+def test_margin_alone_is_not_a_time_control():
     engines = [{"command": "a"}, {"command": "b", "time": {"depth": 1}}]
     with pytest.raises(SettingsError, match="engine a: time: missing"):
         settings_of({"time": {"margin": 1}, "engines": engines})
 
 
-def test_nothing_played_is_no_success(capsys):
+def test_engine_that_exits_at_startup_fails_the_match(capsys):
     line = ["match", "--engine", spec("dies-at-once"), "--engine", spec(), "--nodes", "1"]
     assert main(line) == 2
     output = capsys.readouterr()
@@ -209,14 +209,14 @@ def test_nothing_played_is_no_success(capsys):
     assert "no licence found" in output.err
 
 
-def test_a_program_that_is_no_engine(capsys):
+def test_program_that_is_not_an_engine_is_rejected(capsys):
     assert main(["match", "--engine", "cmd=/bin/ls", "--engine", spec(), "--nodes", "1"]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("kempelen: engine ls (/bin/ls) does not start, as one that ")
 
 
-def test_a_missing_time_control_is_told_with_the_flags(capsys):
+def test_missing_time_control_error_lists_the_flags(capsys):
     line = ["match", "--engine", spec(movetime=1), "--engine", spec("no-info")]
     for more in ([], ["--margin", "1"], ["--each", "margin=1"]):
         assert main([*line, *more]) == 2
@@ -226,7 +226,7 @@ def test_a_missing_time_control_is_told_with_the_flags(capsys):
 
 
 @pytest.mark.thorough
-def test_a_tournament_file(capsys, tmp_path):
+def test_tournament_file_is_validated_and_run(capsys, tmp_path):
     command, arguments = failing("none")
     file = tmp_path / "t.yaml"
     file.write_text(
@@ -264,14 +264,14 @@ engines:
     assert main(["tournament", "/no/such.yaml"]) == 2
 
 
-def test_sprt(capsys):
+def test_sprt_prints_the_llr_and_rejects_bad_arguments(capsys):
     assert main(["sprt", "13", "37", "50", "25", "3", "--elo1", "4"]) == 0
     assert "-0.54912" in capsys.readouterr().out
     assert main(["sprt", "1", "2"]) == 2
     assert main(["sprt", "1", "2", "3", "--elo0", "5"]) == 2
 
 
-def test_entries():
+def test_engine_specification_is_parsed():
     assert parse_entries("a=1,b=x\\,y,option.Style of Play=Very Risky", "") == {
         "a": "1",
         "b": "x,y",
@@ -292,7 +292,7 @@ def game(*arguments):
 
 
 @pytest.mark.thorough
-def test_agents_of_the_lab_on_another_game(capsys, tmp_path):
+def test_lab_agents_play_a_resumable_othello_match(capsys, tmp_path):
     ledger, text, lines = tmp_path / "l", tmp_path / "games.txt", tmp_path / "games.json"
     assert game("--games", 2, "--ledger", ledger, "--records", text, "--json") == 0
     summary = json.loads(capsys.readouterr().out)["summary"]
@@ -320,14 +320,14 @@ def test_agents_of_the_lab_on_another_game(capsys, tmp_path):
         (["--game", "chess"], "--size, --komi and --option are of other games"),
     ],
 )
-def test_mistakes_in_games_are_named(capsys, arguments, message):
+def test_invalid_game_arguments_are_rejected(capsys, arguments, message):
     assert game(*arguments) == 2
     error = capsys.readouterr().err
     assert message in error
     assert "Traceback" not in error
 
 
-def test_a_command_with_its_arguments(tmp_path):
+def test_command_is_split_unless_it_is_an_existing_file(tmp_path):
     program = tmp_path / "my engine"
     assert engine_entries({"cmd": "gnugo --mode gtp"})["arguments"] == ["--mode", "gtp"]
     program.write_text("#!/bin/sh\n")
@@ -336,7 +336,7 @@ def test_a_command_with_its_arguments(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_game_whose_own_code_fails(capsys, tmp_path):
+def test_error_in_a_user_defined_game_is_reported(capsys, tmp_path):
     file = tmp_path / "broken.py"
     file.write_text(
         (Path(__file__).parents[1] / "data/games/chomp.py")
@@ -352,7 +352,7 @@ def test_a_game_whose_own_code_fails(capsys, tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_tournament_file_of_another_game(capsys, tmp_path):
+def test_tournament_file_of_another_game_is_validated_and_run(capsys, tmp_path):
     evaluation = tmp_path / "mine.py"
     evaluation.write_text("def flat(game):\n    return 0\n\ndef broken(game):\n    return 1 / 0\n")
     file, place = tmp_path / "t.yaml", evaluation.as_posix()
@@ -389,7 +389,7 @@ OURS = f"cmd={sys.executable},args=-m kempelen.cli uci,name=ours"
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("engine", [OURS, "agent=chess,name=ours"])
-def test_an_option_that_our_engine_cannot_take_ends_the_match(capsys, engine, warm_cache):
+def test_invalid_engine_option_value_ends_the_match(capsys, engine, warm_cache):
     line = ["match", "--engine", spec(), "--nodes", "10", "--engine"]
     for option, reason in (
         ("Evaluation=nnue:typo.nnue", "typo.nnue: No such file"),
@@ -402,7 +402,7 @@ def test_an_option_that_our_engine_cannot_take_ends_the_match(capsys, engine, wa
         assert reason in output.err
 
 
-def test_a_game_in_which_our_evaluation_fails_is_lost_by_that(capsys, tmp_path, warm_cache):
+def test_engine_with_a_failing_evaluation_loses_the_game(capsys, tmp_path, warm_cache):
     (tmp_path / "failing.py").write_text("def evaluate(board):\n    return 1 // 0\n")
     evaluation = f"option.Evaluation={tmp_path / 'failing.py'}:evaluate,option.OwnBook=false"
     line = ["match", "--engine", spec(), "--engine", f"agent=chess,name=ours,{evaluation}"]
@@ -416,6 +416,6 @@ def test_a_game_in_which_our_evaluation_fails_is_lost_by_that(capsys, tmp_path, 
 
 @pytest.mark.parametrize("word", ["nan", "inf"])
 @pytest.mark.parametrize("option", ["--movetime", "--margin"])
-def test_times_are_finite(capsys, option, word):
+def test_non_finite_times_are_rejected(capsys, option, word):
     assert match(option, word) == 2
     assert "finite" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def local_match(*words):
 
 
 @pytest.mark.thorough
-def test_a_match_of_programs_goes_on_without_a_broker(capsys, nowhere):
+def test_local_match_continues_without_a_broker(capsys, nowhere):
     assert local_match("--mqtt", nowhere) == 0
     start, end = capsys.readouterr().err.splitlines()
     refused = f"broker {nowhere}: Connection refused"
@@ -39,7 +39,7 @@ def test_a_match_of_programs_goes_on_without_a_broker(capsys, nowhere):
     assert end == f"kempelen: nothing of the match was published: {refused}"
 
 
-def test_nothing_is_said_where_all_is_well(capsys, mosquitto, monkeypatch):
+def test_successful_publishing_prints_no_errors(capsys, mosquitto, monkeypatch):
     monkeypatch.setenv(USER, "runner")
     monkeypatch.setenv(PASSWORD, "secret")
     assert local_match("--mqtt", str(mosquitto.broker)) == 0
@@ -47,7 +47,7 @@ def test_nothing_is_said_where_all_is_well(capsys, mosquitto, monkeypatch):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-def test_a_match_that_may_not_publish_says_so(capsys, tmp_path, monkeypatch):
+def test_unauthorized_publishing_is_reported(capsys, tmp_path, monkeypatch):
     from tests.mosquitto import Mosquitto
 
     monkeypatch.setenv(USER, "runner")
@@ -61,7 +61,7 @@ def test_a_match_that_may_not_publish_says_so(capsys, tmp_path, monkeypatch):
     assert "refused a part of the match" in end
 
 
-def test_a_match_with_bots_waits_for_its_broker_and_ends(capsys, nowhere, tmp_path):
+def test_bot_match_waits_for_the_broker_then_fails(capsys, nowhere, tmp_path):
     players = ["--engine", "cmd=one,proto=mqtt", "--engine", spec()]
     began = time.monotonic()
     line = ["match", *players, "--nodes", "1", "--mqtt", nowhere, "--broker-patience", "1"]
@@ -72,7 +72,7 @@ def test_a_match_with_bots_waits_for_its_broker_and_ends(capsys, nowhere, tmp_pa
     assert f"broker {nowhere} stayed away for 1 s: Connection refused; --resume goes on" in errors
 
 
-def test_serve_waits_for_its_broker_and_ends(capsys, nowhere):
+def test_serve_waits_for_the_broker_then_fails(capsys, nowhere):
     line = ["serve", "--name", "bot", "--engine", spec(), "--mqtt", nowhere]
     assert main([*line, "--broker-patience", "1"]) == 1
     errors = capsys.readouterr().err
@@ -81,7 +81,7 @@ def test_serve_waits_for_its_broker_and_ends(capsys, nowhere):
     assert errors.splitlines()[-1].endswith("stayed away for 1 s: Connection refused")
 
 
-def test_a_second_bot_of_a_name_is_refused(capsys, mosquitto, monkeypatch):
+def test_second_bot_with_the_same_name_is_rejected(capsys, mosquitto, monkeypatch):
     monkeypatch.setenv(USER, "runner")
     monkeypatch.setenv(PASSWORD, "secret")
     stop = threading.Event()
@@ -119,7 +119,7 @@ def test_a_second_bot_of_a_name_is_refused(capsys, mosquitto, monkeypatch):
         (["--name", "bot", "--broker-patience", "-1"], "above 0"),
     ],
 )
-def test_what_serve_cannot_do(capsys, words, message):
+def test_invalid_serve_arguments_are_rejected(capsys, words, message):
     try:
         status = main(["serve", "--engine", spec(), *words])
     except SystemExit as end:
@@ -144,7 +144,7 @@ def test_what_serve_cannot_do(capsys, words, message):
         (["--engine", "proto=uci"], "--engine: cmd=PROGRAM is missing"),
     ],
 )
-def test_what_a_bot_cannot_play(capsys, nowhere, words, message):
+def test_invalid_bot_games_and_engines_are_rejected(capsys, nowhere, words, message):
     line = ["serve", "--name", "bot", "--mqtt", nowhere, "--broker-patience", "1", *words]
     assert main(line) == 2
     errors = capsys.readouterr().err
@@ -165,14 +165,14 @@ def test_what_a_bot_cannot_play(capsys, nowhere, words, message):
         ["--game", "go", "--size", "13", "--komi", "0.5", "--engine", "option.Threads=2"],
     ],
 )
-def test_engines_that_a_bot_can_have(capsys, nowhere, words):
+def test_supported_bot_engines_start(capsys, nowhere, words):
     """They start; there is only no broker."""
     line = ["serve", "--name", "bot", "--mqtt", nowhere, "--broker-patience", "0.1", *words]
     assert main(line) == 1
     assert "stayed away for 0.1 s" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_watch_says_what_it_waits_for(capsys, nowhere):
+def test_watch_reports_an_unreachable_broker(capsys, nowhere):
     assert main(["watch", "--wait", "1", "--mqtt", nowhere]) == 2
     start, end = capsys.readouterr().err.splitlines()
     assert start == (f"kempelen: broker {nowhere}: Connection refused; waiting for it, 1 s at most")
@@ -180,7 +180,7 @@ def test_watch_says_what_it_waits_for(capsys, nowhere):
 
 
 @pytest.mark.thorough
-def test_watch_does_not_wait_for_ever(capsys, mosquitto, monkeypatch):
+def test_watch_times_out_when_the_broker_disappears(capsys, mosquitto, monkeypatch):
     monkeypatch.setenv(USER, "runner")
     monkeypatch.setenv(PASSWORD, "secret")
     from tournament.events import TournamentStarted

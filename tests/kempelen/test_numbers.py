@@ -23,7 +23,7 @@ from kempelen.numbers import board_size, positive, seconds, share, up_to
         (board_size, "9X9", 9),
     ],
 )
-def test_what_is_taken(read, text, value):
+def test_valid_numbers_are_accepted(read, text, value):
     assert read(text) == value
 
 
@@ -41,7 +41,7 @@ def test_what_is_taken(read, text, value):
         ),
     ],
 )
-def test_what_is_refused_is_named(read, texts, message):
+def test_invalid_numbers_are_rejected(read, texts, message):
     for text in texts:
         with pytest.raises(ArgumentTypeError, match=f"{message}, not {text!r}"):
             read(text)

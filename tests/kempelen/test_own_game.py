@@ -35,7 +35,7 @@ def kempelen(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough(keep=1)
-def test_it_is_served_over_gtp(kempelen):
+def test_user_defined_game_is_played_over_gtp(kempelen):
     """On a square board the square beside the poisoned one wins, and then the mirror image."""
     conversation = {
         "genmove b": "= b2",
@@ -55,7 +55,7 @@ def test_it_is_served_over_gtp(kempelen):
 
 
 @pytest.mark.thorough(keep=1)
-def test_it_is_run_solved_and_drawn(kempelen, tmp_path):
+def test_user_defined_game_is_run_solved_and_drawn(kempelen, tmp_path):
     algorithms = ["minimax", "alpha-beta", "sss-star", "mtd-f", "mcts+solver"]
     table = kempelen("lab run", "--algorithm", ",".join(algorithms)).splitlines()
     assert [line.split()[0] for line in table[2 : 2 + len(algorithms)]] == algorithms

@@ -10,7 +10,7 @@ from tests import in_process
 from tests.protocols.remote.lichess_server import TOKEN, LichessServer
 
 
-def test_it_provides_until_it_is_told_to_stop(tmp_path):
+def test_provide_serves_analysis_until_sigterm(tmp_path):
     (tmp_path / "token").write_text(TOKEN)
     with LichessServer() as server:
         process = subprocess.Popen(
@@ -34,7 +34,7 @@ def test_it_provides_until_it_is_told_to_stop(tmp_path):
         assert errors == "kempelen provide: Here waits at the analysis board\n"
 
 
-def test_a_wrong_token_ends_it(monkeypatch):
+def test_wrong_token_is_rejected(monkeypatch):
     monkeypatch.setenv("LICHESS_API_TOKEN", "lip_wrongwrong")
     with LichessServer() as server:
         result = in_process.run("provide", "--url", server.url, "--engine-url", server.url)
@@ -60,7 +60,7 @@ def test_a_wrong_token_ends_it(monkeypatch):
         (["--name", "x"], "3 to 200"),
     ],
 )
-def test_what_a_user_can_do_wrong_is_told(arguments, told, tmp_path, monkeypatch):
+def test_invalid_arguments_are_rejected(arguments, told, tmp_path, monkeypatch):
     monkeypatch.delenv("LICHESS_API_TOKEN", raising=False)
     (tmp_path / "TOKEN").write_text(TOKEN)
     words = [str(tmp_path / each) if each == "TOKEN" else each for each in arguments]

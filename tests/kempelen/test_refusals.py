@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("regress a.tst --engine ''", "--engine: a program is missing"),
     ],
 )
-def test_it_is_said(line: str, message: str) -> None:
+def test_invalid_command_lines_are_rejected(line: str, message: str) -> None:
     done = in_process.run(*shlex.split(line), text="")
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
@@ -62,7 +62,7 @@ def test_it_is_said(line: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["run", "play"])
-def test_what_is_endless_is_json_all_the_same(action: str) -> None:
+def test_infinite_values_are_printed_as_valid_json(action: str) -> None:
     done = in_process.run(
         *("lab", action, "--tree", "endless.yaml", "--json", "--algorithm", "minimax")
     )
@@ -75,7 +75,7 @@ def test_what_is_endless_is_json_all_the_same(action: str) -> None:
 
 
 @pytest.mark.thorough
-def test_a_tree_beyond_all_numbers_is_searched() -> None:
+def test_tree_too_large_for_theory_is_searched() -> None:
     done = in_process.run(
         *("lab", "run", "--game", "go", "--size", 19, "--depth", 150, "--nodes", 100),
         *("--algorithm", "alpha-beta", "--json"),

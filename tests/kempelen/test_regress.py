@@ -53,7 +53,7 @@ def test_a_table_shows_passes_and_failures(suite):
     assert "passed" in done.stdout
 
 
-def test_json_tells_each_outcome(suite, tmp_path):
+def test_json_reports_each_outcome(suite, tmp_path):
     other = tmp_path / "other.tst"
     other.write_text("clear_board\n1 genmove black\n#? [A1]\n", "utf-8")
     done = regress(suite, other, "--engine", engine(), "--json", "--", "none", "1")
@@ -71,7 +71,7 @@ def test_json_tells_each_outcome(suite, tmp_path):
 
 
 @pytest.mark.thorough
-def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_cache):
+def test_own_engine_runs_with_options_and_a_relative_sgf(tmp_path, warm_cache):
     (tmp_path / "games").mkdir()
     game = "(;GM[1]FF[4]SZ[2]KM[0];B[aa];W[bb])"
     (tmp_path / "games" / "the one.sgf").write_text(game, "utf-8")
@@ -98,7 +98,7 @@ def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_c
 
 
 @pytest.mark.thorough
-def test_an_engine_that_fails_fails_the_tests_that_are_left(suite, tmp_path):
+def test_failing_engine_fails_the_rest_of_its_suite(suite, tmp_path):
     other = tmp_path / "other.tst"
     other.write_text("1 name\n#? [.*]\n", "utf-8")
     done = regress(suite, other, "--engine", engine("dies", "2"), "--json")
@@ -111,7 +111,7 @@ def test_an_engine_that_fails_fails_the_tests_that_are_left(suite, tmp_path):
     assert "no answer to genmove within 5 s" in json.loads(done.stdout)["tests"][1]["error"]
 
 
-def test_an_engine_that_never_answers_is_not_waited_for_longer_than_is_said(suite):
+def test_silent_engine_times_out_at_startup(suite):
     began = time.monotonic()
     done = regress(suite, "--engine", "cat", "--patience", 1)
     assert time.monotonic() - began < START_LIMIT / 4
@@ -119,7 +119,7 @@ def test_an_engine_that_never_answers_is_not_waited_for_longer_than_is_said(suit
     assert "engine cat does not start: no answer to name within 1 s" in done.stderr
 
 
-def test_what_cannot_begin_is_told(suite, tmp_path, warm_cache):
+def test_startup_errors_are_reported(suite, tmp_path, warm_cache):
     broken = tmp_path / "broken.tst"
     broken.write_text("1 name\n#? [(]\n", "utf-8")
     for words, reason in (

@@ -51,7 +51,7 @@ async def reached(run: Running, scheme: str, client: ssl.SSLContext) -> Any:
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "tls", "ws", "wss"])
-async def test_a_game_of_chess(scheme: str, certified: Certified) -> None:
+async def test_chess_game_is_played_over_every_transport(scheme: str, certified: Certified) -> None:
     async with (
         running(scheme, makers=MAKERS, tls=certified.server, **FAST) as run,
         reached(run, scheme, certified.client) as caller,
@@ -76,7 +76,7 @@ async def test_a_game_of_chess(scheme: str, certified: Certified) -> None:
         assert await until(caller, "") == "readyok"  # and not one bestmove too many
 
 
-async def test_a_game_of_go_by_the_first_line() -> None:
+async def test_first_line_selects_gtp_for_a_go_game() -> None:
     async with running(makers=MAKERS, **FAST) as run, calling(run) as caller:
         for line in ("1 boardsize 5", "2 clear_board", "kata-set-param maxPlayouts 20"):
             caller.say(line)
@@ -96,7 +96,7 @@ async def test_a_game_of_go_by_the_first_line() -> None:
         assert await caller.gone()
 
 
-async def test_many_sessions_each_play() -> None:
+async def test_concurrent_sessions_all_get_moves() -> None:
     async def play(run: Running, number: int) -> None:
         async with calling(run) as caller:
             caller.say("uci")
@@ -111,7 +111,7 @@ async def test_many_sessions_each_play() -> None:
 
 
 @pytest.mark.thorough
-async def test_sessions_leave_nothing_behind() -> None:
+async def test_sessions_do_not_leak_objects_or_files() -> None:
     """Neither files nor objects; `benchmarks/connections.py` looks at a process, for longer."""
 
     async def come_and_go(run: Running, times: int) -> tuple[int, int]:
@@ -134,7 +134,7 @@ async def test_sessions_leave_nothing_behind() -> None:
         assert files_later == files
 
 
-async def test_a_first_line_that_belongs_to_nothing_is_answered(
+async def test_unknown_first_line_gets_an_error(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     async with running(makers=MAKERS) as run, calling(run) as caller:
@@ -144,7 +144,7 @@ async def test_a_first_line_that_belongs_to_nothing_is_answered(
     assert capfd.readouterr() == ("", "")
 
 
-async def test_a_game_that_the_server_was_told() -> None:
+async def test_server_plays_the_configured_game() -> None:
     makers = Makers(ListenSettings(game="othello", size="6"), lambda _: None).table()
     async with running(makers=makers, protocol="gtp") as run, calling(run) as caller:
         assert await caller.ask("gogui-rules_board_size") == "= 6"
@@ -157,7 +157,7 @@ async def test_a_game_that_the_server_was_told() -> None:
         *("ExperienceFile", "HabitsFile"),
     ],
 )
-async def test_no_file_is_opened_for_strangers(option: str, tmp_path: Path) -> None:
+async def test_remote_client_cannot_set_file_options(option: str, tmp_path: Path) -> None:
     async with running(makers=MAKERS) as run, calling(run) as caller:
         caller.say("uci")
         await until(caller, "uciok")
@@ -167,7 +167,7 @@ async def test_no_file_is_opened_for_strangers(option: str, tmp_path: Path) -> N
         assert not file.exists()
 
 
-async def test_what_is_offered_by_a_name(tmp_path: Path) -> None:
+async def test_offered_evaluation_is_selected_by_name(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def evaluate(board):\n    return 7\n")
     offers = {"Evaluation": {"mine": f"{file}:evaluate"}}
@@ -185,7 +185,7 @@ async def test_what_is_offered_by_a_name(tmp_path: Path) -> None:
         assert str(file) not in said.replace(f"not '{file}", "")
 
 
-async def test_hash_and_threads_are_a_session_s_share() -> None:
+async def test_hash_and_threads_are_limited_per_session() -> None:
     settings = ListenSettings(limits=ServerLimits(hash=8, threads=2))
     makers = Makers(settings, lambda _: None).table()
     async with running(makers=makers) as run, calling(run) as caller:
@@ -204,7 +204,7 @@ async def test_hash_and_threads_are_a_session_s_share() -> None:
 # The nonsense of the fuzz benchmarks, by strangers.
 
 
-async def test_hash_that_is_not_there_is_refused_and_nobody_loses() -> None:
+async def test_hash_beyond_the_server_total_is_rejected() -> None:
     settings = ListenSettings(limits=ServerLimits(hash=8, hash_in_all=12))
     makers = Makers(settings, lambda _: None).table()
     async with running(makers=makers, **FAST) as run, calling(run) as one, calling(run) as two:
@@ -234,7 +234,9 @@ def made(fuzz: SimpleNamespace, number: int, kind: Any) -> list[bytes]:
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-async def test_nonsense_in_uci(scheme: str, thorough: bool, fuzz: SimpleNamespace) -> None:
+async def test_random_uci_input_is_handled(
+    scheme: str, thorough: bool, fuzz: SimpleNamespace
+) -> None:
     data = [b"uci", *made(fuzz, 3000 if thorough else 150, fuzz.uci)]
     searches = sum(1 for line in data if re.fullmatch(rb"go(?! perft).*", line))
     answers, ready, failures = 0, 0, []
@@ -257,7 +259,9 @@ async def test_nonsense_in_uci(scheme: str, thorough: bool, fuzz: SimpleNamespac
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-async def test_nonsense_in_gtp(scheme: str, thorough: bool, fuzz: SimpleNamespace) -> None:
+async def test_random_gtp_input_is_handled(
+    scheme: str, thorough: bool, fuzz: SimpleNamespace
+) -> None:
     data = made(fuzz, 2000 if thorough else 120, fuzz.gtp)
     expected = [*fuzz.gtp.expected(data), "77777"]
     first = b"kata-set-param maxPlayouts 4"
@@ -283,7 +287,7 @@ async def test_nonsense_in_gtp(scheme: str, thorough: bool, fuzz: SimpleNamespac
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-async def test_nonsense_in_xboards_words(
+async def test_random_xboard_input_is_handled(
     scheme: str, thorough: bool, fuzz: SimpleNamespace
 ) -> None:
     data = made(fuzz, 2000 if thorough else 120, fuzz.xboard)

@@ -48,11 +48,11 @@ def package(monkeypatch):
         ("1.0", "", True),
     ],
 )
-def test_versions(number, versions, expected):
+def test_version_specifiers_are_matched(number, versions, expected):
     assert satisfies(number, versions) == expected
 
 
-def test_extras_and_what_they_lend(package):
+def test_extras_include_requirements_of_other_extras(package):
     found = requirements_of("kempelen")
     aiomqtt = Requirement("aiomqtt", "<3,>=2.5", "1.9")
     assert found == {
@@ -69,7 +69,7 @@ def test_extras_and_what_they_lend(package):
     assert not aiomqtt.met
 
 
-def test_what_is_missing_is_told(package, monkeypatch):
+def test_missing_packages_are_reported(package, monkeypatch):
     diagnosis = Diagnosis()
     checks.look_at_packages(diagnosis)
     assert diagnosis.notes["extras"]["text"] == "mqtt, lab, dev, not broker, which needs amqtt"
@@ -81,7 +81,7 @@ def test_what_is_missing_is_told(package, monkeypatch):
     assert not mqtt.broken
 
 
-def test_sources_that_are_not_installed(monkeypatch):
+def test_uninstalled_sources_are_not_an_error(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
@@ -92,7 +92,7 @@ def test_sources_that_are_not_installed(monkeypatch):
     assert diagnosis.complaints == []
 
 
-def test_our_own():
+def test_requirements_of_kempelen_are_met():
     found = requirements_of("kempelen")
     assert {"numba", "numpy", "chess"} <= {each.name for each in found[""]}
     assert all(each.met for each in found[""])

@@ -20,7 +20,7 @@ def shown(summary):
     return console.file.getvalue()
 
 
-def test_the_table_and_the_line_of_two_players_say_the_same():
+def test_table_and_summary_line_of_two_players_agree():
     chosen = settings(engine("A"), engine("B"), games=2)
     outcomes = [outcome(1, 1, "1-0"), outcome(1, 2, "1/2-1/2")]
     first, second, line = shown(summarise(chosen, outcomes)).splitlines()[1:4]
@@ -65,7 +65,7 @@ def test_names_in_a_bracket_are_plain_text():
     ]
 
 
-def test_a_watcher_sees_the_standings_of_an_earlier_release():
+def test_view_shows_standings_of_an_earlier_release():
     chosen = settings(engine("A"), engine("B"), games=2)
     summary = encode(summarise(chosen, [outcome(1, 1, "1-0"), outcome(1, 2, "1/2-1/2")]))
     for name in ("format", "bracket", "winner"):

@@ -23,7 +23,7 @@ def tables(*arguments):
     return in_process.run("tables", *arguments)
 
 
-def test_build_stats_check_and_pack(warm_cache, tmp_path):
+def test_tables_are_built_counted_packed_and_checked(warm_cache, tmp_path):
     done = tables("build", "KPK", "--folder", tmp_path, "--threads", 2)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(line.split(":")[0] for line in done.stdout.splitlines()) == ["KPK", "KQK", "KRK"]
@@ -51,13 +51,13 @@ def test_build_stats_check_and_pack(warm_cache, tmp_path):
     assert "KQK.dtm is damaged" in done.stderr
 
 
-def test_a_folder_without_tables_is_told(tmp_path):
+def test_folder_without_tables_is_reported(tmp_path):
     done = tables("check", "--folder", tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"no tables in {tmp_path}: `kempelen tables build`" in done.stderr
 
 
-def test_probe(warm_cache, tmp_path):
+def test_probe_prints_the_result_and_the_moves(warm_cache, tmp_path):
     done = tables("probe", MATE_IN_ONE, "--folder", tmp_path)
     lines = done.stdout.splitlines()
     assert lines[0] == "wins in 1"
@@ -82,14 +82,14 @@ def test_probe(warm_cache, tmp_path):
         (("check", "KQRK"), "KQRK"),
     ],
 )
-def test_mistakes_are_told(warm_cache, tmp_path, arguments, named):
+def test_invalid_arguments_are_rejected(warm_cache, tmp_path, arguments, named):
     done = tables(*arguments, "--folder", tmp_path)
     assert done.returncode in (1, 2)
     assert named in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 
 
-def test_a_folder_that_cannot_be_made_is_named_before_anything_is_built(warm_cache, tmp_path):
+def test_build_rejects_a_folder_that_cannot_be_created(warm_cache, tmp_path):
     (tmp_path / "file").write_text("in the way")
     done = tables("build", "KBNK", "--folder", tmp_path / "file")
     assert (done.returncode, done.stdout) == (1, "")
@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_anything_is_built(warm_cac
 @pytest.mark.parametrize(
     "sent", [signal.SIGINT, pytest.param(posix_signal("SIGKILL"), marks=pytest.mark.thorough)]
 )
-def test_an_interrupted_build_is_taken_up_again(warm_cache, tmp_path, sent):
+def test_interrupted_build_is_resumed(warm_cache, tmp_path, sent):
     build = [*TABLES, "build", "KBNK", "KQK", "--folder", str(tmp_path), "--threads", "1"]
     old = tmp_path / "KQK.dtm.1.2.tmp"
     old.write_bytes(b"left by a build that was killed long ago")
@@ -123,7 +123,7 @@ def test_an_interrupted_build_is_taken_up_again(warm_cache, tmp_path, sent):
 
 
 @pytest.mark.thorough
-def test_the_engine_names_bad_files_and_plays_on(start_engine, warm_cache, tmp_path):
+def test_engine_reports_bad_table_files_and_keeps_playing(start_engine, warm_cache, tmp_path):
     folder = tmp_path / "tables"
     assert tables("build", "KPK", "--folder", folder).returncode == 0
     damaged = bytearray((folder / "KQK.dtm").read_bytes())
@@ -158,7 +158,7 @@ def test_the_engine_names_bad_files_and_plays_on(start_engine, warm_cache, tmp_p
 
 
 @pytest.mark.thorough
-def test_levels_play_without_tables(start_engine, warm_cache, tmp_path):
+def test_reduced_skill_level_does_not_use_tables(start_engine, warm_cache, tmp_path):
     engine = start_engine("uci", env={**os.environ, "KEMPELEN_DATA_DIR": str(tmp_path)})
     engine.say("position fen 8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "go depth 4")
     assert "score mate 30 " in engine.hear_until("bestmove")[-2]

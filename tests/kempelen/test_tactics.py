@@ -40,7 +40,7 @@ def vertex(game, text):
     return game.stones.shape.vertex(COLUMNS.index(text[0]), int(text[1:]) - 1)
 
 
-def test_they_are_many_and_of_all_kinds():
+def test_tactical_positions_are_legal_and_of_all_kinds():
     kinds, seen, colours, sizes = Counter(), set(), Counter(), set()
     for kind, game, white, expected in boards():
         kinds[kind] += 1
@@ -76,7 +76,7 @@ def generator():
 
 
 @pytest.mark.thorough
-def test_the_script_writes_the_open_boards_again(generator, tmp_path, monkeypatch):
+def test_generator_reproduces_the_ladder_and_net_files(generator, tmp_path, monkeypatch):
     monkeypatch.setattr(generator, "closed_boards", lambda seed, report: {})
     generator.write(tmp_path, 1, lambda text: None)
     for name in ("ladders.tst", "nets.tst"):
@@ -86,7 +86,7 @@ def test_the_script_writes_the_open_boards_again(generator, tmp_path, monkeypatc
     assert len(re.findall(r"# ladder: broken, run 1;", text)) >= 16
 
 
-def test_the_solver_knows_the_vital_point_of_three(generator):
+def test_solver_finds_the_vital_point_of_three_in_a_row(generator):
     space, ring = {(0, 0), (1, 0), (2, 0)}, {(3, 0), (0, 1), (1, 1), (2, 1), (3, 1)}
     group = space | ring, generator.below(7)
     stones = dict.fromkeys(ring, "O")
@@ -100,7 +100,7 @@ def test_the_solver_knows_the_vital_point_of_three(generator):
 
 @pytest.mark.needs("gnugo")
 @pytest.mark.thorough
-def test_gnu_go_agrees():
+def test_gnu_go_solves_at_least_200_positions():
     files = [path for path in sorted(FOLDER.glob("*.tst")) if path.stem not in SLOW]
     command = f"{program('gnugo')} --mode gtp --chinese-rules --positional-superko"
     done = in_process.run("regress", *files, "--engine", command, "--json")

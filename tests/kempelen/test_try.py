@@ -104,7 +104,7 @@ def arguments_of(*words):
     return parser.parse_args(words)
 
 
-def test_what_is_good_passes(attempt):
+def test_valid_evaluation_passes(attempt):
     status, out, err = attempt("{file}:good", "--no-match")
     assert (status, err) == (0, "")
     assert "mine.py:good: a plain function of a chess.Board" in out
@@ -127,14 +127,14 @@ def test_what_is_good_passes(attempt):
         ("flat", "all the same"),
     ],
 )
-def test_what_is_odd_is_said(attempt, name, found):
+def test_suspicious_evaluation_is_reported(attempt, name, found):
     status, out, _ = attempt(f"{{file}}:{name}", "--no-match")
     assert status == 0
     assert re.search(found, out)
 
 
 @pytest.mark.thorough
-def test_failures_keep_it_from_playing(attempt):
+def test_failing_evaluation_prevents_the_match(attempt):
     status, out, err = attempt("{file}:fails")
     assert status == 1
     assert "IndexError: list index out of range (mine.py, line 20)" in out
@@ -164,13 +164,13 @@ def test_failures_keep_it_from_playing(attempt):
         ("{file}:runs", ["--game", "nim", "--option", "sise=3"], 2, "sise"),
     ],
 )
-def test_mistakes_are_named(attempt, name, arguments, status, message):
+def test_invalid_arguments_are_rejected(attempt, name, arguments, status, message):
     found, out, err = attempt(name, *arguments)
     assert (found, out) == (status, "")
     assert re.search(message, err.replace("\n", " "))
 
 
-def test_a_call_that_does_not_return_is_given_up(attempt, monkeypatch):
+def test_endless_evaluation_times_out(attempt, monkeypatch):
     monkeypatch.setattr(examination, "CALL_PATIENCE", 0.5)
     status, out, err = attempt("{file}:endless")
     assert (status, out) == (1, "")
@@ -178,7 +178,7 @@ def test_a_call_that_does_not_return_is_given_up(attempt, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_a_match_goes_on(attempt, tmp_path):
+def test_match_is_resumed(attempt, tmp_path):
     line = ["{file}:five", "--nodes", "20", "--ledger", tmp_path / "ledger", "--seed", "3"]
     status, out, _ = attempt(*line, "--games", "2")
     assert status == 0
@@ -195,13 +195,13 @@ def test_a_match_goes_on(attempt, tmp_path):
 
 
 @pytest.mark.thorough
-def test_against_what_is_shipped(attempt):
+def test_evaluation_plays_against_the_shipped_one(attempt):
     status, out, _ = attempt("{file}:flat", "--nodes", "20", "--games", "2", "--against", "shipped")
     assert status == 0
     assert "flat against shipped: " in out
 
 
-def test_another_game(attempt):
+def test_evaluation_of_another_game_is_tried(attempt):
     line = ["{file}:runs", "--game", "othello", "--size", "4", "--nodes", "9", "--games", "2"]
     status, out, _ = attempt(*line)
     assert status == 0
@@ -209,7 +209,7 @@ def test_another_game(attempt):
     assert "runs against nothing: " in out
 
 
-def test_an_edited_file_is_another_match(tmp_path):
+def test_edited_file_changes_the_match_name(tmp_path):
     file = tmp_path / "mine.py"
     arguments = arguments_of(f"{file}:good", "--games", "7", "--seed", "3")
 
@@ -229,7 +229,7 @@ def test_an_edited_file_is_another_match(tmp_path):
     assert replace(other, name=first.name) == first
 
 
-def test_batches_are_asked_for_by_both_sides(tmp_path):
+def test_batched_evaluation_makes_both_sides_use_mcts(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(MINE)
     arguments = arguments_of(f"{file}:many")
@@ -240,7 +240,7 @@ def test_batches_are_asked_for_by_both_sides(tmp_path):
     ]
 
 
-def test_batches_of_a_game_are_asked_for_by_tree_search(tmp_path):
+def test_batched_evaluation_of_another_game_uses_mcts(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(MINE)
     arguments = arguments_of(f"{file}:many")
@@ -250,7 +250,7 @@ def test_batches_of_a_game_are_asked_for_by_tree_search(tmp_path):
 
 
 @pytest.mark.thorough
-def test_what_the_function_prints_is_no_part_of_the_report(tmp_path):
+def test_output_of_the_evaluation_goes_to_stderr(tmp_path):
     (tmp_path / "mine.py").write_text(
         "print('noise')\ndef loud(game):\n    print('more noise')\n    return 0\n"
     )
@@ -269,7 +269,7 @@ def test_what_the_function_prints_is_no_part_of_the_report(tmp_path):
 
 
 @pytest.mark.thorough
-def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
+def test_endless_compiled_evaluation_times_out(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(MINE)
     code = (
@@ -284,7 +284,7 @@ def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
     assert "did not come back within 0.5 s" in done.stderr
 
 
-def test_a_network_in_a_folder_is_called_by_its_file_and_what_it_holds(tmp_path):
+def test_network_match_is_named_by_file_name_and_content(tmp_path):
     folder = tmp_path / "nets+1"
     folder.mkdir()
     names = set()

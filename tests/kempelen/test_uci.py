@@ -41,7 +41,7 @@ sys.exit(" ".join(name for name in heavy if name in sys.modules) or 0)
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("arguments", [[], ["uci"]])
-def test_a_short_conversation(start_engine, warm_cache, arguments):
+def test_uci_session_searches_and_quits(start_engine, warm_cache, arguments):
     engine = start_engine(*arguments)
     engine.say("xboard", "uci")
     first = engine.hear_until("uciok")
@@ -57,7 +57,7 @@ def test_a_short_conversation(start_engine, warm_cache, arguments):
 
 
 @pytest.mark.thorough
-def test_everything_at_once_is_answered(engine):
+def test_commands_sent_at_once_are_all_answered(engine):
     engine.say("uci", "isready", "position startpos", "go depth 4", "isready")
     lines = engine.hear_until("bestmove")
     engine.end_input()
@@ -68,7 +68,7 @@ def test_everything_at_once_is_answered(engine):
 
 
 @pytest.mark.parametrize("ending", ["end of input", "quit"])
-def test_ending_in_mid_search(engine, ending):
+def test_quit_or_end_of_input_stops_the_search(engine, ending):
     engine.say("uci", "isready")
     engine.hear_until("readyok")
     engine.say("go infinite")
@@ -85,7 +85,7 @@ def test_ending_in_mid_search(engine, ending):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("go", ["go infinite", "go depth 60"])
-def test_a_closed_output_ends_it(warm_cache, go):
+def test_engine_exits_when_its_output_is_closed(warm_cache, go):
     engine = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli"],
         stdin=subprocess.PIPE,
@@ -107,7 +107,7 @@ def test_a_closed_output_ends_it(warm_cache, go):
         engine.stderr.close()
 
 
-def test_a_front_end_that_has_died_leaves_no_engine_behind(warm_cache):
+def test_engine_exits_quickly_when_the_front_end_dies(warm_cache):
     """Not even for as long as one that listens would get its answers."""
     engine = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -137,7 +137,7 @@ def test_a_front_end_that_has_died_leaves_no_engine_behind(warm_cache):
         pytest.param("bench 3", marks=pytest.mark.thorough),
     ],
 )
-def test_ending_while_the_kernel_is_loaded(start_engine, warm_cache, last):
+def test_end_of_input_during_kernel_loading_is_handled(start_engine, warm_cache, last):
     engine = start_engine()
     engine.say("uci", last)
     engine.end_input()
@@ -152,7 +152,7 @@ def test_ending_while_the_kernel_is_loaded(start_engine, warm_cache, last):
     assert sum(line.endswith("nps") for line in lines) == (last == "bench 3")
 
 
-def test_what_other_code_prints_does_not_reach_the_front_end(start_engine, warm_cache, tmp_path):
+def test_output_of_user_code_does_not_reach_the_front_end(start_engine, warm_cache, tmp_path):
     (tmp_path / "chatty.py").write_text(
         "print('hello from the import')\n"
         "def evaluate(board):\n"
@@ -171,9 +171,7 @@ def test_what_other_code_prints_does_not_reach_the_front_end(start_engine, warm_
     assert "hello from the import" in errors
 
 
-def test_an_evaluation_changes_the_play_and_its_failure_does_not_end_it(
-    start_engine, warm_cache, tmp_path
-):
+def test_user_evaluation_is_used_and_its_failure_is_survived(start_engine, warm_cache, tmp_path):
     (tmp_path / "mine.py").write_text(
         "def corner(board):\n"
         "    return (1 if board.turn else -1) * (500 if board.piece_at(16) else 0)\n"
@@ -195,7 +193,7 @@ def test_an_evaluation_changes_the_play_and_its_failure_does_not_end_it(
     assert engine.rest() == []
 
 
-def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_path):
+def test_cold_engine_moves_while_a_child_process_compiles(start_engine, tmp_path):
     engine = start_engine(env=os.environ | {"KEMPELEN_CACHE_DIR": str(tmp_path)})
     engine.say("uci", "setoption name OwnBook value false")
     engine.hear_until("info string compiling")
@@ -213,7 +211,7 @@ def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_pat
 
 
 @pytest.mark.thorough
-def test_the_fuzz_run_in_small(warm_cache):
+def test_short_uci_fuzz_run_passes(warm_cache):
     script = Path(__file__).parents[2] / "benchmarks" / "uci_fuzz.py"
     command = [sys.executable, script, "--lines", "2000", "--timeout", "120"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180)

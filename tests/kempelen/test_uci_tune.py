@@ -31,7 +31,7 @@ def test_every_constant_is_an_option(engine):
         assert parameter.least <= parameter.default <= parameter.most
 
 
-def test_what_is_set_is_searched_with(engine):
+def test_option_value_changes_the_search(engine):
     before = nodes(engine)
     parameter = PARAMETERS["ReverseFutilityMargin"]
     engine.say(f"setoption name {parameter.name} value {parameter.most}")
@@ -41,7 +41,7 @@ def test_what_is_set_is_searched_with(engine):
 
 
 @pytest.mark.thorough
-def test_a_value_out_of_range_is_told_and_changes_nothing(engine):
+def test_out_of_range_value_is_reported_and_ignored(engine):
     before = nodes(engine)
     parameter = PARAMETERS["ReverseFutilityMargin"]
     engine.say(f"setoption name {parameter.name} value {parameter.most + 1}", "isready")

@@ -23,7 +23,7 @@ def compiled(monkeypatch):
     return done
 
 
-def test_all_parts_or_those_that_are_named(compiled):
+def test_warmup_compiles_all_or_named_parts(compiled):
     assert main(["warmup", MCTS, ALPHABETA]) == 0
     assert compiled == [MCTS, ALPHABETA]
     compiled.clear()
@@ -31,13 +31,13 @@ def test_all_parts_or_those_that_are_named(compiled):
     assert compiled == list(PARTS)
 
 
-def test_a_part_that_could_not_be_kept_is_named_a_failure(compiled, monkeypatch, capsys):
+def test_warmup_fails_if_a_part_is_not_cached(compiled, monkeypatch, capsys):
     monkeypatch.setattr(warmup, "warm_up", lambda *parts: None)
     assert main(["warmup", MCTS]) == 1
     assert "not all could be kept in" in capsys.readouterr().err
 
 
-def test_a_part_that_is_not_there_is_refused(compiled, capsys):
+def test_unknown_part_is_rejected(compiled, capsys):
     with pytest.raises(SystemExit) as end:
         main(["warmup", "endgames"])
     assert end.value.code == 2
@@ -58,7 +58,7 @@ def plan(tmp_path):
     return told
 
 
-def test_make_run_installs_and_compiles_what_playing_needs(plan, tmp_path):
+def test_make_run_installs_and_compiles_only_the_engine(plan, tmp_path):
     told = plan("run")
     assert "--editable . " in told
     assert "[dev]" not in told

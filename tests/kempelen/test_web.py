@@ -28,7 +28,7 @@ def refused(*arguments: object) -> str:
     return ended.stderr
 
 
-def test_others_than_this_machine_need_tls_and_tokens(
+def test_public_address_requires_tls_and_tokens(
     tokens: Tokens,  # noqa: F811
     certified: Certified,  # noqa: F811
 ) -> None:
@@ -56,21 +56,21 @@ def test_others_than_this_machine_need_tls_and_tokens(
         (("--sessions", "0"), "--sessions: "),
     ],
 )
-def test_what_cannot_be_meant_is_told(
+def test_invalid_arguments_are_rejected(
     arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert said in refused("--address", "127.0.0.1:0", *arguments)
 
 
-def test_what_is_no_file_of_games_is_left_as_it_is(tmp_path: Path) -> None:
+def test_file_that_is_not_a_game_database_is_not_changed(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database\n" * 100)
     assert "--games FILE names another file" in refused("--games", file)
     assert file.read_text() == "not a database\n" * 100
 
 
-def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_web_extra_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("starlette", "uvicorn"):
         monkeypatch.setitem(sys.modules, package, None)
         said = refused()
@@ -80,7 +80,7 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
 
 
 @pytest.mark.thorough
-def test_it_serves_over_tls_and_ends_in_order(
+def test_server_uses_tls_and_stops_on_sigterm(
     tmp_path: Path,
     certified: Certified,  # noqa: F811
     tokens: Tokens,  # noqa: F811

@@ -27,7 +27,7 @@ def watching(stack, *words):
     return watched(parser.parse_args(words), stack)
 
 
-async def test_ledgers_and_their_tournaments(tmp_path):
+async def test_tournament_in_a_ledger_is_selected_by_name(tmp_path):
     path = str(tmp_path / "run.sqlite")
     await play(chosen("one"), path=path)
     await play(chosen("two"), path=path)
@@ -45,7 +45,7 @@ async def test_ledgers_and_their_tournaments(tmp_path):
         assert watching(stack)() == []
 
 
-def test_the_command_says_what_it_cannot_watch(tmp_path):
+def test_missing_ledger_is_reported(tmp_path):
     done = in_process.run(
         "web", "--no-browser", "--address", "127.0.0.1:0", "--games", tmp_path / "web.sqlite",
         "--watch", tmp_path / "none.sqlite",
@@ -55,7 +55,7 @@ def test_the_command_says_what_it_cannot_watch(tmp_path):
 
 
 @pytest.mark.thorough
-async def test_all_tournaments_of_a_broker_and_all_their_games(mosquitto, monkeypatch):
+async def test_all_broker_tournaments_and_games_are_watched(mosquitto, monkeypatch):
     monkeypatch.setenv(USER, "runner")
     monkeypatch.setenv(PASSWORD, "secret")
     with ExitStack() as stack:

@@ -20,7 +20,7 @@ from tournament.verdicts import Termination
 COMMAND = [sys.executable, "-m", "kempelen.cli", "xboard"]
 
 
-def test_nothing_heavy_is_imported_before_the_features():
+def test_nothing_heavy_is_imported_before_feature_done():
     code = """
 import sys
 import kempelen.cli
@@ -40,7 +40,7 @@ sys.exit("no features" if early is None else early or 0)
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("arguments", [[], ["xboard"]])
-def test_a_short_conversation(start_engine, warm_cache, arguments):
+def test_xboard_session_moves_and_quits(start_engine, warm_cache, arguments):
     engine = start_engine(*arguments)
     engine.say("xboard", "protover 2")
     assert engine.hear_until("feature done=1")[0].startswith("feature ping=1 ")
@@ -55,7 +55,7 @@ def test_a_short_conversation(start_engine, warm_cache, arguments):
 
 
 @pytest.mark.parametrize("last", ["go", "analyze"])
-def test_at_the_end_of_input_what_is_due_is_answered(start_engine, warm_cache, last):
+def test_pending_move_is_sent_after_end_of_input(start_engine, warm_cache, last):
     engine = start_engine("xboard")
     engine.say("new", "option OwnBook=0", "hard", "st 0.2", last)
     engine.end_input()
@@ -65,7 +65,7 @@ def test_at_the_end_of_input_what_is_due_is_answered(start_engine, warm_cache, l
 
 @pytest.mark.thorough
 @pytest.mark.needs("xboard", "xvfb-run")
-def test_a_whole_game_in_xboard(warm_cache, tmp_path, thorough):
+def test_whole_game_is_played_in_xboard(warm_cache, tmp_path, thorough):
     """One side is found by its first line. Thoroughly, they ponder, and play Chess960."""
     engine = tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kempelen.cli "$@"\n')
@@ -111,7 +111,7 @@ def playing(warm_cache):
         yield engine
 
 
-def test_the_chess_package_plays(playing):
+def test_python_chess_plays_moves(playing):
     assert playing.id["name"].startswith("Kempelen ")
     board, time = chess.Board(), {"white_inc": 0.02, "black_inc": 0.02}
     for number in range(12):
@@ -132,7 +132,7 @@ def test_the_chess_package_plays(playing):
 
 
 @pytest.mark.thorough
-def test_the_chess_package_plays_chess960(playing):
+def test_python_chess_plays_chess960(playing):
     board = chess.Board.from_chess960_pos(100)
     for _ in range(6):
         board.push(playing.play(board, chess.engine.Limit(time=0.02), game=960).move)
@@ -142,7 +142,7 @@ def test_the_chess_package_plays_chess960(playing):
 
 
 @pytest.mark.thorough
-def test_the_chess_package_analyses(playing):
+def test_python_chess_analyses_positions(playing):
     with playing.analysis(chess.Board(), chess.engine.Limit(depth=8)) as analysis:
         depths = [info["depth"] for info in analysis]
     assert depths == sorted(depths)
@@ -154,7 +154,7 @@ def test_the_chess_package_analyses(playing):
 
 
 @pytest.mark.thorough
-async def test_it_plays_a_pair_against_uci(warm_cache, thorough):
+async def test_xboard_engine_plays_a_match_against_a_uci_engine(warm_cache, thorough):
     """Both are the same engine; neither loses on time, or by a fault."""
     both = [
         EngineSettings(
@@ -180,7 +180,7 @@ async def test_it_plays_a_pair_against_uci(warm_cache, thorough):
 
 
 @pytest.mark.thorough
-def test_the_fuzz_run_in_small(warm_cache, thorough):
+def test_short_xboard_fuzz_run_passes(warm_cache, thorough):
     script = Path(__file__).parents[2] / "benchmarks" / "xboard_fuzz.py"
     number = "20000" if thorough else "2000"
     command = [sys.executable, script, "--lines", number, "--timeout", "150"]

@@ -55,12 +55,12 @@ def test_the_shipped_book_plays_and_names_the_opening(advisor, told):
         Limits(movetime=1.0, search_moves=(chess.Move.from_uci("e2e4"),)),
     ],
 )
-def test_it_is_silent_where_a_search_is_asked_for(advisor, told, limits):
+def test_book_is_not_used_when_search_is_requested(advisor, told, limits):
     assert advisor.advise(chess.Board(), limits, 1) is None
     assert told == []
 
 
-def test_it_is_silent_in_analysis_and_beyond_its_depth(advisor):
+def test_book_is_not_used_in_analysis_or_beyond_depth(advisor):
     board = chess.Board()
     assert advisor.advise(board, CLOCK, 2) is None
     advisor.analysing = True
@@ -73,7 +73,7 @@ def test_it_is_silent_in_analysis_and_beyond_its_depth(advisor):
     assert advisor.advise(board, CLOCK, 1) is not None
 
 
-def test_variety(advisor, tmp_path):
+def test_variety_setting_controls_move_choice(advisor, tmp_path):
     advisor.use(one_move_book(tmp_path / "a.bin", ("a3", 1), ("e4", 50), ("d4", 49), ("h4", 0)))
     played = {}
     for variety in ("best", "weighted", "uniform"):
@@ -86,7 +86,7 @@ def test_variety(advisor, tmp_path):
     assert "h2h4" not in played["uniform"]
 
 
-def test_books_are_asked_in_order_and_broken_ones_are_named(advisor, told, tmp_path):
+def test_books_are_tried_in_order_and_broken_ones_reported(advisor, told, tmp_path):
     broken = tmp_path / "broken.bin"
     broken.write_bytes(b"seventeen bytes..")
     first = one_move_book(tmp_path / "first.bin", ("a3", 1))
@@ -99,7 +99,7 @@ def test_books_are_asked_in_order_and_broken_ones_are_named(advisor, told, tmp_p
     assert advisor.advise(chess.Board(), CLOCK, 1) is None
 
 
-def test_a_position_is_not_repeated(advisor, tmp_path):
+def test_book_avoids_repeating_position(advisor, tmp_path):
     board = chess.Board()
     for uci in ("g1f3", "g8f6", "f3g1"):
         board.push_uci(uci)
@@ -113,7 +113,7 @@ def test_a_position_is_not_repeated(advisor, tmp_path):
         assert advisor.advise(board, CLOCK, 1).pv[0].uci() == "d7d5"
 
 
-def test_what_a_book_knows_is_told_whether_or_not_it_is_played(advisor, told, tmp_path):
+def test_disabled_book_still_lists_moves(advisor, told, tmp_path):
     second = one_move_book(tmp_path / "second.bin", ("d4", 1), ("e4", 3), ("a3", 0))
     advisor.use(f"{tmp_path}/missing.bin;{second}")
     advisor.enabled = False

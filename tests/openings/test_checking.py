@@ -31,7 +31,7 @@ def walked(tmp_path):
     return walk
 
 
-def test_a_line_is_walked_to_its_end(walked):
+def test_walk_follows_line_to_its_end(walked):
     walk = walked(entries(FOOLS_MATE))
     assert [visit.san() for visit in walk.visits] == [
         "1. f3",
@@ -42,7 +42,7 @@ def test_a_line_is_walked_to_its_end(walked):
     assert (walk.illegal, walk.unreachable) == (0, 0)
 
 
-def test_what_is_illegal_or_led_to_by_nothing_is_counted(walked):
+def test_illegal_and_unreachable_entries_are_counted(walked):
     board = chess.Board()
     key = chess.polyglot.zobrist_hash(board)
     illegal = Entry(key, polyglot.pack(board, chess.Move.from_uci("e2e5")), 1, 0)
@@ -52,7 +52,7 @@ def test_what_is_illegal_or_led_to_by_nothing_is_counted(walked):
     assert (walk.illegal, walk.unreachable) == (1, 2)
 
 
-def test_a_move_is_judged_for_the_side_that_plays_it():
+def test_move_is_scored_for_side_that_plays_it():
     visits = [
         checking.Visit(tuple(map(chess.Move.from_uci, FOOLS_MATE[:n])))
         for n in range(1, len(FOOLS_MATE) + 1)
@@ -63,7 +63,7 @@ def test_a_move_is_judged_for_the_side_that_plays_it():
     assert list(judged.values()) == [Cp(-50), Cp(30), Mate(-1), Mate(1)]
 
 
-def test_scores_are_in_order_as_numbers():
+def test_centipawns_preserve_score_order():
     scores = [Mate(-1), Mate(-9), Cp(-3000), Cp(0), Cp(3000), Mate(9), Mate(1)]
     numbers = list(map(checking.centipawns, scores))
     assert numbers == sorted(set(numbers))

@@ -26,16 +26,16 @@ def test_best_moves_are_played_and_moves_to_avoid_are_not(tmp_path):
 
 
 @pytest.mark.parametrize("opcode", ["sm e4", "pm e4", "pv e4 e5 Nf3"])
-def test_other_opcodes_stand_for_the_best_move(tmp_path, opcode):
+def test_sm_pm_and_pv_opcodes_give_best_move(tmp_path, opcode):
     assert list(moves(tmp_path, f"{START} {opcode};")) == raw("e2e4")
 
 
-def test_the_deeper_analysis_of_a_position_counts(tmp_path):
+def test_deepest_analysis_of_position_is_used(tmp_path):
     text = f"{START} acd 12; bm e4;\n{START} acd 20; bm d4;\n{START} acd 18; bm c4;\n"
     assert list(moves(tmp_path, text)) == raw("d2d4")
 
 
-def test_lost_positions_may_be_left_out(tmp_path):
+def test_positions_below_minimum_score_are_skipped(tmp_path):
     assert moves(tmp_path, f"{START} bm e4; ce -80;", min_score=-50) == {}
 
 
@@ -50,6 +50,6 @@ def test_lost_positions_may_be_left_out(tmp_path):
         f"{START} bm e4; am 3;",
     ],
 )
-def test_a_wrong_line_is_named(tmp_path, line):
+def test_invalid_line_is_reported(tmp_path, line):
     with pytest.raises(BookError, match=r"positions.epd, line 2: "):
         moves(tmp_path, f"{START} bm e4;\n{line}\n")

@@ -45,7 +45,7 @@ def positions(name, plies):
     return below(plies)
 
 
-def test_tic_tac_toe_begins_in_any_corner():
+def test_tic_tac_toe_book_prefers_corners():
     assert texts("tic-tac-toe", played("tic-tac-toe")) == dict.fromkeys(
         ("a3", "c3", "a1", "c1"), 20
     ) | {"b2": 10} | dict.fromkeys(("b3", "a2", "c2", "b1"), 1)
@@ -53,7 +53,7 @@ def test_tic_tac_toe_begins_in_any_corner():
     assert book("tic-tac-toe").name(played("tic-tac-toe", "c1")) == "Corner"
 
 
-def test_every_move_of_the_tic_tac_toe_book_is_best():
+def test_tic_tac_toe_book_moves_are_optimal():
     known = book("tic-tac-toe")
     solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
     asked = 0
@@ -67,14 +67,14 @@ def test_every_move_of_the_tic_tac_toe_book_is_best():
     assert asked > 80
 
 
-def test_every_move_that_the_tic_tac_toe_book_marks_loses():
+def test_tic_tac_toe_book_omits_losing_moves():
     solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
     for moves in (("a3", "b3"), ("a3", "a1"), ("a3", "c1"), ("a3", "c2"), ("b2", "b3")):
         assert solver.search(played("tic-tac-toe", *moves), 9).value == 1, moves
         assert moves[-1] not in texts("tic-tac-toe", played("tic-tac-toe", *moves[:-1]))
 
 
-def test_connect_four_begins_in_the_middle():
+def test_connect_four_book_starts_in_center():
     game = played("connect-four")
     for _ in range(5):
         assert texts("connect-four", game) == {"4": 10}
@@ -82,14 +82,14 @@ def test_connect_four_begins_in_the_middle():
     assert texts("connect-four", game) == {}
 
 
-def test_a_mirror_image_is_the_same_position():
+def test_mirror_images_share_symmetric_key():
     left, right = played("connect-four", "1", "2"), played("connect-four", "7", "6")
     assert left.key() != right.key()
     assert left.symmetric_key() == right.symmetric_key()
     assert left.symmetric_key() != played("connect-four", "1", "3").symmetric_key()
 
 
-def test_the_book_is_asked_in_games_only():
+def test_book_is_used_only_in_timed_games():
     reports = []
     advisor = GameBookAdvisor(book("tic-tac-toe"), BEST, reports.append)
     game = played("tic-tac-toe")
@@ -101,7 +101,7 @@ def test_the_book_is_asked_in_games_only():
     assert advisor.advise(played("tic-tac-toe", "b2", "a3", "c1", "a1"), IN_GAME, 1) is None
 
 
-def test_variety_is_by_weight_or_not():
+def test_variety_chooses_moves_by_weight_or_uniformly():
     game = played("tic-tac-toe")
     found = {}
     for variety in ("weighted", UNIFORM):
@@ -123,7 +123,7 @@ def test_variety_is_by_weight_or_not():
         ("grundy", {"counters": 10}),
     ],
 )
-def test_solved_games_are_played_perfectly_whatever_the_other_does(name, options):
+def test_solved_games_are_played_perfectly(name, options):
     kind = catalogue.find(name)
     game = kind.new(**options)
     (advisor,) = advisors(kind, game)
@@ -149,7 +149,7 @@ def test_solved_games_are_played_perfectly_whatever_the_other_does(name, options
     below()
 
 
-def test_other_sizes_have_no_book():
+def test_other_board_sizes_have_no_book():
     kind = catalogue.find("tic-tac-toe")
     assert len(advisors(kind, kind.new())) == 1
     assert advisors(kind, kind.new(size=4)) == []
@@ -169,7 +169,7 @@ def test_other_sizes_have_no_book():
         ("- {moves: [", "is not YAML"),
     ],
 )
-def test_a_wrong_book_is_refused(tmp_path, text, message):
+def test_invalid_book_is_rejected(tmp_path, text, message):
     file = tmp_path / "book.yaml"
     file.write_text(text)
     game = catalogue.new_game("tic-tac-toe")

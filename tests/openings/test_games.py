@@ -40,7 +40,7 @@ def counted(text, filter_=Filter(), plies=40):  # noqa: B008
         return collector.games, list(tally.counts())
 
 
-def test_a_game_is_its_main_line():
+def test_main_line_excludes_variations_and_comments():
     first, second = games(SHORT + "\n" + NEXT)
     assert first.main_line(40) == ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "O-O"]
     assert first.main_line(3) == ["e4", "e5", "Nf3"]
@@ -70,7 +70,7 @@ def random_collection(count):
 
 
 @pytest.mark.thorough
-def test_counts_equal_those_of_the_chess_package():
+def test_counts_match_python_chess():
     text = random_collection(150)
     expected = defaultdict(lambda: [0, 0])
     stream = io.StringIO(text)
@@ -87,7 +87,7 @@ def test_counts_equal_those_of_the_chess_package():
     assert counts == [(*where, *count) for where, count in sorted(expected.items())]
 
 
-def test_what_does_not_fit_in_memory_is_counted_alike(tmp_path, monkeypatch):
+def test_counts_match_when_spilled_to_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("openings.games._MOST_RUNS", 4)
     chance = random.Random(1)
     moves = [(chance.randrange(200) << 56, chance.randrange(3)) for _ in range(3000)]
@@ -100,7 +100,7 @@ def test_what_does_not_fit_in_memory_is_counted_alike(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_damaged_games_are_left_out_whole_and_counted():
+def test_damaged_games_are_skipped_and_counted():
     bad = '[Result "1-0"]\n\n1. e4 e5 2. Qh6 Nc6 1-0\n\n'
     worse = '[Result "1-0"]\n\n1. e4 <e5 2. Nf3 1-0\n\n'
     null = '[Result "1-0"]\n\n1. e4 -- 2. Nf3 1-0\n\n'
@@ -124,11 +124,11 @@ def test_damaged_games_are_left_out_whole_and_counted():
         (Filter(until="1857.12.31"), 0),
     ],
 )
-def test_filters(filter_, moves):
+def test_filters_select_expected_moves(filter_, moves):
     assert sum(games for _, _, games, _ in counted(SHORT, filter_)[1]) == moves
 
 
-def test_games_of_other_starts_and_variants_are_left_out():
+def test_variants_and_custom_positions_are_skipped():
     variant = NEXT.replace("[Event", '[Variant "Atomic"]\n[Event')
     setup = NEXT.replace("[Event", '[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n[Event')
     assert counted(variant + "\n" + setup)[0] == {"left out": 2}
@@ -138,7 +138,7 @@ def test_castling_may_be_written_with_zeros():
     assert counted(CASTLED_WITH_ZEROS)[0] == {"used": 1}
 
 
-def test_entries_are_weighted_by_points_and_carry_statistics():
+def test_entries_have_points_as_weight_and_statistics():
     with Tally() as tally:
         for points in (2, 1, 0):
             tally.add(5, 1, points)
@@ -151,7 +151,7 @@ def test_entries_are_weighted_by_points_and_carry_statistics():
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8", "utf-8-sig"])
-def test_files_of_any_encoding_are_read(tmp_path, encoding):
+def test_latin1_and_utf8_files_are_read(tmp_path, encoding):
     path = tmp_path / "games.pgn"
     path.write_bytes(NEXT.replace("second", "José").encode(encoding))
     with Tally() as tally:
@@ -160,10 +160,10 @@ def test_files_of_any_encoding_are_read(tmp_path, encoding):
         assert collector.games == {"used": 1}
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_missing_file_is_reported(tmp_path):
     with Tally() as tally, pytest.raises(BookError, match=r"none\.pgn"):
         collect(tmp_path / "none.pgn", Collector(tally))
 
 
-def test_a_game_without_moves_is_no_harm():
+def test_game_without_moves_is_accepted():
     assert PgnGame({"Result": "1-0"}, "1-0\n").main_line(10) == []

@@ -60,7 +60,7 @@ def contents(grown):
     return {(each.path, each.move): (each.weight, each.comment) for each in grown.learned()}
 
 
-def test_moves_near_the_best_are_learned_where_the_book_ends():
+def test_moves_near_best_are_added_at_end_of_book():
     search = Search(white_wins_after=2)
     grown = grower(search, "e4 e5")
     assert grown.step()
@@ -71,7 +71,7 @@ def test_moves_near_the_best_are_learned_where_the_book_ends():
     assert search.asked[0] == (2, 1000)
 
 
-def test_the_result_of_self_play_moves_the_weights_on_its_way():
+def test_self_play_result_updates_weights():
     grown = grower(Search(white_wins_after=2), "e4 e5")
     grown.step()
     first, reply = book_moves(grown, "")["e2e4"], book_moves(grown, "e4")["e7e5"]
@@ -81,7 +81,7 @@ def test_the_result_of_self_play_moves_the_weights_on_its_way():
 
 
 @pytest.mark.thorough
-def test_a_move_that_loses_is_avoided():
+def test_losing_move_gets_zero_weight():
     for score, loser in ((300, "e4"), (-300, "")):
         search = Search((score, 0), white_wins_after=2)
         grown = grower(search, "e4 e5")
@@ -92,7 +92,7 @@ def test_a_move_that_loses_is_avoided():
         assert "loses" in known.comment
 
 
-def test_a_longer_search_may_acquit_a_move():
+def test_longer_search_can_clear_suspected_move():
     search = Search((300, 0), white_wins_after=2)
 
     def wiser(board, nodes, lines):
@@ -104,13 +104,13 @@ def test_a_longer_search_may_acquit_a_move():
     assert book_moves(grown, "e4")["e7e5"].weight > 0
 
 
-def test_a_book_that_is_complete_is_told():
+def test_growing_stops_when_book_is_complete():
     grown = grower(Search(white_wins_after=2), "e4 e5", plies=3)
     assert grown.step()
     assert not grown.step()
 
 
-def test_what_was_learned_is_written_as_lines_and_read_again(tmp_path):
+def test_learned_lines_survive_round_trip(tmp_path):
     path = tmp_path / "learned.yaml"
     first = grower(Search(white_wins_after=2), "e4 e5", "d4 d5")
     assert all(first.step() for _ in range(4))
@@ -126,7 +126,7 @@ def test_what_was_learned_is_written_as_lines_and_read_again(tmp_path):
     }
 
 
-def test_foreign_entries_are_kept(tmp_path):
+def test_illegal_and_unknown_entries_are_kept(tmp_path):
     board = after("e4")
     illegal = Entry(zobrist_hash(board), pack(chess.Board(), chess.Move.from_uci("a2a3")), 5)
     grown = grower(Search(white_wins_after=1), "e4")
@@ -136,7 +136,7 @@ def test_foreign_entries_are_kept(tmp_path):
     assert illegal in grown.entries()
 
 
-def test_weights_stay_above_zero_and_those_of_zero_stay():
+def test_positive_weights_stay_positive_and_zero_stays_zero():
     known, avoided = Known(chess.Move.null(), 1), Known(chess.Move.null(), 0)
     for each in (known, avoided):
         each.count(0)

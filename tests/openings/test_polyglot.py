@@ -11,7 +11,7 @@ from openings.weights import BookError
 DEBIAN = ("/usr/share/games/gnuchess/book.bin", "/usr/share/pychess/pychess_book.bin")
 
 
-def test_what_is_written_the_reader_reads(tmp_path):
+def test_written_book_can_be_read(tmp_path):
     fens = (
         chess.STARTING_FEN,
         "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -37,7 +37,7 @@ def test_what_is_written_the_reader_reads(tmp_path):
 @pytest.mark.parametrize(
     "book", [pytest.param(Path(each), marks=pytest.mark.needs(each)) for each in DEBIAN]
 )
-def test_the_books_of_debian_are_read_and_written_alike(book, tmp_path):
+def test_debian_books_survive_round_trip(book, tmp_path):
     open_book(book).close()
     entries = list(read(book))
     keys = sorted({entry.key for entry in entries})
@@ -60,7 +60,7 @@ def test_the_books_of_debian_are_read_and_written_alike(book, tmp_path):
         (bytes(range(64, 0, -1)), "not"),
     ],
 )
-def test_what_is_no_book_is_refused_by_name(tmp_path, data, reason):
+def test_invalid_book_is_rejected(tmp_path, data, reason):
     path = tmp_path / "book.bin"
     if data is not None:
         path.write_bytes(data)
@@ -82,7 +82,7 @@ def test_a_failed_write_keeps_the_old_book(tmp_path):
     assert list(read(path)) == [Entry(1, 1, 1)]
 
 
-def test_the_first_book_of_a_merge_counts_or_all_are_added():
+def test_merge_keeps_first_book_or_adds_weights():
     one, two = (
         [Entry(1, 5, 10), Entry(3, 5, 1)],
         [Entry(1, 5, 5), Entry(1, 6, 0xFFFF), Entry(2, 7, 1)],
@@ -99,13 +99,13 @@ def test_pruning_keeps_the_heaviest():
     assert list(prune(book, share=0.05)) == [*book[:2], book[4]]
 
 
-def test_statistics_fit_the_learning_number():
+def test_statistics_are_packed_into_learn_field():
     assert MoveStatistics.unpack(MoveStatistics(200, 130.0).pack()) == MoveStatistics(200, 130.0)
     assert MoveStatistics.unpack(0) is None
     assert MoveStatistics.unpack(12345) is None
 
 
-def test_a_link_to_a_book_stays(tmp_path):
+def test_symlink_to_book_is_kept(tmp_path):
     path, link = tmp_path / "book.bin", tmp_path / "folder" / "link.bin"
     link.parent.mkdir()
     link.symlink_to(path)

@@ -46,7 +46,7 @@ def weight(built, moves, move):
     return built.weights[zobrist_hash(board)][pack(board, board.parse_san(move))]
 
 
-def test_weights_meet_by_position(written):
+def test_weights_are_merged_by_position(written):
     built = repertoire.build(written(TEXT))
     assert weight(built, "", "d4") == 20
     assert weight(built, "", "c4") == 5
@@ -55,7 +55,7 @@ def test_weights_meet_by_position(written):
     assert weight(built, "d4 d5 c4 e5", "dxe5") == 20
 
 
-def test_a_transposition_has_the_name(written):
+def test_transposition_has_opening_name(written):
     built = repertoire.build(written(TEXT))
     board = chess.Board()
     assert names.find(built.names, board) is None
@@ -82,14 +82,14 @@ def test_a_transposition_has_the_name(written):
         ("- {moves: e4, name: A}\n- {moves: e4, name: B}", "line 2: B is called A at"),
     ],
 )
-def test_mistakes_are_named_with_their_place(written, text, message):
+def test_errors_are_reported_with_location(written, text, message):
     with pytest.raises(BookError) as caught:
         repertoire.build(written(text))
     assert message in str(caught.value)
     assert "book.yaml" in str(caught.value)
 
 
-def test_the_shipped_book_is_what_the_repertoire_says(tmp_path):
+def test_shipped_book_matches_repertoire(tmp_path):
     built = repertoire.build(repertoire.read([Path(openings.__file__).parent]))
     assert len(built.weights) >= 1500
     book, index = tmp_path / "kempelen.bin", tmp_path / "kempelen.names"

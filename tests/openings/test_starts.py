@@ -10,7 +10,7 @@ from tournament.settings import OpeningSettings
 from tournament.values import SettingsError
 
 
-def test_lines_are_openings_for_matches(tmp_path):
+def test_repertoire_lines_become_match_openings(tmp_path):
     file = tmp_path / "a.yaml"
     file.write_text(
         "- moves: e4\n  eco: B00\n  name: King's\n  lines:\n  - moves: e5\n  - moves: g5?\n",
@@ -19,12 +19,12 @@ def test_lines_are_openings_for_matches(tmp_path):
     assert starts.read([file]) == [starts.Start(chess.STARTING_FEN, ("e2e4", "e7e5"), "B00 King's")]
 
 
-def test_the_shipped_repertoire_gives_many():
+def test_shipped_repertoire_has_many_openings():
     found = starts.read([Path(openings.__file__).parent])
     assert len({start.moves for start in found}) > 500
 
 
-def test_a_match_begins_from_the_lines_of_a_repertoire(tmp_path):
+def test_match_openings_load_from_repertoire_file(tmp_path):
     file = tmp_path / "mine.yaml"
     text = (Path(__file__).parents[2] / "openings" / "french.yaml").read_text("utf-8")
     file.write_text(text, "utf-8")

@@ -73,7 +73,7 @@ def all_squares(ending: EndingKind) -> Iterator[tuple[int, ...]]:
 @pytest.mark.thorough(keep=1)
 @pytest.mark.needs(GAVIOTA)
 @pytest.mark.parametrize("name", ["KQK", "KRK", "KPK", "KBK", "KNK"])
-def test_three_pieces_are_as_gaviota_has_them(
+def test_three_piece_tables_match_gaviota(
     endgame_tables: Tables, name: str, thorough: bool
 ) -> None:
     kinds = tuple("PNBRQ".index(letter) for letter in name[1:-1])
@@ -99,9 +99,7 @@ def test_three_pieces_are_as_gaviota_has_them(
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KQKR"])
-def test_values_are_the_best_of_their_successors(
-    endgame_tables: Tables, name: str, thorough: bool
-) -> None:
+def test_values_match_best_successor(endgame_tables: Tables, name: str, thorough: bool) -> None:
     own = OwnTables(endgame_tables)
     worth = set()
     number = RANDOM_POSITIONS // (2 if thorough else 2 * SAMPLE)
@@ -113,7 +111,7 @@ def test_values_are_the_best_of_their_successors(
     assert BROKEN not in worth
 
 
-def test_every_table_of_the_user_is_consistent() -> None:
+def test_user_tables_are_consistent() -> None:
     """En passant too, where the tables with pawns on both sides have been built."""
     tables, problems = open_tables()
     assert problems == []
@@ -161,7 +159,9 @@ def best_by_hand(own: OwnTables, board: chess.Board) -> int:
         ("KBBK", 19, None),
     ],
 )
-def test_longest_mates(endgame_tables: Tables, name: str, win: int, loss: int | None) -> None:
+def test_longest_mates_have_known_lengths(
+    endgame_tables: Tables, name: str, win: int, loss: int | None
+) -> None:
     strong, weak = statistics(ending_named(name), endgame_tables[name])
     assert (strong.longest_win, strong.longest_loss) == (win, loss)
     assert weak.longest_loss == win
@@ -184,11 +184,13 @@ def test_longest_mates(endgame_tables: Tables, name: str, win: int, loss: int | 
         pytest.param("4k3/8/8/8/8/8/8/RRB1K3 w - - 0 1", None, id="too many pieces"),
     ],
 )
-def test_single_positions(endgame_tables: Tables, fen: str, value: int | None) -> None:
+def test_single_positions_have_known_values(
+    endgame_tables: Tables, fen: str, value: int | None
+) -> None:
     assert OwnTables(endgame_tables).value(chess.Board(fen)) == value
 
 
-def test_symmetric_positions_are_equal(endgame_tables: Tables) -> None:
+def test_symmetric_positions_have_equal_values(endgame_tables: Tables) -> None:
     own = OwnTables(endgame_tables)
     for board in random_positions(ending_named("KBNK"), 200, seed=8):
         value = own.value(board)
@@ -201,7 +203,7 @@ def test_symmetric_positions_are_equal(endgame_tables: Tables) -> None:
             assert own.value(turned) == value, board.fen()
 
 
-def test_plan_lists_what_is_needed_first() -> None:
+def test_plan_lists_required_tables_first() -> None:
     assert [ending.name for ending in plan(["kpk"])] == ["KQK", "KRK", "KPK"]
     assert [ending.name for ending in plan(["KRKQ"])] == ["KQK", "KRK", "KQKR"]
     endings = plan([])
@@ -214,12 +216,12 @@ def test_plan_lists_what_is_needed_first() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "K", "KK", "KNK", "KBK", "KXK", "KQRBK", "QK", "KQKRK"])
-def test_what_is_no_table_is_refused(name: str) -> None:
+def test_invalid_ending_name_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="not an ending"):
         ending_named(name)
 
 
-def test_a_build_keeps_what_is_whole_and_repairs_the_rest(tmp_path: Path) -> None:
+def test_build_keeps_intact_tables_and_repairs_others(tmp_path: Path) -> None:
     endings = plan(["KPK"])
     first = list(Build(endings, tmp_path, threads=2).run())
     assert [built.kept for built in first] == [False] * 3
@@ -237,7 +239,7 @@ def test_a_build_keeps_what_is_whole_and_repairs_the_rest(tmp_path: Path) -> Non
 
 
 @pytest.mark.thorough
-def test_a_build_that_is_given_up_leaves_whole_tables_only(tmp_path: Path) -> None:
+def test_interrupted_build_leaves_only_complete_tables(tmp_path: Path) -> None:
     build = Build(plan(["KBNK"]), tmp_path, threads=1)
     run = build.run()
     for built in run:
@@ -249,7 +251,7 @@ def test_a_build_that_is_given_up_leaves_whole_tables_only(tmp_path: Path) -> No
         load_intact(path)
 
 
-def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
+def test_build_reports_progress(tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
     build = Build(plan(["KQK"]), tmp_path, 1, lambda name, share: told.append((name, share)))
     assert len(list(build.run())) == 1
@@ -258,7 +260,7 @@ def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
     assert 0 < shares[0] < shares[-1] <= 1
 
 
-def test_files_that_are_not_tables_are_named_and_passed_over(tmp_path: Path) -> None:
+def test_invalid_table_files_are_reported_and_skipped(tmp_path: Path) -> None:
     open_tables(tmp_path)
     whole = (tmp_path / "KQK.dtm").read_bytes()
     (tmp_path / "KRRK.dtm").write_bytes(b"")
@@ -275,7 +277,7 @@ def test_files_that_are_not_tables_are_named_and_passed_over(tmp_path: Path) -> 
         assert words in problem
 
 
-def test_a_file_must_hold_what_its_header_says(tmp_path: Path) -> None:
+def test_truncated_table_is_rejected(tmp_path: Path) -> None:
     open_tables(tmp_path)
     content = np.frombuffer((tmp_path / "KQK.dtm").read_bytes(), dtype=np.uint8)
     assert unpack(content, "here")[0].name == "KQK"
@@ -285,16 +287,14 @@ def test_a_file_must_hold_what_its_header_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders on Windows have no such permissions")
-def test_shipped_tables_are_there_where_nothing_can_be_written(tmp_path: Path) -> None:
+def test_shipped_tables_work_without_writable_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way of a folder")
     tables, problems = open_tables(tmp_path / "file")
     assert problems == []
     assert OwnTables(tables).value(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
 
 
-def test_a_folder_that_cannot_be_read_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(folder: Path) -> list[str]:
         raise PermissionError(13, "not for you", str(folder))
 
@@ -305,7 +305,7 @@ def test_a_folder_that_cannot_be_read_is_named(
     assert sorted(tables.names) == ["KBNK", "KPK", "KQK", "KRK"]
 
 
-def test_damaged_tables_are_found_beside_the_game(tmp_path: Path) -> None:
+def test_damaged_tables_are_dropped_after_opening(tmp_path: Path) -> None:
     open_tables(tmp_path)
     path = tmp_path / "KQK.dtm"
     content = bytearray(path.read_bytes())
@@ -320,13 +320,15 @@ def test_damaged_tables_are_found_beside_the_game(tmp_path: Path) -> None:
     assert "KQK" not in tables
 
 
-def test_packed_tables_are_the_same(endgame_folder: Path, tmp_path: Path) -> None:
+def test_packed_table_matches_shipped_file(endgame_folder: Path, tmp_path: Path) -> None:
     packed = pack(ending_named("KRK"), endgame_folder, tmp_path)
     shipped = Path(load_intact.__code__.co_filename).parent / "data" / packed.name
     assert packed.read_bytes() == shipped.read_bytes()
 
 
-def test_the_folder_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variable_sets_table_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KEMPELEN_DATA_DIR", str(tmp_path))
     assert table_path(table_folder(), ending_named("KQK")) == tmp_path / "tables" / "KQK.dtm"
     monkeypatch.delenv("KEMPELEN_DATA_DIR")

@@ -37,7 +37,7 @@ SHUFFLE = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
 LONG = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1"
 
 
-def test_a_mate_is_known_by_the_rules() -> None:
+def test_checkmate_result_is_detected() -> None:
     game = finished("e2e4 e7e5 d1h5 b8c6 f1c4 a7a6 h5f7", score=Mate(1))
     assert game is None  # too short to say anything
     moves = "e2e4 e7e5 d1h5 b8c6 f1c4 a7a6 a2a3 a6a5 h5f7"
@@ -49,7 +49,7 @@ def test_a_mate_is_known_by_the_rules() -> None:
     assert game.seconds == (2.0,) * 4
 
 
-def test_a_result_that_was_told_counts_before_a_score() -> None:
+def test_reported_result_overrides_score() -> None:
     for result, points in (("1-0", 1.0), ("0-1", 0.0), ("1/2-1/2", 0.5)):
         game = finished(LONG, score=Cp(-500), result=result)
         assert game is not None
@@ -59,7 +59,7 @@ def test_a_result_that_was_told_counts_before_a_score() -> None:
     assert (as_black.points, as_black.side) == (0.0, 1)
 
 
-def test_what_nobody_told_is_judged_by_the_last_score() -> None:
+def test_unreported_result_is_estimated_from_last_score() -> None:
     for score, low, high in ((Cp(0), 0.5, 0.5), (Cp(400), 0.9, 0.99), (Mate(-3), 0.0, 0.0)):
         game = finished(LONG, score=score)
         assert game is not None
@@ -68,7 +68,7 @@ def test_what_nobody_told_is_judged_by_the_last_score() -> None:
     assert finished(LONG, score=None) is None
 
 
-def test_repetitions_that_he_could_take_are_counted() -> None:
+def test_accepted_and_declined_repetitions_are_counted() -> None:
     game = finished(f"{SHUFFLE} e2e4", result="1/2-1/2")
     assert game is not None
     assert (game.accepted, game.declined, game.points, game.repeated) == (3, 0, 0.5, True)
@@ -77,13 +77,13 @@ def test_repetitions_that_he_could_take_are_counted() -> None:
     assert (game.accepted, game.declined) == (1, 1)
 
 
-def test_the_lowest_of_his_clock() -> None:
+def test_lowest_opponent_clock_is_recorded() -> None:
     game = finished(LONG, ply0=60.0, ply2=30.0, ply4=3.0, ply6=5.0)
     assert game is not None
     assert game.lowest == 0.05
 
 
-def test_a_wrong_guess_while_pondering_is_forgotten() -> None:
+def test_wrong_ponder_guess_is_discarded() -> None:
     watch, board = watched("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1")
     guess = board.copy()
     guess.push_uci("f6e4")
@@ -100,7 +100,7 @@ def test_a_wrong_guess_while_pondering_is_forgotten() -> None:
     assert game.scores == (0, 0, 0, 0, 0, 20)
 
 
-def test_time_in_which_a_position_was_analysed_is_not_his() -> None:
+def test_analysis_time_is_not_counted_for_opponent() -> None:
     watch, board = watched(LONG)
     assert len(watch.finish("Ann").seconds) == 4
     watch.interrupt()
@@ -114,7 +114,7 @@ def test_time_in_which_a_position_was_analysed_is_not_his() -> None:
     assert watch.finish("Ann").seconds[4:] == (2.0,)
 
 
-def test_another_game_is_seen() -> None:
+def test_different_game_is_detected() -> None:
     watch, _ = watched(LONG)
     assert not watch.goes_on(chess.Board())
     other = chess.Board()
@@ -123,14 +123,14 @@ def test_another_game_is_seen() -> None:
     assert not watch.goes_on(other)
 
 
-def test_both_sides_asked_for_are_no_game() -> None:
+def test_game_with_engine_on_both_sides_is_not_recorded() -> None:
     watch, board = watched(LONG)
     watch.asked(board, None, 50.0)
     watch.answered(chess.Move.from_uci("f8e7"), Cp(0), 51.0)
     assert watch.finish("Ann") is None
 
 
-def test_moves_that_repeat() -> None:
+def test_repeating_moves_are_found() -> None:
     board = chess.Board()
     for move in SHUFFLE.split()[:3]:
         assert not list(repeating(board))
@@ -138,7 +138,7 @@ def test_moves_that_repeat() -> None:
     assert [move.uci() for move in repeating(board)] == ["f6g8"]
 
 
-def test_a_game_from_another_start() -> None:
+def test_game_from_custom_position_is_recorded() -> None:
     fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
     game = finished("a1a2 a8a7 a2a3 a7a6 a3a4 a6a5 h1h2 h8h7 h2h3", fen=fen)
     assert game is not None

@@ -30,7 +30,7 @@ def ask(talk, *lines):
     return [line.removeprefix("= ") for line in talk.rest() if line != "="]
 
 
-def test_a_line_that_won_is_played_again(file):
+def test_winning_line_is_played_again(file):
     talk = talk_with(file)
     moves, start = tuple(WON.split()), talk.gtp.board.start
     HabitsFile(file).add(PastGame("Ann", moves, 0, 1.0, start=start, game="tic-tac-toe"))
@@ -42,7 +42,7 @@ def test_a_line_that_won_is_played_again(file):
     assert talk.gtp.close(PATIENCE)
 
 
-def test_a_game_to_its_end_is_remembered_once(file):
+def test_finished_game_is_saved_once(file):
     talk = talk_with(file)
     ask(talk, f"{MEET} Ann Other", "clear_board")
     while talk.gtp.board.game.outcome() is None:
@@ -64,14 +64,14 @@ def _last(talk):
     return talk.gtp.board.legal()[-1]
 
 
-def test_a_game_that_is_left_says_nothing(file):
+def test_unfinished_game_is_not_saved(file):
     talk = talk_with(file)
     ask(talk, f"{MEET} Ann", "genmove b", "play w a1", "clear_board")
     assert not file.exists()
     assert talk.gtp.close(PATIENCE)
 
 
-def test_a_damaged_file_is_told(file):
+def test_damaged_file_is_reported(file):
     file.write_text("x\n")
     talk = talk_with(file)
     ask(talk, f"{MEET} Ann", "genmove b")
@@ -81,13 +81,13 @@ def test_a_damaged_file_is_told(file):
     assert talk.gtp.close(PATIENCE)
 
 
-def test_go_remembers_nobody(file):
+def test_habits_option_is_rejected_for_go(file):
     refused = run("gtp", "--habits", file)
     assert refused.returncode == 2
     assert "opponents are remembered in games other than Go" in refused.stderr
 
 
-def test_a_game_of_both_sides_is_nobodys(file):
+def test_game_with_engine_on_both_sides_is_not_saved(file):
     talk = talk_with(file)
     ask(talk, f"{MEET} Ann", "clear_board")
     while talk.gtp.board.game.outcome() is None:

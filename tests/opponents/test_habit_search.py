@@ -49,7 +49,7 @@ def chosen(inner, board, acceptance=0.5, draw_worth=0, line=None, limits=LIMITS,
     return infos[-1].pv[0].uci()
 
 
-def test_without_habits_the_search_is_as_it_was():
+def test_search_is_unchanged_without_habits():
     inner, board = ScoredSearch(b1c3=10), board_after(OPEN)
     infos = list(HabitSearch(inner, 0.5, 0, KnownLine(0.5)).deepen(board, LIMITS))
     assert infos == list(inner.deepen(board, LIMITS))
@@ -66,17 +66,17 @@ def test_without_habits_the_search_is_as_it_was():
         (0.9, 0, -40, "b1c3"),
     ],
 )
-def test_a_draw_is_offered_where_he_takes_it_and_we_want_it(acceptance, worth, score, move):
+def test_repetition_is_played_if_wanted_and_likely_accepted(acceptance, worth, score, move):
     inner = ScoredSearch(b1c3=score, f3g1=score - 30)
     assert chosen(inner, board_after(OPEN), acceptance, worth) == move
 
 
-def test_an_offer_that_costs_too_much_is_none():
+def test_repetition_that_costs_too_much_is_not_played():
     inner = ScoredSearch(b1c3=-40, f3g1=-200)
     assert chosen(inner, board_after(OPEN), 0.9, 200) == "b1c3"
 
 
-def test_a_third_repetition_is_a_draw_for_sure():
+def test_third_repetition_counts_as_certain_draw():
     board = board_after("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8 e2e4 e7e5")
     assert chosen(ScoredSearch(b1c3=-40), board, 0.0, 150) == "b1c3"
     board = board_after("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 b8c6 g1f3 c6b8")
@@ -86,7 +86,7 @@ def test_a_third_repetition_is_a_draw_for_sure():
     assert chosen(inner, board, 0.0, -150) == "b1c3"
 
 
-def test_a_move_that_ended_badly_gives_way_to_one_nearly_as_good():
+def test_move_with_bad_results_yields_to_nearly_equal_move():
     line = KnownLine(0.5, 8, 4.0, 8, 4.0)
     line.next["b1c3"] = KnownLine(0.5, 4, 0.0, 4, 0.0)
     line.next["d2d4"] = KnownLine(0.5, 4, 4.0, 4, 4.0)
@@ -95,12 +95,12 @@ def test_a_move_that_ended_badly_gives_way_to_one_nearly_as_good():
     assert chosen(ScoredSearch(b1c3=300, f1c4=10), board_after(OPEN), line=line) == "b1c3"
 
 
-def test_a_mate_is_not_given_for_anything():
+def test_mate_is_preferred_to_wanted_draw():
     inner = ScoredSearch(b1c3=Mate(3), f3g1=0)
     assert chosen(inner, board_after(OPEN), 1.0, 200) == "b1c3"
 
 
-def test_the_nodes_are_shared():
+def test_nodes_are_split_between_searches():
     inner, board = ScoredSearch(b1c3=0), board_after(OPEN)
     infos = list(HabitSearch(inner, 0.5, 100, None).deepen(board, LIMITS))
     (few, alone), (rest, _) = inner.asked
@@ -111,7 +111,7 @@ def test_the_nodes_are_shared():
     assert [info.nodes for info in infos] == [30, 40]
 
 
-def test_where_time_is_short_the_moves_apart_take_a_part_of_it():
+def test_separate_search_is_shortened_when_time_is_short():
     """The clock shows two seconds less at each look; the search apart would have two iterations."""
     for seconds, looked in ((100, 2), (8, 1)):
         times = iter(range(seconds, 0, -2))
@@ -129,7 +129,7 @@ def test_where_time_is_short_the_moves_apart_take_a_part_of_it():
         replace(LIMITS, search_moves=(chess.Move.from_uci("a2a3"),)),
     ],
 )
-def test_analysis_is_left_alone(limits):
+def test_analysis_search_is_unchanged(limits):
     inner = ScoredSearch()
     list(HabitSearch(inner, 1.0, 200, None).deepen(board_after(OPEN), limits))
     assert inner.asked == [(limits, 1)]

@@ -13,7 +13,7 @@ def game(points: float, moves: tuple[str, ...] = OTHER, side: int = 0, **values)
     return PastGame("Ann", moves, side, points, **values)
 
 
-def test_a_line_that_ended_well_is_played_again() -> None:
+def test_winning_line_is_repeated() -> None:
     habits = Habits([game(0.0), game(0.0), game(1.0, FALL)])
     assert habits.line("", 0, ()).proven == "e2e4"
     assert habits.line("", 0, FALL[:2]).proven == "g1f3"
@@ -22,12 +22,12 @@ def test_a_line_that_ended_well_is_played_again() -> None:
     assert habits.line("", 0, ("a2a3",)) is None
 
 
-def test_one_that_ends_badly_afterwards_is_left() -> None:
+def test_winning_line_is_dropped_after_losses() -> None:
     habits = Habits([game(1.0, FALL), *[game(0.0, FALL)] * 5])
     assert habits.line("", 0, ()).proven is None
 
 
-def test_books_prefer_what_brought_points() -> None:
+def test_book_prefers_moves_with_good_results() -> None:
     habits = Habits([*[game(1.0, FALL)] * 3, *[game(0.0)] * 3])
     line = habits.line("", 0, ())
     assert line.preference("e2e4") > 1.5
@@ -35,7 +35,7 @@ def test_books_prefer_what_brought_points() -> None:
     assert line.preference("c2c4") == 1.0
 
 
-def test_moves_that_ended_badly_are_lowered_but_not_after_one_game() -> None:
+def test_moves_are_penalized_after_several_bad_results() -> None:
     assert Habits([game(0.0)]).line("", 0, ()).penalties == {}
     habits = Habits([*[game(0.0)] * 4, *[game(1.0, FALL)] * 4])
     penalties = habits.line("", 0, ()).penalties
@@ -43,7 +43,7 @@ def test_moves_that_ended_badly_are_lowered_but_not_after_one_game() -> None:
     assert 0 < penalties["d2d4"] <= 60
 
 
-def test_what_no_move_decided_counts_as_a_result_alone() -> None:
+def test_forfeits_count_only_as_results() -> None:
     forfeits = [game(0.0, forfeit=True)] * 4
     habits = Habits([*forfeits, *[game(1.0, FALL)] * 4])
     line = habits.line("", 0, ())
@@ -57,7 +57,7 @@ def test_what_no_move_decided_counts_as_a_result_alone() -> None:
     assert won.line("", 0, ()).proven is None
 
 
-def test_a_draw_is_worth_what_the_odds_say() -> None:
+def test_draw_worth_follows_past_results() -> None:
     assert Habits([game(0.0)] * 3).draw_worth(0) == 0  # too few to tell
     assert 50 < Habits([game(0.0)] * 5).draw_worth(0) <= MOST_WORTH
     assert -MOST_WORTH <= Habits([game(1.0)] * 5).draw_worth(0) < -50
@@ -67,13 +67,13 @@ def test_a_draw_is_worth_what_the_odds_say() -> None:
     assert Habits([*[game(0.0)] * 5, *drawn]).draw_worth(0) > 50
 
 
-def test_how_often_he_repeats() -> None:
+def test_acceptance_rate_follows_past_repetitions() -> None:
     assert Habits([]).acceptance == 0.25
     assert Habits([game(0.5, accepted=4)] * 4).acceptance > 0.8
     assert Habits([game(0.5, declined=4)] * 4).acceptance < 0.1
 
 
-def test_time_is_spared_where_he_falls_and_where_his_runs_low() -> None:
+def test_less_time_is_used_in_trap_lines_and_time_trouble() -> None:
     fallen = Habits([game(1.0, FALL)] * 3)
     assert fallen.thrift(fallen.line("", 0, FALL)) == FALLING
     assert fallen.thrift(None) == 1.0
@@ -82,7 +82,7 @@ def test_time_is_spared_where_he_falls_and_where_his_runs_low() -> None:
     assert Habits([game(0.5, lowest=0.5)] * 9).thrift(None) == 1.0
 
 
-def test_errors_by_phase() -> None:
+def test_errors_are_counted_by_game_phase() -> None:
     # Our score rises by 100 over his second move, and by 300 over one late in the game.
     scores = (0, 100, 100, *[100] * 20, 400)
     habits = Habits([game(1.0, OTHER, scores=scores, endgame=40)])
@@ -94,14 +94,14 @@ def test_errors_by_phase() -> None:
     assert Habits([game(1.0, OTHER, side=1, scores=(0, None, 500))]).phases()["opening"].moves == 0
 
 
-def test_the_usual_openings() -> None:
+def test_openings_are_listed_by_frequency() -> None:
     habits = Habits([game(1.0, FALL), game(0.0), game(0.5)])
     (first, line), (second, _) = habits.openings(5)
     assert (first.moves, line.games, line.points) == (OTHER, 2, 0.5)
     assert second.moves == FALL
 
 
-def test_seconds() -> None:
+def test_average_seconds_per_move_is_computed() -> None:
     assert Habits([game(0.5)]).seconds() is None
     assert Habits(
         [game(0.5, seconds=(1.0, 2.0)), game(0.5, seconds=(3.0,))]

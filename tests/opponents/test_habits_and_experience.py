@@ -67,7 +67,7 @@ def best(talk, position=POSITION, go=GO):
     return move, lines
 
 
-def test_what_habits_choose_is_learned_from_and_then_known_better(start, files) -> None:
+def test_moves_chosen_by_habits_are_learned_from(start, files) -> None:
     habits, experience = files
     talk = start()
     assert best(talk)[0] == "f3g1"
@@ -91,7 +91,7 @@ def test_what_habits_choose_is_learned_from_and_then_known_better(start, files) 
     assert best(again)[0] == "f3g1"
 
 
-def test_what_is_pondered_on_in_vain_or_analysed_teaches_nothing(start) -> None:
+def test_ponder_misses_and_analysis_are_not_learned(start) -> None:
     talk = start()
     talk.say(POSITION, "go ponder wtime 60000 btime 60000 nodes 300", "stop")
     assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
@@ -102,7 +102,7 @@ def test_what_is_pondered_on_in_vain_or_analysed_teaches_nothing(start) -> None:
     assert not talk.uci.experience._thoughts
 
 
-def test_a_search_can_still_make_room_for_others(start) -> None:
+def test_wrapped_search_can_be_paused(start) -> None:
     talk = start(PausableEngine)
     best(talk)
     searcher = talk.uci.player.source.searcher(Clock(Limits(nodes=1), 0.0, False), Latch())
@@ -113,14 +113,14 @@ def test_a_search_can_still_make_room_for_others(start) -> None:
     assert waits == [1]
 
 
-def test_weak_play_is_no_experience(start) -> None:
+def test_limited_strength_moves_are_not_learned(start) -> None:
     talk = start(WeakEngine)
     best(talk)
     assert talk.uci.opponent.draw_worth > 0
     assert not talk.uci.experience._thoughts
 
 
-def test_nor_is_it_where_nobody_is_met(files) -> None:
+def test_limited_strength_without_opponent_is_not_learned(files) -> None:
     talk = Conversation(WeakEngine)
     talk.ask("setoption name OwnBook value false")
     talk.ask(f"setoption name ExperienceFile value {files[1].path}")
@@ -139,7 +139,7 @@ def xboard(files):
     assert talk.uci.close(PATIENCE)
 
 
-def test_xboards_result_is_for_both(xboard, files) -> None:
+def test_xboard_result_updates_habits_and_experience(xboard, files) -> None:
     for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
         xboard.ask(f"usermove {move}")
     xboard.ask("result 1-0 {Black resigns}")
@@ -149,7 +149,7 @@ def test_xboards_result_is_for_both(xboard, files) -> None:
 
 
 @pytest.mark.parametrize(("result", "found"), [("0-1", [-1000]), ("0-1 forfeit", []), ("*", [])])
-def test_a_result_told_in_uci_is_for_both(start, files, result, found) -> None:
+def test_uci_result_updates_habits_and_experience(start, files, result, found) -> None:
     talk = start()
     moves = ""
     for reply in ("a7a6", "b7b6", "c7c6", "d7d6", ""):
@@ -162,7 +162,7 @@ def test_a_result_told_in_uci_is_for_both(start, files, result, found) -> None:
     assert [lesson.found for lesson in files[1].lessons()] == found
 
 
-def test_a_hint_is_beside_the_game(xboard, files) -> None:
+def test_hint_does_not_affect_recorded_game(xboard, files) -> None:
     for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
         xboard.ask(f"usermove {move}")
         xboard.xboard.guess = None
@@ -172,7 +172,7 @@ def test_a_hint_is_beside_the_game(xboard, files) -> None:
     assert len(files[1].lessons()) == 1
 
 
-def test_in_gtp_both_are_written(files) -> None:
+def test_gtp_game_updates_habits_and_experience(files) -> None:
     habits, experience = files
     talk = GtpConversation(
         game="tic-tac-toe", algorithm="alpha-beta", book=False, depth=1,

@@ -20,7 +20,7 @@ def file(tmp_path: Path) -> HabitsFile:
     return HabitsFile(tmp_path / "habits.jsonl")
 
 
-def test_what_is_added_is_read(file: HabitsFile) -> None:
+def test_added_games_can_be_read(file: HabitsFile) -> None:
     assert file.read() == []
     file.add(GAME)
     file.add(of("Bob"))
@@ -28,14 +28,14 @@ def test_what_is_added_is_read(file: HabitsFile) -> None:
     assert file.read("ann") == [GAME]
 
 
-def test_an_empty_file_is_one_without_games(file: HabitsFile) -> None:
+def test_empty_file_contains_no_games(file: HabitsFile) -> None:
     file.path.touch()  # as another process leaves it for a moment
     assert file.read() == []
     file.add(GAME)
     assert file.read() == [GAME]
 
 
-def test_an_opponent_is_forgotten(file: HabitsFile) -> None:
+def test_forget_removes_games_of_opponent(file: HabitsFile) -> None:
     for name in ("Ann", "Bob", "ANN"):
         file.add(of(name))
     assert file.forget("Ann") == 2
@@ -60,7 +60,7 @@ def test_several_processes_add_to_one_file(file: HabitsFile) -> None:
     assert {name: len(file.read(name)) for name in names} == dict.fromkeys(names, 40)
 
 
-def test_the_older_half_goes_where_it_grows_too_large(tmp_path: Path) -> None:
+def test_oldest_games_are_dropped_when_file_is_too_large(tmp_path: Path) -> None:
     file = HabitsFile(tmp_path / "habits", largest=4000)
     for number in range(100):
         file.add(of(f"player {number}"))
@@ -70,7 +70,7 @@ def test_the_older_half_goes_where_it_grows_too_large(tmp_path: Path) -> None:
     assert len(names) >= 5
 
 
-def test_a_line_that_was_not_finished_is_not_there(file: HabitsFile) -> None:
+def test_incomplete_last_line_is_ignored(file: HabitsFile) -> None:
     file.add(GAME)
     with open(file.path, "ab") as torn:
         torn.write(b'{"opponent":"Bo')
@@ -98,7 +98,7 @@ def test_a_line_that_was_not_finished_is_not_there(file: HabitsFile) -> None:
         b"[" * 100_000,
     ],
 )
-def test_a_damaged_file_is_named_and_kept(file: HabitsFile, line: bytes) -> None:
+def test_damaged_file_is_reported_and_unchanged(file: HabitsFile, line: bytes) -> None:
     file.add(GAME)
     content = file.path.read_bytes() + line + b"\n"
     file.path.write_bytes(content)
@@ -112,7 +112,7 @@ def test_a_damaged_file_is_named_and_kept(file: HabitsFile, line: bytes) -> None
 @pytest.mark.parametrize(
     "content", [b"[Event]\n", b'{"kempelen": "habits", "version": 9}\n', HEADER[:9]]
 )
-def test_another_file_stays_as_it_is(file: HabitsFile, content: bytes) -> None:
+def test_unrelated_file_is_not_overwritten(file: HabitsFile, content: bytes) -> None:
     file.path.write_bytes(content)
     for ask in (file.read, lambda: file.add(GAME), lambda: file.forget("Ann")):
         with pytest.raises(HabitsError, match="is no file of habits"):
@@ -120,12 +120,12 @@ def test_another_file_stays_as_it_is(file: HabitsFile, content: bytes) -> None:
     assert file.path.read_bytes() == content
 
 
-def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+def test_invalid_path_is_reported(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none" / "habits"):
         with pytest.raises(HabitsError, match=str(path)):
             HabitsFile(path).add(GAME)
 
 
-def test_a_home_that_is_not_there_is_told() -> None:
+def test_unknown_home_directory_is_reported() -> None:
     with pytest.raises(HabitsError, match="cannot use ~nobody-at-all/habits"):
         HabitsFile("~nobody-at-all/habits").add(GAME)

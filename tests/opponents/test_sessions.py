@@ -49,7 +49,7 @@ def play(talk, moves: str) -> list[str]:
     return ours
 
 
-def test_a_game_is_remembered_under_the_opponents_name(talk, file) -> None:
+def test_game_is_saved_under_opponent_name(talk, file) -> None:
     ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name Game Result value 1-0")
     (game,) = HabitsFile(file).read("ann other")
@@ -61,9 +61,7 @@ def test_a_game_is_remembered_under_the_opponents_name(talk, file) -> None:
     assert len(HabitsFile(file).read()) == 1
 
 
-def test_without_a_word_of_a_new_game_the_last_one_is_kept_when_the_clock_stands(
-    talk, file, monkeypatch
-) -> None:
+def test_last_game_is_saved_after_bestmove_without_ucinewgame(talk, file, monkeypatch) -> None:
     before = play(talk, "e7e5 d7d5 c7c5 b7b5")
 
     def told_first(name):
@@ -83,20 +81,20 @@ def test_without_a_word_of_a_new_game_the_last_one_is_kept_when_the_clock_stands
     assert list(game.moves[::2]) == before
 
 
-def test_a_told_game_is_known_in_the_next_without_a_word_of_it(talk, file) -> None:
+def test_reported_game_is_known_without_ucinewgame(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name Game Result value 1-0", "position startpos", GO)
     assert len(talk.uci.opponent._habits.games) == 1
 
 
-def test_a_game_that_no_move_decided(talk, file) -> None:
+def test_forfeit_result_is_recorded(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name Game Result value 0-1 Forfeit")
     (game,) = HabitsFile(file).read()
     assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
 
 
-def test_what_ended_well_is_played_again(talk, file) -> None:
+def test_winning_line_is_played_again(talk, file) -> None:
     HabitsFile(file).add(won())
     said = talk.ask("ucinewgame", "position startpos", GO)
     assert said[-1] == "bestmove e2e4 ponder e7e5"
@@ -108,7 +106,7 @@ def test_what_ended_well_is_played_again(talk, file) -> None:
     assert said[-1].startswith("bestmove a2a3")
 
 
-def test_it_is_not_for_others_nor_for_analysis_nor_without_a_file(talk, file) -> None:
+def test_habits_need_same_opponent_and_file_and_no_analysis(talk, file) -> None:
     HabitsFile(file).add(won())
     for line in ("setoption name UCI_AnalyseMode value true",):
         said = talk.ask(line, "ucinewgame", "position startpos", GO)
@@ -135,7 +133,7 @@ ANALYSES = {
 
 
 @pytest.mark.parametrize("analysis", ANALYSES)
-def test_a_game_that_is_dropped_for_analysis_is_remembered(talk, file, analysis) -> None:
+def test_game_abandoned_for_analysis_is_saved(talk, file, analysis) -> None:
     ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.say(*ANALYSES[analysis])
     assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
@@ -145,7 +143,7 @@ def test_a_game_that_is_dropped_for_analysis_is_remembered(talk, file, analysis)
     assert game.known == SCORE
 
 
-def test_a_result_that_is_told_during_analysis_is_that_of_the_game(talk, file) -> None:
+def test_result_during_analysis_belongs_to_game(talk, file) -> None:
     ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name UCI_AnalyseMode value true", ANALYSED, GO)
     talk.ask("setoption name Game Result value 0-1")
@@ -154,7 +152,7 @@ def test_a_result_that_is_told_during_analysis_is_that_of_the_game(talk, file) -
 
 
 @pytest.mark.parametrize("analysis", ANALYSES)
-def test_a_game_goes_on_after_an_analysis(talk, file, analysis) -> None:
+def test_game_continues_after_analysis(talk, file, analysis) -> None:
     HabitsFile(file).add(won("e2e4 e7e5"))
     start = "position startpos moves e2e4 e7e5"
     (first,) = (line for line in talk.ask(start, GO) if line.startswith("bestmove"))
@@ -170,14 +168,14 @@ def test_a_game_goes_on_after_an_analysis(talk, file, analysis) -> None:
     assert " ".join(HabitsFile(file).read("Ann Other")[-1].moves).startswith(played[24:])
 
 
-def test_a_stranger_is_not_remembered(talk, file) -> None:
+def test_unnamed_opponent_is_not_remembered(talk, file) -> None:
     talk.ask("setoption name UCI_Opponent value")
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("ucinewgame")
     assert not file.exists()
 
 
-def test_books_choose_by_how_their_moves_ended(talk, file) -> None:
+def test_book_move_choice_follows_past_results(talk, file) -> None:
     for _ in range(30):
         HabitsFile(file).add(won(points=0.25))
         HabitsFile(file).add(won("d2d4 d7d5", points=0.0))
@@ -187,7 +185,7 @@ def test_books_choose_by_how_their_moves_ended(talk, file) -> None:
     assert said[-1].startswith("bestmove e2e4")
 
 
-def test_less_time_is_planned_where_he_always_falls(talk, file) -> None:
+def test_less_time_is_planned_in_known_trap_line(talk, file) -> None:
     def planned() -> float:
         talk.ask("debug on")
         board = "position startpos moves e2e4 e7e5 g1f3 d8g5 f3g5 a7a6 h2h3 h7h6"
@@ -202,7 +200,7 @@ def test_less_time_is_planned_where_he_always_falls(talk, file) -> None:
     assert planned() == pytest.approx(usual / 2, abs=0.01)
 
 
-def test_a_damaged_file_is_named_and_left(talk, file) -> None:
+def test_damaged_file_is_reported_and_unchanged(talk, file) -> None:
     file.write_text("1. e4 e5\n")
     said = talk.ask(f"setoption name HabitsFile value {file}")
     assert said == [
@@ -214,7 +212,7 @@ def test_a_damaged_file_is_named_and_left(talk, file) -> None:
     assert file.read_text() == "1. e4 e5\n"
 
 
-def test_the_last_game_is_kept_at_the_end(file) -> None:
+def test_last_game_is_saved_on_close(file) -> None:
     talk = Conversation()
     talk.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
     talk.ask("setoption name UCI_Opponent value none none computer Bob")
@@ -233,7 +231,7 @@ def in_a_game_over_xboard(file) -> XboardConversation:
     return talk
 
 
-def test_xboards_words(file) -> None:
+def test_xboard_game_is_saved(file) -> None:
     talk = XboardConversation()
     talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
     talk.ask("name Ann Other", "sd 3", "time 6000", "otim 600", "usermove e2e4")
@@ -246,7 +244,7 @@ def test_xboards_words(file) -> None:
     assert talk.uci.close(PATIENCE)
 
 
-def test_xboards_result_after_analysis_is_that_of_the_game(file) -> None:
+def test_xboard_result_after_analysis_belongs_to_game(file) -> None:
     talk = in_a_game_over_xboard(file)
     talk.ask("analyze", "undo", "undo", "exit", "result 0-1 {White resigns}")
     (game,) = HabitsFile(file).read("Ann Other")
@@ -255,7 +253,7 @@ def test_xboards_result_after_analysis_is_that_of_the_game(file) -> None:
     assert talk.uci.close(PATIENCE)
 
 
-def test_xboard_says_that_no_move_decided(file) -> None:
+def test_xboard_forfeit_is_recorded(file) -> None:
     talk = in_a_game_over_xboard(file)
     talk.ask("result 1-0 {Black forfeits on time}")
     (game,) = HabitsFile(file).read("Ann Other")
@@ -263,7 +261,7 @@ def test_xboard_says_that_no_move_decided(file) -> None:
     assert talk.uci.close(PATIENCE)
 
 
-def test_a_game_that_is_told_to_be_left_says_nothing(talk, file) -> None:
+def test_aborted_game_is_not_saved(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name Game Result value *", "ucinewgame")
     assert not file.exists()
@@ -272,7 +270,7 @@ def test_a_game_that_is_told_to_be_left_says_nothing(talk, file) -> None:
 # The command.
 
 
-def test_show_list_and_forget(file) -> None:
+def test_command_shows_lists_and_forgets_opponents(file) -> None:
     for game in (won(), won(), won("d2d4 d7d5", points=0.0), won(opponent="Bob")):
         HabitsFile(file).add(game)
     shown = run("habits", "show", "ann other", "--file", file)
@@ -291,7 +289,7 @@ def test_show_list_and_forget(file) -> None:
     assert f"no opponent Ann Other in {file}; it knows Bob" in gone.stderr
 
 
-def test_a_file_that_cannot_be_shown(file) -> None:
+def test_command_rejects_missing_or_damaged_file(file) -> None:
     missing = run("habits", "list", "--file", file)
     assert missing.returncode == 1
     assert f"there is no file {file}" in missing.stderr

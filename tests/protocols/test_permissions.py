@@ -116,7 +116,7 @@ def uci_lines(traps):
     yield from ((name, f"{name} {trap}") for name in COMMANDS.keys() - idle for trap in traps)
 
 
-def test_options_of_uci_that_touch_files_are_marked_and_refused_to_strangers(talk, traps):
+def test_uci_file_options_require_trust(talk, traps):
     marked = {option.name for option in OPTIONS if option.trusted}
     assert what_touches(uci_lines(traps), talk(LOCAL).say) == marked
     assert what_touches(uci_lines(traps), talk(STRANGER).say) == set()
@@ -152,9 +152,7 @@ def saying_to(gtp):
 
 
 @pytest.mark.parametrize("game", ["go", "nim"])
-def test_commands_of_gtp_that_touch_files_are_marked_and_refused_to_strangers(
-    begin_gtp, traps, game
-):
+def test_gtp_file_commands_require_trust(begin_gtp, traps, game):
     sent = queue.Queue()
     marked = {name for name, command in GTP_COMMANDS.items() if command.trusted}
     trusting = begin_gtp(LOCAL, sent, game)
@@ -199,7 +197,7 @@ def begin_xboard():
         assert each.close(PATIENCE)
 
 
-def test_what_touches_files_in_xboards_words_is_refused_to_strangers(begin_xboard, traps):
+def test_xboard_file_commands_require_trust(begin_xboard, traps):
     marked = {option.name for option in XBOARD_OPTIONS if option.trusted}
     marked |= {name for name, command in XBOARD_COMMANDS.items() if command.trusted}
     assert what_touches(xboard_lines(traps), begin_xboard(LOCAL)[1]) == marked
@@ -213,7 +211,7 @@ def test_what_touches_files_in_xboards_words_is_refused_to_strangers(begin_xboar
         assert (f'option="{option.name} ' in declared) is not option.trusted
 
 
-def test_a_stranger_of_xboard_has_a_share_and_what_is_offered(begin_xboard, traps):
+def test_xboard_permissions_limit_resources_and_add_evaluations(begin_xboard, traps):
     offers = {"Evaluation": {"mine": traps[1]}}
     session, say = begin_xboard(Permissions(megabytes=8, threads=2, offers=offers))
     assert any(
@@ -226,7 +224,7 @@ def test_a_stranger_of_xboard_has_a_share_and_what_is_offered(begin_xboard, trap
     assert settings.evaluation.name == traps[1]
 
 
-def test_strangers_are_told_and_not_shown_what_is_refused(talk):
+def test_uci_hides_and_rejects_trusted_only_features(talk):
     stranger = talk(STRANGER)
     declared = " ".join(stranger.hear("uci"))
     for option in (*OPTIONS, *tuning_options()):
@@ -240,7 +238,7 @@ def test_strangers_are_told_and_not_shown_what_is_refused(talk):
     assert not any("bench" in line for line in stranger.hear("help"))
 
 
-def test_what_is_the_programs_own_may_be_set_by_strangers(talk):
+def test_untrusted_client_may_choose_built_in_values(talk):
     stranger = talk(STRANGER)
     for name, value in (
         ("Evaluation", "handcrafted"),
@@ -253,7 +251,7 @@ def test_what_is_the_programs_own_may_be_set_by_strangers(talk):
         assert stranger.hear(f"setoption name {name} value {value}") == []
 
 
-def test_a_stranger_chooses_among_values_by_their_names(talk, traps):
+def test_untrusted_client_selects_offered_values_by_name(talk, traps):
     evaluation = traps[1]
     offers = {"Evaluation": {"Mine": evaluation, "gone": f"{evaluation}d"}}
     stranger = talk(Permissions(offers=offers))
@@ -270,21 +268,21 @@ def test_a_stranger_chooses_among_values_by_their_names(talk, traps):
     assert stranger.uci.engine._settings.evaluation.name == "handcrafted"
 
 
-def test_what_is_offered_replaces_the_whole_value_in_what_is_told():
+def test_hide_replaces_whole_offered_values_by_names():
     offers = {"BookFile": {"short": "/b/book"}, "Evaluation": {"long": "/b/book.py:f"}}
     hide = Permissions(offers=offers).hide
     assert hide("/b/book.py:f failed; /b/book is missing") == "long failed; short is missing"
     assert LOCAL.hide("/b/book") == "/b/book"
 
 
-def test_the_letter_of_a_drive_is_part_of_a_path():
+def test_hide_treats_drive_letter_as_part_of_path():
     offers = {"Evaluation": {"net": r"nnue:C:\nets\a.nnue", "mine": r"D:\e\mine.py:f"}}
     hide = Permissions(offers=offers).hide
     assert hide(r"C:\nets\a.nnue: No such file") == "net: No such file"
     assert hide(r"evaluation file D:\e\mine.py failed") == "evaluation file mine failed"
 
 
-def test_the_paths_in_what_is_offered_are_not_told(tmp_path, monkeypatch):
+def test_hide_replaces_absolute_home_and_linked_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mine = {"net": "nnue:/b/gone.nnue", "mine": "evaluations/mine.py:evaluate"}
     hide = Permissions(offers={"Evaluation": mine}).hide
@@ -298,7 +296,7 @@ def test_the_paths_in_what_is_offered_are_not_told(tmp_path, monkeypatch):
         assert hide(f"{file} is damaged") == "net is damaged"
 
 
-def test_memory_and_threads_are_bounded_by_a_sessions_share(talk):
+def test_uci_hash_and_threads_are_limited_by_permissions(talk):
     stranger = talk(Permissions(megabytes=8, threads=2))
     declared = stranger.hear("uci")
     assert "option name Hash type spin default 8 min 1 max 8" in declared
@@ -314,14 +312,14 @@ def test_memory_and_threads_are_bounded_by_a_sessions_share(talk):
     assert stranger.uci.engine._settings.megabytes == 4
 
 
-def test_whoever_is_trusted_has_all_as_it_was(talk):
+def test_trusted_uci_client_sees_unrestricted_options(talk):
     declared = talk(LOCAL).hear("uci")
     assert "option name Hash type spin default 16 min 1 max 65536" in declared
     assert "option name Evaluation type string default nnue" in declared
     assert "option name Debug Log File type string default <empty>" in declared
 
 
-def test_memory_and_threads_of_gtp_are_bounded_too(begin_gtp):
+def test_gtp_memory_and_threads_are_limited_by_permissions(begin_gtp):
     sent = queue.Queue()
     say = saying_to(begin_gtp(Permissions(megabytes=8, threads=2), sent, megabytes=64, threads=4))
     heard = []

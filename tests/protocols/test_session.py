@@ -87,14 +87,14 @@ def pipes(echo):
         ("Philidor é\n".encode(), ["Philidor é"]),
     ],
 )
-def test_lines(pipes, echo, data, lines):
+def test_session_decodes_input_lines(pipes, echo, data, lines):
     pipes.write(data)
     pipes.end_input()
     assert pipes.read() == "".join(f"echo {line}\n" for line in lines).splitlines()
     assert echo.lines == lines
 
 
-def test_a_line_may_come_in_pieces(pipes, echo):
+def test_line_may_arrive_in_pieces(pipes, echo):
     for piece in (b"iu", b"ci", b"\nis", b"ready", b"\n"):
         pipes.write(piece)
     pipes.end_input()
@@ -107,26 +107,26 @@ def short_lines(monkeypatch):
     monkeypatch.setattr(session_module, "LONGEST_LINE", 100)
 
 
-def test_a_line_that_is_too_long_is_dropped(short_lines, pipes, echo):
+def test_overlong_line_is_dropped(short_lines, pipes, echo):
     for data in (b"x" * 60, b"x" * 60, b"x\nshort\n", b"y" * 100 + b"\n", b"z" * 101):
         pipes.write(data)
     pipes.end_input()
     assert pipes.read() == ["too long", "echo short", "echo " + "y" * 100, "too long"]
 
 
-def test_quit_ends_the_session_with_input_left(pipes, echo):
+def test_quit_ends_session_despite_remaining_input(pipes, echo):
     pipes.write(b"quit\nmore\n")
     assert pipes.read() == ["echo quit"]
     assert echo.lines == ["quit"]
 
 
-def test_a_closed_output_ends_the_session(pipes):
+def test_closed_output_ends_session(pipes):
     pipes.close(pipes.read_end)
     pipes.write(b"anybody there?\n")
     assert pipes.join()
 
 
-def test_lines_from_many_threads_stay_whole(pipes):
+def test_lines_from_many_threads_are_not_interleaved(pipes):
     def chatter(number):
         for _ in range(100):
             pipes.session.send(str(number) * 50)
@@ -146,7 +146,7 @@ def test_lines_from_many_threads_stay_whole(pipes):
     assert sorted(heard) == sorted(str(number) * 50 for number in range(4) for _ in range(100))
 
 
-def test_the_log_holds_both_directions(pipes, tmp_path):
+def test_log_records_both_directions(pipes, tmp_path):
     log = tmp_path / "debug.log"
     pipes.session.log_to(str(log))
     pipes.write(b"hello\n")
@@ -157,7 +157,7 @@ def test_the_log_holds_both_directions(pipes, tmp_path):
     assert words == ["> hello", "< echo hello"]
 
 
-def test_a_log_that_cannot_be_opened_keeps_the_last_one(pipes, tmp_path):
+def test_failure_to_open_log_keeps_the_previous_log(pipes, tmp_path):
     log = tmp_path / "debug.log"
     pipes.session.log_to(str(log))
     with pytest.raises(OSError, match="directory"):

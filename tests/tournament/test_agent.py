@@ -17,7 +17,7 @@ from tournament.verdicts import Termination
 AGENT = EngineSettings(command="chess", name="K", protocol=EngineProtocol.AGENT)
 
 
-async def test_it_plays_and_wins():
+async def test_agent_plays_and_wins():
     chosen = settings(AGENT, engine(), time=TimeControl(nodes=3000, patience=120), games=2)
     finish, records = await play(chosen)
     assert finish.complete
@@ -27,7 +27,7 @@ async def test_it_plays_and_wins():
     assert all(move.depth for move in own)
 
 
-async def test_options_are_checked():
+async def test_invalid_options_and_games_are_rejected():
     wrong = EngineSettings(
         command="chess", name="K", protocol=EngineProtocol.AGENT, options={"Hash": -1}
     )
@@ -37,7 +37,7 @@ async def test_options_are_checked():
         await play(settings(EngineSettings(command="go", protocol=EngineProtocol.AGENT), engine()))
 
 
-async def test_it_is_told_whom_it_meets_and_how_that_ended(tmp_path):
+async def test_agent_records_opponent_and_results(tmp_path):
     file = tmp_path / "habits.jsonl"
     own = EngineSettings(
         command="chess", name="K", protocol=EngineProtocol.AGENT, options={"HabitsFile": str(file)}
@@ -57,7 +57,7 @@ async def test_it_is_told_whom_it_meets_and_how_that_ended(tmp_path):
     assert len(games[0].moves) >= len(played) - 1
 
 
-async def test_it_is_told_that_it_lost_on_time(tmp_path, monkeypatch):
+async def test_agent_records_loss_on_time(tmp_path, monkeypatch):
     own = EngineSettings(
         command="chess", name="K", protocol=EngineProtocol.AGENT,
         options={"HabitsFile": str(tmp_path / "habits.jsonl")},

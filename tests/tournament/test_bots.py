@@ -85,7 +85,7 @@ async def play(broker, chosen):
 
 
 @pytest.mark.thorough
-async def test_a_match_of_go_between_bots(mosquitto):
+async def test_bots_play_go_at_match_size_and_komi(mosquitto):
     """Our compiled search against another, at a size and komi that neither bot was started with."""
     listening = Listening(mosquitto.broker)
     game = GameSettings("go", {"size": 9, "komi": 6.5})
@@ -125,7 +125,7 @@ async def test_a_match_of_go_between_bots(mosquitto):
         (GameSettings(CHOMP), ("--game", CHOMP), 1),
     ],
 )
-async def test_a_match_of_another_game(mosquitto, game, words, plies):
+async def test_bot_plays_other_games_against_lab_agent(mosquitto, game, words, plies):
     lab = EngineSettings("alpha-beta", "lab", protocol=EngineProtocol.LAB)
     if game.name == "pig":
         lab = EngineSettings("expectiminimax", "lab", protocol=EngineProtocol.LAB)
@@ -140,7 +140,7 @@ async def test_a_match_of_another_game(mosquitto, game, words, plies):
 
 
 @pytest.mark.thorough
-async def test_chess_by_an_agent_of_the_lab(mosquitto):
+async def test_lab_chess_bot_accepts_start_position_only(mosquitto):
     async with served(mosquitto.broker, "bot", "--engine", "algorithm=alpha-beta"):
         client = BotClient(mosquitto.broker)
         await client.wait_for("bot", PATIENCE)
@@ -152,7 +152,7 @@ async def test_chess_by_an_agent_of_the_lab(mosquitto):
         await client.close()
 
 
-async def test_clocks_and_the_embedded_broker():
+async def test_match_with_clocks_runs_over_embedded_broker():
     from protocols.mqtt.embedded import EmbeddedBroker
 
     embedded = EmbeddedBroker(free_port())
@@ -171,7 +171,7 @@ async def test_clocks_and_the_embedded_broker():
     assert [move.move for move in records[0].moves][:3] == ["A1", "B1", "C1"]
 
 
-async def test_a_match_is_of_the_usual_size_whatever_a_bot_has(mosquitto):
+async def test_match_uses_default_board_size_not_size_of_bot(mosquitto):
     thinker = FakeGoEngine()
     positions = GamePositions("go", {"size": 13, "komi": 0.5}, {"playouts"})
     async with serving(mosquitto.broker, thinker=thinker, positions=positions):
@@ -181,7 +181,7 @@ async def test_a_match_is_of_the_usual_size_whatever_a_bot_has(mosquitto):
     assert {tuple(each.items()) for each in thinker.begun} == {(("size", 9), ("komi", 7.5))}
 
 
-async def test_a_bot_that_resigns_has_lost(mosquitto):
+async def test_bot_resignation_ends_game(mosquitto):
     command, arguments = failing_gtp("resigns")
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec):
@@ -199,7 +199,7 @@ async def test_a_bot_that_resigns_has_lost(mosquitto):
         (GameSettings("nim"), ("nim", "nim"), r"nim with heaps=\[2, 1\], not \(3, 4, 5\)"),
     ],
 )
-async def test_bots_of_another_game_are_named_before_the_match(mosquitto, game, names, message):
+async def test_match_rejects_bots_that_play_another_game(mosquitto, game, names, message):
     async with (
         serving(mosquitto.broker, "chess"),
         serving(mosquitto.broker, "go", positions=GamePositions("go", {"size": 5})),
@@ -225,7 +225,7 @@ class FakeGoEngine(FakeBotEngine):
         return Answer("pass", None, None, self.delay)
 
 
-async def test_clients_with_boards_of_their_own_take_turns(mosquitto):
+async def test_bot_alternates_between_clients_with_different_board_sizes(mosquitto):
     thinker = FakeGoEngine()
     async with serving(mosquitto.broker, thinker=thinker, positions=GamePositions("go", {})):
         client = BotClient(mosquitto.broker)
@@ -269,7 +269,7 @@ def strange_requests(topic, generator):
 
 
 @pytest.mark.thorough
-async def test_no_request_ends_a_bot_of_go(mosquitto):
+async def test_go_bot_survives_malformed_requests(mosquitto):
     listening = Listening(mosquitto.broker, topics.replies("#"))
     words = ("--game", "go", "--engine", "proto=lab,algorithm=mcts", "--longest", "5")
     async with served(mosquitto.broker, "bot", *words) as process:
@@ -304,7 +304,7 @@ async def test_no_request_ends_a_bot_of_go(mosquitto):
 
 
 @pytest.mark.thorough
-async def test_a_refusal_costs_the_next_client_no_start(mosquitto):
+async def test_refused_move_does_not_restart_engine(mosquitto):
     """A program that has an answer for what it cannot do is not started anew."""
     command, arguments = failing_gtp("refuses", 2)
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
@@ -323,7 +323,7 @@ async def test_a_refusal_costs_the_next_client_no_start(mosquitto):
         await client.close()
 
 
-async def test_a_bot_outlives_an_engine_of_go(mosquitto):
+async def test_go_bot_survives_engine_crash(mosquitto):
     command, arguments = failing_gtp("dies", 2)
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec):

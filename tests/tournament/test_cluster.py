@@ -54,7 +54,7 @@ def moves_of(records):
 
 
 @pytest.mark.thorough
-async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
+async def test_killed_and_frozen_workers_do_not_change_results(dask):
     chosen = settings(engine(), engine("no-info"), games=12, adjudication=Adjudication(maxmoves=12))
     running, events = await begin(chosen, await connect(chosen, dask, silence=3))
     dask.workers[0].kill()
@@ -71,7 +71,7 @@ async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
 
 
 @pytest.mark.thorough
-def test_a_search_is_tuned_and_what_fails_there_is_said(dask, tmp_path, capsys):
+def test_search_tuning_runs_on_cluster_and_resumes(dask, tmp_path, capsys):
     dask.wait()
     state = tmp_path / "state.json"
     command, arguments = failing("none")
@@ -87,7 +87,7 @@ def test_a_search_is_tuned_and_what_fails_there_is_said(dask, tmp_path, capsys):
 
 
 @pytest.mark.thorough
-async def test_numbers_of_trials_reach_the_engines_of_the_workers(dask):
+async def test_trial_values_reach_engines_on_workers(dask):
     await dask.joined()
     chosen = settings(*against_itself(engine()), adjudication=Adjudication(maxmoves=4))
     spsa = Spsa([Tunable("Hash", 8, 1, 16, 2)], 4)
@@ -108,7 +108,7 @@ async def test_numbers_of_trials_reach_the_engines_of_the_workers(dask):
 
 
 @pytest.mark.thorough
-async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
+async def test_scheduler_death_stops_run_with_message(dask):
     chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
     running, _ = await begin(chosen, await connect(chosen, dask))
     dask.processes[0].kill()
@@ -144,7 +144,7 @@ async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path)
     assert finish.status is Status.FAILED
 
 
-async def test_mistakes_are_told(dask):
+async def test_missing_engine_error_names_worker(dask):
     bad = EngineSettings(command="no-such-engine", name="absent")
     chosen = settings(engine(), bad)
     workplace = await connect(chosen, dask)
@@ -152,7 +152,7 @@ async def test_mistakes_are_told(dask):
         await play_with(chosen, workplace)
 
 
-async def test_a_cluster_that_is_not_there(monkeypatch):
+async def test_unreachable_cluster_is_reported(monkeypatch):
     monkeypatch.setattr("protocols.cluster.tasks.CONNECT_LIMIT", 1.0)
     with pytest.raises(SettingsError, match=r"cluster tcp://127\.0\.0\.1:1"):
         await Cluster.connect(settings(engine(), engine()), ClusterAddress("tcp://127.0.0.1:1"))

@@ -58,7 +58,7 @@ def composed(tmp_path):
     broker.kill()
 
 
-async def test_nobody_enters_without_a_password(composed):
+async def test_broker_rejects_clients_without_valid_password(composed):
     for stranger in (
         Broker("127.0.0.1", composed.port),
         Broker("127.0.0.1", composed.port, "runner", "guess"),
@@ -70,7 +70,7 @@ async def test_nobody_enters_without_a_password(composed):
         connection.close()
 
 
-async def test_everybody_keeps_to_their_part(composed):
+async def test_broker_limits_each_user_to_own_topics(composed):
     heard = []
     runner = Connection(
         composed.broker_for("runner"),
@@ -101,7 +101,7 @@ async def test_everybody_keeps_to_their_part(composed):
     ],
 )
 @pytest.mark.thorough
-def test_the_composed_match(composed, tmp_path, others, limits, records, game):
+def test_compose_services_play_match_to_the_end(composed, tmp_path, others, limits, records, game):
     services = services_of([ROOT / "compose.yaml", *(ROOT / other for other in others)])
 
     def start(service):

@@ -23,12 +23,12 @@ def one(protocol, **changes):
     return EngineSettings(command, "x", protocol=protocol, **changes)
 
 
-def test_every_protocol_has_a_row():
+def test_every_protocol_has_a_table_entry():
     assert list(KINDS) == list(EngineProtocol)
 
 
 @pytest.mark.parametrize("protocol", [p for p in EngineProtocol if p != EngineProtocol.MQTT])
-async def test_an_engine_that_is_there_becomes_a_contestant(protocol):
+async def test_existing_engine_becomes_contestant(protocol):
     check_engine(one(protocol))
     contestant = make_contestant(one(protocol))
     assert isinstance(contestant, UciContestant) is kind_of(one(protocol)).speaks_uci
@@ -36,7 +36,7 @@ async def test_an_engine_that_is_there_becomes_a_contestant(protocol):
 
 
 @pytest.mark.parametrize("protocol", EngineProtocol)
-def test_an_engine_that_is_not_there_is_named(protocol):
+def test_missing_engine_error_names_engine(protocol):
     absent = EngineSettings("no such / engine", "x", protocol=protocol)
     with pytest.raises(SettingsError, match="engine x: "):
         check_engine(absent)
@@ -44,7 +44,7 @@ def test_an_engine_that_is_not_there_is_named(protocol):
 
 @pytest.mark.parametrize("protocol", EngineProtocol)
 @pytest.mark.parametrize("limit", ["nodes", "depth", "playouts"])
-def test_limits_are_refused_that_a_protocol_has_no_words_for(protocol, limit):
+def test_limits_unsupported_by_protocol_are_rejected(protocol, limit):
     engines = [one(protocol)] * 2
     if limit in kind_of(engines[0]).limits:
         settings(*engines, time=TimeControl(**{limit: 5}))
@@ -53,7 +53,7 @@ def test_limits_are_refused_that_a_protocol_has_no_words_for(protocol, limit):
             settings(*engines, time=TimeControl(**{limit: 5}))
 
 
-def test_what_it_has_no_words_for_is_said_with_what_it_has():
+def test_unsupported_limit_error_lists_supported_limits():
     with pytest.raises(SettingsError, match=r"^engine x: xboard has no nodes; use tc, movetime or"):
         settings(*[one(EngineProtocol.XBOARD)] * 2, time=TimeControl(nodes=5))
     with pytest.raises(SettingsError, match=r"GTP has no nodes or depth; use tc or movetime$"):
@@ -61,7 +61,7 @@ def test_what_it_has_no_words_for_is_said_with_what_it_has():
 
 
 @pytest.mark.parametrize("protocol", EngineProtocol)
-def test_other_games_are_for_who_plays_every_game(protocol):
+def test_chess_only_protocols_reject_other_games(protocol):
     engines, game = [one(protocol)] * 2, GameSettings("nim")
     if kind_of(engines[0]).every_game:
         settings(*engines, game=game, time=TimeControl(movetime=1))
@@ -79,7 +79,7 @@ def test_a_bot_needs_a_broker():
         make_contestant(one(EngineProtocol.MQTT), Terms())
 
 
-def test_an_agent_of_the_lab_is_started_by_what_the_match_itself_imports():
+def test_lab_agent_runs_with_same_python_interpreter():
     agent = lab_program(one(EngineProtocol.LAB), GameSettings("nim"))
     assert agent.command == sys.executable
     assert agent.arguments[:2] == ("-m", "protocols.gtp")
@@ -92,7 +92,7 @@ def lab(command, **options):
     return EngineSettings(command, "x", protocol=EngineProtocol.LAB, options=options)
 
 
-def test_the_compiled_search_is_an_agent_of_the_lab():
+def test_compiled_lab_agent_accepts_threads_and_memory():
     engine = lab("compiled", threads="2", memory="64")
     check_engine(engine, GO_GAME)
     session = json.loads(lab_program(engine, GO_GAME).arguments[2])
@@ -111,6 +111,6 @@ def test_the_compiled_search_is_an_agent_of_the_lab():
         (lab("compiled", hash="1"), GO_GAME, "no option hash; there are evaluation, memory"),
     ],
 )
-def test_options_of_agents_of_the_lab_that_cannot_be(engine, game, message):
+def test_invalid_lab_agent_options_are_rejected(engine, game, message):
     with pytest.raises(SettingsError, match=message):
         check_engine(engine, game)

@@ -68,7 +68,7 @@ def short(*engines, **changes):
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("failure", LOSSES)
-async def test_a_failure_loses_and_is_named(failure):
+async def test_engine_failure_loses_game_and_is_reported(failure):
     chosen = short(engine(), engine(failure, after=3), games=2)
     finish, records = await play(chosen)
     assert [(r.result, r.termination) for r in records] == [
@@ -86,7 +86,7 @@ async def test_a_failure_loses_and_is_named(failure):
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("failure", HARMLESS)
-async def test_bad_manners_lose_nothing(failure):
+async def test_harmless_protocol_violations_do_not_lose_games(failure):
     finish, records = await play(short(engine(), engine(failure, after=2), games=2))
     assert finish.status is Status.COMPLETE
     assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
@@ -104,7 +104,7 @@ async def test_late_moves_lose_on_time():
 
 
 @pytest.mark.thorough
-async def test_what_keeps_the_runner_busy_is_no_players_time():
+async def test_runner_delays_are_not_charged_to_players():
     seen = []
 
     def listen(event):
@@ -121,7 +121,7 @@ async def test_what_keeps_the_runner_busy_is_no_players_time():
 
 
 @pytest.mark.thorough
-async def test_the_others_play_on():
+async def test_hung_engine_does_not_affect_other_games():
     chosen = short(engine("none"), engine("hangs", after=2), engine("none"), games=2)
     finish, records = await play(chosen, boards=3)
     assert finish.status is Status.COMPLETE
@@ -133,7 +133,7 @@ async def test_the_others_play_on():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("failure", ABSENCES)
-async def test_an_engine_that_does_not_start_is_named_before_anything_is_played(failure):
+async def test_engine_start_failure_is_reported_before_first_game(failure):
     told = []
     message = rf"engine {failure} \(.*python.*\) does not start, .* uci: {ABSENCES[failure]}"
     with pytest.raises(SettingsError, match=message):
@@ -154,7 +154,7 @@ def fails_later(folder, starts):
 
 
 @pytest.mark.thorough
-async def test_games_without_a_player_give_points_and_no_elo(tmp_path):
+async def test_games_with_unstarted_engine_give_points_but_no_elo(tmp_path):
     finish, records = await play(short(engine(), fails_later(tmp_path, 1), games=4))
     assert [record.result for record in records] == ["1-0", "0-1", "1-0", "0-1"]
     assert {record.termination for record in records} == {Termination.NOT_STARTED}
@@ -171,7 +171,7 @@ async def test_games_without_a_player_give_points_and_no_elo(tmp_path):
 
 
 @pytest.mark.thorough
-async def test_games_that_were_played_are_measured_alone(tmp_path):
+async def test_elo_excludes_games_with_unstarted_engine(tmp_path):
     finish, records = await play(short(engine(), fails_later(tmp_path, 3), games=4))
     ends = [record.termination for record in records]
     assert ends == [Termination.MAX_MOVES] * 2 + [Termination.NOT_STARTED] * 2
@@ -185,7 +185,7 @@ async def test_games_that_were_played_are_measured_alone(tmp_path):
 
 
 @pytest.mark.thorough
-async def test_two_that_do_not_start_give_no_result(tmp_path):
+async def test_game_has_no_result_if_neither_engine_starts(tmp_path):
     (tmp_path / "other").mkdir()
     players = fails_later(tmp_path, 1), fails_later(tmp_path / "other", 1)
     finish, records = await play(short(*players, games=2))
@@ -194,7 +194,7 @@ async def test_two_that_do_not_start_give_no_result(tmp_path):
     assert "ended with status 4" in finish.reason
 
 
-async def test_restart_off_stops_the_run():
+async def test_engine_crash_stops_run_if_restart_is_off():
     chosen = short(engine(), engine("dies", restart=Restart.OFF), games=10)
     finish, records = await play(chosen)
     assert len(records) == 1
@@ -210,7 +210,7 @@ async def test_restart_on_gives_every_game_a_fresh_process():
 
 
 @pytest.mark.thorough
-async def test_mistakes_are_told_before_anything_is_played():
+async def test_invalid_options_are_reported_before_first_game():
     for bad, message in [
         (engine(options={"Hash": 4096}), "Hash goes from 1 to 64"),
         (engine(options={"Nonsense": 1}), "no option Nonsense"),
@@ -219,7 +219,7 @@ async def test_mistakes_are_told_before_anything_is_played():
             await play(short(engine(), bad))
 
 
-async def test_a_death_between_games_costs_no_game():
+async def test_engine_death_between_games_loses_no_game():
     deaths = []
 
     def kill_idle(event):

@@ -61,7 +61,7 @@ def match(*engines, game=TIC_TAC_TOE, **changes):
 
 
 @pytest.mark.thorough
-async def test_perfect_play_against_weaker_play():
+async def test_stronger_agent_wins_and_match_is_reproducible():
     strong = lab("alpha-beta+table+killers", name="strong", depth=9)
     chosen = match(strong, lab(name="weak", depth=1), games=8)
     finish, records = await play(chosen)
@@ -77,7 +77,7 @@ async def test_perfect_play_against_weaker_play():
 
 
 @pytest.mark.thorough
-async def test_othello_resumed(tmp_path):
+async def test_othello_match_resumes_with_same_board_size_only(tmp_path):
     def othello(size, **changes):
         agents = lab(), lab("mcts", playouts=20, options={"seed": 1})
         return match(*agents, game=GameSettings("othello", {"size": size}), **changes)
@@ -94,7 +94,7 @@ async def test_othello_resumed(tmp_path):
 
 
 @pytest.mark.thorough
-async def test_a_game_of_the_users_own_and_heaps():
+async def test_lab_agents_play_user_defined_game_and_nim():
     for game in (GameSettings(CHOMP), GameSettings("nim", {"heaps": [3, 4, 5], "misere": True})):
         finish, _ = await play(
             match(lab(), lab("pvs"), game=game, openings=OpeningSettings(plies=1))
@@ -103,7 +103,7 @@ async def test_a_game_of_the_users_own_and_heaps():
 
 
 @pytest.mark.thorough
-async def test_agents_search_without_books():
+async def test_alpha_beta_beats_single_playout_mcts_without_openings():
     nim = GameSettings("nim", {"heaps": [1, 2, 4, 8]})
     chosen = match(
         lab(depth=9), lab("mcts", playouts=1), game=nim, openings=OpeningSettings(plies=0), games=20
@@ -114,7 +114,7 @@ async def test_agents_search_without_books():
 
 
 @pytest.mark.thorough
-async def test_chance_is_played_by_the_referee():
+async def test_referee_plays_chance_events():
     game = GameSettings("pig", {"target": 10})
     finish, records = await play(match(lab("expectiminimax"), lab("expectiminimax"), game=game))
     assert finish.complete
@@ -126,7 +126,7 @@ async def test_chance_is_played_by_the_referee():
 
 
 @pytest.mark.thorough
-async def test_whose_turn_it_is_is_told_where_one_side_may_move_again():
+async def test_events_report_turn_when_one_side_moves_twice():
     state, turn, again = LiveState(), "", 0
 
     def listen(event):
@@ -144,7 +144,7 @@ async def test_whose_turn_it_is_is_told_where_one_side_may_move_again():
     assert again > 0
 
 
-async def test_chess_between_the_lab_and_a_program():
+async def test_lab_agent_plays_chess_against_uci_engine():
     chosen = settings(
         lab(depth=1), engine(time=TimeControl(nodes=1)), adjudication=Adjudication(maxmoves=6)
     )
@@ -155,7 +155,7 @@ async def test_chess_between_the_lab_and_a_program():
 
 
 @pytest.mark.thorough
-async def test_our_own_program_plays_go(tmp_path):
+async def test_kempelen_gtp_plays_go_and_games_export_to_sgf(tmp_path):
     finish, records = await play(
         match(
             gtp("--playouts", "30", name="A"),
@@ -177,7 +177,7 @@ async def test_our_own_program_plays_go(tmp_path):
 
 
 @pytest.mark.thorough
-async def test_our_own_program_plays_go_on_a_board_that_is_no_square(tmp_path):
+async def test_kempelen_gtp_plays_go_on_rectangular_board(tmp_path):
     game = GameSettings("go", {"size": "4x6", "komi": 0.5})
     players = gtp("--playouts", "10", name="A"), gtp("--playouts", "10", "--seed", "1", name="B")
     chosen = match(*players, game=game, games=2, adjudication=Adjudication(maxmoves=60))
@@ -196,7 +196,7 @@ async def test_our_own_program_plays_go_on_a_board_that_is_no_square(tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.needs("gnugo")
-async def test_gnugo():
+async def test_gnugo_beats_weak_mcts():
     gnugo = EngineSettings(
         program("gnugo"), "gnugo", ("--mode", "gtp", "--chinese-rules", "--level", "1"),
         protocol=EngineProtocol.GTP, time=TimeControl(base=60, margin=20),
@@ -223,19 +223,19 @@ async def test_gnugo():
         ("deaf", Termination.HUNG),
     ],
 )
-async def test_a_failure_loses_one_game(failure, termination):
+async def test_gtp_failure_loses_one_game(failure, termination):
     _, records = await play(match(failing(failure, 2), failing("none"), game=SMALL_GO))
     assert [(record.termination, record.first_score) for record in records] == [
         (termination, 0.0)
     ] * 2
 
 
-async def test_a_program_that_does_not_start_is_named():
+async def test_gtp_start_failure_is_reported():
     with pytest.raises(SettingsError, match=r"does not start, as one that speaks gtp"):
         await play(match(failing("dies-at-once", 2), failing("none"), game=SMALL_GO))
 
 
-async def test_two_passes_end_a_game_of_go():
+async def test_two_passes_end_go_game():
     chosen = match(failing("passes"), failing("passes"), game=SMALL_GO)
     _, records = await play(chosen)
     assert {(r.result, r.termination, r.detail) for r in records} == {
@@ -243,7 +243,7 @@ async def test_two_passes_end_a_game_of_go():
     }
 
 
-def test_area_is_counted_without_dead_stones():
+def test_area_scoring_removes_dead_stones():
     moves = "c1 a5 c2 pass c3 pass c4 pass c5 pass pass"
     game = GameReferee(SMALL_GO, Opening("", tuple(moves.split()[:-1])), "")
     assert (game.turn, game.mover, game.verdict()) == (BLACK, 0, None)
@@ -252,7 +252,7 @@ def test_area_is_counted_without_dead_stones():
     assert (verdict.result, verdict.detail) == ("0-1", "B+24.5")
 
 
-def test_ko_is_refused():
+def test_ko_recapture_is_illegal():
     ko = "b1 c1 a2 d2 b3 c3 e5 b2 c2".split()  # noqa: SIM905
     game = GameReferee(SMALL_GO, Opening("", tuple(ko)), "")
     assert game.turn is WHITE
@@ -260,7 +260,7 @@ def test_ko_is_refused():
         game.play("B2")
 
 
-def test_endless_games_are_drawn():
+def test_go_game_ends_at_move_limit():
     chosen = match(lab(), lab(), game=SMALL_GO, adjudication=Adjudication(maxmoves=2))
     adjudicator = Local(chosen)._adjudicator
     game = GameReferee(SMALL_GO, Opening("", ("a1", "b1", "c1")), "")
@@ -269,7 +269,7 @@ def test_endless_games_are_drawn():
     assert game.adjudicate(adjudicator, [], first=0).termination is Termination.MAX_MOVES
 
 
-def test_openings_at_random():
+def test_random_openings_are_varied_and_reproducible():
     chosen = match(lab(), lab(), game=GameSettings("othello"), games=40, seed=5)
     openings = [chooser(chosen)(1, pair) for pair in range(1, 21)]
     assert openings == [chooser(chosen)(1, pair) for pair in range(1, 21)]
@@ -282,7 +282,7 @@ def test_openings_at_random():
         chooser(too_many)(1, 1)
 
 
-def test_openings_of_a_file(tmp_path):
+def test_openings_file_is_read_or_rejected(tmp_path):
     file = tmp_path / "lines.txt"
     file.write_text("a1 b2 # corner\n\nb2\n")
     chosen = match(lab(), lab(), openings=OpeningSettings(str(file)))
@@ -302,7 +302,7 @@ def test_openings_of_a_file(tmp_path):
         chooser(chess)
 
 
-async def test_files_of_go():
+async def test_go_games_are_written_as_sgf_and_json():
     pytest.importorskip("sgfmill")
     chosen = match(failing("passes"), failing("resigns", 2), game=SMALL_GO, games=1)
     _, (record,) = await play(chosen)
@@ -314,7 +314,7 @@ async def test_files_of_go():
     assert [each["move"] for each in line["moves"]] == ["A1", "pass"]
 
 
-def test_files_of_other_games():
+def test_other_games_are_written_as_text():
     moves = tuple(MoveRecord(text) for text in ("c3", "b1", "b3"))
     record = GameRecord(
         "1.1-2.1", 2, "white player", "black player", "", ("a1", "b2", "a3"), moves[:2], "1-0",
@@ -352,7 +352,7 @@ def test_files_of_other_games():
         (lambda: match(lab(), lab(), lab(), sprt=SprtSettings()), "exactly two engines"),
     ],
 )
-def test_settings_that_do_not_fit(make, message):
+def test_incompatible_settings_are_rejected(make, message):
     with pytest.raises(SettingsError, match=message):
         make()
 
@@ -370,6 +370,6 @@ def test_settings_that_do_not_fit(make, message):
         (lab(options={"seed": "x"}), "seed: a whole number is expected, not 'x'"),
     ],
 )
-async def test_agents_that_cannot_be(agent, message):
+async def test_invalid_lab_agents_are_rejected(agent, message):
     with pytest.raises(SettingsError, match=message):
         await play(match(agent, lab()))

@@ -17,7 +17,7 @@ from tournament.judgement import (
 )
 
 
-def test_a_decided_game_and_an_even_one():
+def test_score_loss_counts_more_in_even_positions():
     assert expected_score(Cp(0)) == 0.5
     assert (expected_score(Mate(3)), expected_score(Mate(0))) == (1.0, 0.0)
     even = expected_score(Cp(0)) - expected_score(Cp(-150))
@@ -38,11 +38,11 @@ def test_a_decided_game_and_an_even_one():
         (1.0, Grade.BLUNDER),
     ],
 )
-def test_the_thresholds(loss, grade):
+def test_moves_are_graded_by_expected_score_loss(loss, grade):
     assert grade_of(loss) is grade
 
 
-def test_what_a_move_gives_away():
+def test_loss_of_move_is_drop_in_expected_score():
     before = assessment_of(Cp(0), ("e2e4", "e7e5"), 9, 100)
     lost = Assessment(0.9)  # of the other side
     assert loss_of(before, lost, "g2g4", same_mover=False) == pytest.approx(0.4)
@@ -50,14 +50,14 @@ def test_what_a_move_gives_away():
     assert loss_of(before, lost, "e2e4", same_mover=False) == 0.0  # what the engine would play
 
 
-def test_the_first_players_view():
+def test_assessment_is_shown_from_first_players_view():
     said = assessment_of(Mate(-2), (), 9, 100)
     assert view_of(said, 1) == {"expected": 1.0, "cp": None, "mate": 2, "lead": None}
     assert view_of(Assessment(0.3, lead=-4.5), 0)["lead"] == -4.5
     assert view_of(None, 0) == {}
 
 
-def test_a_mate_that_only_the_game_showed_blames_the_move_before():
+def test_later_mate_score_corrects_earlier_assessment():
     quiet = assessment_of(Cp(0), ("x",), 9, 100)
     said = [quiet, quiet, assessment_of(Mate(-2), (), 9, 100)]
     start, before, after = with_hindsight(said, ("blunders", "sees"), (1, 0, 1))
@@ -71,7 +71,7 @@ def test_a_mate_that_only_the_game_showed_blames_the_move_before():
     assert won[0].lead == 9.0
 
 
-def test_tallies_leave_out_what_is_not_judged():
+def test_tallies_exclude_unjudged_moves():
     moves = [
         ReviewedMove(1, 1, 0, "e4", loss=0.0),
         ReviewedMove(2, 1, 1, "e5", loss=0.3, grade=Grade.BLUNDER),

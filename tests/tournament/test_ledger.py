@@ -103,7 +103,7 @@ def fill_and_obstruct(kept):
 
 
 @pytest.mark.thorough
-async def test_games_wait_for_room_on_the_disk(tmp_path):
+async def test_games_wait_for_free_disk_space(tmp_path):
     path = tmp_path / "run.sqlite"
     full = []
 
@@ -123,7 +123,7 @@ async def test_games_wait_for_room_on_the_disk(tmp_path):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("end", ["patience", "interruption"])
-async def test_games_that_cannot_be_written_are_kept_and_taken_in(tmp_path, monkeypatch, end):
+async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, monkeypatch, end):
     path = tmp_path / "run.sqlite"
     monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.3 if end == "patience" else 60)
     playing = asyncio.current_task()
@@ -164,7 +164,7 @@ async def test_games_that_cannot_be_written_are_kept_and_taken_in(tmp_path, monk
 
 
 @pytest.mark.thorough
-async def test_games_that_cannot_even_be_kept_are_named_and_played_again(tmp_path, monkeypatch):
+async def test_games_that_cannot_be_saved_anywhere_are_replayed(tmp_path, monkeypatch):
     path = tmp_path / "run.sqlite"
     monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
@@ -176,9 +176,7 @@ async def test_games_that_cannot_even_be_kept_are_named_and_played_again(tmp_pat
     assert len(records) == 16
 
 
-async def test_games_that_cannot_be_kept_beside_the_ledger_are_kept_elsewhere(
-    tmp_path, monkeypatch
-):
+async def test_unwritten_games_fall_back_to_temporary_folder(tmp_path, monkeypatch):
     path, elsewhere = tmp_path / "run.sqlite", tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
@@ -196,7 +194,7 @@ async def test_games_that_cannot_be_kept_beside_the_ledger_are_kept_elsewhere(
     assert not (tmp_path / "run.sqlite.unwritten").exists()
 
 
-def test_kept_games_of_other_tournaments_stay(tmp_path, finished):
+def test_unwritten_games_of_other_tournaments_are_preserved(tmp_path, finished):
     path = str(tmp_path / "run.sqlite")
     source = Ledger(str(finished))
     source.begin(quick(games=4), resume=True)
@@ -216,7 +214,7 @@ def test_kept_games_of_other_tournaments_stay(tmp_path, finished):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"tournament": "match", "record": 1}', "\\xff"])
-def test_damaged_kept_games_are_named(tmp_path, ledger, text):
+def test_damaged_unwritten_games_file_is_reported(tmp_path, ledger, text):
     (tmp_path / "run.sqlite.unwritten").write_text(text)
     kept = Ledger(str(ledger))
     with pytest.raises(LedgerError, match=r"unwritten.*mend or remove it"):
@@ -224,7 +222,7 @@ def test_damaged_kept_games_are_named(tmp_path, ledger, text):
     kept.close()
 
 
-def test_places_where_no_ledger_can_be(tmp_path):
+def test_invalid_ledger_paths_are_rejected(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "locked.lock").mkdir()
@@ -239,7 +237,7 @@ def test_places_where_no_ledger_can_be(tmp_path):
             Ledger(str(path)).begin(quick(), resume=False)
 
 
-def test_a_link_to_a_ledger_stays(tmp_path):
+def test_symlinked_ledger_keeps_link_and_locks_target(tmp_path):
     path, link = tmp_path / "run.sqlite", tmp_path / "folder" / "link.sqlite"
     link.parent.mkdir()
     link.symlink_to(path)
@@ -283,7 +281,7 @@ DAMAGES = {
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("damage", DAMAGES)
-async def test_a_damaged_record_is_named_with_its_remedy(ledger, tmp_path, damage):
+async def test_damaged_record_error_includes_repair_statement(ledger, tmp_path, damage):
     with sqlite3.connect(ledger) as database:
         database.execute(f"{DAMAGES[damage]} WHERE rowid = 2")
     database.close()
@@ -299,7 +297,7 @@ async def test_a_damaged_record_is_named_with_its_remedy(ledger, tmp_path, damag
 
 
 @pytest.mark.parametrize("text", ["no", "{}", "[]", "1", '{"engines": 1}'])
-def test_damaged_settings_are_named(ledger, text):
+def test_damaged_ledger_settings_are_reported(ledger, text):
     with sqlite3.connect(ledger) as database:
         database.execute("UPDATE tournament SET settings = ?", (text,))
     database.close()
@@ -310,7 +308,7 @@ def test_damaged_settings_are_named(ledger, text):
 
 
 @pytest.mark.thorough
-def test_bits_that_flip_end_in_no_traceback(finished, tmp_path):
+def test_bit_flips_in_ledger_raise_clear_errors(finished, tmp_path):
     whole = finished.read_bytes()
     generator = random.Random(5)
     named = []
@@ -346,14 +344,14 @@ def emptied(path, how):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("how", ["no bytes", "no tournament", "only its log"])
-def test_an_emptied_ledger_is_not_begun_anew(ledger, capsys, how):
+def test_resume_rejects_emptied_ledger(ledger, capsys, how):
     emptied(ledger, how)
     assert match("--games", 4, "--ledger", ledger, "--resume") == 2
     assert "is empty, and there is nothing for --resume to go on with" in capsys.readouterr().err
     assert match("--games", 2, "--ledger", ledger) == 0
 
 
-def test_games_beside_an_emptied_ledger_are_not_overwritten(tmp_path, capsys):
+def test_resume_without_ledger_does_not_overwrite_pgn(tmp_path, capsys):
     ledger, games = tmp_path / "run.sqlite", tmp_path / "games.pgn"
     line = ["--games", 2, "--ledger", ledger, "--pgn", games, "--resume"]
     assert match(*line) == 0
@@ -365,12 +363,12 @@ def test_games_beside_an_emptied_ledger_are_not_overwritten(tmp_path, capsys):
     assert games.read_text() == text
 
 
-def test_a_run_killed_at_its_very_beginning_goes_on(tmp_path):
+def test_resume_works_after_kill_during_ledger_creation(tmp_path):
     (tmp_path / "run.sqlite.new").write_bytes(b"half of a ledger")
     assert match("--ledger", tmp_path / "run.sqlite", "--resume") == 0
 
 
-def test_a_file_of_games_that_cannot_be_written_is_made_whole(ledger, tmp_path):
+def test_game_file_is_repaired_on_close_after_write_error(ledger, tmp_path):
     path = tmp_path / "games.pgn"
     kept = Ledger(str(ledger))
     kept.begin(quick(games=4), resume=True)
@@ -393,7 +391,7 @@ def test_a_file_of_games_that_cannot_be_written_is_made_whole(ledger, tmp_path):
     ("name", "message"),
     [("folder", "is a folder"), ("/dev/null", "/dev/null is no regular file")],
 )
-def test_a_file_of_games_is_a_file(tmp_path, capsys, name, message):
+def test_game_file_must_be_regular_file(tmp_path, capsys, name, message):
     (tmp_path / "folder").mkdir()
     assert match("--pgn", tmp_path / name) == 2
     assert message in capsys.readouterr().err
@@ -401,7 +399,7 @@ def test_a_file_of_games_is_a_file(tmp_path, capsys, name, message):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
-def test_a_result_that_nobody_gets_is_no_success():
+def test_output_write_error_gives_exit_status_1():
     with open("/dev/full", "w") as full:
         line = [sys.executable, "-m", "kempelen.cli", "sprt", "1", "2", "3", "--json"]
         run = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
@@ -409,7 +407,7 @@ def test_a_result_that_nobody_gets_is_no_success():
     assert run.stderr == "kempelen sprt: [Errno 28] No space left on device\n"
 
 
-def test_the_error_reaches_the_user(ledger, capsys):
+def test_damaged_record_error_is_shown_without_traceback(ledger, capsys):
     with sqlite3.connect(ledger) as database:
         database.execute(f"{DAMAGES['no JSON']} WHERE rowid = 2")
         (text,) = database.execute("SELECT settings FROM tournament").fetchone()

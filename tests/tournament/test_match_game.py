@@ -15,14 +15,14 @@ from tournament.values import SettingsError
 from tournament.verdicts import Termination
 
 
-def test_the_increment_is_there_from_the_first_move():
+def test_increment_applies_from_first_move():
     clock = MatchClock(TimeControl(base=10, increment=1))
     assert clock.left == 11
     assert clock.spend(4)
     assert clock.left == 8
 
 
-def test_moves_to_go_and_their_time():
+def test_clock_adds_base_time_when_moves_to_go_restart():
     clock = MatchClock(TimeControl(moves=2, base=10))
     assert clock.moves_to_go == 2
     clock.spend(3)
@@ -31,7 +31,7 @@ def test_moves_to_go_and_their_time():
     assert (clock.moves_to_go, clock.left) == (2, 14)
 
 
-def test_margins():
+def test_clock_tolerates_overspending_within_margin():
     clock = MatchClock(TimeControl(base=1, margin=0.5))
     assert clock.spend(1.4)
     assert clock.left == 0
@@ -49,13 +49,13 @@ def test_margins():
         (".5+.01", (0, 0.5, 0.01)),
     ],
 )
-def test_time_controls(text, expected):
+def test_time_control_is_parsed(text, expected):
     control = TimeControl.from_text(text)
     assert (control.moves, control.base, control.increment) == expected
 
 
 @pytest.mark.parametrize("text", ["", "x", "10+", "40/", "-1", "0", "1/2/3"])
-def test_bad_time_controls(text):
+def test_invalid_time_control_is_rejected(text):
     with pytest.raises(SettingsError):
         TimeControl.from_text(text)
 
@@ -70,7 +70,7 @@ def judge(rule, scores, fen=chess.STARTING_FEN, first=0):
 LATE = "4k3/8/8/8/8/8/4P3/4K3 w - - 5 50"
 
 
-def test_resigning():
+def test_resign_rule_adjudicates_by_score():
     rule = Adjudication(resign=ResignRule(movecount=2, score=500))
     lost = ("1-0", Termination.RESIGN_ADJUDICATION)
     assert judge(rule, [Cp(1), Cp(-600), Cp(1), Cp(-600)]) == lost
@@ -85,7 +85,7 @@ def test_resigning():
     assert judge(both, [Cp(550), Cp(-600), Cp(550), Cp(-600)]) == lost
 
 
-def test_draws_by_score():
+def test_draw_rule_adjudicates_by_score():
     rule = Adjudication(draw=DrawRule(movenumber=40, movecount=2, score=10))
     drawn = ("1/2-1/2", Termination.DRAW_ADJUDICATION)
     assert judge(rule, [Cp(90), Cp(5), Cp(-5), Cp(10), Cp(0)], LATE) == drawn
@@ -95,12 +95,12 @@ def test_draws_by_score():
     assert judge(rule, [Cp(5)] * 3, LATE) is None
 
 
-def test_maximum_length():
+def test_move_limit_draws_game():
     assert judge(Adjudication(maxmoves=49), [], LATE) == ("1/2-1/2", Termination.MAX_MOVES)
     assert judge(Adjudication(maxmoves=50), [], LATE) is None
 
 
-def test_tables_that_are_not_there(tmp_path):
+def test_missing_syzygy_tables_are_rejected(tmp_path):
     with pytest.raises(SettingsError, match="no such directory"):
         Adjudicator(Adjudication(tables=str(tmp_path / "nowhere")))
     with pytest.raises(SettingsError, match="no Syzygy files"):
@@ -116,21 +116,21 @@ def test_tables_that_are_not_there(tmp_path):
         ("4k3/8/8/8/8/8/4P3/R3K3 w - - 99 80", "a1a2", Termination.FIFTY_MOVES, "1/2-1/2"),
     ],
 )
-def test_ends_by_the_rules(fen, move, termination, result):
+def test_referee_ends_game_by_rules(fen, move, termination, result):
     game = ChessReferee(Opening(fen))
     assert game.verdict() is None
     game.play(move)
     assert (game.verdict().termination, game.verdict().result) == (termination, result)
 
 
-def test_repetition_counts_the_opening():
+def test_repetition_counts_opening_moves():
     game = ChessReferee(Opening(moves=("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")))
     assert game.verdict() is None
     game.play("f6g8")
     assert game.verdict().termination is Termination.REPETITION
 
 
-def test_illegal_text():
+def test_illegal_or_malformed_moves_are_rejected():
     game = ChessReferee(Opening())
     assert game.play("E2E4") == ("e2e4", "e4")
     for text in ("e2e4", "Nf6", "0000", "", "castle", "e7e8q"):
@@ -144,7 +144,7 @@ def material(board, side):
     return sum(value * len(board.pieces(piece, side)) for piece, value in values)
 
 
-def test_the_built_in_openings():
+def test_built_in_openings_are_valid_unique_and_balanced():
     openings = load(OpeningSettings())
     assert len(openings) >= 500
     boards = [chess.Board(opening.fen) for opening in openings]
@@ -163,7 +163,7 @@ def test_the_built_in_openings():
         assert abs(counts[0] - counts[1]) <= 3
 
 
-def test_openings_from_files(tmp_path):
+def test_openings_are_read_from_epd_and_pgn_files(tmp_path):
     epd = tmp_path / "o.epd"
     epd.write_text('# comment\n\n4k3/8/8/8/8/8/4P3/4K3 w - - id "one";\n' * 2)
     assert [opening.name for opening in load(OpeningSettings(file=str(epd)))] == ["one"]
@@ -187,7 +187,7 @@ def test_openings_from_files(tmp_path):
         load(OpeningSettings(file="/no/such/file.epd"))
 
 
-def test_choosing_openings():
+def test_opening_order_is_seeded_or_sequential():
     openings = [Opening(name=str(n)) for n in range(5)]
     chosen = settings(engine(), engine(), games=20, seed=4)
     names = [choose(openings, chosen, 1, pair).name for pair in range(1, 11)]
@@ -215,7 +215,7 @@ async def test_pairs_share_an_opening_with_colours_swapped():
     assert len({record.fen for record in records}) == 2
 
 
-async def test_chess960(tmp_path):
+async def test_chess960_match_completes(tmp_path):
     epd = tmp_path / "o.epd"
     epd.write_text("bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf -\n")
     chosen = settings(

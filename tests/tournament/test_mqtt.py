@@ -81,7 +81,7 @@ def kind_of(topic):
     return KINDS[next(part for part in topic.split("/")[4:] if part in KINDS)]
 
 
-async def test_everything_is_published_and_follows_the_schema(mosquitto):
+async def test_published_messages_follow_schema_and_match_records(mosquitto):
     listening = Listening(mosquitto.broker)
     broadcast = Broadcast(mosquitto.broker, "match")
     _, records = await play(quick(games=4), listeners=[broadcast])
@@ -140,7 +140,7 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
 
 
 @pytest.mark.thorough
-async def test_a_broker_that_dies_and_returns(mosquitto):
+async def test_broadcast_recovers_after_broker_restart(mosquitto):
     broadcast = Broadcast(mosquitto.broker, "match")
     assert broadcast.connection.connected.wait(10)
     playing = asyncio.create_task(play(slow_pair(), boards=2, listeners=[broadcast]))
@@ -161,7 +161,7 @@ async def test_a_broker_that_dies_and_returns(mosquitto):
 
 
 @pytest.mark.thorough
-async def test_an_absent_broker_slows_nothing():
+async def test_unreachable_broker_does_not_slow_match():
     broadcast = Broadcast(Broker("127.0.0.1", free_port()), "match")
     began = time.monotonic()
     finish, _ = await play(quick(games=4), boards=2, listeners=[broadcast])
@@ -173,7 +173,7 @@ async def test_an_absent_broker_slows_nothing():
 
 
 @pytest.mark.thorough
-async def test_a_lost_runner_is_marked(mosquitto, tmp_path):
+async def test_killed_runner_is_reported_as_lost(mosquitto, tmp_path):
     command, arguments = failing("late")
     spec = f"cmd={command},args={' '.join(arguments)},name=late"
     runner = subprocess.Popen(
@@ -206,7 +206,7 @@ async def make_bot(mosquitto, failure="none", **options):
     return stop
 
 
-async def test_a_bot_answers(mosquitto):
+async def test_bot_answers_valid_requests_and_rejects_invalid_ones(mosquitto):
     stop = await make_bot(mosquitto)
     client = BotClient(mosquitto.broker)
     await client.wait_for("none", PATIENCE)
@@ -226,7 +226,7 @@ async def test_a_bot_answers(mosquitto):
     await stop()
 
 
-async def test_a_bot_has_a_queue_and_limits(mosquitto):
+async def test_bot_limits_queue_length_and_waiting_time(mosquitto):
     listening = Listening(mosquitto.broker)
     stop = await make_bot(mosquitto, "late", queue_limit=2)
     client = BotClient(mosquitto.broker)
@@ -246,7 +246,7 @@ async def test_a_bot_has_a_queue_and_limits(mosquitto):
     listening.connection.close()
 
 
-async def test_a_bot_outlives_its_engine(mosquitto):
+async def test_bot_survives_engine_crash(mosquitto):
     stop = await make_bot(mosquitto, "dies")
     client = BotClient(mosquitto.broker)
     await client.wait_for("dies", PATIENCE)
@@ -257,7 +257,7 @@ async def test_a_bot_outlives_its_engine(mosquitto):
     await stop()
 
 
-async def test_a_match_between_bots(mosquitto):
+async def test_bots_play_chess_match(mosquitto):
     stops = [await make_bot(mosquitto), await make_bot(mosquitto, "no-info")]
     players = [
         EngineSettings(command=name, name=name, protocol=EngineProtocol.MQTT)
@@ -280,7 +280,7 @@ def bots(*names, **changes):
 
 
 @pytest.mark.thorough
-async def test_restarts_of_the_broker_cost_no_game(mosquitto, tmp_path):
+async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
     """The broker is away for longer than a bot has for a move, again and again."""
     ledger = str(tmp_path / "ledger")
     control = TimeControl(base=0.6, increment=0.3, margin=0.2)
@@ -320,7 +320,7 @@ async def test_restarts_of_the_broker_cost_no_game(mosquitto, tmp_path):
 
 
 @pytest.mark.thorough
-async def test_a_game_is_void_and_played_again(mosquitto):
+async def test_game_voided_by_broker_outage_is_replayed(mosquitto):
     chosen = quick(*bots("one", "two"), games=2)
     notices, finished = [], []
 
@@ -351,7 +351,7 @@ async def test_a_game_is_void_and_played_again(mosquitto):
 
 
 @pytest.mark.thorough
-async def test_a_match_ends_when_its_broker_stays_away(mosquitto, tmp_path):
+async def test_match_stops_on_long_broker_outage_and_resumes(mosquitto, tmp_path):
     chosen = quick(*bots("one", "two"), games=4)
 
     def connect(tell):
@@ -376,7 +376,7 @@ async def test_a_match_ends_when_its_broker_stays_away(mosquitto, tmp_path):
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
 
 
-async def test_a_match_without_a_player_has_failed(mosquitto):
+async def test_match_fails_if_bot_never_comes_online(mosquitto):
     chosen = quick(engine(), *bots("nobody", start_limit=0.3), games=2)
     async with serving(mosquitto.broker, "one"):
         workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
@@ -386,7 +386,7 @@ async def test_a_match_without_a_player_has_failed(mosquitto):
     assert "bot nobody is not online after 0.3 s" in finish.reason
 
 
-async def test_a_match_that_a_player_left_has_failed(mosquitto):
+async def test_match_fails_if_bot_goes_offline(mosquitto):
     chosen = quick(engine(), *bots("one", start_limit=0.3), games=4)
 
     def leave(event):
@@ -402,7 +402,7 @@ async def test_a_match_that_a_player_left_has_failed(mosquitto):
     assert "games failed for want of a player" in finish.reason
 
 
-async def test_chess960_with_bots(mosquitto):
+async def test_bots_play_chess960(mosquitto):
     chosen = quick(*bots("one", "two"), chess960=True)
     async with (
         serving(mosquitto.broker, "one") as one,
@@ -425,7 +425,7 @@ def strange_payloads(valid):
 
 
 @pytest.mark.thorough
-async def test_no_message_ends_a_watcher(mosquitto):
+async def test_watcher_survives_malformed_messages(mosquitto):
     listening = Listening(mosquitto.broker)
     broadcast = Broadcast(mosquitto.broker, "match")
     await play(quick(games=2), listeners=[broadcast])
@@ -468,7 +468,7 @@ def render(receiver):
 
 
 @pytest.mark.thorough
-async def test_the_embedded_broker():
+async def test_embedded_broker_serves_match_and_reports_used_port():
     from protocols.mqtt.embedded import EmbeddedBroker
 
     embedded = EmbeddedBroker(free_port())
@@ -484,7 +484,7 @@ async def test_the_embedded_broker():
     embedded.close()
 
 
-def test_addresses(tmp_path, monkeypatch):
+def test_broker_urls_are_parsed_or_rejected(tmp_path, monkeypatch):
     monkeypatch.setenv(USER, "me")
     monkeypatch.setenv(PASSWORD, "word")
     broker = Broker.from_url("mqtts://example.org")

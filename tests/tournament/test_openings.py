@@ -73,7 +73,7 @@ def damaged(data, generator):
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("name", FILES)
-def test_damaged_files_are_named(name, tmp_path, capsys):
+def test_damaged_file_error_names_file(name, tmp_path, capsys):
     generator = random.Random(name)
     path = tmp_path / name
     path.write_bytes(FILES[name])
@@ -118,14 +118,14 @@ def test_damaged_files_are_named(name, tmp_path, capsys):
     ],
 )
 @pytest.mark.usefixtures("usual_recursion")
-def test_the_message_says_what_is_wrong(name, text, message, tmp_path):
+def test_invalid_file_error_gives_reason(name, text, message, tmp_path):
     path = tmp_path / name
     path.write_text(text, "latin-1")
     with pytest.raises((SettingsError, BookError, ValueError), match=message):
         read(path)
 
 
-def test_lines_of_fen_are_openings_too(tmp_path):
+def test_openings_are_read_from_fen_file(tmp_path):
     path = tmp_path / "o.fen"
     fens = [f"{FEN.decode()} - 3 7", "4k3/8/8/8/8/8/4P3/4K3 b - - 12 40"]
     path.write_text("\n".join([*fens, f"{FEN.decode()} - hmvc 4; fmvn 9;", ""]))
@@ -137,7 +137,7 @@ def test_lines_of_fen_are_openings_too(tmp_path):
 
 
 @pytest.mark.thorough
-def test_references_do_not_fill_memory():
+def test_yaml_alias_expansion_is_limited():
     lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     with pytest.raises(YamlError, match="it holds itself, or more than"):
@@ -145,14 +145,14 @@ def test_references_do_not_fill_memory():
     assert load("each: &x {a: 1}\nengines: [*x, *x]")["engines"] == [{"a": 1}] * 2
 
 
-def test_the_names_of_openings_are_plain(tmp_path):
+def test_control_characters_in_opening_names_are_escaped(tmp_path):
     path = tmp_path / "o.pgn"
     path.write_text('[Opening "\x1b[31m\\"King\'s\\" [/b]"]\n\n1. e4 *\n')
     (opening,) = openings.load(OpeningSettings(file=str(path)))
     assert opening.name == '\\x1b[31m"King\'s" [/b]'
 
 
-def test_random_bytes_as_a_tournament_or_its_openings(tmp_path, capsys):
+def test_commands_reject_files_of_random_bytes(tmp_path, capsys):
     for suffix in ("pgn", "epd", "yaml"):
         path = tmp_path / f"x.{suffix}"
         path.write_bytes(random.Random(1).randbytes(500))
@@ -165,7 +165,7 @@ def test_random_bytes_as_a_tournament_or_its_openings(tmp_path, capsys):
         assert all(each.isprintable() for each in error.splitlines())
 
 
-def test_what_is_merged_may_be_said_again():
+def test_yaml_merge_keys_can_be_overridden():
     assert load("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n2: x\n'2': y") == {
         "a": {"b": 1, "c": 2},
         "d": {"b": 3, "c": 2},

@@ -14,7 +14,7 @@ def rate(names, games, anchors=None):
     return ratings_module.rate(names, [Meeting(w, b, (score,)) for w, b, score in games], anchors)
 
 
-def test_two_players_agree_with_the_elo_of_their_score():
+def test_two_player_ratings_match_elo_of_score():
     games = [(0, 1, 1.0)] * 300 + [(1, 0, 0.5)] * 200 + [(1, 0, 1.0)] * 100
     first, second = rate(["A", "B"], games)
     elo = strength((100, 200, 300)).elo.value
@@ -42,13 +42,13 @@ def test_true_strengths_are_recovered():
         assert 1 < rating.error < 10
 
 
-def test_one_sided_results_stay_finite():
+def test_one_sided_results_give_finite_ratings():
     ratings = rate(["A", "B"], [(0, 1, 1.0)] * 10)
     assert all(math.isfinite(rating.elo) for rating in ratings)
     assert ratings[0].elo > 300
 
 
-def test_a_few_games_all_won_have_an_error_that_is_neither_infinite_nor_tiny():
+def test_unbeaten_player_with_few_games_has_bounded_error():
     for games in (1, 2, 10):
         best, *others = rate(
             ["A", "B", "C"], [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 0.0), (1, 2, 1.0)] * games
@@ -58,7 +58,7 @@ def test_a_few_games_all_won_have_an_error_that_is_neither_infinite_nor_tiny():
             assert 100 < rating.error < 600
 
 
-def test_pairs_of_two_players_count_as_pairs():
+def test_two_player_ratings_use_pair_statistics():
     pairs = [Meeting(0, 1, (1.0, 0.0)), Meeting(1, 0, (0.0, 1.0))] * 4
     won = Meeting(1, 0, (0.5, 0.0))
     first, second = ratings_module.rate(["A", "B"], [*pairs, won])
@@ -69,7 +69,7 @@ def test_pairs_of_two_players_count_as_pairs():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("pairs", [1, 2, 5, 20])
-def test_the_intervals_of_many_players_hold_their_ratings(pairs):
+def test_rating_intervals_cover_true_ratings(pairs):
     truth = [100.0, 50.0, 0.0, -150.0]
     generator = random.Random(pairs)
     trials, held = 150, [0] * len(truth)
@@ -94,7 +94,7 @@ def test_the_intervals_of_many_players_hold_their_ratings(pairs):
     assert pairs < 5 or sum(held) / len(held) / trials <= 0.99
 
 
-def test_unconnected_players_have_no_comparable_rating():
+def test_unconnected_player_has_infinite_rating_error():
     by_name = {r.name: r for r in rate(["A", "B", "C"], [(0, 1, 1.0), (1, 0, 1.0)])}
     assert by_name["A"].elo == pytest.approx(0, abs=1e-6)
     assert math.isinf(by_name["C"].error)
@@ -114,7 +114,7 @@ def test_anchors_keep_their_rating_and_set_the_scale():
     assert math.isinf(by_name["lonely"].error)
 
 
-def test_an_anchored_pair_has_the_elo_of_its_score():
+def test_anchored_opponent_shifts_rating_by_elo_of_score():
     games = [(0, 1, 1.0)] * 300 + [(1, 0, 0.5)] * 200 + [(1, 0, 1.0)] * 100
     first, _ = rate(["A", "B"], games, {"B": 1000})
     assert first.elo == pytest.approx(1000 + strength((100, 200, 300)).elo.value, abs=0.1)

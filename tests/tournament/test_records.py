@@ -33,7 +33,7 @@ def record(white, black, detail, moves=("e2e4", "c7c5"), fen=chess.STARTING_FEN)
 
 @settings(deadline=None)
 @given(WORDS, WORDS, WORDS, WORDS)
-def test_pgn(white, black, detail, event):
+def test_pgn_is_valid_for_any_names_and_details(white, black, detail, event):
     text = to_pgn(record(white, black, detail), event)
     assert all(line.isprintable() for line in text.split("\n"))
     file = io.StringIO(text)
@@ -49,7 +49,7 @@ def test_pgn(white, black, detail, event):
 @pytest.mark.thorough
 @settings(deadline=None)
 @given(WORDS, WORDS)
-def test_ratings_read_the_names_back(white, black):
+def test_ratings_command_reads_names_from_pgn(white, black):
     names = {plain(white, TAG_LENGTH), plain(black, TAG_LENGTH)}
     if len(names) == 2:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".pgn") as file:
@@ -65,7 +65,7 @@ def test_ratings_read_the_names_back(white, black):
 
 @settings(deadline=None)
 @given(WORDS, WORDS, WORDS, WORDS)
-def test_sgf(white, black, detail, event):
+def test_sgf_keeps_any_names_and_details(white, black, detail, event):
     from sgfmill import sgf
 
     go = GameSettings("go", {"size": 5})
@@ -81,7 +81,7 @@ def test_sgf(white, black, detail, event):
 
 @settings(deadline=None)
 @given(WORDS, WORDS, WORDS, WORDS)
-def test_text_and_json(white, black, detail, event):
+def test_text_and_json_records_keep_any_names(white, black, detail, event):
     game = GameSettings("tic-tac-toe")
     played = record(white, black, detail, ("a1",), "")
     lines = to_text(played, game, event).split("\n")
@@ -96,7 +96,7 @@ def test_text_and_json(white, black, detail, event):
 
 @settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT)
-def test_the_ledger_keeps_names_and_words(name, detail):
+def test_ledger_keeps_any_names_and_details(name, detail):
     chosen = Settings(
         engines=(EngineSettings("a", name=name), EngineSettings("b", name=f"not {name}")),
         time=TimeControl(depth=1),

@@ -18,7 +18,7 @@ boardsize 9   # nine
 """
 
 
-def test_commands_and_what_is_expected_of_them(tmp_path):
+def test_suite_commands_and_expected_answers_are_parsed(tmp_path):
     path = tmp_path / "a.tst"
     path.write_text(SUITE, "utf-8")
     file = read(path)
@@ -53,7 +53,7 @@ def test_commands_and_what_is_expected_of_them(tmp_path):
         ("\x00\n1 a\n#? [\udcff]\n", r"a.tst: it is not UTF-8"),
     ],
 )
-def test_broken_files_are_named_with_the_line(text, reason, tmp_path):
+def test_invalid_suite_error_names_file_and_line(text, reason, tmp_path):
     path = tmp_path / "a.tst"
     path.write_text(text, "utf-8", errors="surrogateescape")
     with pytest.raises(SettingsError, match=reason):
@@ -62,7 +62,7 @@ def test_broken_files_are_named_with_the_line(text, reason, tmp_path):
         read(tmp_path / "none.tst")
 
 
-def test_outcomes_are_words():
+def test_outcomes_have_readable_names():
     assert {str(outcome) for outcome in RegressionOutcome} == {
         "passed", "failed", "failed as expected", "passed unexpectedly", "ignored",
     }  # fmt: skip

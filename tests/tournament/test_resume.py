@@ -74,7 +74,7 @@ def games_in(path):
 @pytest.mark.skipif(sys.platform != "linux", reason="kills processes by Linux's means")
 @pytest.mark.thorough
 @pytest.mark.needs("stockfish")
-def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
+def test_killed_and_resumed_run_equals_uninterrupted_run(tmp_path, thorough):
     generator = random.Random(3)
     number, kills = (24, 4) if thorough else (6, 2)
     stockfish = program("stockfish")
@@ -104,7 +104,7 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
     "number",
     [signal.SIGINT, SIGHUP, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)],
 )
-def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
+def test_interrupted_run_reports_how_to_resume(tmp_path, number):
     run = subprocess.Popen(
         command(tmp_path, "ledger", games=4000),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -123,7 +123,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_run_ends_with_its_terminal(tmp_path):
+def test_run_ends_when_its_terminal_closes(tmp_path):
     line = command(tmp_path, "ledger", games=4000)
     run, terminal = pty.fork()
     if run == 0:
@@ -160,7 +160,7 @@ def quick(**changes):
     return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
 
 
-async def test_more_games_may_be_asked_for(tmp_path):
+async def test_resume_can_increase_number_of_games(tmp_path):
     path = str(tmp_path / "ledger")
     _, first = await play(quick(games=3), path=path)
     finish, records = await play(quick(games=6), path=path, resume=True)
@@ -170,7 +170,7 @@ async def test_more_games_may_be_asked_for(tmp_path):
     assert saved_settings(path).games == 6
 
 
-async def test_other_changes_are_refused_by_name(tmp_path):
+async def test_resume_rejects_other_changed_settings(tmp_path):
     path = str(tmp_path / "ledger")
     await play(quick(games=4), path=path)
     for changes, named in [({"seed": 1}, "seed: 0 before, 1 now"), ({"games": 2}, "games: 4")]:
@@ -189,7 +189,7 @@ async def test_other_changes_are_refused_by_name(tmp_path):
         )
 
 
-async def test_a_ledger_is_not_overwritten_by_chance(tmp_path):
+async def test_existing_tournament_is_not_overwritten_without_resume(tmp_path):
     path = str(tmp_path / "ledger")
     await play(quick(), path=path)
     with pytest.raises(LedgerError, match="--resume"):
@@ -207,7 +207,7 @@ async def test_resuming_a_finished_run_plays_nothing(tmp_path):
     assert records == first
 
 
-def test_a_ledger_has_one_runner(tmp_path):
+def test_ledger_is_locked_by_one_runner(tmp_path):
     ledger = Ledger(str(tmp_path / "ledger"))
     with pytest.raises(LedgerError, match="in use"):
         Ledger(str(tmp_path / "ledger"))
@@ -215,7 +215,7 @@ def test_a_ledger_has_one_runner(tmp_path):
     Ledger(str(tmp_path / "ledger")).close()
 
 
-def test_a_file_that_is_no_ledger_is_refused(tmp_path):
+def test_invalid_ledger_file_is_rejected(tmp_path):
     path = tmp_path / "ledger"
     path.write_text("these are not the games you are looking for" * 100)
     with pytest.raises(LedgerError, match="not a database"):
@@ -224,7 +224,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
         Ledger(str(tmp_path / "nowhere" / "ledger"))
 
 
-async def test_the_first_write_wins_and_the_pgn_agrees(tmp_path):
+async def test_recorded_game_is_not_replaced_and_pgn_matches_ledger(tmp_path):
     path = str(tmp_path / "ledger")
     _, records = await play(quick(games=4), path=path)
     ledger = Ledger(path)
@@ -241,7 +241,7 @@ async def test_the_first_write_wins_and_the_pgn_agrees(tmp_path):
 
 
 @pytest.mark.thorough
-def test_orphans_of_a_killed_group(tmp_path):
+def test_killing_process_group_leaves_no_engines(tmp_path):
     """Killing the runner's whole process group leaves no engine either."""
     if sys.platform != "linux":
         pytest.skip("uses Linux's process groups")
@@ -257,7 +257,7 @@ def test_orphans_of_a_killed_group(tmp_path):
 
 
 @pytest.mark.thorough
-async def test_an_edited_evaluation_is_another_engine(tmp_path):
+async def test_resume_rejects_edited_evaluation(tmp_path):
     path, file = str(tmp_path / "ledger"), tmp_path / "mine.py"
     file.write_text("def evaluate(board):\n    return 1\n")
 

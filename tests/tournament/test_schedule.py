@@ -55,7 +55,7 @@ def test_every_pairing_plays_its_games(format_, players, games, rounds):
     assert set(meetings.values()) == {games * rounds}
 
 
-def test_more_games_keep_the_ones_played():
+def test_increasing_games_schedules_only_missing_games():
     few, _ = play_all(settings(3, games=3))
     more = due(settings(3, games=6), few)
     assert sum(len(pair.games) for pair in more) == 9
@@ -63,7 +63,7 @@ def test_more_games_keep_the_ones_played():
 
 
 @pytest.mark.parametrize("players", [4, 7, 8, 13])
-def test_swiss(players):
+def test_swiss_avoids_rematches_and_pairs_each_player_once(players):
     generator = random.Random(players)
     chosen = settings(players, format=Format.SWISS, rounds=3, games=2)
     results, _ = play_all(chosen, lambda key, game: generator.choice((0.0, 0.5, 1.0)), generator)
@@ -83,7 +83,7 @@ def test_swiss_pairs_leaders_with_leaders():
     assert any({key.first, key.second} == {0, 2} or key.first == 0 for key in last)
 
 
-def test_swiss_with_more_rounds_than_opponents_goes_on():
+def test_swiss_allows_more_rounds_than_opponents():
     chosen = settings(4, format=Format.SWISS, rounds=6)
     assert count(play_all(chosen)[0]) == total_games(chosen)
 
@@ -96,7 +96,7 @@ def test_pairing_avoids_rematches_by_backtracking():
 
 
 @pytest.mark.parametrize("players", [2, 3, 5, 8])
-def test_knockout(players):
+def test_knockout_plays_all_rounds_to_expected_final(players):
     chosen = settings(players, format=Format.KNOCKOUT, games=2)
     results, rounds = play_all(chosen, stronger_first)
     assert count(results) == total_games(chosen)
@@ -105,7 +105,7 @@ def test_knockout(players):
     assert len(rounds) == (players - 1).bit_length()
 
 
-def test_knockout_ties_are_broken_and_end():
+def test_knockout_tie_breaks_are_limited():
     chosen = settings(2, format=Format.KNOCKOUT, games=2)
     results, _ = play_all(chosen, lambda key, game: 1.0 if key.number == 4 and game == 1 else 0.5)
     assert count(results) == 8
@@ -124,19 +124,19 @@ def test_order_of_play_does_not_change_a_tournament():
         assert straight == shuffled
 
 
-def test_keys_survive_text():
+def test_pair_key_round_trips_through_text():
     key = PairKey(3, 17, 0, 11)
     assert PairKey.from_text(str(key)) == key
     assert (key.white(1), key.black(1), key.white(2), key.black(2)) == (0, 11, 11, 0)
 
 
-def test_every_format_has_a_row():
+def test_every_format_has_a_table_entry():
     assert list(FORMATS) == list(Format)
 
 
 @pytest.mark.parametrize("format_", Format)
 @pytest.mark.parametrize("more", ["games", "rounds"])
-def test_a_resumed_tournament_may_ask_for_more_where_its_format_allows(format_, more):
+def test_resume_can_add_games_or_rounds_if_format_allows(format_, more):
     kept = settings(4, format=format_)
     asked = settings(4, format=format_, **{more: 4})
     if more in format_.rules.growing:

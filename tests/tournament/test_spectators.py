@@ -42,7 +42,7 @@ class Watching:
             self.seen.append(len(self.spectator.games))
 
 
-async def test_from_the_middle_on_and_after_the_end(tmp_path):
+async def test_spectator_follows_running_and_finished_tournament(tmp_path):
     path = str(tmp_path / "run.sqlite")
     watching = Watching(path)
     finish, records = await play(chosen(), path=path, listeners=[watching])
@@ -71,7 +71,7 @@ async def test_from_the_middle_on_and_after_the_end(tmp_path):
         assert (each.runner, each.problem) == ("", "")
 
 
-async def test_a_run_that_was_interrupted_and_one_that_went_without_a_word(tmp_path, monkeypatch):
+async def test_spectator_reports_interrupted_damaged_and_lost_runs(tmp_path, monkeypatch):
     path = str(tmp_path / "run.sqlite")
     await play(chosen(2), path=path)
     more = chosen(6)
@@ -98,7 +98,7 @@ async def test_a_run_that_was_interrupted_and_one_that_went_without_a_word(tmp_p
     assert read_live_file(tmp_path / "none") is None
 
 
-def test_what_is_no_ledger(tmp_path):
+def test_invalid_ledger_is_rejected(tmp_path):
     with pytest.raises(LedgerError, match="does not exist"):
         LedgerSpectator(str(tmp_path / "none"))
     (tmp_path / "text").write_text("x" * 2000, "utf-8")
@@ -106,7 +106,7 @@ def test_what_is_no_ledger(tmp_path):
         LedgerSpectator(str(tmp_path / "text"))
 
 
-def test_a_curve_stays_short():
+def test_curve_length_is_limited():
     points = []
     for played in range(3 * MOST_POINTS):
         points = extended(points, {"played": played})

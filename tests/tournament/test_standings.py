@@ -32,7 +32,7 @@ def outcome(
     return outcome_of(record)
 
 
-def test_pairs_are_counted_from_the_first_players_side():
+def test_pentanomial_counts_pairs_from_first_players_side():
     outcomes = [
         outcome(1, 1, "1-0"), outcome(1, 2, "0-1"),
         outcome(2, 1, "1-0"), outcome(2, 2, "1-0"),
@@ -44,7 +44,7 @@ def test_pairs_are_counted_from_the_first_players_side():
     assert pentanomial(outcomes) == (0, 1, 2, 0, 1)
 
 
-def test_a_summary_counts_everything():
+def test_summary_counts_games_pairs_and_failures():
     chosen = settings(engine("A"), engine("B"), games=6, sprt=SprtSettings())
     outcomes = [
         outcome(1, 1, "1-0"), outcome(1, 2, "1/2-1/2"),
@@ -63,7 +63,7 @@ def test_a_summary_counts_everything():
     assert summary.comparison.test.decision is Decision.OPEN
 
 
-def test_a_summary_of_extremes_is_json():
+def test_empty_and_one_sided_summaries_are_valid_json():
     chosen = settings(engine("A"), engine("B"), engine("C"))
     none = summarise(chosen, [])
     one_sided = summarise(
@@ -75,7 +75,7 @@ def test_a_summary_of_extremes_is_json():
     assert 0.975 < one_sided.comparison.by_pairs.los < 0.999
 
 
-def test_the_test_decides():
+def test_sprt_decides_by_results():
     sprt = SprtSettings(elo0=0, elo1=4)
     assert run_test(sprt, (434, 4052, 8304, 4206, 492)).decision is Decision.ACCEPT_ELO1
     assert run_test(sprt, (492, 4206, 8304, 4052, 434)).decision is Decision.ACCEPT_ELO0
@@ -100,7 +100,7 @@ def played(chosen, score):
         yield pairs, summarise(chosen, outcomes)
 
 
-def test_two_players_have_one_estimate():
+def test_two_player_standings_match_comparison():
     results = [("1-0", "1/2-1/2"), ("1-0", "0-1"), ("1/2-1/2", "1/2-1/2")]
     for pairs in range(1, 4):
         outcomes = [
@@ -119,7 +119,7 @@ def test_two_players_have_one_estimate():
     assert unfinished.rows[0].elo == unfinished.comparison.estimate.elo.value
 
 
-def test_pairs_that_the_second_player_begins_count_from_the_firsts_side():
+def test_pentanomial_counts_reversed_pairs_from_first_players_side():
     outcomes = [outcome(1, 1, "1-0", players=(1, 0)), outcome(1, 2, "1/2-1/2", players=(1, 0))]
     assert pentanomial(outcomes) == (0, 1, 0, 0, 0)
 
@@ -151,7 +151,7 @@ def test_a_swiss_table_is_ranked_by_points_and_counts_byes():
 
 
 @pytest.mark.parametrize("players", [5, 8])
-def test_a_swiss_is_paired_by_the_points_of_its_table(players):
+def test_swiss_pairing_and_ranking_follow_points(players):
     names = "ABCDEFGH"[:players]
     chosen = settings(*map(engine, names), format=Format.SWISS, rounds=4, games=2)
     table = dict.fromkeys(names, 0)
@@ -175,7 +175,7 @@ def test_games_without_a_result_add_nothing_to_tie_breaks():
     assert [(row.points, row.buchholz) for row in summarise(chosen, lost).rows] == [(0, 0), (0, 0)]
 
 
-def test_a_knockout_has_a_bracket_and_names_its_winner():
+def test_knockout_summary_has_bracket_and_winner():
     chosen = settings(*map(engine, "ABCDE"), format=Format.KNOCKOUT, games=2)
 
     def score(key, game):
@@ -209,7 +209,7 @@ def test_a_knockout_has_a_bracket_and_names_its_winner():
     json.dumps(encode(last), allow_nan=False)
 
 
-def test_other_formats_are_ranked_by_elo_and_have_no_bracket():
+def test_gauntlet_is_ranked_by_elo_and_has_no_bracket():
     chosen = settings(*map(engine, "ABC"), format=Format.GAUNTLET, games=2)
     *_, (_, summary) = played(chosen, lambda key, game: 0.0 if key.second == 2 else 0.5)
     assert summary.rows[0].name == "C"

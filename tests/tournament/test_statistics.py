@@ -25,12 +25,12 @@ LLR_ROWS = [
 
 
 @pytest.mark.parametrize(("counts", "elo0", "elo1", "normalized", "llr", "within"), LLR_ROWS)
-def test_log_likelihood_ratio(counts, elo0, elo1, normalized, llr, within):
+def test_log_likelihood_ratio_matches_reference_values(counts, elo0, elo1, normalized, llr, within):
     value = log_likelihood_ratio(counts, elo0, elo1, normalized=normalized)
     assert value == pytest.approx(llr, abs=within)
 
 
-def test_elo_of_games():
+def test_elo_from_games_matches_reference_values():
     measured = strength((96, 111, 136))
     assert measured.elo.value == pytest.approx(40.70, abs=0.005)
     assert measured.elo.error == pytest.approx(30.43, abs=0.005)
@@ -39,13 +39,13 @@ def test_elo_of_games():
     assert measured.los == pytest.approx(0.9960, abs=0.00005)
 
 
-def test_elo_of_pairs():
+def test_elo_from_pairs_matches_reference_values():
     measured = strength((13, 37, 50, 25, 3))
     assert measured.elo.value == pytest.approx(-43.658, abs=0.0005)
     assert measured.normalized.value == pytest.approx(-63.97, abs=0.005)
 
 
-def test_bounds():
+def test_sprt_bounds_match_reference_values():
     assert sprt_bounds(0.05, 0.05) == pytest.approx((-2.94444, 2.94444), abs=0.00001)
 
 
@@ -59,7 +59,7 @@ def test_few_results_give_finite_values(counts, normalized):
     assert math.isfinite(log_likelihood_ratio(counts, 0, 5, normalized=normalized))
 
 
-def test_swapping_sides_swaps_the_sign():
+def test_swapping_sides_negates_log_likelihood_ratio():
     counts = (5, 20, 40, 30, 11)
     there = log_likelihood_ratio(counts, -3, 7, normalized=True)
     back = log_likelihood_ratio(counts[::-1], -7, 3, normalized=True)
@@ -73,7 +73,7 @@ def test_elo_and_score_are_inverse():
     assert elo_of_score(1) == math.inf
 
 
-def test_nothing_played():
+def test_strength_needs_at_least_one_result():
     assert log_likelihood_ratio((0, 0, 0), 0, 2, normalized=True) == 0
     with pytest.raises(ValueError, match="no results"):
         strength((0, 0, 0))
@@ -116,7 +116,7 @@ def coverage(likelihoods, total, elo):
 @pytest.mark.parametrize("elo", [0, 50, 200])
 @pytest.mark.parametrize("draws", [0.3, 0.6])
 @pytest.mark.parametrize("games", [2, 4, 10, 40, 200])
-def test_the_interval_holds_the_truth_as_often_as_it_says(elo, draws, games):
+def test_confidence_interval_has_stated_coverage(elo, draws, games):
     game = outcomes_of_a_game(elo, draws)
     by_pairs = coverage(np.convolve(game, game), games // 2, elo)
     by_games = coverage(game, games, elo)
@@ -126,7 +126,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(elo, draws, games):
         assert held <= 0.99 or games <= 10
 
 
-def test_pairs_that_are_all_equal_have_an_error():
+def test_identical_pairs_have_nonzero_error():
     by_pairs, by_games = strength((0, 0, 8, 0, 0)).elo, strength((8, 0, 8)).elo
     assert (by_pairs.value, by_games.value) == (0, 0)
     assert 50 < by_pairs.error < by_games.error < 200
@@ -137,7 +137,7 @@ def test_pairs_that_are_all_equal_have_an_error():
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0, 0, 1), (0, 0, 0, 1, 0), (0, 0, 1), (0, 0, 2)])
-def test_one_pair_tells_little(counts):
+def test_one_pair_gives_large_error(counts):
     measured = strength(counts)
     assert measured.elo.value > 0
     assert measured.elo.value + 100 < measured.elo.error < 1000
@@ -145,7 +145,7 @@ def test_one_pair_tells_little(counts):
 
 
 @pytest.mark.parametrize(("outcomes", "total"), [(5, 1), (5, 2), (5, 5), (5, 9), (3, 4), (3, 40)])
-def test_the_likelihood_of_superiority_is_that_of_the_interval(outcomes, total):
+def test_likelihood_of_superiority_agrees_with_interval(outcomes, total):
     for counts in all_counts(outcomes, total).tolist():
         measured = strength(counts)
         holds_zero = abs(measured.elo.value) <= measured.elo.error
@@ -153,7 +153,7 @@ def test_the_likelihood_of_superiority_is_that_of_the_interval(outcomes, total):
         assert either < 0.985 if holds_zero else either > 0.97
 
 
-def test_pairs_are_what_counts_unless_most_games_stand_alone():
+def test_difference_uses_pairs_unless_most_games_are_unpaired():
     assert difference((0, 0, 0, 0, 0), (0, 0, 0)) is None
     assert difference((0, 0, 0, 0, 0), (0, 1, 0)) == strength((0, 1, 0))
     assert difference((0, 0, 8, 0, 0), (8, 0, 8)) == strength((0, 0, 8, 0, 0))
@@ -161,6 +161,6 @@ def test_pairs_are_what_counts_unless_most_games_stand_alone():
     assert difference((0, 0, 1, 0, 0), (1, 0, 4)) == strength((1, 0, 4))
 
 
-def test_the_score_is_the_share_of_the_points():
+def test_score_is_share_of_points():
     assert strength((0, 0, 0, 0, 3)).score == 1
     assert strength((1, 1, 2)).score == 0.625

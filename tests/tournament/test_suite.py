@@ -23,11 +23,11 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
         (Problem("", "", "", best=("d2d4",), mate=3), "e2e4", Mate(3), False),
     ],
 )
-def test_every_condition_that_is_given_counts(problem, move, score, solved):
+def test_problem_requires_all_its_conditions(problem, move, score, solved):
     assert problem.is_solved_by(move, score) is solved
 
 
-def test_opcodes_are_read(tmp_path):
+def test_epd_opcodes_are_parsed(tmp_path):
     path = tmp_path / "a.epd"
     path.write_text(f'# remark\n{START} bm e4 d4; am f3; id "one"; dm 4;\n\n{START} am g4;\n')
     one, two = read(path)
@@ -52,14 +52,14 @@ def test_opcodes_are_read(tmp_path):
         ("8/8/8/8/8/8/8/8 w - - dm 1;", "not a legal"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path, line, reason):
+def test_invalid_epd_line_is_reported_by_number(tmp_path, line, reason):
     path = tmp_path / "a.epd"
     path.write_text(f"{START} bm e4;\n{line}\n", "utf-8")
     with pytest.raises(SettingsError, match=rf"a.epd, line 2: .*{reason}"):
         read(path)
 
 
-def test_a_file_that_is_not_there_or_empty_is_named(tmp_path):
+def test_missing_or_empty_file_is_rejected(tmp_path):
     with pytest.raises(SettingsError, match=r"none.epd"):
         read(tmp_path / "none.epd")
     (tmp_path / "empty.epd").write_text("# nothing\n", "utf-8")
@@ -68,7 +68,7 @@ def test_a_file_that_is_not_there_or_empty_is_named(tmp_path):
 
 
 @pytest.mark.thorough
-async def test_an_engine_that_dies_loses_one_position_and_no_more():
+async def test_engine_crash_fails_one_position_only():
     problems = [Problem("f", str(n), START + " 0 1", avoid=("h2h4",)) for n in range(6)]
     told = []
     attempts = await solve(problems, engine("dies", 2), TimeControl(nodes=1), 2, told.append)
@@ -80,7 +80,7 @@ async def test_an_engine_that_dies_loses_one_position_and_no_more():
     assert len(failed) <= len(attempts) / 2
 
 
-async def test_an_option_that_the_engine_lacks_ends_it_all():
+async def test_unknown_engine_option_stops_suite():
     problems = [Problem("f", "1", START + " 0 1", avoid=("h2h4",))]
     with pytest.raises(SettingsError, match="no option Nothing"):
         await solve(problems, engine(options={"Nothing": 1}), TimeControl(nodes=1), 1)
@@ -88,7 +88,7 @@ async def test_an_option_that_the_engine_lacks_ends_it_all():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("failure", ["illegal", "null-move", "no-move", "empty-bestmove"])
-async def test_no_legal_move_solves_nothing(failure):
+async def test_illegal_or_missing_move_does_not_solve_problem(failure):
     problems = [Problem("f", "1", START + " 0 1", avoid=("h2h4",))]
     (attempt,) = await solve(problems, engine(failure), TimeControl(nodes=1), 1)
     assert not attempt.solved

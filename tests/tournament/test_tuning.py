@@ -41,7 +41,7 @@ def stand_in():
     return f"cmd={command},args={' '.join(arguments)}"
 
 
-def test_it_finds_the_best_numbers_through_the_noise_of_games():
+def test_spsa_finds_best_values_despite_noise():
     spsa = Spsa(
         [Tunable("a", 90, 0, 100, 5, 0.02), Tunable("b", 300, 0, 1000, 50, 0.02)], TRIALS, seed=3
     )
@@ -54,7 +54,7 @@ def test_it_finds_the_best_numbers_through_the_noise_of_games():
     assert strength(found) > -20
 
 
-def test_numbers_stay_in_their_range_and_are_whole():
+def test_spsa_values_are_integers_within_range():
     spsa = Spsa([Tunable("a", 1, 1, 3, 5)], 50)
     for _ in range(50):
         trial = spsa.ask()
@@ -63,7 +63,7 @@ def test_numbers_stay_in_their_range_and_are_whole():
         assert 1 <= spsa.theta["a"] <= 3
 
 
-def test_the_perturbation_is_right_in_the_mean():
+def test_spsa_perturbation_is_unbiased():
     spsa = Spsa([Tunable("a", 10.25, 0, 20, 1.5)], 1)
     trials = []
     for _ in range(4000):
@@ -73,7 +73,7 @@ def test_the_perturbation_is_right_in_the_mean():
     assert {abs(t.plus["a"] - t.minus["a"]) for t in trials} <= {2, 3, 4}
 
 
-def test_a_state_is_taken_up_and_refused_for_another_tuning(tmp_path):
+def test_state_is_loaded_only_for_same_tuning(tmp_path):
     path = tmp_path / "state.json"
     spsa = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
     spsa.tell(spsa.ask(), 2)
@@ -88,7 +88,7 @@ def test_a_state_is_taken_up_and_refused_for_another_tuning(tmp_path):
         again.load(path)
 
 
-def test_a_state_is_refused_for_trials_that_are_played_otherwise(tmp_path):
+def test_state_is_rejected_if_game_settings_changed(tmp_path):
     def spsa(**made_with):
         return Spsa([Tunable("a", 5, 0, 10, 1)], 10, made_with=made_with)
 
@@ -137,7 +137,7 @@ def test_a_second_run_with_other_settings_is_refused(tmp_path, capsys, monkeypat
     assert state.read_bytes() == before
 
 
-def test_a_state_has_one_process(tmp_path, capsys):
+def test_state_is_locked_by_one_process(tmp_path, capsys):
     state = tmp_path / "state.json"
     line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
     with lock(str(state)):
@@ -147,7 +147,7 @@ def test_a_state_has_one_process(tmp_path, capsys):
 
 
 @pytest.mark.needs("stockfish")
-def test_options_that_are_no_numbers_are_refused():
+def test_only_spin_options_can_be_tuned():
     engine = EngineSettings(command=program("stockfish"), name="stockfish")
     options = asyncio.run(declared(engine))
     assert [t.name for t in tunables(options, ["skill level=2"])] == ["Skill Level"]
@@ -158,7 +158,7 @@ def test_options_that_are_no_numbers_are_refused():
 
 
 @pytest.mark.thorough
-def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, capsys):
+def test_search_constants_are_tuned_and_run_resumes(tmp_path, capsys):
     state = tmp_path / "state.json"
     command = ["tune", "search", "FutilityMargin", "ReverseFutilityMargin=40"]
     command += ["--nodes", "40", "--pairs", "3"]
@@ -174,7 +174,7 @@ def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, cap
 
 
 @pytest.mark.needs("stockfish")
-def test_what_cannot_be_tuned_is_said(capsys):
+def test_invalid_tuning_arguments_are_reported(capsys):
     spec = f"cmd={sys.executable},args=-c pass"
     assert cli.main(["tune", "search", "Hash", "--engine", spec]) == 2
     assert "kempelen: engine" in capsys.readouterr().err
@@ -185,7 +185,7 @@ def test_what_cannot_be_tuned_is_said(capsys):
     assert "one that speaks UCI is needed, not gtp" in capsys.readouterr().err
 
 
-def test_a_check_counts_the_pairs_of_what_was_found_against_what_there_was():
+def test_check_plays_tuned_values_against_original_values():
     spsa = Spsa([Tunable("a", 5, 0, 10, 1), Tunable("b", 7, 0, 10, 1)], 10)
     spsa.theta["a"] = 8.3
     check = Check(spsa, 3)
@@ -198,7 +198,7 @@ def test_a_check_counts_the_pairs_of_what_was_found_against_what_there_was():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("better", "status"), [(True, 0), (False, 1)])
-def test_numbers_that_lose_against_those_before_are_no_success(capsys, monkeypatch, better, status):
+def test_exit_status_is_1_if_tuned_values_lose_check(capsys, monkeypatch, better, status):
     played = []
 
     async def play_game(settings, assignment, *rest):
@@ -220,19 +220,19 @@ def test_numbers_that_lose_against_those_before_are_no_success(capsys, monkeypat
     assert "--check must not be negative" in capsys.readouterr().err
 
 
-def test_numbers_that_have_not_changed_are_not_checked():
+def test_unchanged_values_are_not_checked():
     spsa = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
     assert asyncio.run(tuning.check(None, spsa, 3, report=lambda told: None)) is None
 
 
-def test_a_state_that_cannot_be_saved_is_named(tmp_path, capsys):
+def test_unwritable_state_path_is_reported(tmp_path, capsys):
     line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
     assert cli.main([*line, "--state", str(tmp_path / "no" / "state.json")]) == 2
     assert "state.json: its folder does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("change", ['"told": "x"', '"told": -1', '"theta": {"Depth": NaN}'])
-def test_a_damaged_state_is_named(tmp_path, change):
+def test_damaged_state_is_rejected(tmp_path, change):
     path = tmp_path / "state.json"
     spsa = Spsa([Tunable("Depth", 5, 1, 9, 1)], 10)
     spsa.save(path)
@@ -243,7 +243,7 @@ def test_a_damaged_state_is_named(tmp_path, change):
 
 
 @pytest.mark.thorough
-def test_settings_of_the_go_search_are_tuned_by_games(tmp_path, capsys):
+def test_go_search_settings_are_tuned(tmp_path, capsys):
     state = tmp_path / "state.json"
     command = ["tune", "search", "nakade=0.2", "near_1", "--game", "go", "--size", "5"]
     command += ["--nodes", "20", "--pairs", "1", "--check", "0", "--state", str(state), "--json"]
@@ -255,7 +255,7 @@ def test_settings_of_the_go_search_are_tuned_by_games(tmp_path, capsys):
     assert result["values"]["near_1"] == pytest.approx(24, abs=1)
 
 
-def test_each_side_of_a_trial_is_started_with_its_settings(monkeypatch):
+def test_trial_engines_start_with_their_own_settings(monkeypatch):
     seen = []
 
     async def play_game(settings, assignment, pool, *rest):
@@ -287,7 +287,7 @@ def test_each_side_of_a_trial_is_started_with_its_settings(monkeypatch):
     assert spsa.values()["nakade"] > 800
 
 
-def test_what_cannot_be_tuned_in_go_is_said(capsys):
+def test_invalid_go_tuning_arguments_are_reported(capsys):
     line = ["tune", "search", "--game", "go"]
     assert cli.main([*line, "luck"]) == 2
     assert "luck is no setting of the Go search; it has capture, " in capsys.readouterr().err

@@ -55,7 +55,7 @@ def read(tmp_path, text):
         ("options: {Day: 2024-01-01, File: '12'}", "options", {"Day": "2024-01-01", "File": "12"}),
     ],
 )  # fmt: skip
-def test_entries_of_an_engine(tmp_path, entry, path, expected):
+def test_unquoted_yaml_engine_entries_are_parsed(tmp_path, entry, path, expected):
     text = f"time: {{nodes: 5}}\nengines:\n  - {{command: a, {entry}}}\n  - {{command: b}}\n"
     text = text.replace("command: a, command", "command")
     if expected is None:
@@ -84,7 +84,7 @@ def test_entries_of_an_engine(tmp_path, entry, path, expected):
          {"size": 9, "komi": 7.5, "wrap": True}),
     ],
 )  # fmt: skip
-def test_entries_of_a_tournament(tmp_path, entry, path, expected):
+def test_unquoted_yaml_tournament_entries_are_parsed(tmp_path, entry, path, expected):
     text = f"time: 1\n{TWO}{entry}\n"
     if entry.startswith("game"):
         text = text.replace("command: a", "command: a, protocol: gtp")
@@ -101,22 +101,22 @@ def test_entries_of_a_tournament(tmp_path, entry, path, expected):
     json.dumps(encode(value))
 
 
-def test_quotes_and_everything_else_are_as_in_yaml():
+def test_quoted_values_nulls_and_tags_follow_yaml():
     text = "{a: '10', b: [1, null, ~, x], c: {d: !!str 5}}"
     assert load(text) == {"a": "10", "b": ["1", None, None, "x"], "c": {"d": "5"}}
 
 
 @pytest.mark.parametrize("word", ["true", "True", "on", "yes", "1"])
-def test_an_engine_is_told_true(word):
+def test_check_option_converts_true_words(word):
     assert Option("Ponder", "check").check(word) == "true"
 
 
 @pytest.mark.parametrize("word", ["false", "Off", "no", "0"])
-def test_an_engine_is_told_false(word):
+def test_check_option_converts_false_words(word):
     assert Option("Ponder", "check").check(word) == "false"
 
 
-def test_an_engine_is_told_nothing_else():
+def test_check_option_rejects_other_words():
     with pytest.raises(EngineOptionError, match="Ponder is true or false, not 'ture'"):
         Option("Ponder", "check").check("ture")
     assert Option("Style", "combo", choices=("on", "off")).check("on") == "on"

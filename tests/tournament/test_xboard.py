@@ -20,7 +20,7 @@ def xboard(failure="none", after=1, **changes):
     return EngineSettings(command, arguments=arguments, protocol=EngineProtocol.XBOARD, **values)
 
 
-async def test_a_match_with_a_uci_engine():
+async def test_xboard_engine_plays_match_against_uci_engine():
     chosen = settings(
         xboard(options={"memory": 8}), engine(name="uci"), games=4, time=TIME,
         adjudication=Adjudication(maxmoves=6),
@@ -44,7 +44,7 @@ async def test_a_match_with_a_uci_engine():
         ("error", Termination.FAILED),
     ],
 )
-async def test_a_failure_loses_one_game(failure, termination):
+async def test_xboard_failure_loses_one_game(failure, termination):
     chosen = settings(
         xboard(failure, 2), engine(name="uci"), time=TIME, adjudication=Adjudication(maxmoves=6)
     )
@@ -54,13 +54,13 @@ async def test_a_failure_loses_one_game(failure, termination):
     ] * 2
 
 
-async def test_an_engine_without_ping_is_named():
+async def test_engine_without_ping_is_rejected():
     chosen = settings(xboard("no-ping"), engine(name="uci"), time=TIME)
     with pytest.raises(SettingsError, match=r"does not start, as one that speaks xboard: .*ping"):
         await play(chosen)
 
 
-async def test_options_and_limits_are_checked():
+async def test_unknown_options_and_unsupported_limits_are_rejected():
     with pytest.raises(
         SettingsError, match=r"no option Hash; it has: Book File, .*, Style, computer"
     ):
@@ -71,7 +71,7 @@ async def test_options_and_limits_are_checked():
 
 @pytest.mark.thorough
 @pytest.mark.needs("phalanx")
-async def test_a_real_game():
+async def test_phalanx_wins_game_by_checkmate():
     phalanx = EngineSettings(
         program("phalanx"), "phalanx", ("-b-", "-l-"), protocol=EngineProtocol.XBOARD
     )

@@ -66,7 +66,7 @@ def other(tmp_path: Path) -> Path:
     return write(tmp_path / "other", 40, seed=2)
 
 
-def test_games_are_read_in_order_from_any_on(source: Path) -> None:
+def test_games_are_read_in_order_from_any_start(source: Path) -> None:
     with Dataset(source) as dataset:
         assert [number for number, _ in dataset.in_games()] == list(range(GAMES))
         for number, positions in dataset.in_games(skip=40):
@@ -76,7 +76,7 @@ def test_games_are_read_in_order_from_any_on(source: Path) -> None:
         assert not list(dataset.in_games(skip=GAMES))
 
 
-def test_merged_games_are_all_there_once(source: Path, other: Path, tmp_path: Path) -> None:
+def test_merge_keeps_each_position_once(source: Path, other: Path, tmp_path: Path) -> None:
     target = tmp_path / "merged"
     twice = write(tmp_path / "twice", 10, seed=2)
     made = merge([source, other, twice], target, ignore)
@@ -90,7 +90,7 @@ def test_merged_games_are_all_there_once(source: Path, other: Path, tmp_path: Pa
     assert [each["manifest"]["seed"] for each in described] == [1, 2, 2]
 
 
-def test_shuffled_games_are_whole(
+def test_shuffle_keeps_games_whole_and_is_reproducible(
     source: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(derived_files, "POOL_POSITIONS", 300)
@@ -109,7 +109,7 @@ def test_shuffled_games_are_whole(
     assert not (content(tmp_path / "differently") == content(target)).all()
 
 
-def test_split_is_by_game_and_where_the_reader_has_it(source: Path, tmp_path: Path) -> None:
+def test_split_by_game_matches_validation_split_of_reader(source: Path, tmp_path: Path) -> None:
     training, validation = tmp_path / "training", tmp_path / "validation"
     kept, held_out = split(source, training, validation, Fraction(1, 20), ignore)
     assert (content(training) == content(source, part=TRAINING)).all()
@@ -132,7 +132,7 @@ def test_split_is_by_game_and_where_the_reader_has_it(source: Path, tmp_path: Pa
     ],
     ids=str,
 )
-def test_what_is_wanted_is_kept_and_games_keep_their_numbers(
+def test_filter_keeps_wanted_positions_and_game_numbers(
     source: Path, tmp_path: Path, wanted: WantedPositions
 ) -> None:
     target = tmp_path / "chosen"
@@ -163,7 +163,7 @@ def wants(wanted: WantedPositions, position: np.void) -> bool:
     )
 
 
-def test_filters_of_filters_are_all_named(source: Path, tmp_path: Path) -> None:
+def test_manifest_lists_all_applied_filters(source: Path, tmp_path: Path) -> None:
     choose(source, tmp_path / "one", WantedPositions(most_score=300), ignore)
     choose(tmp_path / "one", tmp_path / "two", WantedPositions(first_ply=20), ignore)
     with Dataset(tmp_path / "two") as dataset:
@@ -185,7 +185,7 @@ ACTIONS: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.parametrize("make", ACTIONS.values(), ids=ACTIONS)
-def test_an_interruption_leaves_no_trace(
+def test_interrupted_file_is_completed_identically(
     source: Path, tmp_path: Path, make: Callable[[Path, Path], object]
 ) -> None:
     make(source, tmp_path / "whole")
@@ -199,7 +199,7 @@ def test_an_interruption_leaves_no_trace(
 
 
 @pytest.mark.parametrize("make", ACTIONS.values(), ids=ACTIONS)
-def test_what_lost_games_is_not_gone_on_with(
+def test_damaged_output_file_is_not_resumed(
     source: Path, tmp_path: Path, make: Callable[[Path, Path], object]
 ) -> None:
     target = tmp_path / "made"
@@ -216,7 +216,7 @@ def test_what_lost_games_is_not_gone_on_with(
     "manifest", [b'{"a":' * 5000 + b"1" + b"}" * 5000, b"[1]", b"{"], ids=["deep", "list", "cut"]
 )
 @pytest.mark.usefixtures("usual_recursion")
-def test_a_manifest_that_is_none_is_refused_by_name(
+def test_invalid_manifest_is_rejected(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manifest: bytes
 ) -> None:
     path = tmp_path / "strange"
@@ -238,7 +238,7 @@ def damage_first_block(path: Path) -> None:
     path.write_bytes(data)
 
 
-def test_games_that_are_lost_stay_lost(source: Path, tmp_path: Path) -> None:
+def test_damaged_games_are_left_out_of_derived_files(source: Path, tmp_path: Path) -> None:
     damage_first_block(source)
     choose(source, tmp_path / "chosen", WantedPositions(most_score=32000), ignore)
     with Dataset(tmp_path / "chosen") as dataset:
@@ -247,7 +247,7 @@ def test_games_that_are_lost_stay_lost(source: Path, tmp_path: Path) -> None:
     assert merge([source], tmp_path / "merged", ignore).games == GAMES - 32
 
 
-def test_what_is_read_is_not_written(source: Path, tmp_path: Path) -> None:
+def test_source_file_is_not_overwritten(source: Path, tmp_path: Path) -> None:
     before = source.read_bytes()
     (tmp_path / "link").symlink_to(source)
     with pytest.raises(PositionsError, match="is read here"):
@@ -259,7 +259,7 @@ def test_what_is_read_is_not_written(source: Path, tmp_path: Path) -> None:
     assert source.read_bytes() == before
 
 
-def test_a_file_of_other_sources_is_not_gone_on_with(source: Path, tmp_path: Path) -> None:
+def test_file_made_from_other_sources_is_not_resumed(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "merged"
     merge([source], target, ignore)
     source.unlink()
@@ -269,7 +269,7 @@ def test_a_file_of_other_sources_is_not_gone_on_with(source: Path, tmp_path: Pat
     assert "opening" not in str(refused.value)
 
 
-def test_a_source_of_another_name_is_the_same_one(source: Path, tmp_path: Path) -> None:
+def test_renamed_source_is_recognised(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "merged"
     merge([source], target, ignore)
     before = target.read_bytes()
@@ -278,7 +278,7 @@ def test_a_source_of_another_name_is_the_same_one(source: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["a", "a name that is longer than the one before"])
-def test_a_source_may_be_renamed_before_anything_is_written(
+def test_source_can_be_renamed_before_first_block_is_written(
     name: str, source: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "merged"
@@ -310,7 +310,7 @@ def test_statistics_count_every_position(source: Path) -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("scale", [80.0, 250.0, 900.0])
-def test_the_scale_by_which_results_were_drawn_is_found(scale: float) -> None:
+def test_fit_recovers_scale_of_simulated_results(scale: float) -> None:
     generator = np.random.default_rng(4)
     positions = np.zeros(200_000, packed_dtype)
     scores = generator.normal(0, 400, len(positions)).round()
@@ -328,7 +328,7 @@ def test_the_scale_by_which_results_were_drawn_is_found(scale: float) -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("middle", "scale"), [(200.0, 80.0), (60.0, 20.0), (350.0, 150.0)])
-def test_the_curve_by_which_wins_were_drawn_is_found(middle: float, scale: float) -> None:
+def test_fit_recovers_win_curve_of_simulated_results(middle: float, scale: float) -> None:
     generator = np.random.default_rng(5)
     positions = np.zeros(300_000, packed_dtype)
     scores = generator.normal(0, 400, len(positions)).round()
@@ -349,7 +349,7 @@ def test_the_curve_by_which_wins_were_drawn_is_found(middle: float, scale: float
 
 
 @pytest.mark.parametrize("results", [[0], [0, 0, 0, -1]])
-def test_a_few_results_tell_no_curve(results: list[int]) -> None:
+def test_few_results_give_no_scale_or_win_curve(results: list[int]) -> None:
     positions = np.zeros(60, packed_dtype)
     positions["score"] = np.arange(-300, 300, 10)
     positions["result"] = np.resize(results, len(positions))
@@ -359,7 +359,7 @@ def test_a_few_results_tell_no_curve(results: list[int]) -> None:
     assert found.winning() is None
 
 
-def test_the_phase_of_the_start_is_24_and_of_kings_0() -> None:
+def test_phase_is_24_at_start_and_0_for_bare_kings() -> None:
     from agent.chess.packed import CASTLING_ROOK
     from training.position_statistics import phases_of
 
@@ -373,7 +373,7 @@ def test_the_phase_of_the_start_is_24_and_of_kings_0() -> None:
     assert phases_of(positions).tolist() == [24, 0]
 
 
-def test_files_that_were_joined_otherwise_are_refused(tmp_path: Path) -> None:
+def test_concatenated_files_are_rejected(tmp_path: Path) -> None:
     one, other = write(tmp_path / "one"), write(tmp_path / "other", seed=2)
     joined = tmp_path / "joined"
     head = one.read_bytes()[: Dataset(one).contents[0].manifest_end]
@@ -383,7 +383,7 @@ def test_files_that_were_joined_otherwise_are_refused(tmp_path: Path) -> None:
             Dataset(joined)
 
 
-def test_intervals_of_scores_are_equally_wide() -> None:
+def test_score_bins_have_equal_width() -> None:
     positions = np.zeros(2001, packed_dtype)
     positions["score"] = np.arange(-1000, 1001)
     found = PositionStatistics()

@@ -57,7 +57,7 @@ def plain(function: Callable[[chess.Board], Any]) -> EvaluationReport:
     return examine(ChessExaminee(Evaluation("mine.py:f", python=function)))
 
 
-def test_the_positions_are_legal_and_of_all_kinds() -> None:
+def test_examined_positions_are_legal_and_varied() -> None:
     boards = varied_positions()
     assert len(boards) > 300
     assert all(board.is_valid() and board.outcome() is None for board in boards)
@@ -79,7 +79,7 @@ def test_the_positions_are_legal_and_of_all_kinds() -> None:
 @pytest.mark.parametrize(
     "spec", ["handcrafted", "training.baselines:material", "training.baselines:plain_material"]
 )
-def test_what_is_shipped_passes(spec: str) -> None:
+def test_shipped_evaluations_pass(spec: str) -> None:
     told: list[int] = []
     report = examine(ChessExaminee(load(spec)), told.append)
     assert (report.failed, report.failures, report.beyond, report.uneven) == (0, (), 0, 0)
@@ -91,7 +91,7 @@ def test_what_is_shipped_passes(spec: str) -> None:
     assert min(report.calls_a_second, report.nodes_a_second, report.usual_nodes_a_second) > 0
 
 
-def test_the_network_that_ships_passes() -> None:
+def test_shipped_network_passes() -> None:
     report = examine(ChessExaminee(load_attended("nnue", load_of_chess)))
     assert (report.failed, report.uneven, report.compiled) == (0, 0, True)
     assert min(report.calls_a_second, report.nodes_a_second) > 0
@@ -99,7 +99,7 @@ def test_the_network_that_ships_passes() -> None:
         load_attended("nnue")
 
 
-def test_material_is_counted_alike_compiled_and_plain() -> None:
+def test_compiled_and_plain_material_agree() -> None:
     compiled = ChessExaminee(load("training.baselines:material"))
     compiled.prepare()
     for board in varied_positions():
@@ -108,7 +108,7 @@ def test_material_is_counted_alike_compiled_and_plain() -> None:
     assert baselines.nothing(None) == 0
 
 
-def test_failures_are_told_apart_with_line_and_position() -> None:
+def test_failures_are_grouped_with_line_and_position() -> None:
     def fails(board: chess.Board) -> int:
         if len(board.piece_map()) == 32:
             raise KeyError("all")
@@ -127,7 +127,7 @@ def test_failures_are_told_apart_with_line_and_position() -> None:
 
 
 @pytest.mark.parametrize("value", [1.5, None, "1", float("nan")])
-def test_what_is_no_whole_number_is_a_failure(value: Any) -> None:
+def test_non_integer_value_is_a_failure(value: Any) -> None:
     report = plain(lambda board: value)
     assert report.failed == report.calls
     assert report.lowest is None
@@ -136,14 +136,14 @@ def test_what_is_no_whole_number_is_a_failure(value: Any) -> None:
 
 
 @pytest.mark.thorough
-def test_an_exit_is_a_failure() -> None:
+def test_system_exit_is_a_failure() -> None:
     def leaves(board: chess.Board) -> int:
         raise SystemExit(3)
 
     assert "SystemExit: 3" in plain(leaves).failures[0].message
 
 
-def test_the_value_for_white_is_recognised() -> None:
+def test_value_from_whites_view_is_detected() -> None:
     report = plain(
         lambda board: baselines.plain_material(board) * (1 if board.turn == chess.WHITE else -1)
     )
@@ -155,19 +155,19 @@ def test_the_value_for_white_is_recognised() -> None:
     assert abs(baselines.plain_material(chess.Board(fen))) == abs(report.worst[0].value)
 
 
-def test_another_unevenness_is_none_of_sides() -> None:
+def test_other_asymmetry_is_not_reported_as_one_sided() -> None:
     report = plain(lambda board: len(board.pieces(chess.PAWN, chess.WHITE)))
     assert report.uneven
     assert not report.one_sided
 
 
-def test_great_values_are_counted() -> None:
+def test_out_of_range_values_are_counted() -> None:
     report = plain(lambda board: 30_000 if board.is_check() else 28_999)
     assert report.beyond == sum(board.is_check() for board in varied_positions()) * 2 > 0
 
 
 @pytest.mark.thorough
-def test_compiled_ones(compiled: Callable[[str], EvaluationReport]) -> None:
+def test_compiled_evaluations_are_examined(compiled: Callable[[str], EvaluationReport]) -> None:
     report = compiled("white_pawns")
     assert (report.compiled, report.failed, report.lowest, report.highest) == (True, 0, 0, 8)
     assert report.uneven
@@ -186,15 +186,13 @@ def endless(board: chess.Board) -> int:
         pass
 
 
-def test_a_call_that_does_not_return_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_evaluation_call_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examination, "CALL_PATIENCE", 0.2)
     with pytest.raises(StuckError, match=r"mine.py:f, called on rnbq.* did not come back"):
         plain(endless)
 
 
-def test_a_file_that_does_not_end_is_given_up(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endless_evaluation_file_times_out(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examination, "LOADING_PATIENCE", 0.2)
     file = tmp_path / "endless.py"
     file.write_text("while True:\n    pass\n")
@@ -202,7 +200,7 @@ def test_a_file_that_does_not_end_is_given_up(
         load_attended(f"{file}:f")
 
 
-def test_what_goes_on_is_waited_for() -> None:
+def test_attended_work_returns_result_or_raises() -> None:
     def work(doing: Callable[[str, float], None]) -> str:
         for step in range(10):
             doing(f"step {step}", 20.0)
@@ -215,7 +213,7 @@ def test_what_goes_on_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize("name", ["othello", "pig", "connect-four", "nim"])
-def test_other_games(name: str) -> None:
+def test_evaluations_of_other_games_are_examined(name: str) -> None:
     kind = catalogue.find(name)
     algorithm = algorithm_for(kind.new())
     assert algorithm == ("expectiminimax" if name == "pig" else "alpha-beta")
@@ -240,13 +238,13 @@ def test_positions_of_other_games_are_named_by_their_moves() -> None:
         assert game.key() == key
 
 
-def test_compiled_evaluations_are_for_chess() -> None:
+def test_compiled_evaluation_is_rejected_for_other_games() -> None:
     with pytest.raises(EvaluationError, match="for compiled searches"):
         GameExaminee(catalogue.find("nim"), {}, load("training.baselines:material"), "alpha-beta")
 
 
 @pytest.mark.thorough
-def test_batches_are_judged_as_their_positions_are(tmp_path: Any) -> None:
+def test_batch_values_must_equal_single_values(tmp_path: Any) -> None:
     """Most slips of a network's author show in full batches alone."""
     file = tmp_path / "mine.py"
     file.write_text(

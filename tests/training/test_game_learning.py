@@ -52,7 +52,7 @@ def test_an_interrupted_run_makes_the_same_file(tmp_path, neurons):
     assert learned(tmp_path / "other.learned", other) != whole
 
 
-def test_a_checkpoint_of_another_run_or_damaged_is_refused_by_name(tmp_path):
+def test_checkpoint_of_other_run_or_damaged_is_rejected(tmp_path):
     path = tmp_path / "a.learned"
     learned(path, settings(1))
     with pytest.raises(LearningError, match=r"a\.run was begun otherwise \(steps was 1, is 2\)"):
@@ -71,7 +71,7 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused_by_name(tmp_path):
 @pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("game", sorted({*catalogue.built_in()} - {"chess", "go", "checkers"}))
 @pytest.mark.parametrize("neurons", [(8,), ()], ids=["network", "weights"])
-def test_every_game_is_learned_and_judged(tmp_path, game, neurons):
+def test_every_game_can_be_learned_and_evaluated(tmp_path, game, neurons):
     play = PlaySettings(playouts=4, longest=12)
     wanted = settings(1, game, games=2, neurons=neurons, play=play, look=LookSettings(longest=12))
     learned(tmp_path / "a.learned", wanted)
@@ -80,7 +80,7 @@ def test_every_game_is_learned_and_judged(tmp_path, game, neurons):
     assert -1 < value < 1
 
 
-def test_gradients_are_those_of_the_losses():
+def test_gradients_match_finite_differences():
     generator = np.random.default_rng(3)
     learner = AdamLearner(random_layers([5, 7, 4], generator))
     for each in learner.parameters:
@@ -109,13 +109,13 @@ def test_gradients_are_those_of_the_losses():
         ("nim", {}, 1),
     ],
 )
-def test_symmetries_are_found(game, options, count):
+def test_board_symmetries_are_found(game, options, count):
     """Of Othello's eight those that change the start's colours are none."""
     at = catalogue.new_game(game, **options)
     assert len(symmetries_of(at, encoding_of(at).vocabulary)) == count
 
 
-def test_a_symmetry_moves_what_is_seen_and_the_moves_alike():
+def test_symmetry_maps_squares_and_moves_consistently():
     """A board in the image, with a move in the image, is the image of the board after it."""
     at, image = catalogue.new_game("tic-tac-toe"), catalogue.new_game("tic-tac-toe")
     encoding = encoding_of(at)
@@ -143,7 +143,7 @@ def play(first, second, seed):
 
 
 @pytest.mark.thorough
-def test_weights_learn_to_beat_chance(tmp_path):
+def test_learned_weights_beat_random_play(tmp_path):
     """One look ahead by the weights of 300 games wins nine of ten games that it begins."""
     learned(tmp_path / "w.learned", settings(6, games=50, neurons=()))
     evaluate = catalogue.evaluation("tic-tac-toe", f"learned:{tmp_path / 'w.learned'}")
@@ -159,7 +159,7 @@ def test_weights_learn_to_beat_chance(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_network_loses_no_game_of_tic_tac_toe(tmp_path):
+def test_learned_network_never_loses_tic_tac_toe(tmp_path):
     path = tmp_path / "t.learned"
     learned(path, settings(20, games=32, neurons=(64, 32), play=PlaySettings(playouts=32)))
     kind, perfect = catalogue.find("tic-tac-toe"), AlphaBeta(catalogue.evaluation("tic-tac-toe"))
@@ -177,7 +177,7 @@ def test_a_network_loses_no_game_of_tic_tac_toe(tmp_path):
         assert play(other, own, seed) <= 0
 
 
-def test_what_was_learned_for_a_board_judges_no_other_of_as_many_squares():
+def test_encoding_rejects_board_with_swapped_dimensions():
     lying, upright = ConnectFour(6, 4), ConnectFour(4, 6)
     encoding = from_json(encoding_of(lying).as_json())
     assert encoding.take(lying)
@@ -185,7 +185,7 @@ def test_what_was_learned_for_a_board_judges_no_other_of_as_many_squares():
         encoding.take(upright)
 
 
-def test_files_that_cannot_be_used_are_refused_by_name(tmp_path):
+def test_unusable_learned_files_are_rejected(tmp_path):
     path = tmp_path / "t.learned"
     content = bytearray(learned(path, settings(1)))
     with pytest.raises(EvaluationError, match=r"learned for tic-tac-toe and cannot judge"):
@@ -221,7 +221,7 @@ def write_made_up(path, content, change, numbers=None):
         (-65504, 12, "its weights are so large that their sums may overflow"),
     ],
 )
-def test_weights_that_make_nonsense_are_refused_by_name(tmp_path, weight, layers, message):
+def test_nonfinite_or_overflowing_weights_are_rejected(tmp_path, weight, layers, message):
     path = tmp_path / "t.learned"
     content = learned(path, settings(1, neurons=()))
     shape = [read(path).encoding.inputs, *[8] * layers, 1]
@@ -250,7 +250,7 @@ def test_weights_that_make_nonsense_are_refused_by_name(tmp_path, weight, layers
     ],
     ids=str,
 )
-def test_a_file_that_was_made_up_is_refused_by_name(tmp_path, change):
+def test_learned_file_with_invalid_header_is_rejected(tmp_path, change):
     path = tmp_path / "t.learned"
     content = learned(path, settings(1, neurons=()))
     write_made_up(path, content, change, b"" if len(change.get("shape", "19")) < 2 else None)
@@ -290,7 +290,7 @@ class Circling:
         return None
 
 
-def test_a_game_without_an_end_has_symmetries_too():
+def test_symmetry_search_handles_endless_game():
     assert len(symmetries_of(Circling(), ("go on",))) == 1
 
 
@@ -299,6 +299,6 @@ class Counting(Circling):
         return [70_000.0]
 
 
-def test_features_that_are_too_large_are_told():
+def test_out_of_range_features_are_rejected():
     with pytest.raises(ValueError, match="features of Counting must be numbers from -65504"):
         PositionEncoding("features", 1, ("go on",)).take(Counting())

@@ -29,7 +29,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-def test_games_follow_from_the_plan_whatever_interrupts_them(played: Path, tmp_path: Path) -> None:
+def test_interrupted_selfplay_makes_same_games(played: Path, tmp_path: Path) -> None:
     manifest, games = read(played)
     assert manifest == PLAN.manifest("test")
     assert [game.number for game in games] == list(range(GAMES))
@@ -53,7 +53,9 @@ def test_games_follow_from_the_plan_whatever_interrupts_them(played: Path, tmp_p
         ('"go"', '"chess"', "is no file of `kempelen selfplay --game go`"),
     ],
 )
-def test_damage_is_named(played: Path, tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_damaged_games_file_is_reported(
+    played: Path, tmp_path: Path, old: str, new: str, message: str
+) -> None:
     path = tmp_path / "games.txt"
     text = played.read_text()
     assert old in text
@@ -63,14 +65,14 @@ def test_damage_is_named(played: Path, tmp_path: Path, old: str, new: str, messa
     assert str(path) in str(raised.value)
 
 
-def test_games_of_another_plan_are_not_mixed(played: Path) -> None:
+def test_games_with_other_settings_are_not_appended(played: Path) -> None:
     before = played.read_bytes()
     with pytest.raises(GoGamesError, match=r"begun otherwise \(playouts was 30, is 31\)"):
         list(generate(played, GoPlan(size=5, playouts=31, seed=4), "test", 20, 1))
     assert played.read_bytes() == before
 
 
-def test_games_of_another_player_are_not_mixed(tmp_path: Path) -> None:
+def test_games_of_other_kernel_or_weights_are_not_appended(tmp_path: Path) -> None:
     manifest = PLAN.manifest("test")
     for name in ("kernel", "weights"):
         with pytest.raises(GoGamesError, match=f"{name} was another, is {manifest[name]}"):
@@ -81,7 +83,7 @@ def test_games_of_another_player_are_not_mixed(tmp_path: Path) -> None:
             next(generate(path, PLAN, "test", 1, 1))
 
 
-def test_a_file_of_games_has_one_process(played: Path) -> None:
+def test_games_file_is_locked_by_one_process(played: Path) -> None:
     before = played.read_bytes()
     with lock(str(played)), pytest.raises(GoGamesError, match="being written by another process"):
         next(generate(played, PLAN, "test", 20, 1))
@@ -104,7 +106,7 @@ def contests(chance: np.random.Generator, weights: dict[str, float], number: int
 
 
 @pytest.mark.thorough
-def test_strengths_are_found_again() -> None:
+def test_fit_recovers_feature_weights() -> None:
     weights = {"escapes": 2.0, "gives atari": 0.7, "passes": -1.5}
     chance = np.random.default_rng(6)
     training, validation = (contests(chance, weights, number) for number in (6000, 1000))
@@ -119,14 +121,14 @@ def test_strengths_are_found_again() -> None:
     assert last.history[-1][1].top_1 > 0.3
 
 
-def test_what_is_seen_seldom_stays_near_neutral() -> None:
+def test_strong_prior_keeps_rare_features_near_neutral() -> None:
     chance = np.random.default_rng(6)
     few = contests(chance, {"escapes": 3.0}, 4)
     loose, tight = (list(fit(few, few, 15, 10, prior))[-1].features for prior in (0.1, 30.0))
     assert 0 < tight["escapes"] < 0.5 < loose["escapes"]
 
 
-def test_the_command_writes_weights_that_can_be_loaded(played: Path, tmp_path: Path) -> None:
+def test_tune_patterns_writes_loadable_weights(played: Path, tmp_path: Path) -> None:
     output, picture = tmp_path / "weights.json", tmp_path / "fit.svg"
     line = ["tune", "patterns", played, "-o", output, "--iterations", 3, "--rare", 2]
     done = in_process.run(*line, "--json", "--plot", picture)
@@ -154,7 +156,7 @@ def test_the_command_writes_weights_that_can_be_loaded(played: Path, tmp_path: P
         (["{few}", "-o", "w.json"], "8 games or more are needed"),
     ],
 )
-def test_what_cannot_be_learned_from_is_named(
+def test_tune_patterns_reports_invalid_arguments(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -166,7 +168,7 @@ def test_what_cannot_be_learned_from_is_named(
     assert not (tmp_path / "w.json").exists()
 
 
-def test_the_command_plays_and_shows(tmp_path: Path) -> None:
+def test_selfplay_command_plays_and_shows_go_games(tmp_path: Path) -> None:
     path = tmp_path / "games.txt"
     line = ["selfplay", path, "--game", "go", "--size", 5, "--playouts", 20, "--processes", 1]
     done = in_process.run(*line, "--games", 2, "--json")
@@ -186,7 +188,7 @@ def test_the_command_plays_and_shows(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_games_on_a_board_that_is_no_square_are_learned_from(tmp_path: Path) -> None:
+def test_patterns_are_learned_from_rectangular_board_games(tmp_path: Path) -> None:
     path, output = tmp_path / "games.txt", tmp_path / "weights.json"
     line = ["selfplay", path, "--game", "go", "--size", "4x7", "--playouts", 20]
     played = in_process.run(*line, "--processes", 1, "--games", 8)

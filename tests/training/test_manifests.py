@@ -10,14 +10,14 @@ MERGED = {"merged": [{"file": "a", "manifest": PLAYED}, {"file": "b", "manifest"
 SHUFFLED = {"shuffled": [{"file": "c", "manifest": MERGED}], "filters": []}
 
 
-def test_whose_positions_and_scores_they_are_is_found_below() -> None:
+def test_origins_are_found_in_nested_manifests() -> None:
     assert [*origins(PLAYED)] == [PLAYED]
     assert [*origins(SHUFFLED)] == [PLAYED, SCORED]
     scores = {"engine": "other", "nodes": 5}
     assert [*origins(SHUFFLED | {"scores": scores})] == [PLAYED | {"scores": scores}] * 2
 
 
-def test_openings_are_counted_wherever_they_are() -> None:
+def test_openings_are_counted_in_nested_manifests() -> None:
     (source,) = counted(SHUFFLED)["shuffled"]
     assert [each["manifest"]["openings"] for each in source["manifest"]["merged"]] == [2, 2]
     assert counted({"openings": []}) == {"openings": 0}
@@ -37,7 +37,7 @@ def test_openings_are_counted_wherever_they_are() -> None:
         ({"merged": [{"manifest": 4}]}, "it has no entries"),
     ],
 )
-def test_what_cannot_be_ours_is_refused(manifest: object, message: str) -> None:
+def test_invalid_manifests_are_rejected(manifest: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         require_known(manifest)
     assert require_known(SHUFFLED) is SHUFFLED

@@ -136,7 +136,7 @@ def config(folder: Path, **entries: Any) -> Path:
 
 
 @pytest.mark.thorough
-def test_inputs_are_those_of_the_model() -> None:
+def test_inputs_match_reference_model() -> None:
     boards = random_boards(games=24, seed=1)
     assert {board.turn for board in boards} == {True, False}
     assert any(board.castling_rights & ~(chess.BB_A1 | chess.BB_H1) for board in boards)
@@ -153,7 +153,7 @@ def outputs_of(shape: NetworkShape, parameters: Floats, positions: Packed) -> Fl
 
 
 @pytest.mark.parametrize(("neurons", "buckets", "scale"), [(32, 1, 400), (96, 8, 250)])
-def test_gradients_are_the_slopes_of_the_loss(
+def test_gradients_match_finite_differences(
     positions: Packed, neurons: int, buckets: int, scale: float
 ) -> None:
     chosen = np.random.default_rng(1).permutation(positions)[:60]
@@ -188,7 +188,7 @@ def test_gradients_are_the_slopes_of_the_loss(
     assert set(np.nonzero(rows.any(axis=1))[0].tolist()) <= used
 
 
-def test_a_step_is_that_of_adamw_and_what_is_learned_stays_in_its_bounds() -> None:
+def test_optimizer_step_is_adamw_with_bounded_weights() -> None:
     shape = NetworkShape(32, 2)
     generator = np.random.default_rng(5)
     rows = aligned_rows(4, shape.padded)
@@ -215,7 +215,7 @@ def test_a_step_is_that_of_adamw_and_what_is_learned_stays_in_its_bounds() -> No
     assert np.abs(rounded - parameters)[: shape.size].max() <= 0.5001 / network_format.WEIGHT_ONE
 
 
-def test_every_position_comes_once_a_turn() -> None:
+def test_stream_yields_every_position_once_per_pass() -> None:
     numbered = np.zeros(100, packed_dtype)
     numbered["fullmoves"] = np.arange(100)
     stream = Stream(numbered, 30, seed=1)
@@ -230,7 +230,7 @@ def test_every_position_comes_once_a_turn() -> None:
 
 
 @pytest.mark.thorough
-def test_a_few_positions_are_learned_by_heart(
+def test_training_can_overfit_few_positions(
     played: Path, positions: Packed, tmp_path: Path
 ) -> None:
     few = np.random.default_rng(1).permutation(positions)[:64]
@@ -240,7 +240,7 @@ def test_a_few_positions_are_learned_by_heart(
     assert made.losses[-1][1] < 3e-4
 
 
-def test_what_is_exported_plays_as_it_was_judged(
+def test_exported_network_matches_training_outputs(
     played: Path, positions: Packed, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, played, neurons=64, epochs=4, buckets=4, batch=128)
@@ -258,7 +258,7 @@ def test_what_is_exported_plays_as_it_was_judged(
     assert len(np.unique(scores)) > 50
 
 
-def test_tempo_is_left_out_of_every_score_of_the_file(
+def test_tempo_is_subtracted_from_exported_scores(
     played: Path, positions: Packed, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, played, epochs=2, batch=128)
@@ -277,7 +277,7 @@ def test_tempo_is_left_out_of_every_score_of_the_file(
 
 
 @pytest.mark.parametrize("neurons", [32, 96])
-def test_training_goes_on_from_another_network(
+def test_training_starts_from_existing_network(
     played: Path, positions: Packed, tmp_path: Path, neurons: int
 ) -> None:
     assert main(["train", str(config(tmp_path, data=[str(played)], rate=0.003))]) == 0
@@ -299,7 +299,7 @@ def test_training_goes_on_from_another_network(
         assert np.abs(second.weights["outputs"][0, :, :, 32:]).max() > 0
 
 
-def test_a_network_that_training_cannot_go_on_from(
+def test_unsuitable_initial_network_is_rejected(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries: dict[str, Any] = {"data": [str(played)], "epochs": 1, "positions": 256}
@@ -338,7 +338,7 @@ def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: P
     assert squared_error(outputs, contrary, settings.target) == last.losses[0][1]
 
 
-def test_positions_are_those_that_the_filter_lets_pass(played: Path) -> None:
+def test_filter_selects_positions_by_ply_and_score(played: Path) -> None:
     wanted = PositionFilter(first_ply=30, largest_score=150)
     data = network_data.load([str(played)], wanted, PLAIN)
     with Dataset(played) as dataset:
@@ -366,7 +366,7 @@ def straight(played: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_run_that_is_ended_between_epochs_goes_on(
+def test_run_stopped_between_epochs_resumes_identically(
     played: Path, straight: bytes, tmp_path: Path, threads: int
 ) -> None:
     settings = settings_from(str(config(tmp_path, data=[str(played)], **LONGER)))
@@ -387,7 +387,7 @@ def test_a_run_that_is_ended_between_epochs_goes_on(
 
 
 @pytest.mark.thorough
-def test_killed_at_random_and_resumed_the_file_is_the_same(
+def test_killed_and_resumed_run_makes_same_file(
     played: Path, straight: bytes, tmp_path: Path
 ) -> None:
     file = config(tmp_path, data=[str(played)], threads=2, **LONGER)
@@ -412,7 +412,7 @@ def test_killed_at_random_and_resumed_the_file_is_the_same(
     assert (tmp_path / "made.nnue").read_bytes() == straight
 
 
-def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path) -> None:
+def test_train_command_reports_results_and_writes_manifest(played: Path, tmp_path: Path) -> None:
     file = config(tmp_path, data=[str(played)], filter={"first_ply": 10}, buckets=2)
     run = in_process.run("train", file, "--json", "--plot", tmp_path / "losses.svg")
     assert (run.returncode, run.stderr) == (0, "")
@@ -452,7 +452,7 @@ def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path)
         ({"nodes": 700, "depth": 6}, "depth 6 or 700 nodes"),
     ],
 )
-def test_scores_of_another_engine_are_called_so(
+def test_manifest_names_engine_that_scored_positions(
     ends: dict[str, int], words: str, played: Path, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, played, result_share=0.25)
@@ -497,7 +497,7 @@ def test_scores_of_another_engine_are_called_so(
         ({"output": ""}, "output: name the network's file"),
     ],
 )
-def test_settings_that_cannot_be_used(
+def test_invalid_settings_are_rejected(
     entries: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = config(tmp_path, **{"data": ["positions.bin"], **entries})
@@ -515,7 +515,7 @@ def test_settings_that_cannot_be_used(
         ("data: [x.bin]\n", "output: missing"),
     ],
 )
-def test_a_file_that_holds_no_settings(
+def test_invalid_settings_file_is_rejected(
     text: str | None, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "train.yaml"
@@ -527,7 +527,7 @@ def test_a_file_that_holds_no_settings(
     assert reason in said
 
 
-def test_paths_that_cannot_be_used(
+def test_invalid_paths_are_rejected(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def complaint(*options: str, **entries: Any) -> str:
@@ -559,7 +559,7 @@ def test_paths_that_cannot_be_used(
     assert played.read_bytes() == before
 
 
-def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_path: Path) -> None:
+def test_data_needs_training_and_validation_positions(positions: Packed, tmp_path: Path) -> None:
     for games, reason in ((0, "no position to learn from"), (4, "no position of those held out")):
         path = tmp_path / f"{games}.bin"
         with Writer(path, {"engine": "test"}, block_games=4) as writer:
@@ -569,7 +569,7 @@ def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_
             network_data.load([str(path)], EVERYTHING, PLAIN)
 
 
-def test_files_of_their_own_judge_what_is_learned(played: Path, tmp_path: Path) -> None:
+def test_validation_files_must_not_overlap_training_data(played: Path, tmp_path: Path) -> None:
     learned, held_out = tmp_path / "learned.bin", tmp_path / "held_out.bin"
     split(played, learned, held_out, Fraction(1, 10), lambda done: None)
     for target in (PLAIN, Target(0, 400, trace_decay=0.5)):
@@ -614,7 +614,7 @@ def test_files_of_their_own_judge_what_is_learned(played: Path, tmp_path: Path) 
         network_data.load([str(learned)], short, PLAIN, [str(held_out)])
 
 
-def test_what_is_sound_of_a_damaged_file_is_used(
+def test_intact_games_of_damaged_file_are_used(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "cut.bin"
@@ -624,16 +624,14 @@ def test_what_is_sound_of_a_damaged_file_is_used(
     assert "bytes are damaged; its other games are used" in said
 
 
-def test_a_rate_that_is_far_too_high_does_no_harm_but_to_the_network(
-    played: Path, tmp_path: Path
-) -> None:
+def test_excessive_learning_rate_does_not_crash_training(played: Path, tmp_path: Path) -> None:
     file = config(tmp_path, data=[str(played)], rate=1, neurons=512, positions=512)
     assert main(["train", str(file)]) == 0
     assert network_format.read(tmp_path / "made.nnue").manifest["losses"][0][1] > 0.02
 
 
 @pytest.mark.parametrize("field", ["occupied", "pieces"])
-def test_positions_that_are_none_are_refused(
+def test_invalid_positions_are_rejected(
     field: str, played: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocks = Dataset.blocks
@@ -662,7 +660,7 @@ Damage = Callable[[bytes], bytes]
         (lambda content: b"text" + content, "is no checkpoint of ours"),
     ],
 )
-def test_a_checkpoint_that_cannot_be_used(
+def test_damaged_checkpoint_is_rejected_and_kept(
     damage: Damage,
     reason: str,
     played: Path,
@@ -680,7 +678,7 @@ def test_a_checkpoint_that_cannot_be_used(
     assert kept.read_bytes() == content
 
 
-def test_a_manifest_without_room_is_refused_before_the_training(
+def test_oversized_manifest_is_rejected_before_training(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started = tmp_path / "started.nnue"
@@ -697,7 +695,7 @@ def test_a_manifest_without_room_is_refused_before_the_training(
 
 @pytest.mark.parametrize("head", ['{"a":' * 5000 + "1" + "}" * 5000, "[]", "{}", "{"])
 @pytest.mark.usefixtures("usual_recursion")
-def test_a_checkpoint_whose_head_is_none_is_refused_by_name(head: str, tmp_path: Path) -> None:
+def test_checkpoint_with_invalid_header_is_rejected(head: str, tmp_path: Path) -> None:
     path = tmp_path / "kept"
     path.write_bytes(ContainerFormat(b"magic").pack(head, b""))
     with pytest.raises(TrainingError, match="kept is no checkpoint of ours"):
@@ -705,7 +703,7 @@ def test_a_checkpoint_whose_head_is_none_is_refused_by_name(head: str, tmp_path:
 
 
 @pytest.mark.thorough
-def test_a_run_with_other_settings_or_data_is_refused_by_name(
+def test_run_with_other_settings_or_data_is_rejected(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries: dict[str, Any] = {"data": [str(played)], "epochs": 1, "positions": 256}
@@ -733,7 +731,7 @@ def test_a_run_with_other_settings_or_data_is_refused_by_name(
     assert main(["train", str(config(tmp_path, **entries | {"data": [str(moved)]}))]) == 0
 
 
-def test_a_checkpoint_has_one_process(
+def test_checkpoint_is_locked_by_one_process(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = config(tmp_path, data=[str(played)])
@@ -743,7 +741,7 @@ def test_a_checkpoint_has_one_process(
     assert not (tmp_path / "made.nnue").exists()
 
 
-def test_a_full_disk_is_told_with_the_file(
+def test_full_disk_error_names_file(
     played: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -770,7 +768,7 @@ def test_a_full_disk_is_told_with_the_file(
 
 
 @pytest.mark.thorough
-def test_a_run_that_nobody_reads_goes_on_from_its_last_epoch(
+def test_run_stopped_by_closed_output_resumes_from_last_epoch(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = config(tmp_path, data=[str(played)], positions=256)
@@ -784,7 +782,7 @@ def test_a_run_that_nobody_reads_goes_on_from_its_last_epoch(
     assert "going on after epoch 1\n" in capsys.readouterr().err
 
 
-def test_an_interruption_is_told(
+def test_interruption_is_reported(
     played: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -798,7 +796,7 @@ def test_an_interruption_is_told(
     assert "interrupted; the same line goes on" in capsys.readouterr().err
 
 
-def test_a_game_has_one_number_where_some_are_held_out(played: Path, tmp_path: Path) -> None:
+def test_data_files_with_renumbered_games_are_rejected(played: Path, tmp_path: Path) -> None:
     shuffled, chosen = tmp_path / "shuffled.bin", tmp_path / "chosen.bin"
     shuffle([played], shuffled, 1, lambda done: None)
     choose(played, chosen, WantedPositions(most_score=1000), lambda done: None)
@@ -812,7 +810,7 @@ def test_a_game_has_one_number_where_some_are_held_out(played: Path, tmp_path: P
         network_data.load([str(parts[0]), str(chosen)], EVERYTHING, PLAIN)
 
 
-def test_an_epoch_of_one_step_is_told(played: Path, tmp_path: Path) -> None:
+def test_single_step_epoch_gives_warning(played: Path, tmp_path: Path) -> None:
     for batch, told in ((64, False), (1 << 14, True)):
         file = config(tmp_path, data=[str(played)], epochs=1, batch=batch)
         done = in_process.run("train", file)

@@ -74,7 +74,7 @@ def rescored(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-def test_positions_and_results_stay_and_scores_are_new(played: Path, rescored: Path) -> None:
+def test_rescoring_keeps_positions_and_changes_scores(played: Path, rescored: Path) -> None:
     with Dataset(played) as before, Dataset(rescored) as after:
         scores = after.contents[0].manifest["scores"]
         assert scores["nodes"] == 60
@@ -91,7 +91,7 @@ def test_positions_and_results_stay_and_scores_are_new(played: Path, rescored: P
 
 
 @pytest.mark.thorough
-def test_scores_of_a_depth(played: Path, tmp_path: Path) -> None:
+def test_rescoring_by_depth_records_its_limits(played: Path, tmp_path: Path) -> None:
     arguments = ["--engine", ENGINE, "--depth", "2", "--one-in", "9", "--processes", "1"]
     for more, ends in (([], {"depth": 2}), (["--nodes", "9"], {"depth": 2, "nodes": 9})):
         target = tmp_path / f"{len(more)}"
@@ -105,14 +105,16 @@ def test_scores_of_a_depth(played: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_an_interruption_leaves_no_trace(played: Path, rescored: Path, tmp_path: Path) -> None:
+def test_interrupted_rescoring_is_completed_identically(
+    played: Path, rescored: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "cut"
     target.write_bytes(rescored.read_bytes()[:-100])
     assert rescore(played, target, ENGINE, "--processes", "1").returncode == 0
     assert target.read_bytes() == rescored.read_bytes()
 
 
-def test_rescored_positions_are_sound(rescored: Path) -> None:
+def test_rescored_file_passes_check(rescored: Path) -> None:
     findings = check(rescored, games=3)
     assert findings.sound
     assert findings.legality_checked > 100
@@ -123,7 +125,7 @@ def test_rescored_positions_are_sound(rescored: Path) -> None:
 
 
 @pytest.mark.needs("stockfish")
-def test_scores_are_those_that_the_engine_gives_others(played: Path) -> None:
+def test_scores_match_analysis_by_python_chess(played: Path) -> None:
     stockfish = program("stockfish")
     with Dataset(played) as dataset:
         boards = [board_of(position) for position in dataset[:400:50]]
@@ -158,13 +160,13 @@ def test_scores_are_those_that_the_engine_gives_others(played: Path) -> None:
         ("info depth 3 multipv 1 score cp 5\\ninfo depth 3 multipv 2 score cp -8", (5, 3)),
     ],
 )
-def test_the_last_exact_score_counts(tmp_path: Path, said: str, expected: tuple[int, int]) -> None:
+def test_last_exact_score_is_used(tmp_path: Path, said: str, expected: tuple[int, int]) -> None:
     with UciTeacher(scripted(tmp_path, f'print("{said}")'), {}, 10) as teacher:
         teacher.new_game()
         assert teacher.score(FEN, False, 100) == expected
 
 
-def test_what_the_engine_is_told(tmp_path: Path) -> None:
+def test_engine_receives_expected_uci_commands(tmp_path: Path) -> None:
     answer = 'print("info depth 1 score cp 1")'
     with UciTeacher(scripted(tmp_path, answer), {"hash": "3"}, 10) as teacher:
         assert teacher.name == "Scripted"
@@ -194,7 +196,9 @@ def test_what_the_engine_is_told(tmp_path: Path) -> None:
         (f"{sys.executable} -c 'raise SystemExit(\"no licence\")'", "ended with status 1: no lice"),
     ],
 )
-def test_an_engine_that_is_none(played: Path, tmp_path: Path, engine: str, reason: str) -> None:
+def test_engine_that_does_not_start_is_reported(
+    played: Path, tmp_path: Path, engine: str, reason: str
+) -> None:
     done = rescore(played, tmp_path / "rescored", engine)
     assert done.returncode == 2
     assert done.stderr.startswith("kempelen data: ")
@@ -215,7 +219,7 @@ def test_an_engine_that_is_none(played: Path, tmp_path: Path, engine: str, reaso
         ("import os; os.close(1); time.sleep(60)", "closed its output"),
     ],
 )
-def test_an_engine_that_fails_on_the_way(
+def test_engine_failure_during_search_is_reported(
     played: Path, tmp_path: Path, answer: str, reason: str
 ) -> None:
     engine = scripted(tmp_path, answer)
@@ -225,14 +229,14 @@ def test_an_engine_that_fails_on_the_way(
     assert reason in done.stderr
 
 
-def test_an_option_that_the_engine_has_not(played: Path, tmp_path: Path) -> None:
+def test_unknown_engine_option_is_rejected(played: Path, tmp_path: Path) -> None:
     engine = scripted(tmp_path, "pass")
     done = rescore(played, tmp_path / "rescored", engine, "--option", "Contempt=20")
     assert done.returncode == 2
     assert "has no option Contempt" in done.stderr
 
 
-def test_positions_of_chess960_need_an_engine_for_them(tmp_path: Path) -> None:
+def test_chess960_positions_need_engine_with_chess960_option(tmp_path: Path) -> None:
     engine = scripted(tmp_path, "print('info depth 1 score cp 1')")
     program_file = tmp_path / "scripted.py"
     program_file.write_text(program_file.read_text().replace("UCI_Chess960", "Ponder"))
@@ -242,7 +246,7 @@ def test_positions_of_chess960_need_an_engine_for_them(tmp_path: Path) -> None:
             teacher.score(FEN, True, 1)
 
 
-def test_an_engine_may_wait_between_positions(tmp_path: Path) -> None:
+def test_idle_time_between_positions_is_no_timeout(tmp_path: Path) -> None:
     engine = scripted(tmp_path, "print('info depth 1 score cp 1')")
     with UciTeacher(engine, {}, 0.5) as teacher:
         for _ in range(2):
@@ -251,7 +255,7 @@ def test_an_engine_may_wait_between_positions(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere engines end as their input does")
-def test_engines_end_with_a_command_that_is_killed(played: Path, tmp_path: Path) -> None:
+def test_engines_end_when_command_is_killed(played: Path, tmp_path: Path) -> None:
     note = tmp_path / "engine.pid"
     answer = f"import os; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     engine = scripted(tmp_path, answer)
@@ -273,7 +277,7 @@ def test_engines_end_with_a_command_that_is_killed(played: Path, tmp_path: Path)
         ("Skill Level=99", "option Skill Level goes from 0 to 20, not 99"),
     ],
 )
-def test_our_own_engine_scores_with_what_was_named_or_not_at_all(
+def test_kempelen_with_invalid_option_stops_rescoring(
     played: Path, tmp_path: Path, option: str, reason: str
 ) -> None:
     failing = tmp_path / "failing.py"
@@ -285,9 +289,7 @@ def test_our_own_engine_scores_with_what_was_named_or_not_at_all(
 
 
 @pytest.mark.thorough
-def test_a_file_that_an_option_names_is_known_by_what_is_in_it(
-    played: Path, tmp_path: Path
-) -> None:
+def test_changed_file_named_by_option_is_rejected_on_resume(played: Path, tmp_path: Path) -> None:
     own, target = tmp_path / "own.py", tmp_path / "rescored"
     words = ENGINE, "--one-in", "500", "--option", f"Evaluation={own}:evaluate"
     assert _digests({"Name": "x" * 5000}) == {}

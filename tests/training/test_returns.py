@@ -36,14 +36,14 @@ def score_of(chance: float) -> int:
     return round(SCALE * math.log(chance / (1 - chance)))
 
 
-def test_a_position_is_worth_what_follows() -> None:
+def test_return_mixes_own_score_and_next_score() -> None:
     """By hand: the next position is Black's, so its score counts for the other side."""
     played = game((20, 100), (21, 300))
     expected = score_of(0.2 * chance(100) + 0.8 * chance(-300))
     assert returns(played, 0.8, SCALE).tolist() == [expected, 300]
 
 
-def test_what_follows_late_counts_less() -> None:
+def test_distant_next_position_counts_less() -> None:
     """Between the two, two plies were not kept."""
     played = game((20, 100), (23, 300))
     share = 0.8**3
@@ -51,7 +51,7 @@ def test_what_follows_late_counts_less() -> None:
     assert returns(played, 0.8, SCALE).tolist() == [expected, 300]
 
 
-def test_all_that_follows_counts() -> None:
+def test_return_includes_all_later_positions() -> None:
     """The value of the third position reaches the first through the second."""
     played = game((20, 0), (21, -200), (22, 400))
     second = 0.5 * chance(200) + 0.5 * chance(400)
@@ -60,7 +60,7 @@ def test_all_that_follows_counts() -> None:
 
 
 @pytest.mark.parametrize("scores", [(), (7,), (5, -5, 30), (30_000, -30_000, 32_000)])
-def test_without_a_share_scores_stay(scores: tuple[int, ...]) -> None:
+def test_lambda_of_zero_keeps_scores(scores: tuple[int, ...]) -> None:
     """Within what a chance can tell: beyond 27 times the scale one is as certain as the other."""
     played = game(*((20 + i, score) for i, score in enumerate(scores)))
     most = min(LARGEST_RETURN, round(SCALE * math.log(1e12)))
@@ -68,14 +68,14 @@ def test_without_a_share_scores_stay(scores: tuple[int, ...]) -> None:
     assert returns(played, 0.0, SCALE).tolist() == expected
 
 
-def test_all_of_the_share_is_the_last_score() -> None:
+def test_lambda_of_one_gives_last_score() -> None:
     """A lambda of 1 leaves each position nothing but what the last one was worth."""
     played = game((20, 50), (21, 60), (24, 70))
     assert returns(played, 1.0, SCALE).tolist() == [70, -70, 70]
 
 
 @pytest.mark.thorough
-def test_training_learns_from_them(tmp_path: Path) -> None:
+def test_training_data_uses_returns_as_scores(tmp_path: Path) -> None:
     """Game by game, those for training alone, and only the scores differ from what was played."""
     path = tmp_path / "played.bin"
     plan = SelfPlayPlan(Rules(nodes=50, first_ply=10), seed=3)

@@ -54,7 +54,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None:
+def test_file_is_sound_and_games_can_be_replayed(played: Path) -> None:
     found = checking.check(played, games=8)
     assert found.sound
     assert found.positions >= POSITIONS
@@ -64,9 +64,7 @@ def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None
 
 
 @pytest.mark.thorough
-def test_games_that_are_numbered_anew_are_not_called_those_of_another_version(
-    played: Path, tmp_path: Path
-) -> None:
+def test_check_does_not_replay_games_of_derived_files(played: Path, tmp_path: Path) -> None:
     parts = tmp_path / "training", tmp_path / "validation"
     merge([played], tmp_path / "merged", lambda done: None)
     shuffle([played], tmp_path / "shuffled", 1, lambda done: None)
@@ -78,7 +76,7 @@ def test_games_that_are_numbered_anew_are_not_called_those_of_another_version(
 
 
 @pytest.mark.thorough
-def test_code_that_a_file_names_is_run_where_it_is_trusted(tmp_path: Path) -> None:
+def test_check_runs_named_evaluation_only_if_trusted(tmp_path: Path) -> None:
     module = tmp_path / "mine.py"
     ran = tmp_path / "ran"
     code = f"open({str(ran)!r}, 'a').close()\ndef evaluate(board):\n    return 0\n"
@@ -124,9 +122,7 @@ def test_every_label_comes_from_a_search(tmp_path: Path) -> None:
         assert dataset[:]["depth"].min() >= 1
 
 
-def test_a_manifest_that_could_not_be_read_is_not_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_manifest_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.positions._LARGEST_BODY", 1 << 10)
     with pytest.raises(PositionsError, match="are the most that are read: take fewer openings"):
         Writer(tmp_path / "file", {"openings": ["x" * 50] * 100}, 32)
@@ -140,7 +136,7 @@ def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.thorough
-def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_path: Path) -> None:
+def test_killed_and_resumed_run_makes_same_file(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "killed"
     code = (
         "import sys; from pathlib import Path; from agent.chess.selfplay_rules import Rules\n"
@@ -171,7 +167,7 @@ def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_pat
 
 
 @pytest.mark.thorough
-def test_half_a_block_at_the_end_is_made_again(played: Path, tmp_path: Path) -> None:
+def test_incomplete_last_block_is_regenerated(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "cut"
     path.write_bytes(played.read_bytes()[:-100])
     with Dataset(path) as dataset:
@@ -182,7 +178,7 @@ def test_half_a_block_at_the_end_is_made_again(played: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.thorough
-def test_damage_in_the_middle_is_found_and_the_rest_is_used(played: Path, tmp_path: Path) -> None:
+def test_damaged_block_is_found_and_other_games_are_used(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "damaged"
     content = bytearray(played.read_bytes())
     middle = len(content) // 2
@@ -201,7 +197,7 @@ def test_damage_in_the_middle_is_found_and_the_rest_is_used(played: Path, tmp_pa
     assert first.damages == [damage]
 
 
-def test_other_settings_and_other_files_are_refused(played: Path, tmp_path: Path) -> None:
+def test_other_settings_and_foreign_files_are_rejected(played: Path, tmp_path: Path) -> None:
     before = played.read_bytes()
     with pytest.raises(PositionsError, match="seed was 3, is 4"):
         play(played, SelfPlayPlan(RULES, seed=4))
@@ -215,7 +211,7 @@ def test_other_settings_and_other_files_are_refused(played: Path, tmp_path: Path
         Dataset(tmp_path / "none")
 
 
-def test_two_writers_do_not_meet(played: Path) -> None:
+def test_second_writer_is_rejected(played: Path) -> None:
     first = generate(played, PLAN, "test", POSITIONS, 1)
     next(first)
     with pytest.raises(PositionsError, match="another process"):
@@ -224,14 +220,14 @@ def test_two_writers_do_not_meet(played: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+def test_failing_evaluation_stops_run_with_reason(tmp_path: Path) -> None:
     module = tmp_path / "failing.py"
     module.write_text("def evaluate(board):\n    return 1 / 0\n")
     with pytest.raises(GamesError, match="ZeroDivisionError"):
         play(tmp_path / "file", SelfPlayPlan(RULES, evaluation=f"{module}:evaluate"), processes=1)
 
 
-def test_the_network_that_ships_plays_and_is_found_on_every_machine(tmp_path: Path) -> None:
+def test_shipped_network_is_default_and_identified_by_digest(tmp_path: Path) -> None:
     located, digest = _located(PLAN)
     assert located == PLAN == SelfPlayPlan(RULES, seed=3, evaluation="nnue")
     assert digest == hashlib.sha256(SHIPPED_NETWORK.read_bytes()).hexdigest()[:16]
@@ -242,7 +238,7 @@ def test_the_network_that_ships_plays_and_is_found_on_every_machine(tmp_path: Pa
     assert (Path(located.evaluation.removeprefix("nnue:")).is_absolute(), same) == (True, digest)
 
 
-def test_the_code_of_a_module_is_told_from_another(
+def test_evaluation_digest_depends_on_module_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / "judges"
@@ -260,7 +256,7 @@ def test_the_code_of_a_module_is_told_from_another(
 
 
 @pytest.mark.parametrize("game", ["chess", "go"])
-def test_a_file_that_cannot_be_is_refused_before_anything_is_compiled(
+def test_invalid_path_is_rejected_before_compilation(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("kempelen.selfplay.warm_up", pytest.fail)
@@ -280,7 +276,7 @@ def test_a_file_that_cannot_be_is_refused_before_anything_is_compiled(
         (["--game", "go", "--positions", "5"], "--positions is of games of chess"),
     ],
 )
-def test_options_of_the_other_game_are_refused(
+def test_options_of_other_game_are_rejected(
     words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["selfplay", str(tmp_path / "x"), *words]) == 2
@@ -289,7 +285,7 @@ def test_options_of_the_other_game_are_refused(
 
 
 @pytest.mark.parametrize("field", ["occupied", "pieces"])
-def test_records_that_are_no_positions_are_illegal(
+def test_check_counts_invalid_positions_as_illegal(
     field: str, played: Path, tmp_path: Path
 ) -> None:
     with Dataset(played) as dataset:
@@ -303,14 +299,14 @@ def test_records_that_are_no_positions_are_illegal(
 
 
 @pytest.mark.thorough
-def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
+def test_unplayable_openings_stop_run_with_reason(tmp_path: Path) -> None:
     lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
     with pytest.raises(GamesError, match="of 1000 openings none"):
         play(tmp_path / "file", SelfPlayPlan(RULES, openings=(lost,)), processes=1)
 
 
 @pytest.mark.thorough
-def test_a_run_that_finds_nothing_new_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_without_new_positions_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.selfplay.MOST_FRUITLESS", 2)
     plan = SelfPlayPlan(Rules(nodes=5, random_plies=0), evaluation="handcrafted")
     with pytest.raises(GamesError, match="64 games had no new position: other openings"):
@@ -371,7 +367,7 @@ def test_castling_and_en_passant_survive_packing() -> None:
             assert after.board_fen() in nexts
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_selfplay_command_generates_shows_and_checks(tmp_path: Path) -> None:
     command = ("selfplay", tmp_path / "file", "--json")
     settings = ("--nodes", 50, "--positions", 1000, "--processes", 1)
     played = in_process.run(*command, *settings)
@@ -390,7 +386,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_nothing_that_plays_imports_it() -> None:
+def test_chess_engine_does_not_import_selfplay() -> None:
     code = (
         "import sys; from agent.compiled import warming; warming.load('alphabeta')\n"
         "import agent.chess.engine\n"
@@ -401,7 +397,7 @@ def test_nothing_that_plays_imports_it() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_who_plays_ends_with_the_command_amid_a_game(tmp_path: Path) -> None:
+def test_worker_processes_end_when_command_is_killed(tmp_path: Path) -> None:
     words = ["selfplay", str(tmp_path / "games"), "--nodes", "5000000", "--processes", "1"]
     line = [sys.executable, "-m", "kempelen.cli", *words]
     with subprocess.Popen(line, start_new_session=True) as run:

@@ -50,7 +50,7 @@ def is_known(board: chess.Board) -> bool:
 
 
 @pytest.mark.thorough
-def test_counts_times_weights_are_the_evaluation(played: Path, thorough: bool) -> None:
+def test_trace_times_weights_equals_evaluation(played: Path, thorough: bool) -> None:
     with Dataset(played) as dataset:
         positions = dataset[:][:: 1 if thorough else 3]
     known = np.array([is_known(board_of(each)) for each in positions])
@@ -69,7 +69,7 @@ def test_counts_times_weights_are_the_evaluation(played: Path, thorough: bool) -
     assert counted.mean() > 0.75
 
 
-def test_the_weights_in_the_source_are_as_the_tuner_writes_them() -> None:
+def test_weights_source_file_matches_tuner_output() -> None:
     assert texel.source(WEIGHTS) == Path(weights_module.__file__).read_text()
 
 
@@ -103,7 +103,7 @@ def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sam
     return texel.Sample(made.counts, phases, 1 - phases, evaluations, results)
 
 
-def test_a_fit_finds_the_weights_behind_the_results() -> None:
+def test_fit_recovers_true_weights() -> None:
     start = texel.start_weights()
     truth = start + np.random.default_rng(3).choice([-40.0, 40.0], start.shape)
     training, validation = sample(40_000, 1, truth, 250), sample(4_000, 2, truth, 250)
@@ -115,7 +115,7 @@ def test_a_fit_finds_the_weights_behind_the_results() -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("in_endgames", [60, 0])
-def test_what_every_search_finds_is_not_a_worth_of_the_move(in_endgames: int) -> None:
+def test_constant_score_offset_does_not_change_tempo_weight(in_endgames: int) -> None:
     truth = texel.start_weights()
     made = [sample(20_000, seed, truth, 250) for seed in (1, 2)]
     found = [60 * each.middlegame + in_endgames * each.endgame for each in made]
@@ -130,7 +130,7 @@ def test_what_every_search_finds_is_not_a_worth_of_the_move(in_endgames: int) ->
 
 
 @pytest.mark.thorough
-def test_the_share_of_results_decides_what_is_fitted_to() -> None:
+def test_result_share_selects_results_or_scores_as_target() -> None:
     start = texel.start_weights()
     made = [sample(20_000, seed, start, 250) for seed in (1, 2)]
     training, validation = (replace(each, scores=-each.scores) for each in made)
@@ -148,7 +148,7 @@ def misleading() -> dict[int, texel.Sample]:
     return {TRAINING: sample(8_000, 1, others, 250), VALIDATION: sample(4_000, 2, start, 250)}
 
 
-def test_the_weights_are_those_of_the_iteration_that_other_games_like_best() -> None:
+def test_fit_returns_weights_of_best_validation_iteration() -> None:
     start = texel.start_weights()
     truth = start + np.random.default_rng(3).choice([-40.0, 40.0], start.shape)
     training, validation = sample(2_000, 1, truth, 250), sample(4_000, 2, truth, 250)
@@ -162,7 +162,7 @@ def test_the_weights_are_those_of_the_iteration_that_other_games_like_best() -> 
         assert texel.fit(training, validation, iterations, 1.0).after > fit.after
 
 
-def test_weights_fitted_to_what_other_games_contradict_are_not_better() -> None:
+def test_fit_to_misleading_games_is_reported_as_worse() -> None:
     samples = misleading()
     fit = texel.fit(samples[TRAINING], samples[VALIDATION], iterations=60, result_share=1.0)
     assert not fit.better
@@ -171,7 +171,7 @@ def test_weights_fitted_to_what_other_games_contradict_are_not_better() -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("share", [1.0, 0.5])
-def test_a_fit_from_material_finds_the_weights_behind_the_results(share: float) -> None:
+def test_fit_from_material_recovers_true_weights(share: float) -> None:
     truth = texel.start_weights()
     training, validation = sample(40_000, 1, truth, 250), sample(4_000, 2, truth, 250)
     material = texel.material_weights()
@@ -188,7 +188,7 @@ def test_a_fit_from_material_finds_the_weights_behind_the_results(share: float) 
     assert texel.fit(training, validation, 1, share).weights["tempo"] == WEIGHTS["tempo"]
 
 
-def test_a_start_from_material_has_nothing_else() -> None:
+def test_material_start_has_only_material_weights() -> None:
     weights = texel.material_weights()
     first = PLACES["material"]
     assert weights[first : first + 5].tolist() == [[w, w] for w in (100, 300, 300, 500, 900)]
@@ -200,7 +200,7 @@ def tune(*arguments: object) -> int:
 
 
 @pytest.mark.thorough
-def test_the_command_writes_other_weights(
+def test_tune_evaluation_writes_new_weights(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts = {Path(weights_module.__file__).read_text()}
@@ -221,7 +221,7 @@ def test_the_command_writes_other_weights(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_the_command_keeps_the_old_weights_where_the_new_ones_are_worse(
+def test_tune_evaluation_keeps_old_weights_if_new_are_worse(
     played: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -251,7 +251,7 @@ def test_the_command_keeps_the_old_weights_where_the_new_ones_are_worse(
 
 
 @pytest.mark.thorough
-def test_too_few_positions_to_judge_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_few_positions_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = tmp_path / "few"
     list(generate(few, SelfPlayPlan(Rules(nodes=20), seed=2), "test", 1_500, 1))
     assert tune(few, "-o", tmp_path / "x.py") == 2
@@ -259,7 +259,7 @@ def test_too_few_positions_to_judge_by(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "x.py").exists()
 
 
-def test_a_share_that_is_none(
+def test_invalid_result_share_is_rejected(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -268,7 +268,9 @@ def test_a_share_that_is_none(
     assert "--result-share" in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_positions_file_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert tune(tmp_path / "none", "-o", tmp_path / "x.py") == 2
     assert "No such file" in capsys.readouterr().err
     assert not (tmp_path / "x.py").exists()

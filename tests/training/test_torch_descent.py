@@ -40,7 +40,7 @@ def config(folder: Path, **entries: Any) -> str:
 
 
 @pytest.mark.thorough
-def test_without_pytorch_its_package_is_named(
+def test_missing_pytorch_error_names_package(
     played: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -54,7 +54,7 @@ def test_without_pytorch_its_package_is_named(
 
 
 @pytest.mark.thorough
-def test_steps_are_those_of_the_kernels(played: Path) -> None:
+def test_pytorch_steps_match_compiled_kernels(played: Path) -> None:
     pytest.importorskip("torch", reason="by hand: pip install 'kempelen[train-gpu]'")
     with Dataset(str(played)) as dataset:
         batches = [next(dataset.batches(500, TRAINING, seed=seed)) for seed in range(6)]
@@ -80,7 +80,7 @@ def test_steps_are_those_of_the_kernels(played: Path) -> None:
     other.close()
 
 
-def test_a_run_on_a_device_goes_on_and_learns_as_much(
+def test_pytorch_run_matches_kernel_losses_and_checks_device(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch", reason="by hand: pip install 'kempelen[train-gpu]'")

@@ -64,7 +64,7 @@ def threads_of(dask: Any, **options: Any) -> Iterator[tuple[ClusterThreads, list
         yield threads, said
 
 
-def test_workers_that_are_killed_and_frozen_cost_only_time(
+def test_killed_and_frozen_workers_do_not_change_file(
     dask: Any, played: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "other"
@@ -83,7 +83,7 @@ def test_workers_that_are_killed_and_frozen_cost_only_time(
     assert all("is silent: games" in line for line in said)
 
 
-def test_an_evaluation_of_a_file_is_found_and_compared(
+def test_workers_must_have_same_evaluation_file(
     dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -98,7 +98,7 @@ def test_an_evaluation_of_a_file_is_found_and_compared(
             list(generate(tmp_path / "third", plan, "test", 200, elsewhere=threads))
 
 
-def test_another_release_is_refused_by_name(
+def test_worker_with_other_release_is_rejected(
     dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dask.wait()
@@ -121,7 +121,7 @@ def test_another_release_is_refused_by_name(
         list(generate(tmp_path / "file", PLAN, "test", POSITIONS, elsewhere=threads))
 
 
-def test_games_of_go_are_the_same(dask: Any, tmp_path: Path) -> None:
+def test_go_games_on_cluster_match_local_games(dask: Any, tmp_path: Path) -> None:
     plan = go_games.GoPlan(size=5, playouts=30, seed=4)
     here, there = tmp_path / "here", tmp_path / "there"
     *_, last = go_games.generate(here, plan, "test", 20, 2)
@@ -131,7 +131,7 @@ def test_games_of_go_are_the_same(dask: Any, tmp_path: Path) -> None:
     assert there.read_bytes() == here.read_bytes()
 
 
-def test_the_commands(dask: Any, tmp_path: Path) -> None:
+def test_commands_on_cluster_make_same_files(dask: Any, tmp_path: Path) -> None:
     dask.wait()
     cluster = ("--cluster", dask.address)
     source, here, there = tmp_path / "source", tmp_path / "here", tmp_path / "there"
@@ -169,7 +169,7 @@ def test_an_interrupted_run_leaves_no_engine_on_the_workers(
     assert all(worker.poll() is None for worker in dask.workers)
 
 
-def test_an_engine_of_another_name_is_refused(tmp_path: Path) -> None:
+def test_engine_with_other_name_is_rejected(tmp_path: Path) -> None:
     program = tmp_path / "noting.py"
     program.write_text(NOTING.format(folder=str(tmp_path)))
     task = Rescoring(tmp_path, f"{sys.executable} {program}", 1, engine="Stockfish 17")
@@ -188,7 +188,7 @@ def test_an_engine_of_another_name_is_refused(tmp_path: Path) -> None:
         (["--cluster-ca", "no.pem"], "are of --cluster, which is missing"),
     ],
 )
-def test_a_cluster_that_is_not_there(
+def test_unreachable_or_invalid_cluster_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], reason: str
 ) -> None:
     monkeypatch.setattr(tasks, "CONNECT_LIMIT", 1.0)
@@ -200,7 +200,7 @@ def test_a_cluster_that_is_not_there(
     assert not (tmp_path / "file").exists()
 
 
-def test_a_cluster_without_workers(tmp_path: Path, clusters: list[Any]) -> None:
+def test_cluster_without_workers_is_reported(tmp_path: Path, clusters: list[Any]) -> None:
     empty = Dask(tmp_path, workers=0)
     clusters.insert(0, empty)  # to be closed
     done = in_process.run("selfplay", tmp_path / "file", "--cluster", empty.address)
@@ -208,7 +208,7 @@ def test_a_cluster_without_workers(tmp_path: Path, clusters: list[Any]) -> None:
     assert "no workers have joined it yet" in done.stderr
 
 
-def test_a_scheduler_that_dies_ends_the_run_and_the_same_line_goes_on(
+def test_scheduler_death_stops_run_that_can_be_resumed(
     dask: Any, played: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "file"

@@ -91,7 +91,7 @@ def page(served: Served) -> Iterator[Analysis]:
     made.socket.close()
 
 
-def test_files_are_read_and_their_words_are_kept(page: Analysis) -> None:
+def test_pgn_sgf_and_fen_load_with_names_and_comments(page: Analysis) -> None:
     first, second = page.load(PGN)
     assert first["players"] == [SCRIPT, "B"]
     assert first["positions"][1]["comment"] == SCRIPT
@@ -122,7 +122,7 @@ def test_files_are_read_and_their_words_are_kept(page: Analysis) -> None:
         ("1. e4 " * 200_000, "kempelen analyse FILE takes more"),
     ],
 )
-def test_what_cannot_be_read(page: Analysis, text: str, said: str) -> None:
+def test_unreadable_text_is_rejected(page: Analysis, text: str, said: str) -> None:
     assert said in page.post("load", {"text": text}, 422)["error"]
 
 
@@ -140,13 +140,13 @@ def test_what_cannot_be_read(page: Analysis, text: str, said: str) -> None:
         {"study": {"game": "nim"}, "ply": 0, "move": "1"},
     ],
 )
-def test_what_cannot_be_studied(page: Analysis, body: Any) -> None:
+def test_invalid_studies_are_rejected(page: Analysis, body: Any) -> None:
     assert page.post("move", body, 422)["error"]
     page.send(kind="look", look=1, ply=0, study={**body["study"], "moves": ["a1a8"]})
     assert page.hear("refused")["text"]
 
 
-def test_a_move_by_text_by_squares_and_by_point(page: Analysis) -> None:
+def test_chess_and_go_moves_are_accepted_in_each_notation(page: Analysis) -> None:
     study = {"game": "chess", "start": None, "moves": ["e2e4"]}
     for move in ("Nf6", "g8f6"):
         made = page.post("move", {"study": study, "ply": 1, "move": move})
@@ -162,7 +162,7 @@ def test_a_move_by_text_by_squares_and_by_point(page: Analysis) -> None:
     assert page.post("move", {"ply": 1}, 400)["error"]
 
 
-def test_lines_come_and_a_new_look_ends_the_old_one(page: Analysis) -> None:
+def test_new_search_request_replaces_running_search(page: Analysis) -> None:
     start = {"game": "chess", "start": None, "moves": []}
     page.send(kind="look", look=1, study=start, ply=0)
     assert page.hear("lines")["look"] == 1
@@ -181,7 +181,7 @@ def test_lines_come_and_a_new_look_ends_the_old_one(page: Analysis) -> None:
     page.send(kind="stop")
 
 
-def test_ownership_of_go(page: Analysis) -> None:
+def test_go_search_reports_ownership(page: Analysis) -> None:
     (go,) = page.load(SGF)
     page.send(kind="look", look=5, study={"game": "go", "query": go["query"]}, ply=4)
     message = page.hear("lines")
@@ -191,7 +191,7 @@ def test_ownership_of_go(page: Analysis) -> None:
     page.send(kind="stop")
 
 
-def test_games_are_judged(page: Analysis) -> None:
+def test_chess_and_go_games_are_reviewed(page: Analysis) -> None:
     page.send(kind="review", study=page.load(PGN)[0], nodes=2000)
     review = page.hear("review", "finished")
     assert [move["grade"] for move in review["moves"]][2:] == ["blunder", ""]
@@ -217,7 +217,7 @@ def judged(page: Analysis, study: dict[str, Any], nodes: int) -> dict[str, Any]:
 
 
 @pytest.mark.thorough
-def test_a_judged_game_is_written_as_the_command_writes_it(page: Analysis, tmp_path: Path) -> None:
+def test_reviewed_chess_game_matches_command_output(page: Analysis, tmp_path: Path) -> None:
     """With its comments, variations and all that its file says of it."""
     given, made = tmp_path / "game.pgn", tmp_path / "judged.pgn"
     given.write_text(ANNOTATED)
@@ -228,7 +228,7 @@ def test_a_judged_game_is_written_as_the_command_writes_it(page: Analysis, tmp_p
     assert "[%eval" in answer["text"]
 
 
-def test_a_judged_game_of_go_is_written(page: Analysis, tmp_path: Path) -> None:
+def test_reviewed_go_game_is_written_as_sgf(page: Analysis, tmp_path: Path) -> None:
     """Of the file that it is from comes what would come of it without the page."""
     given = tmp_path / "game.sgf"
     given.write_text(NAMED)
@@ -243,7 +243,7 @@ def test_a_judged_game_of_go_is_written(page: Analysis, tmp_path: Path) -> None:
     assert text.count("V[") == 4
 
 
-def test_a_board_that_is_no_square_is_shown_and_written(page: Analysis, tmp_path: Path) -> None:
+def test_rectangular_board_is_shown_and_written(page: Analysis, tmp_path: Path) -> None:
     text = "(;GM[1]SZ[5:3]KM[0.5];B[ac];W[ea])"
     (shown,) = page.load(text)
     assert shown["positions"][2]["rows"] == ["....O", ".....", "X...."]
@@ -265,7 +265,7 @@ def test_a_board_that_is_no_square_is_shown_and_written(page: Analysis, tmp_path
 
 
 @pytest.mark.parametrize(("text", "moves"), [(PGN, ("e5",)), (SGF, ("D4", "pass"))])
-def test_a_game_that_was_gone_on_with_is_written(
+def test_reviewed_game_includes_added_moves(
     page: Analysis, text: str, moves: tuple[str, ...]
 ) -> None:
     study = {**page.load(text)[0], "players": ['An "A"', "B]"]}
@@ -278,7 +278,7 @@ def test_a_game_that_was_gone_on_with_is_written(
     assert "Kempelen, 40 " in answer["text"]
 
 
-def test_a_review_of_another_game_is_not_written(page: Analysis) -> None:
+def test_review_that_does_not_match_game_is_rejected(page: Analysis) -> None:
     chess = judged(page, page.load("1. e4 *")[0], 40)
     go = judged(page, page.load(SGF)[0], 20)
     said = chess["said"][0]
@@ -299,7 +299,7 @@ def test_a_review_of_another_game_is_not_written(page: Analysis) -> None:
     assert page.post("record", chess)["text"]
 
 
-def test_letters_of_go_are_those_of_the_text(page: Analysis) -> None:
+def test_sgf_charset_is_ignored_for_decoded_text(page: Analysis) -> None:
     """Whatever the file says of itself: who has decoded it knew better."""
     for said in ("", "CA[GB18030]"):
         (go,) = page.load(f"(;GM[1]SZ[5]{said}PB[柯洁]C[é];B[cc])")
@@ -309,7 +309,7 @@ def test_letters_of_go_are_those_of_the_text(page: Analysis) -> None:
 
 
 @pytest.mark.thorough
-def test_a_long_game_of_go_is_told_in_one_message() -> None:
+def test_review_of_longest_go_game_fits_in_one_message() -> None:
     """Less than may wait for a page that reads slowly, on the largest board."""
     moves = [["BW"[ply % 2], "pass"] for ply in range(MOST_MOVES)]
     query = {"boardXSize": 19, "boardYSize": 19, "rules": "chinese", "moves": moves}
@@ -323,12 +323,12 @@ def test_a_long_game_of_go_is_told_in_one_message() -> None:
     assert len(json.dumps(message)) < MOST_UNREAD
 
 
-def test_no_more_games_of_a_file_are_read_than_are_shown() -> None:
+def test_number_of_games_read_from_file_is_limited() -> None:
     games = "1. e4 *\n\n" * MOST_GAMES
     assert len(load(games + "1. Ke2 *\n")) == MOST_GAMES
 
 
-def test_halves_of_letters_are_shown(page: Analysis) -> None:
+def test_lone_surrogates_in_text_are_shown(page: Analysis) -> None:
     (chess,) = page.load("1. e4 { \ud800 } *")
     assert chess["positions"][1]["comment"] == r"\ud800"
     (go,) = page.load("(;GM[1]SZ[5]C[\ud800];B[cc])")
@@ -337,7 +337,7 @@ def test_halves_of_letters_are_shown(page: Analysis) -> None:
     assert go["players"][0] == r"\ud800"
 
 
-def test_others_are_served_while_a_long_game_is_written(
+def test_slow_analysis_does_not_block_other_requests(
     page: Analysis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What takes long is done beside the loop that serves everybody."""
@@ -365,7 +365,7 @@ def test_others_are_served_while_a_long_game_is_written(
     assert "its log says how" in page.hear("refused")["text"]
 
 
-def test_analyses_search_by_the_turns_of_all(
+def test_analysis_searches_take_shared_search_turns(
     page: Analysis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns, entered = page.served.site.turns, []
@@ -388,7 +388,7 @@ def test_analyses_search_by_the_turns_of_all(
         assert len(entered) > before
 
 
-def test_a_search_that_begins_as_its_page_goes_is_ended(
+def test_search_starting_during_disconnect_is_closed(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, gone, closed = threading.Event(), threading.Event(), threading.Event()
@@ -424,7 +424,7 @@ def test_a_search_that_begins_as_its_page_goes_is_ended(
     page.socket.close()
 
 
-def test_a_review_that_ends_does_not_keep_a_page_that_is_cut_off(
+def test_waiting_for_review_to_end_can_be_cancelled(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To be cancelled while one waits for what one has cancelled is to be cancelled, too."""
@@ -451,7 +451,7 @@ def test_a_review_that_ends_does_not_keep_a_page_that_is_cut_off(
     asyncio.run(scenario())
 
 
-def test_searches_of_go_take_of_the_memory_of_all(tmp_path: Path) -> None:
+def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
     limits = ServerLimits(hash_in_all=100)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         page, budget = Analysis(served), served.site.budget
@@ -482,7 +482,7 @@ def test_searches_of_go_take_of_the_memory_of_all(tmp_path: Path) -> None:
     assert budget.free == 100
 
 
-def test_no_more_files_of_one_visitor_wait_to_be_read_than_a_few(tmp_path: Path) -> None:
+def test_pending_file_loads_per_visitor_are_limited(tmp_path: Path) -> None:
     free, reading = threading.Event(), []
 
     def read(text: str) -> list[Any]:
@@ -508,7 +508,7 @@ def test_no_more_files_of_one_visitor_wait_to_be_read_than_a_few(tmp_path: Path)
         assert answered == [200] * MOST_ASKED + [503]
 
 
-async def test_one_visitor_s_requests_do_not_keep_others() -> None:
+async def test_requests_of_one_visitor_do_not_block_other_visitors() -> None:
     turnstile = Turnstile()
     order: list[str] = []
     free = asyncio.Event()
@@ -531,7 +531,7 @@ async def test_one_visitor_s_requests_do_not_keep_others() -> None:
     assert (turnstile._asked, turnstile._turns) == ({}, {})
 
 
-def test_many_games_of_one_visitor_do_not_keep_another_s(
+def test_reviews_alternate_between_visitors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(tmp_path / "tokens")
@@ -566,12 +566,12 @@ def test_many_games_of_one_visitor_do_not_keep_another_s(
     assert begun == ["a2a3", "c2c3", "b2b3"]
 
 
-def test_a_page_that_comes_again_is_told_so(page: Analysis) -> None:
+def test_channel_sends_welcome_on_connect(page: Analysis) -> None:
     """It asks again then for what it was told before."""
     assert json.loads(page.socket.recv(timeout=PATIENCE)) == {"kind": "welcome"}
 
 
-def test_what_is_refused_is_said_in_spanish(page: Analysis) -> None:
+def test_analysis_errors_have_spanish_translations(page: Analysis) -> None:
     known = words("analyse", "es")
     (go,) = page.load(SGF)
     asked = (

@@ -46,7 +46,7 @@ def guarded(tmp_path: Path) -> Iterator[tuple[Served, str]]:
         yield server, token
 
 
-def test_every_answer_has_the_policy(served: Served) -> None:
+def test_every_response_has_security_headers(served: Served) -> None:
     for path in ("/", "/play", "/health", "/static/site.js", "/nothing", "/games"):
         _, headers, _ = served.ask("GET", path)
         policy = headers["Content-Security-Policy"]
@@ -56,7 +56,7 @@ def test_every_answer_has_the_policy(served: Served) -> None:
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_scripts_are_scripts_whatever_the_system_calls_them(tmp_path: Path) -> None:
+def test_static_media_types_ignore_system_mime_types(tmp_path: Path) -> None:
     """As on Windows, where a program may have registered .js as text/plain."""
     known = {suffix: mimetypes.guess_type(f"file{suffix}")[0] for suffix in MEDIA_TYPES}
     try:
@@ -74,12 +74,12 @@ def test_scripts_are_scripts_whatever_the_system_calls_them(tmp_path: Path) -> N
             mimetypes.add_type(media_type or "text/plain", suffix)
 
 
-def test_every_file_that_is_served_has_a_type_of_ours() -> None:
+def test_every_static_file_suffix_has_a_media_type() -> None:
     served = {path.suffix for path in STATIC.rglob("*.*")}
     assert served - {".md"} <= MEDIA_TYPES.keys()
 
 
-def test_no_page_has_an_inline_script_or_an_address_elsewhere(served: Served) -> None:
+def test_pages_have_no_inline_scripts_or_external_urls(served: Served) -> None:
     _, _, page = served.ask("GET", "/play")
     assert re.findall(r"<script(?![^>]* src=)|\son\w+=|style=|javascript:", page) == []
     own = [path for path in STATIC.rglob("*") if path.suffix in (".js", ".css", ".svg")]
@@ -104,7 +104,7 @@ def test_no_page_has_an_inline_script_or_an_address_elsewhere(served: Served) ->
         "/games/..%2f..%2fweb.sqlite/record",
     ],
 )
-def test_no_path_leads_out(served: Served, path: str) -> None:
+def test_path_traversal_is_rejected(served: Served, path: str) -> None:
     status, _, text = served.ask("GET", path)
     assert status == 404
     assert "$title" not in text
@@ -112,7 +112,7 @@ def test_no_path_leads_out(served: Served, path: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "\N{SUPERSCRIPT TWO}"])
-def test_numbers_that_are_none_lead_nowhere(served: Served, number: str) -> None:
+def test_invalid_numbers_in_requests_are_rejected(served: Served, number: str) -> None:
     game = served.begin(game="nim")
     quoted = quote(number)
     for path in (
@@ -131,19 +131,19 @@ def test_numbers_that_are_none_lead_nowhere(served: Served, number: str) -> None
     assert not [line for line in served.log if "failed" in line]
 
 
-def test_names_that_lead_here_are_not_ours(served: Served) -> None:
+def test_foreign_host_header_is_rejected(served: Served) -> None:
     status, _, text = served.ask("GET", "/play", Host="evil.example")
     assert (status, "use the address of this server" in text) == (421, True)
     assert served.ask("GET", "/play", Host=f"localhost:{served.port}")[0] == 200
 
 
-def test_addresses_that_are_written_wrongly(served: Served) -> None:
+def test_malformed_host_and_origin_headers_are_rejected(served: Served) -> None:
     assert served.ask("GET", "/play", Host="[::1")[0] == 421
     assert served.ask("POST", "/games", {"game": "nim"}, Origin="http://[::1")[0] == 403
     assert not [line for line in served.log if "failed" in line]
 
 
-def test_pages_from_elsewhere_change_nothing(served: Served) -> None:
+def test_cross_origin_requests_are_rejected(served: Served) -> None:
     for origin in ("https://evil.example", "null", f"http://127.0.0.1:{served.port + 1}"):
         status, _, _ = served.ask("POST", "/games", {"game": "nim"}, Origin=origin)
         assert status == 403
@@ -155,12 +155,12 @@ def test_pages_from_elsewhere_change_nothing(served: Served) -> None:
     assert served.site.metrics.of("refused", "origin") >= 4
 
 
-def test_what_is_too_large_is_not_read(served: Served) -> None:
+def test_oversized_body_is_rejected(served: Served) -> None:
     status, _, _ = served.ask("POST", "/games", b" " * (MOST_BODY + 1))
     assert status == 413
 
 
-def test_what_is_too_large_is_not_read_in_pieces_either(served: Served) -> None:
+def test_oversized_chunked_body_is_rejected(served: Served) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     pieces = (b" " * (1 << 16) for _ in range((MOST_BODY >> 16) + 1))
     connection.request("POST", "/games", pieces, encode_chunked=True)
@@ -173,7 +173,7 @@ def test_what_is_too_large_is_not_read_in_pieces_either(served: Served) -> None:
     assert not [line for line in served.log if "failed" in line]
 
 
-def test_large_bodies_are_read_a_few_at_a_time(
+def test_concurrent_large_uploads_are_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard, "MOST_BODIES", 1 << 20)
@@ -195,7 +195,7 @@ def test_large_bodies_are_read_a_few_at_a_time(
         assert served.ask("POST", "/games", b" " * (1 << 17))[0] == 400
 
 
-def test_a_visitor_has_so_many_cookies(
+def test_session_cookies_per_visitor_are_limited(
     guarded: tuple[Served, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served, token = guarded
@@ -208,7 +208,7 @@ def test_a_visitor_has_so_many_cookies(
     assert let_in == [False, False, True, True, True]
 
 
-def test_a_visitor_asks_so_much_and_no_more(tmp_path: Path) -> None:
+def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
     path = str(tmp_path / "tokens")
     tokens = {name: new_token(path, name) for name in ("alice", "bob")}
     limits = ServerLimits(requests_a_second=1.0)
@@ -242,7 +242,7 @@ def test_a_visitor_asks_so_much_and_no_more(tmp_path: Path) -> None:
         assert refusal.value.response.status_code == 429
 
 
-def test_a_class_may_begin_at_once(tmp_path: Path) -> None:
+def test_rate_limit_allows_burst_from_one_address(tmp_path: Path) -> None:
     """Many from one address, each with a page, all its files, and what it asks for."""
     limits = ServerLimits(requests_a_second=1.5)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
@@ -253,20 +253,20 @@ def test_a_class_may_begin_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"nonsense", b"[" * 100_000, b'{"game": 1}', b"\xff"])
-def test_nonsense_is_answered(served: Served, body: bytes) -> None:
+def test_malformed_body_is_rejected(served: Served, body: bytes) -> None:
     status, _, text = served.ask("POST", "/games", body)
     assert status == 400
     assert json.loads(text)["error"]
 
 
-def test_health_and_metrics_at_the_same_address(served: Served) -> None:
+def test_health_and_metrics_are_served(served: Served) -> None:
     assert served.ask("GET", "/health")[::2] == (200, "ok\n")
     status, _, text = served.ask("GET", "/metrics")
     assert status == 200
     assert "kempelen_sessions 0" in text
 
 
-def test_a_token_opens_all_and_nothing_is_open_without(guarded: tuple[Served, str]) -> None:
+def test_pages_require_token_or_session_cookie(guarded: tuple[Served, str]) -> None:
     served, token = guarded
     status, _, page = served.ask("GET", "/play")
     assert status == 401
@@ -301,7 +301,7 @@ def test_a_token_opens_all_and_nothing_is_open_without(guarded: tuple[Served, st
         assert secret.encode() not in kept
 
 
-def test_no_more_is_read_to_sign_in_than_a_token(guarded: tuple[Served, str]) -> None:
+def test_oversized_sign_in_form_is_rejected(guarded: tuple[Served, str]) -> None:
     served, token = guarded
     for form in ({"token": [{}] * 5000}, {"token": token, "more": "x" * 5000}):
         status, _, text = served.ask("POST", "/signin", form)
@@ -309,7 +309,7 @@ def test_no_more_is_read_to_sign_in_than_a_token(guarded: tuple[Served, str]) ->
         assert "a token is expected" in text
 
 
-def test_whose_token_is_taken_away_is_out(guarded: tuple[Served, str], tmp_path: Path) -> None:
+def test_revoked_token_ends_session(guarded: tuple[Served, str], tmp_path: Path) -> None:
     served, token = guarded
     _, headers, _ = served.ask("POST", "/signin", {"token": token})
     cookie = headers["Set-Cookie"].partition(";")[0]
@@ -324,7 +324,7 @@ def test_whose_token_is_taken_away_is_out(guarded: tuple[Served, str], tmp_path:
     assert served.ask("GET", "/games", Cookie=cookie)[0] == 200
 
 
-def test_wrong_tokens_are_counted(guarded: tuple[Served, str]) -> None:
+def test_sign_in_is_blocked_after_too_many_wrong_tokens(guarded: tuple[Served, str]) -> None:
     served, token = guarded
     for _ in range(3):
         status, _, text = served.ask("POST", "/signin", {"token": "wrong"})
@@ -335,7 +335,7 @@ def test_wrong_tokens_are_counted(guarded: tuple[Served, str]) -> None:
     assert json.loads(text)["error"] in words("signin", "es")
 
 
-def test_too_many_pages_are_told_so(tmp_path: Path) -> None:
+def test_too_many_sessions_per_address_are_rejected(tmp_path: Path) -> None:
     limits = ServerLimits(sessions_of_address=2)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         game = served.begin(game="nim")
@@ -351,7 +351,7 @@ def test_too_many_pages_are_told_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [ServerLimits(idle=0.2), ServerLimits(longest=0.2)])
-def test_a_page_that_is_open_for_too_long_ends(tmp_path: Path, limits: ServerLimits) -> None:
+def test_idle_or_long_session_is_closed(tmp_path: Path, limits: ServerLimits) -> None:
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         line = served.watch(served.begin(game="nim"))
         with pytest.raises(ConnectionClosed, match="open for too long; load it again") as end:
@@ -365,7 +365,7 @@ def test_a_page_that_is_open_for_too_long_ends(tmp_path: Path, limits: ServerLim
         assert not served.site.door.sessions
 
 
-def test_who_asks_for_nothing_is_cut_off(tmp_path: Path) -> None:
+def test_connection_without_request_is_closed(tmp_path: Path) -> None:
     limits = ServerLimits(authorising=0.2)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         for begun in (b"", b"GET / HTTP/1.1\r\nHost:"):
@@ -388,9 +388,7 @@ UPLOAD = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 16384\r\n\
     "begun", [b"GET / HTTP/1.1\r\nHost:", UPLOAD, UPLOAD + b"[", UPLOAD.replace(b"/games", b"/no")]
 )
 @pytest.mark.parametrize("first", [b"", PAGE])
-def test_a_request_that_does_not_come_is_not_waited_for(
-    tmp_path: Path, first: bytes, begun: bytes
-) -> None:
+def test_slow_request_times_out(tmp_path: Path, first: bytes, begun: bytes) -> None:
     """Neither the first of a connection nor a later one, its head or its body, drop by drop."""
     limits = ServerLimits(authorising=0.3)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
@@ -417,9 +415,7 @@ def test_a_request_that_does_not_come_is_not_waited_for(
             assert time.monotonic() - began < 5.0
 
 
-def test_an_upload_has_the_time_that_it_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steady_upload_does_not_time_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = ServerLimits(authorising=0.3)
     monkeypatch.setattr(connections, "BYTES_A_SECOND", 8192)
     with (
@@ -433,7 +429,9 @@ def test_an_upload_has_the_time_that_it_needs(
         assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400")  # it is no object
 
 
-def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_that_stops_reading_is_disconnected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connections, "STALLED", 0.3)
     size = 32 << 20
     offers = Offers(choices=lambda: {"games": "x" * size})
@@ -454,7 +452,7 @@ def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.Monkey
         assert read < size
 
 
-def test_who_is_gone_before_he_is_let_in_is_counted_no_more(
+def test_client_gone_before_accept_is_not_counted(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def vanish(*arguments: Any) -> None:
@@ -470,7 +468,7 @@ def test_who_is_gone_before_he_is_let_in_is_counted_no_more(
     assert (served.site.door.waiting, served.site.door._of_address) == (0, {})
 
 
-def test_bytes_in_a_channel_are_answered(served: Served) -> None:
+def test_binary_channel_message_is_rejected(served: Served) -> None:
     line = served.watch(served.begin(game="nim"))
     line.hear("game")
     line.socket.send(b'{"do": "resign"}')
@@ -479,7 +477,7 @@ def test_bytes_in_a_channel_are_answered(served: Served) -> None:
     assert not [line for line in served.log if "failed" in line]
 
 
-def test_what_goes_on_has_the_grace_to_be_answered(tmp_path: Path) -> None:
+def test_running_request_is_answered_during_shutdown_grace(tmp_path: Path) -> None:
     begun = threading.Event()
 
     def make(asked: Any) -> str:
@@ -495,7 +493,7 @@ def test_what_goes_on_has_the_grace_to_be_answered(tmp_path: Path) -> None:
         assert answer.result(PATIENCE)[::2] == (200, "made")
 
 
-def test_more_connections_than_a_crowd_are_cut_off(tmp_path: Path) -> None:
+def test_connections_per_address_are_limited(tmp_path: Path) -> None:
     limits = ServerLimits(sessions_of_address=2)
     with serving(tmp_path / "web.sqlite", limits=limits) as served, ExitStack() as stack:
         address = ("127.0.0.1", served.port)
@@ -523,7 +521,7 @@ def ends(connection: socket.socket) -> bool:
         return True
 
 
-def test_languages_have_the_same_words() -> None:
+def test_languages_have_same_keys_and_placeholders() -> None:
     for path in STATIC.glob("words/*.en.json"):
         english = json.loads(path.read_text())
         spanish = json.loads(Path(str(path).replace(".en.", ".es.")).read_text())
@@ -532,7 +530,7 @@ def test_languages_have_the_same_words() -> None:
             assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", spanish[key]))
 
 
-def test_the_browser_s_language_and_the_visitor_s(served: Served) -> None:
+def test_language_cookie_overrides_accept_language(served: Served) -> None:
     _, _, spanish = served.ask("GET", "/play", **{"Accept-Language": "es-AR,es;q=0.9"})
     assert '<html lang="es"' in spanish
     assert "Jugar" in spanish
@@ -543,7 +541,7 @@ def test_the_browser_s_language_and_the_visitor_s(served: Served) -> None:
     assert "<script>" not in served.ask("GET", "/play", Cookie=odd)[2]
 
 
-def test_no_script_shows_a_message_as_the_server_words_it() -> None:
+def test_scripts_do_not_show_untranslated_server_messages() -> None:
     """All go by the table of words, in which the visitor's language has them."""
     shown = r"(textContent = |alert. }, )(error\.message|message\.text|event\.reason)"
     for path in STATIC.glob("*.js"):
@@ -551,7 +549,7 @@ def test_no_script_shows_a_message_as_the_server_words_it() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(path.name[:-8] for path in STATIC.glob("words/*.en.json")))
-def test_script_before_the_first_board_is_little(page: str) -> None:
+def test_script_size_of_each_page_is_limited(page: str) -> None:
     """What a page loads until its board is drawn, and all that it may load later."""
     needed, waiting = set[Path](), [STATIC / f"{page}.js"]
     while waiting:
@@ -564,7 +562,7 @@ def test_script_before_the_first_board_is_little(page: str) -> None:
     assert sum(path.stat().st_size for path in needed) < 150_000
 
 
-def test_who_says_nothing_to_tls_is_cut_off(
+def test_silent_tls_connection_is_closed(
     tmp_path: Path,
     certified: Certified,  # noqa: F811
 ) -> None:

@@ -62,7 +62,7 @@ def post(served: Served, path: str, bodies: Iterator[Any] | list[Any]) -> None:
 
 
 @pytest.mark.thorough
-def test_forms_of_games(served: Served) -> None:
+def test_malformed_game_forms_cause_no_server_error(served: Served) -> None:
     fields = ("options", "side", "opponent", "level", "seconds", "base", "fen", "chess960")
     post(served, "/games", changed({"game": "chess"}, "game", *fields))
     post(served, "/games", changed({"game": "go"}, "options", "handicap", "rules"))
@@ -72,7 +72,7 @@ def test_forms_of_games(served: Served) -> None:
 
 
 @pytest.mark.thorough
-def test_studies(served: Served) -> None:
+def test_malformed_studies_cause_no_server_error(served: Served) -> None:
     for study in (CHESS, GO):
         base = {"study": study, "ply": 1, "move": "e5"}
         post(served, "/analyse/move", changed(base, "study", "ply", "move"))
@@ -83,19 +83,19 @@ def test_studies(served: Served) -> None:
     post(served, "/analyse/move", [{"study": each, "ply": 1, "move": "D4"} for each in studies])
 
 
-def test_files(served: Served) -> None:
+def test_malformed_files_cause_no_server_error(served: Served) -> None:
     post(served, "/analyse/load", [{"text": text} for text in [*TEXTS, *ODD]])
 
 
 @pytest.mark.parametrize(
     "path", ["/games", "/analyse/load", "/analyse/move", "/signin", "/signout", "/lessons/steps"]
 )
-def test_bodies(served: Served, path: str) -> None:
+def test_malformed_bodies_cause_no_server_error(served: Served, path: str) -> None:
     odd = [b"", b"[]", b"1", b"NaN", b"\xff", b"[" * 100_000, b"a=1&" * 20, b"&" * 100, b"%ff=%00"]
     post(served, path, [*odd, b'{"token": "\\ud800"}'])
 
 
-def test_paths_and_headers(served: Served) -> None:
+def test_malformed_paths_and_headers_cause_no_server_error(served: Served) -> None:
     game = served.begin(game="nim")
     for path in (
         "/games/%00/record", f"/games/{'x' * 5000}/record", "/games/%ff/at/1", "/play/%ff",
@@ -115,7 +115,7 @@ def test_paths_and_headers(served: Served) -> None:
             assert served.ask("GET", path, **{name: value})[0] < 500, (name, value)
 
 
-def test_channels(served: Served) -> None:
+def test_malformed_channel_messages_cause_no_server_error(served: Served) -> None:
     game = f"/games/{served.begin(game='tic-tac-toe')}/channel"
     messages: list[Any] = [None, "x", float("nan"), [], {}]
     messages += changed({"do": "move", "move": "b2", "ply": 0}, "do", "move", "ply")

@@ -22,7 +22,7 @@ from web.site import Offers
 PAGE = "<title>Alpha &amp; beta</title><script>document.title = 'drawn ' + origin</script>"
 
 
-def test_pages_of_the_folder_and_of_no_other(tmp_path: Path) -> None:
+def test_only_html_pages_in_lessons_folder_are_served(tmp_path: Path) -> None:
     folder = tmp_path / "lessons"
     folder.mkdir()
     (folder / "steps.html").write_text(PAGE)
@@ -42,7 +42,7 @@ def test_pages_of_the_folder_and_of_no_other(tmp_path: Path) -> None:
             assert served.ask("GET", f"/lessons/{name}")[0] == 404
 
 
-def test_a_page_of_steps_is_made_of_what_is_offered_alone(tmp_path: Path) -> None:
+def test_step_page_accepts_only_offered_choices(tmp_path: Path) -> None:
     offers = Offers(choices=web_steps.choices, steps=web_steps.page)
     form = "game=tic-tac-toe&algorithm=alpha-beta&depth=2&language=es"
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
@@ -80,7 +80,7 @@ def asked(**form: str) -> bytes:
 
 
 @pytest.mark.thorough
-def test_a_visitor_s_own_tree_is_searched(tmp_path: Path) -> None:
+def test_visitor_tree_is_searched_by_every_algorithm(tmp_path: Path) -> None:
     offers = Offers(choices=web_steps.choices, steps=web_steps.page)
     tree = "[{name: N2, bounds: [1, 4], children: [5, 0.123456]}, [2, [7, -3]]]"
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
@@ -146,9 +146,7 @@ NESTED = "[" * 45 + "1" + "]" * 45
         ("1" * 20_001, "the text of a tree has 20000 characters", "como mucho 20000 caracteres"),
     ],
 )
-def test_what_is_no_tree_or_too_much_is_said_in_the_visitor_s_language(
-    tree: str, said: str, spanish: str
-) -> None:
+def test_invalid_or_oversized_tree_error_is_translated(tree: str, said: str, spanish: str) -> None:
     form = {"game": "tree", "algorithm": "alpha-beta", "tree": tree}
     for language, wanted in (("en", said), ("es", spanish)):
         with pytest.raises(ValueError, match=r"árbol|tree") as refused:
@@ -169,13 +167,13 @@ TREES = st.recursive(
 
 
 @given(TREES, st.sampled_from(list(algorithms())))
-def test_whatever_is_written_is_searched_or_refused(tree: object, algorithm: str) -> None:
+def test_any_tree_is_searched_or_rejected(tree: object, algorithm: str) -> None:
     form = {"game": "tree", "algorithm": algorithm, "tree": yaml.safe_dump(tree)}
     with contextlib.suppress(ValueError):
         assert web_steps.page(form)
 
 
-def test_what_else_is_refused_is_said_in_spanish_too(tmp_path: Path) -> None:
+def test_step_page_errors_are_translated_to_spanish(tmp_path: Path) -> None:
     offers = Offers(choices=web_steps.choices, steps=web_steps.page)
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
         for form, wanted in (
@@ -190,7 +188,7 @@ def test_what_else_is_refused_is_said_in_spanish_too(tmp_path: Path) -> None:
             assert headers["Content-Type"] == "text/plain; charset=utf-8"
 
 
-def test_no_more_wait_for_pages_of_steps_than_a_few(tmp_path: Path) -> None:
+def test_pending_step_page_requests_are_limited(tmp_path: Path) -> None:
     free = threading.Event()
     offers = Offers(steps=lambda asked: "made" if free.wait(60) else "")
     with (
@@ -207,7 +205,7 @@ def test_no_more_wait_for_pages_of_steps_than_a_few(tmp_path: Path) -> None:
         assert sorted(each.result()[0] for each in asked) == [200] * MOST_WAITING + [503]
 
 
-def test_without_a_folder_there_are_none(tmp_path: Path) -> None:
+def test_no_lessons_are_offered_by_default(tmp_path: Path) -> None:
     with serving(tmp_path / "web.sqlite") as served:
         assert served.ask("GET", "/lessons")[2] == "[]"
         assert served.ask("GET", "/lessons/steps.html")[0] == 404
@@ -217,7 +215,7 @@ def test_without_a_folder_there_are_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_its_scripts_run_with_nobody_s_origin(tmp_path: Path) -> None:
+def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
     from tests.browser import started
 
     (tmp_path / "steps.html").write_text(PAGE)
@@ -232,7 +230,7 @@ def test_its_scripts_run_with_nobody_s_origin(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_exercises_are_answered_there(tmp_path: Path) -> None:
+def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
     from kempelen.lab import exercise_page, words
     from kempelen.lab.exercise_kinds import Origin
     from kempelen.lab.exercise_making import exercise
@@ -253,7 +251,7 @@ STEPS = "return globalThis.Kempelen && Kempelen.stepPage.replay.length"
 
 
 @pytest.mark.thorough
-def test_steps_are_shown_there(tmp_path: Path) -> None:
+def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
     from tests.browser import started
 
     offers = Offers(choices=web_steps.choices, steps=web_steps.page)
@@ -272,7 +270,7 @@ def test_steps_are_shown_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_one_s_own_tree_is_typed_changed_and_searched_there(tmp_path: Path) -> None:
+def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
     from tests.browser import started
 
     offers = Offers(choices=web_steps.choices, steps=web_steps.page)
@@ -312,7 +310,7 @@ def test_one_s_own_tree_is_typed_changed_and_searched_there(tmp_path: Path) -> N
 
 
 @pytest.mark.thorough
-def test_a_page_that_stands_alone_tells_how_its_tree_is_searched(tmp_path: Path) -> None:
+def test_standalone_step_page_shows_command_line(tmp_path: Path) -> None:
     from tests.browser import started
 
     text = web_steps.page({"game": "tree", "algorithm": "scout"})

@@ -63,14 +63,14 @@ def all_forms() -> list[str]:
     return sorted(found)
 
 
-def test_all_that_the_pages_refuse_is_known_in_spanish() -> None:
+def test_all_page_errors_have_spanish_translations() -> None:
     found = all_forms()
     assert len(found) > 50
     filled = [form.replace("{}", "7") for form in found]
     assert [text for text in filled if said(text, "es") == text] == []
 
 
-def test_forms_have_room_for_what_is_filled_in() -> None:
+def test_translations_have_same_number_of_placeholders() -> None:
     for form, spanish in SPANISH.items():
         assert form.count("{}") == spanish.count("{}"), form
         assert said(form, "en") == form
@@ -89,7 +89,7 @@ def test_forms_have_room_for_what_is_filled_in() -> None:
         ({"game": "nim", "options": {"colour": 1}}, "opciones: nim no tiene ninguna que se llame"),
     ],
 )
-def test_a_form_s_faults(form: dict[str, Any], told: str) -> None:
+def test_game_form_errors_are_translated(form: dict[str, Any], told: str) -> None:
     with pytest.raises(SetupError) as error:
         read_setup(form, Offers())
     assert said(str(error.value), "es").startswith(told)
@@ -105,20 +105,20 @@ def test_a_form_s_faults(form: dict[str, Any], told: str) -> None:
         ('[Variant "Atomic"]\n\n1. e4 *', "PGN: partida 1 (? - ?): la variante Atomic no se juega"),
     ],
 )
-def test_a_file_s_faults(text: str, told: str) -> None:
+def test_file_errors_are_translated(text: str, told: str) -> None:
     with pytest.raises(StudyError) as error:
         load(text)
     assert said(str(error.value), "es").startswith(told)
 
 
-def test_a_study_s_faults() -> None:
+def test_study_errors_are_translated() -> None:
     query = {"boardXSize": 5, "boardYSize": 9, "rules": "chinese", "moves": [["B", "F9"]]}
     with pytest.raises(StudyError) as error:
         played_on({"game": "go", "query": query}, 0, "C3")
     assert said(str(error.value), "es") == "no es un punto del tablero: F9"
 
 
-def test_a_long_message_costs_nothing() -> None:
+def test_long_unknown_message_is_returned_unchanged() -> None:
     assert said(": " * 10_000, "es") == ": " * 10_000
 
 
@@ -146,7 +146,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         ("GET", "/lessons/choices", None, 500, "El servidor ha fallado"),
     ],
 )
-def test_requests(
+def test_request_errors_are_translated_as_json_or_text(
     served: Served, method: str, path: str, body: Any, status: int, told: str
 ) -> None:
     """A script is told in JSON, and who looks at the answer itself by a text."""
@@ -160,7 +160,7 @@ def test_requests(
     assert told not in text
 
 
-def test_each_who_looks_on_hears_of_trouble_in_his_language(served: Served) -> None:
+def test_channel_errors_use_language_of_each_viewer(served: Served) -> None:
     game = served.begin(game="chess", opponent="Broken", side="second")
     english, spanish = served.watch(game), served.watch(game, **SPANISH_VISITOR)
     for line, told in (

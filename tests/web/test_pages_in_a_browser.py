@@ -56,7 +56,7 @@ def click_square(browser: Browser, square: str) -> None:
     actions.move_to_element_with_offset(board, round(right), round(down)).click().perform()
 
 
-def test_a_short_game_by_keys_alone(browser: Browser, served: Served) -> None:
+def test_game_can_be_played_by_keyboard_alone(browser: Browser, served: Served) -> None:
     """The one quick test: the form, a board, moves by keys and by text, the end, no complaint."""
     browser.open(f"{served.base}/play?game=tic-tac-toe")
     browser.wait("return document.querySelector('form.start')")
@@ -80,7 +80,7 @@ def test_a_short_game_by_keys_alone(browser: Browser, served: Served) -> None:
 
 
 @pytest.mark.thorough
-def test_a_game_of_chess_by_clicks(browser: Browser, served: Served) -> None:
+def test_chess_game_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/play/{served.begin(game='chess', seconds=0.05)}")
     browser.wait("return document.querySelector('cg-board piece')")
     chance = random.Random(5)
@@ -108,7 +108,7 @@ def test_a_game_of_chess_by_clicks(browser: Browser, served: Served) -> None:
 
 
 @pytest.mark.thorough
-def test_a_game_of_go_by_clicks(browser: Browser, served: Served) -> None:
+def test_go_game_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
     game = served.begin(game="go", options={"size": 9}, seconds=0.05)
     browser.open(f"{served.base}/play/{game}")
     chance = random.Random(9)
@@ -129,7 +129,7 @@ def test_a_game_of_go_by_clicks(browser: Browser, served: Served) -> None:
 
 
 @pytest.mark.thorough
-def test_go_on_a_board_that_is_no_square_by_clicks(browser: Browser, served: Served) -> None:
+def test_go_on_rectangular_board_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/play?game=go")
     browser.wait("return document.querySelector('#field-option-height')")
     fill = (
@@ -159,7 +159,7 @@ def test_go_on_a_board_that_is_no_square_by_clicks(browser: Browser, served: Ser
 
 
 @pytest.mark.thorough
-def test_a_game_of_othello_by_clicks(browser: Browser, served: Served) -> None:
+def test_othello_game_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/play/{served.begin(game='othello', seconds=0.02)}")
     while not (now := state(browser)).get("result"):
         points = browser.find_all("rect.press")
@@ -177,7 +177,9 @@ def test_a_game_of_othello_by_clicks(browser: Browser, served: Served) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
-def test_the_form_for_all(browser: Browser, served: Served, theme: str, language: str) -> None:
+def test_play_pages_are_accessible_and_fit_on_phone(
+    browser: Browser, served: Served, theme: str, language: str
+) -> None:
     """On a phone's width, in both languages and appearances."""
     browser.driver.set_window_size(400, 800)
     try:
@@ -200,7 +202,7 @@ def test_the_form_for_all(browser: Browser, served: Served, theme: str, language
 
 
 @pytest.mark.thorough
-def test_script_in_words_of_others_is_text(
+def test_html_in_names_and_positions_is_escaped(
     browser: Browser, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """A game of the owner's that writes HTML, and an engine with such a name."""
@@ -228,7 +230,7 @@ def test_script_in_words_of_others_is_text(
 
 
 @pytest.mark.thorough
-def test_a_server_killed_in_a_game(browser: Browser, tmp_path: Path) -> None:
+def test_game_continues_after_server_is_killed(browser: Browser, tmp_path: Path) -> None:
     port = free_port()
     base = f"http://127.0.0.1:{port}"
 

@@ -78,7 +78,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-def test_a_game_to_its_end_and_its_record(served: Served) -> None:
+def test_finished_game_is_listed_and_downloadable(served: Served) -> None:
     game = served.begin(game="tic-tac-toe", seconds=0.05)
     line = served.watch(game)
     state = line.turn()
@@ -99,7 +99,7 @@ def test_a_game_to_its_end_and_its_record(served: Served) -> None:
     assert before["board"]["text"] == state["board"]["text"][:1]
 
 
-def test_chess_with_a_clock_taken_back_hinted_and_resigned(served: Served) -> None:
+def test_chess_supports_clock_hint_takeback_and_resignation(served: Served) -> None:
     game = served.begin(game="chess", level=1350, base=60, increment=1)
     line = served.watch(game)
     state = line.turn()
@@ -136,7 +136,7 @@ def test_chess_with_a_clock_taken_back_hinted_and_resigned(served: Served) -> No
     assert next(move.uci() for move in pgn.mainline_moves()) == "d2d4"
 
 
-def test_whoever_has_no_time_left_has_lost(served: Served) -> None:
+def test_player_out_of_time_loses(served: Served) -> None:
     line = served.watch(served.begin(game="chess", base=1))
     line.turn()
     state = line.hear("game")
@@ -144,7 +144,7 @@ def test_whoever_has_no_time_left_has_lost(served: Served) -> None:
     line.close()
 
 
-def test_a_position_in_which_black_begins(served: Served) -> None:
+def test_opponent_moves_first_if_black_is_to_move(served: Served) -> None:
     fen = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1"
     line = served.watch(served.begin(game="chess", fen=fen, seconds=0.1))
     state = line.turn()  # White is ours, so the opponent has moved
@@ -154,7 +154,7 @@ def test_a_position_in_which_black_begins(served: Served) -> None:
     assert state["ply"] >= 1
 
 
-def test_go_with_handicap_and_its_score(served: Served) -> None:
+def test_go_handicap_game_is_scored_and_recorded(served: Served) -> None:
     game = served.begin(
         game="go", options={"size": 5, "komi": 0.5}, handicap=2, rules="japanese", seconds=0.05
     )
@@ -175,7 +175,7 @@ def test_go_with_handicap_and_its_score(served: Served) -> None:
     assert re.search(r"RE\[[BW]\+(R|[\d.]+)\]", text)
 
 
-def test_the_owner_s_game_and_evaluation(served: Served) -> None:
+def test_user_defined_game_and_evaluation_can_be_played(served: Served) -> None:
     choices = json.loads(served.ask("GET", "/games/choices")[2])
     (own,) = [name for name in choices["games"] if name.endswith(":Count")]
     line = served.watch(served.begin(game=own, evaluation="nothing", algorithm="minimax"))
@@ -188,7 +188,7 @@ def test_the_owner_s_game_and_evaluation(served: Served) -> None:
 
 
 @pytest.mark.thorough
-def test_a_program_that_is_offered(served: Served) -> None:
+def test_offered_engine_plays_as_opponent(served: Served) -> None:
     line = served.watch(served.begin(game="chess", opponent="Other", seconds=0.1))
     line.turn()
     state = line.play("e2e4")
@@ -196,7 +196,7 @@ def test_a_program_that_is_offered(served: Served) -> None:
     line.close()
 
 
-def test_an_opponent_that_cannot_play_is_told_of(served: Served) -> None:
+def test_broken_opponent_is_reported_to_player(served: Served) -> None:
     line = served.watch(served.begin(game="chess", opponent="Broken", side="second"))
     while not line.game.get("trouble"):
         line.hear("game")
@@ -209,7 +209,7 @@ def test_an_opponent_that_cannot_play_is_told_of(served: Served) -> None:
     line.close()
 
 
-def test_an_algorithm_that_cannot_play_the_game_is_told_of(served: Served) -> None:
+def test_unsuitable_algorithm_is_reported_to_player(served: Served) -> None:
     line = served.watch(served.begin(game="backgammon", algorithm="alpha-beta", seconds=0.05))
     while not line.game.get("trouble"):
         state = line.game or line.hear("game")
@@ -228,7 +228,7 @@ def test_an_algorithm_that_cannot_play_the_game_is_told_of(served: Served) -> No
     "message",
     ["nonsense", "[]", '{"do": 1}', '{"do": "move"}', '{"do": "move", "move": []}', "[" * 60_000],
 )
-def test_nonsense_in_a_channel_is_answered(served: Served, message: str) -> None:
+def test_malformed_channel_message_gets_error(served: Served, message: str) -> None:
     line = served.watch(served.begin(game="nim"))
     line.hear("game")
     line.socket.send(message)
@@ -236,14 +236,14 @@ def test_nonsense_in_a_channel_is_answered(served: Served, message: str) -> None
     line.close()
 
 
-def test_there_is_no_such_game(served: Served) -> None:
+def test_unknown_game_is_not_found(served: Served) -> None:
     with pytest.raises(ConnectionClosed, match="there is no such game"):
         served.watch("unknown").hear("welcome")
     assert served.ask("GET", "/games/unknown/record")[0] == 404
     assert served.ask("GET", "/games/unknown/at/0")[0] == 404
 
 
-def test_all_who_look_on_see_a_move(served: Served) -> None:
+def test_all_viewers_see_a_move(served: Served) -> None:
     game = served.begin(game="othello", seconds=0.05)
     player, watcher = served.watch(game), served.watch(game)
     player.turn()
@@ -256,7 +256,7 @@ def test_all_who_look_on_see_a_move(served: Served) -> None:
     watcher.close()
 
 
-def test_a_server_that_begins_again_goes_on_with_the_game(tmp_path: Path) -> None:
+def test_game_continues_after_server_restart(tmp_path: Path) -> None:
     """Also where it ended while the opponent was thinking: he moves when the page comes again."""
     store = tmp_path / "web.sqlite"
     with serving(store) as first:
@@ -287,14 +287,14 @@ def test_a_server_that_begins_again_goes_on_with_the_game(tmp_path: Path) -> Non
     assert time.monotonic() - began < 30
 
 
-def test_an_opponent_that_is_offered_no_more_is_not_replaced(served: Served) -> None:
+def test_withdrawn_opponent_is_not_replaced(served: Served) -> None:
     """A game that was kept names it; nobody else goes on with it in its name."""
     setup = Setup(opponent="Gone")
     with pytest.raises(EngineError, match="not offered here any more"):
         asyncio.run(opponent_of(setup, table_of(setup), served.site))
 
 
-def test_others_are_served_while_a_long_game_is_read(
+def test_slow_game_loading_does_not_block_other_requests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(tmp_path / "web.sqlite") as first:
@@ -322,7 +322,7 @@ def test_others_are_served_while_a_long_game_is_read(
             line.close()
 
 
-def test_a_kept_game_whose_file_is_gone_is_refused(tmp_path: Path) -> None:
+def test_saved_game_with_missing_source_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "count.py"
     path.write_text(OWN_GAME)
     name = f"{path}:Count"

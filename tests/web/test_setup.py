@@ -53,12 +53,12 @@ OFFERS = Offers(
         ({"game": "nim", "options": {"misere": 1}}, "misere: true or false"),
     ],
 )
-def test_what_cannot_be_played_is_told(form: dict[str, Any], said: str) -> None:
+def test_invalid_game_form_is_rejected(form: dict[str, Any], said: str) -> None:
     with pytest.raises(SetupError, match="^" + said):
         read_setup(form, OFFERS)
 
 
-def test_what_the_owner_offers_is_chosen_by_its_name() -> None:
+def test_offered_engines_and_evaluations_are_chosen_by_name() -> None:
     setup = read_setup({"opponent": "Fish", "evaluation": "mine", "side": "second"}, OFFERS)
     assert (setup.opponent, setup.evaluation, setup.side) == ("Fish", "mine", 1)
     assert setup.opponent_name == "Fish (mine)"
@@ -68,7 +68,7 @@ def test_what_the_owner_offers_is_chosen_by_its_name() -> None:
     assert "stockfish" not in str(told)
 
 
-def test_each_game_has_evaluations_of_ours_the_usual_one_first() -> None:
+def test_built_in_evaluations_are_listed_with_default_first() -> None:
     own = choices(OFFERS)["own_evaluations"]
     assert (own["chess"][0], own["othello"]) == (DEFAULT, ("handcrafted",))
     script = (STATIC / "start.js").read_text("utf-8")
@@ -83,14 +83,14 @@ def test_each_game_has_evaluations_of_ours_the_usual_one_first() -> None:
         read_setup({"game": "othello", "evaluation": DEFAULT}, OFFERS)
 
 
-def test_what_is_not_said_is_as_usual() -> None:
+def test_missing_options_use_defaults() -> None:
     setup = read_setup({"game": "go", "options": {"komi": None, "size": None}}, OFFERS)
     board = table_of(setup)
     assert board.view()["komi"] == table_of(Setup(game="go")).view()["komi"]
     assert len(board.view()["rows"]) == setup.options["size"] > 2
 
 
-def test_go_on_a_board_that_is_no_square() -> None:
+def test_go_supports_rectangular_board() -> None:
     setup = read_setup({"game": "go", "options": {"size": "4x6"}, "handicap": 2}, OFFERS)
     board = table_of(setup)
     assert {len(row) for row in board.view()["rows"]} == {4}
@@ -101,18 +101,18 @@ def test_go_on_a_board_that_is_no_square() -> None:
     assert read_setup({"game": "go", "options": {"size": "9x9"}}, OFFERS).options["size"] == 9
 
 
-def test_more_handicap_than_a_board_holds_is_refused() -> None:
+def test_too_many_handicap_stones_are_rejected() -> None:
     with pytest.raises(ValueError, match="a board of size 2x3 has no room for 9 stones"):
         table_of(read_setup({"game": "go", "options": {"size": "2x3"}, "handicap": 9}, OFFERS))
 
 
-def test_levels_go_upwards() -> None:
+def test_levels_are_in_ascending_order() -> None:
     elos = [elo for elo in LEVELS.values() if elo is not None]
     assert elos == sorted(elos)
     assert list(LEVELS.values())[-1] is None
 
 
-def test_chess960_begins_anywhere() -> None:
+def test_chess960_start_position_varies() -> None:
     starts = {read_setup({"chess960": True}, OFFERS).fen for _ in range(8)}
     assert len(starts) > 1
 
@@ -137,7 +137,7 @@ def test_every_game_is_replayed_from_its_record(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["othello", "tic-tac-toe", "checkers", "connect-four"])
-def test_every_move_of_a_game_on_squares_is_made_by_cells(game: str) -> None:
+def test_every_grid_game_move_has_unique_cell_path(game: str) -> None:
     board = table_of(read_setup({"game": game}, Offers()))
     for ply in range(20):
         view = board.view()
@@ -155,7 +155,7 @@ def test_every_move_of_a_game_on_squares_is_made_by_cells(game: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_all_that_can_be_chosen_has_its_words(language: str) -> None:
+def test_all_form_choices_have_translations(language: str) -> None:
     offered = choices(Offers())
     named = {
         "game": offered["games"],
@@ -167,7 +167,7 @@ def test_all_that_can_be_chosen_has_its_words(language: str) -> None:
     assert wanted <= words("play", language).keys()
 
 
-def test_text_that_is_no_board_is_shown_as_it_is() -> None:
+def test_grid_is_parsed_only_from_board_text() -> None:
     assert grid_of(str(catalogue.new_game("backgammon"))) == []
     assert grid_of("0:0, player 0 has 0") == []
     assert grid_of(". X\nO .\n1 2") == [".X", "O."]

@@ -108,7 +108,7 @@ def opponents(monkeypatch: pytest.MonkeyPatch) -> list[SlowOpponent]:
     return invited
 
 
-async def test_who_comes_back_while_the_opponent_leaves_plays_on(
+async def test_player_returning_while_opponent_closes_plays_on(
     site: Site, opponents: list[SlowOpponent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sittings, "UNASKED", 0.0)
@@ -135,7 +135,7 @@ async def test_who_comes_back_while_the_opponent_leaves_plays_on(
     await until(lambda: site.engines.in_all == 0)
 
 
-async def test_who_came_back_in_time_keeps_the_opponent(
+async def test_opponent_is_kept_while_player_is_connected(
     site: Site, opponents: list[SlowOpponent]
 ) -> None:
     sitting = seated(site, side=1)
@@ -150,7 +150,7 @@ async def test_who_came_back_in_time_keeps_the_opponent(
     await sitting.rest()
 
 
-async def test_two_pages_of_one_player_act_one_after_the_other(
+async def test_actions_from_two_pages_are_serialized(
     site: Site, opponents: list[SlowOpponent]
 ) -> None:
     sitting = seated(site, side=0)
@@ -172,7 +172,7 @@ async def test_two_pages_of_one_player_act_one_after_the_other(
     await sitting.rest()
 
 
-async def test_what_was_begun_is_done_though_the_page_is_cut_off(
+async def test_started_action_completes_after_disconnect(
     site: Site, opponents: list[SlowOpponent]
 ) -> None:
     sitting = seated(site, side=0)
@@ -190,7 +190,7 @@ async def test_what_was_begun_is_done_though_the_page_is_cut_off(
     assert site.engines.in_all == 0
 
 
-async def test_a_game_that_somebody_comes_to_stays_in_memory(
+async def test_game_with_joining_visitor_is_not_idle(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the next who comes would be given another one, and each would play alone."""
@@ -212,7 +212,7 @@ async def test_a_game_that_somebody_comes_to_stays_in_memory(
     await coming
 
 
-async def test_nobody_s_clock_runs_while_the_opponent_is_sent_for(
+async def test_clock_does_not_run_while_opponent_starts(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def invite(setup: Setup, board: Any, site: Site) -> SlowOpponent:
@@ -232,7 +232,7 @@ async def test_nobody_s_clock_runs_while_the_opponent_is_sent_for(
     await sitting.rest()
 
 
-async def test_a_clock_stands_still_while_the_opponent_cannot_play(
+async def test_clock_does_not_run_while_opponent_is_unavailable(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def invite(setup: Setup, board: Any, site: Site) -> SlowOpponent:
@@ -251,7 +251,7 @@ async def test_a_clock_stands_still_while_the_opponent_cannot_play(
     await sitting.rest()
 
 
-async def test_a_hint_is_given_by_an_engine_that_counts(
+async def test_hint_engine_counts_towards_engine_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = Site(
@@ -280,7 +280,7 @@ async def test_a_hint_is_given_by_an_engine_that_counts(
     await coming
 
 
-async def test_a_hint_is_for_the_position_that_it_was_asked_in(
+async def test_hint_for_changed_position_is_discarded(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adviser = SlowOpponent("e2e4")
@@ -302,7 +302,7 @@ async def test_a_hint_is_for_the_position_that_it_was_asked_in(
     await coming
 
 
-def test_a_visitor_has_not_all_engines() -> None:
+def test_engines_per_visitor_and_in_total_are_limited() -> None:
     tally = EngineTally(ServerLimits(sessions=4, sessions_of_token=2))
     for _ in range(2):
         tally.enter("alice")

@@ -88,7 +88,7 @@ def section(browser: Browser, heading: str) -> list[list[str]]:
     return found
 
 
-def test_the_cross_table_of_a_round_robin(browser: Browser, served: Served) -> None:
+def test_round_robin_page_shows_cross_table(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/watch/1")
     heads, *rows = section(browser, "Cross-table")
     assert heads == ["", *(f"{place}{name}" for place, name in enumerate(NAMES, 1))]
@@ -106,7 +106,7 @@ def test_the_cross_table_of_a_round_robin(browser: Browser, served: Served) -> N
     check(browser)
 
 
-def test_the_bracket_of_a_knock_out(browser: Browser, served: Served) -> None:
+def test_knockout_page_shows_bracket(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/watch/2")
     rounds = browser.wait(
         "const rounds = [...document.querySelectorAll('.bracket ol')].map((round) => "
@@ -129,7 +129,7 @@ def test_the_bracket_of_a_knock_out(browser: Browser, served: Served) -> None:
     check(browser)
 
 
-def test_the_curves_of_a_test(browser: Browser, served: Served) -> None:
+def test_sprt_page_shows_curves(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/watch/3")
     browser.wait("return document.querySelectorAll('.curves').length === 2")
     elo, ratio = browser.find_all(".curves")
@@ -156,7 +156,7 @@ def test_the_curves_of_a_test(browser: Browser, served: Served) -> None:
     check(browser)
 
 
-def test_a_game_on_squares_in_spanish_and_in_the_dark(browser: Browser, served: Served) -> None:
+def test_othello_page_works_in_spanish_and_dark_theme(browser: Browser, served: Served) -> None:
     """Live and again; with the reasons why games ended."""
     ledger = served.site.offers.spectators()[3]
     place = live_file_of(ledger._path)  # type: ignore[attr-defined]

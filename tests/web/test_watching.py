@@ -76,7 +76,7 @@ def hear(line: Any) -> dict[str, Any]:
     return message
 
 
-def test_a_tournament_and_its_games(served: Served) -> None:
+def test_tournament_games_are_listed_and_replayed(served: Served) -> None:
     (listed,) = got(served, "/watch/tournaments")["tournaments"]
     assert (listed["number"], listed["status"]["state"]) == (1, "complete")
     games = got(served, "/watch/1/games")["games"]
@@ -96,7 +96,7 @@ def test_a_tournament_and_its_games(served: Served) -> None:
         assert got(served, path, 404)["error"]
 
 
-def test_who_comes_late_is_told_all(served: Served) -> None:
+def test_late_viewer_receives_full_state(served: Served) -> None:
     with channel(served) as line:
         state = hear(line)["state"]
         assert state["finished"] == 6
@@ -106,7 +106,7 @@ def test_who_comes_late_is_told_all(served: Served) -> None:
         assert hear(line)["kind"] == "absent"
 
 
-def test_a_board_that_goes_on_is_told(served: Served, ledger: str) -> None:
+def test_running_board_is_sent_to_viewer(served: Served, ledger: str) -> None:
     board = {
         "board": 3, "pair": "1.1-2.1", "game": 1, "white": "A", "black": "B", "fen": "",
         "moves": ["e2e4"], "position": "rnbqkbnr/8/8/8/8/8/8/8 b - - 0 1", "turn": "black",
@@ -134,7 +134,7 @@ def test_a_board_that_goes_on_is_told(served: Served, ledger: str) -> None:
             state |= hear(line)["state"]
 
 
-def test_a_record_that_makes_no_game(ledger: str, tmp_path: Path) -> None:
+def test_invalid_game_record_is_reported(ledger: str, tmp_path: Path) -> None:
     path = tmp_path / "damaged.sqlite"
     path.write_bytes(Path(ledger).read_bytes())
     with sqlite3.connect(path) as database:
@@ -149,7 +149,7 @@ def test_a_record_that_makes_no_game(ledger: str, tmp_path: Path) -> None:
         assert "cannot be shown" in got(server, f"/watch/1/games/{name}", 422)["error"]
 
 
-def test_positions_of_other_games() -> None:
+def test_positions_of_other_games_are_drawn() -> None:
     shown = drawn_game(GameSettings("go", {"size": 5}), ["C3", "pass"])
     assert shown[0]["rows"] == ["....."] * 5
     assert shown[1]["rows"][2] == "..X.."
@@ -170,7 +170,7 @@ def test_positions_of_other_games() -> None:
         assert drawn["dark"] is (game == "checkers")
 
 
-def test_a_board_on_squares_marks_its_last_move(ledger: str) -> None:
+def test_grid_board_marks_last_move(ledger: str) -> None:
     """While it goes on, from the position before; not where moves were missed, or a game begins."""
     spectator = LedgerSpectator(ledger)
     spectator.poll()
@@ -193,18 +193,18 @@ def test_a_board_on_squares_marks_its_last_move(ledger: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_each_way_to_end_a_game_has_its_words(language: str) -> None:
+def test_every_termination_has_a_translation(language: str) -> None:
     assert {f"end {each}" for each in Termination} <= words("watch", language).keys()
 
 
-def test_the_pieces_need_no_style_of_their_own() -> None:
+def test_piece_symbols_have_no_inline_styles() -> None:
     text = pieces()
     assert text.count("<symbol ") == 12
     assert "style=" not in text
     assert 'id="wQ"' in text
 
 
-def test_a_stranger_names_no_file_and_no_huge_board(ledger: str) -> None:
+def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:
     """What a broker tells is checked before a game is made of it."""
     spectator = LedgerSpectator(ledger)
     spectator.poll()
@@ -225,7 +225,7 @@ def test_a_stranger_names_no_file_and_no_huge_board(ledger: str) -> None:
     assert drawing("othello", "X O\n" * 10**5)["type"] == "text"
 
 
-def test_what_one_tournament_holds_stops_no_other(ledger: str, tmp_path: Path) -> None:
+def test_damaged_tournament_does_not_affect_others(ledger: str, tmp_path: Path) -> None:
     damaged, whole = LedgerSpectator(ledger), LedgerSpectator(ledger)
 
     def fail() -> None:
@@ -246,7 +246,7 @@ def test_what_one_tournament_holds_stops_no_other(ledger: str, tmp_path: Path) -
         assert [line for line in server.log if "damaged" in line][1:] == []
 
 
-def test_a_curve_that_grows_is_told_by_its_new_points(ledger: str) -> None:
+def test_growing_curve_sends_only_new_points(ledger: str) -> None:
     spectator = LedgerSpectator(ledger)
     spectator.poll()
     watched = WatchedTournament(spectator)
@@ -256,7 +256,7 @@ def test_a_curve_that_grows_is_told_by_its_new_points(ledger: str) -> None:
     assert watched.changes() == {"curve": {"more": [{"played": 99}]}}
 
 
-def test_a_curve_is_told_once_to_each(ledger: str) -> None:
+def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
     """Whether it has grown while nobody looked on, or since others were told last."""
     spectator = LedgerSpectator(ledger)
     spectator.poll()

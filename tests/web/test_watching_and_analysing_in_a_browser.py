@@ -112,7 +112,7 @@ def arrived(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_a_tournament_from_its_middle_to_its_end(browser: Browser, served: Served) -> None:
+def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/watch")
     browser.wait("return document.querySelectorAll('.board .diagram use').length >= 2")
     assert SCRIPT in browser.find("main").text
@@ -142,7 +142,9 @@ def test_a_tournament_from_its_middle_to_its_end(browser: Browser, served: Serve
     check(browser)
 
 
-def test_a_game_of_chess_is_analysed(browser: Browser, served: Served, tmp_path: Path) -> None:
+def test_chess_game_is_analysed_in_browser(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
     browser.open(f"{served.base}/analyse")
     browser.wait("return document.querySelectorAll('.lines li').length === 3")
     browser.wait("return document.querySelector('.arrow')")
@@ -174,9 +176,7 @@ def test_a_game_of_chess_is_analysed(browser: Browser, served: Served, tmp_path:
     check(browser)
 
 
-def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
-    browser: Browser, served: Served
-) -> None:
+def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/analyse")
     browser.run("document.cookie = 'language=es; path=/'; document.cookie = 'theme=dark; path=/'")
     browser.open(f"{served.base}/analyse")
@@ -196,7 +196,7 @@ def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
     check(browser)
 
 
-def test_a_player_whose_name_is_a_book(browser: Browser, served: Served) -> None:
+def test_very_long_player_name_can_be_analysed(browser: Browser, served: Served) -> None:
     """Longer than a message to the server may be."""
     name = "x" * 70_000
     browser.open(f"{served.base}/analyse")
@@ -224,7 +224,7 @@ def test_a_player_whose_name_is_a_book(browser: Browser, served: Served) -> None
         ("odd.sgf", "latin-1", "(;GM[1]SZ[5]CA[x-unknown]PB[Réti];B[cc])"),
     ],
 )
-def test_a_file_is_read_in_the_letters_that_it_has(
+def test_file_encoding_is_detected(
     browser: Browser, served: Served, tmp_path: Path, name: str, encoding: str, text: str
 ) -> None:
     path = tmp_path / name
@@ -237,7 +237,7 @@ def test_a_file_is_read_in_the_letters_that_it_has(
     assert browser.find("h2").text.startswith("柯洁" if "柯" in text else "Réti")
 
 
-def test_an_analysis_goes_on_when_the_server_comes_again(browser: Browser, tmp_path: Path) -> None:
+def test_analysis_continues_after_server_restart(browser: Browser, tmp_path: Path) -> None:
     lines = "return document.querySelectorAll('.lines li').length"
     with serving(tmp_path / "web.sqlite") as server:
         browser.open(f"{server.base}/analyse")

@@ -3,11 +3,11 @@
 from agent.border.changes import LONGEST, changes
 
 
-def test_what_is_the_same_says_nothing() -> None:
+def test_equal_descriptions_have_no_changes() -> None:
     assert changes({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}) == []
 
 
-def test_each_entry_is_named_with_where_it_is() -> None:
+def test_each_change_is_named_with_its_path() -> None:
     before = {"rules": {"nodes": 400, "plies": 8}, "evaluation": "handcrafted", "seed": 1}
     now = {"rules": {"nodes": 500, "plies": 8}, "seed": 1, "share": 0.5}
     assert changes(before, now) == [
@@ -17,7 +17,7 @@ def test_each_entry_is_named_with_where_it_is() -> None:
     ]
 
 
-def test_of_as_many_sources_those_that_differ_are_named() -> None:
+def test_changed_list_item_is_named_by_position() -> None:
     before = {"merged": [{"digest": "a"}, {"digest": "b"}]}
     assert changes(before, {"merged": [{"digest": "a"}, {"digest": "c"}]}) == [
         "merged 2.digest was b, is c"
@@ -26,7 +26,7 @@ def test_of_as_many_sources_those_that_differ_are_named() -> None:
     assert clause.endswith("is []")
 
 
-def test_what_is_long_is_counted_and_told_apart() -> None:
+def test_long_values_are_shown_as_size_and_digest() -> None:
     openings = [f"opening {number}" for number in range(500)]
     (clause,) = changes({"openings": openings}, {"openings": openings[::-1]})
     first, second = clause.removeprefix("openings was ").split(", is ")

@@ -31,23 +31,23 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
         ("", []),
     ],
 )
-def test_on_windows(text: str, words: list[str]) -> None:
+def test_windows_command_line_is_split(text: str, words: list[str]) -> None:
     assert split_command_line(text) == words
 
 
 @given(st.lists(st.text(alphabet='ab\\" \t')))
-def test_on_windows_it_undoes_what_python_joins(words: list[str]) -> None:
+def test_windows_splitting_inverts_list2cmdline(words: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "platform", "win32")
         assert split_command_line(subprocess.list2cmdline(words)) == words
 
 
 @pytest.mark.usefixtures("windows")
-def test_on_windows_a_quotation_has_an_end() -> None:
+def test_windows_splitting_rejects_unclosed_quotation() -> None:
     with pytest.raises(ValueError, match="No closing quotation"):
         split_command_line(r'e.exe "C:\a')
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="of other systems")
-def test_elsewhere_as_a_shell_does() -> None:
+def test_other_systems_split_like_a_shell() -> None:
     assert split_command_line(r"e 'a b' c\ d") == ["e", "a b", "c d"]

@@ -17,7 +17,7 @@ def opened(form: ContainerFormat, data: bytes) -> Container:
     return Container(form, memoryview(data))
 
 
-def test_the_bytes_are_these() -> None:
+def test_packed_bytes_match_the_format() -> None:
     body = struct.pack("<I", 2) + b"{}" + b"content"
     written = PLAIN.magic + hashlib.sha256(body).digest() + body
     assert PLAIN.pack("{}", b"content") == written
@@ -36,7 +36,7 @@ def test_the_bytes_are_these() -> None:
     numbers=st.lists(st.integers(0, (1 << 32) - 1), max_size=3),
     alignment=st.sampled_from([1, 8, 64]),
 )
-def test_what_is_packed_is_seen(
+def test_packed_data_round_trips(
     head: str, content: bytes, numbers: list[int], alignment: int
 ) -> None:
     form = ContainerFormat(b"\x8bAny\r\n", len(numbers), alignment)
@@ -51,7 +51,7 @@ def test_what_is_packed_is_seen(
 
 
 @pytest.mark.parametrize("form", [PLAIN, ALIGNED], ids=["plain", "aligned"])
-def test_whatever_is_damaged_is_told_and_can_be_looked_at(form: ContainerFormat) -> None:
+def test_damage_is_detected_and_file_stays_readable(form: ContainerFormat) -> None:
     whole = form.pack('{"a": 1}', b"content", range(form.numbers))
     for place in range(len(whole)):
         damaged = bytearray(whole)
@@ -68,7 +68,7 @@ def test_whatever_is_damaged_is_told_and_can_be_looked_at(form: ContainerFormat)
         assert len(file.numbers) == form.numbers
 
 
-def test_numbers_that_the_format_has_no_room_for_are_refused() -> None:
+def test_numbers_that_do_not_fit_are_rejected() -> None:
     with pytest.raises(ValueError, match="1 numbers are not 2"):
         ALIGNED.pack("{}", b"", (1,))
     with pytest.raises(OverflowError):

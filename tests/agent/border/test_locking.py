@@ -18,7 +18,7 @@ sys.stdin.read()
 """
 
 
-def test_one_holder_at_a_time(tmp_path: Path) -> None:
+def test_lock_has_one_holder_at_a_time(tmp_path: Path) -> None:
     path = str(tmp_path / "games.sqlite")
     with lock(path) as held:
         assert held.name == path + ".lock"
@@ -41,7 +41,7 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     lock(path).close()
 
 
-def test_a_file_that_cannot_be_held_is_closed(tmp_path: Path) -> None:
+def test_file_that_cannot_be_locked_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with path.open("a") as first:
         hold(first)
@@ -51,13 +51,13 @@ def test_a_file_that_cannot_be_held_is_closed(tmp_path: Path) -> None:
         assert second.closed
 
 
-def test_where_no_file_can_be_that_is_the_error(tmp_path: Path) -> None:
+def test_lock_in_missing_folder_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         lock(str(tmp_path / "missing" / "games.sqlite"))
 
 
 @needs_links
-def test_a_link_is_locked_with_what_it_leads_to(tmp_path: Path) -> None:
+def test_symlink_and_target_share_a_lock(tmp_path: Path) -> None:
     path, link = tmp_path / "games.sqlite", tmp_path / "link"
     link.symlink_to(path)
     with lock(str(path)), pytest.raises(BlockingIOError):

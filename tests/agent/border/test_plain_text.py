@@ -9,7 +9,7 @@ from tests.support import ANY_TEXT
 
 
 @given(ANY_TEXT, st.integers(1, 50))
-def test_all_is_seen_and_on_one_line(text, most):
+def test_plain_text_is_one_printable_line_of_limited_length(text, most):
     for shown in (plain(text), plain_name(text)):
         assert shown.isprintable()
         assert shown.encode().decode() == shown
@@ -19,7 +19,7 @@ def test_all_is_seen_and_on_one_line(text, most):
 
 
 @given(ANY_TEXT)
-def test_lines_stay_lines(text):
+def test_plain_lines_keep_line_breaks(text):
     assert all(line.isprintable() for line in plain_lines(text).split("\n"))
     assert plain_lines(text).count("\n") == min(text.count("\n"), 99)
 
@@ -36,9 +36,9 @@ def test_lines_stay_lines(text):
         ("x" * 2000, "x" * 999 + "…"),
     ],
 )
-def test_examples(text, shown):
+def test_plain_escapes_and_truncates_text(text, shown):
     assert plain(text) == shown
 
 
-def test_a_line_keeps_its_indentation():
+def test_plain_lines_keep_indentation():
     assert plain_lines("a:\n  b\x07\n\n") == "a:\n  b\\x07\n\n"

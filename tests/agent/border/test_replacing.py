@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("durable", [False, True])
-def test_a_durable_file_is_on_the_disk_before_it_takes_the_place_of_another(
+def test_durable_file_is_synced_before_replacement(
     path: Path, monkeypatch: pytest.MonkeyPatch, durable: bool
 ) -> None:
     synced = []
@@ -37,9 +37,7 @@ def test_a_durable_file_is_on_the_disk_before_it_takes_the_place_of_another(
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_a_file_that_cannot_be_brought_to_the_disk_leaves_the_old_one(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_sync_keeps_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -50,9 +48,7 @@ def test_a_file_that_cannot_be_brought_to_the_disk_leaves_the_old_one(
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_the_file_is_named_where_the_disk_is_full_or_another_was_to_take_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replacement_error_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(IsADirectoryError) as raised:
         replace_atomically(tmp_path, b"new")
     assert str(raised.value) == f"[Errno {errno.EISDIR}] Is a directory: {str(tmp_path)!r}"
@@ -67,13 +63,13 @@ def test_the_file_is_named_where_the_disk_is_full_or_another_was_to_take_its_pla
     assert found.value.filename == str(path)
 
 
-def test_errors_that_are_not_the_systems_say_what_they_say() -> None:
+def test_errors_without_errno_keep_their_message() -> None:
     with pytest.raises(OSError, match=r"^choose another folder$"), naming("file"):
         raise OSError("choose another folder")
 
 
 @needs_links
-def test_a_link_stays_and_what_it_leads_to_is_replaced(path: Path, tmp_path: Path) -> None:
+def test_symlink_is_kept_and_its_target_replaced(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (link := folder / "link").symlink_to(path)
@@ -87,7 +83,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(path: Path, tmp_path: Pat
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+def test_named_pipe_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(OSError, match="it is no regular file"):
@@ -119,16 +115,14 @@ def scanner(path: Path, monkeypatch: pytest.MonkeyPatch) -> Scanner:
     return found
 
 
-def test_on_windows_a_file_that_is_looked_at_for_a_moment_is_replaced(
-    path: Path, scanner: Scanner
-) -> None:
+def test_windows_retries_file_that_is_briefly_open(path: Path, scanner: Scanner) -> None:
     scanner.times = 3
     replace_atomically(path, b"new")
     assert path.read_bytes() == b"new"
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_on_windows_nothing_is_lost_of_a_file_in_use(
+def test_windows_keeps_new_content_beside_file_in_use(
     path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "REPLACING", 0.1)
@@ -142,7 +136,7 @@ def test_on_windows_nothing_is_lost_of_a_file_in_use(
 
 
 @pytest.mark.parametrize("system", ["linux", "win32"])
-def test_a_file_that_must_not_be_replaced_is_not_tried_again(
+def test_forbidden_replacement_is_not_retried(
     path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch, system: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
@@ -154,7 +148,7 @@ def test_a_file_that_must_not_be_replaced_is_not_tried_again(
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_on_windows_a_cache_keeps_no_file_that_another_program_has_open(
+def test_windows_discards_new_cache_file_if_old_is_in_use(
     path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "REPLACING", 0.1)
@@ -164,7 +158,7 @@ def test_on_windows_a_cache_keeps_no_file_that_another_program_has_open(
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_on_windows_the_network_that_ships_is_not_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_does_not_map_shipped_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mapped file could not be replaced by an update while a front end has the engine open."""
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(network_format, "_map", None)

@@ -34,7 +34,7 @@ def run(code: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def test_nothing_else_meets_the_pipe_that_a_thread_waits_for() -> None:
+def test_other_readers_see_empty_standard_input() -> None:
     with run(TAKEN) as process:
         assert process.stdout
         assert process.stdin
@@ -42,7 +42,7 @@ def test_nothing_else_meets_the_pipe_that_a_thread_waits_for() -> None:
         assert process.communicate("hello", timeout=60)[0] == "b'hello'\n"
 
 
-def test_libraries_are_loaded_while_the_end_of_the_parent_is_waited_for() -> None:
+def test_libraries_load_while_waiting_for_parent_to_exit() -> None:
     """On Windows NumPy's libraries ask for the state of standard input."""
     with run(ENDING) as process:
         assert process.stdout

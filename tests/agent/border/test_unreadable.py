@@ -12,7 +12,7 @@ class UnreadableError(Exception):
     """The error of whoever reads."""
 
 
-def test_the_file_is_named_and_what_is_wrong_with_it(tmp_path: Path) -> None:
+def test_read_error_names_file_and_reason(tmp_path: Path) -> None:
     latin = tmp_path / "latin.txt"
     latin.write_bytes("año".encode("latin-1"))
     wrong = {
@@ -27,6 +27,6 @@ def test_the_file_is_named_and_what_is_wrong_with_it(tmp_path: Path) -> None:
         assert raised.value.__suppress_context__, "the message says all of it"
 
 
-def test_other_errors_are_left_alone() -> None:
+def test_unrelated_errors_are_not_wrapped() -> None:
     with pytest.raises(ZeroDivisionError), blamed_on("numbers.txt", UnreadableError):
         1 / 0  # noqa: B018 - it raises

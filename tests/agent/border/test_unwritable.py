@@ -12,7 +12,7 @@ from tests.systems import needs_links
 
 
 @needs_links
-def test_what_must_not_be_written_is_refused(tmp_path: Path) -> None:
+def test_invalid_output_paths_are_rejected(tmp_path: Path) -> None:
     read, link, hard, new = (tmp_path / name for name in ("read", "link", "hard", "new"))
     read.write_text("what is read")
     link.symlink_to(read)
@@ -36,7 +36,9 @@ def test_what_must_not_be_written_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_rights_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+def test_missing_write_permission_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
     target = tmp_path / "new"
     if there:
         target.touch()
@@ -46,18 +48,18 @@ def test_rights_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, t
             require_writable([str(target)], [], ValueError)
 
 
-def test_a_device_needs_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_null_device_needs_no_writable_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda name, mode: name == os.devnull)
     require_writable([os.devnull], [], ValueError)
 
 
-def test_what_is_replaced_is_a_regular_file(tmp_path: Path) -> None:
+def test_regular_option_rejects_devices(tmp_path: Path) -> None:
     require_writable([tmp_path / "new", __file__], [], ValueError, regular=True)
     with pytest.raises(ValueError, match="is no regular file: name another"):
         require_writable([os.devnull], [], ValueError, regular=True)
 
 
-def test_the_device_nul_of_windows_is_in_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_nul_device_needs_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "realpath", lambda path: f"\\\\.\\{path}/nul")
     monkeypatch.setattr(os.path, "exists", lambda path: True)
     monkeypatch.setattr(os.path, "isfile", lambda path: False)
@@ -68,7 +70,9 @@ def test_the_device_nul_of_windows_is_in_no_folder(monkeypatch: pytest.MonkeyPat
         require_writable(["nul"], [], ValueError, regular=True)
 
 
-def test_windows_calls_a_folder_forbidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permission_error_on_folder_becomes_is_a_directory_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forbidden(path: Path, flags: int, mode: int) -> int:
         raise PermissionError(errno.EACCES, "Permission denied", path)
 

@@ -17,7 +17,7 @@ def raised(function: Any, *arguments: Any) -> BaseException:
     return caught.value
 
 
-def test_the_line_of_the_file(tmp_path: Path) -> None:
+def test_error_names_line_in_user_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def f():\n    return g()\n\ndef g():\n    return 1 // 0\n")
     error = raised(load_module(str(file), "evaluation").f)
@@ -25,7 +25,7 @@ def test_the_line_of_the_file(tmp_path: Path) -> None:
     assert describe(error).endswith(" (mine.py, line 5)")
 
 
-def test_what_the_file_calls_is_not_where_the_error_is(tmp_path: Path) -> None:
+def test_library_error_names_calling_line_in_user_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
         "import json, chess\n"
@@ -37,25 +37,25 @@ def test_what_the_file_calls_is_not_where_the_error_is(tmp_path: Path) -> None:
     assert describe(raised(module.looks)).endswith(" (mine.py, line 5)")
 
 
-def test_an_error_of_libraries_alone_names_their_line() -> None:
+def test_error_only_in_library_names_library_line() -> None:
     error = raised(json.loads, "{")
     assert error.__traceback__ is not None
     error.__traceback__ = error.__traceback__.tb_next  # without the frame of this file
     assert "(decoder.py, line " in describe(error)
 
 
-def test_an_error_without_a_trace() -> None:
+def test_error_without_traceback_names_no_line() -> None:
     assert describe(ValueError("bad")) == "ValueError: bad"
 
 
-def test_a_file_that_fails_is_told_with_its_line(tmp_path: Path) -> None:
+def test_load_error_names_line_in_user_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import json\njson.loads('{')\n")
     with pytest.raises(UserCodeError, match=r"JSONDecodeError: .*\(mine\.py, line 2\)"):
         load_module(str(file), "game")
 
 
-def test_each_file_has_its_own_neighbours(tmp_path: Path) -> None:
+def test_each_file_imports_modules_from_its_own_folder(tmp_path: Path) -> None:
     """Two versions of an evaluation, of which each has its weights in a file beside it."""
     for name, bias in (("old", 1), ("new", 2)):
         (tmp_path / name / "parts_of_it").mkdir(parents=True)
@@ -74,14 +74,14 @@ def test_each_file_has_its_own_neighbours(tmp_path: Path) -> None:
     assert load_module(str(tmp_path / "old" / "it.py"), "evaluation").BIAS == 333
 
 
-def test_no_module_of_python_or_of_libraries_is_loaded_again() -> None:
+def test_installed_modules_are_not_reloaded() -> None:
     before = sys.modules["agent.evaluation"], agent.evaluation.EvaluationError, json.dumps
     for place in ("agent.evaluation", "json", "chess"):
         assert load_module(place, "evaluation") is sys.modules[place]
     assert before == (sys.modules["agent.evaluation"], agent.evaluation.EvaluationError, json.dumps)
 
 
-def test_the_ending_of_a_file_may_be_in_capitals(tmp_path: Path) -> None:
+def test_file_extension_may_be_uppercase(tmp_path: Path) -> None:
     """As old programs of Windows write it; it is no module."""
     file = tmp_path / "MY_EVAL.PY"
     file.write_text("def f():\n    return 7\n")

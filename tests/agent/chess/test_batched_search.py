@@ -46,7 +46,7 @@ def check_nothing_is_under_way(search: TreeSearch) -> None:
 @pytest.mark.parametrize(
     ("fen", "size"), [(chess.STARTING_FEN, 1), (KIWIPETE, 16), (KIWIPETE, 256)]
 )
-def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(
+def test_tree_has_only_legal_moves_and_consistent_visits(
     fen: str, size: int, function: Callable[[Any], Any], thorough: bool
 ) -> None:
     search, nodes = search_by(function, size), 600 if thorough else 300
@@ -60,7 +60,7 @@ def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(
 
 
 @pytest.mark.parametrize("size", [1, 64])
-def test_each_leaf_is_given_as_it_is(size: int) -> None:
+def test_batches_contain_exact_positions_and_moves(size: int) -> None:
     """What is judged are the positions that python-chess reaches, with their moves."""
     wanted: dict[bytes, tuple[Any, ...]] = {}
 
@@ -108,13 +108,13 @@ def test_mates_are_proven(fen: str, moves: int) -> None:
     assert info.nodes < 100_000, "a proven root ends the search"
 
 
-def test_what_hangs_is_taken() -> None:
+def test_hanging_piece_is_captured() -> None:
     for function in (material, with_priors):
         info = last_info(search_by(function, 64), chess.Board(CAPTURE), Limits(nodes=5000))
         assert info.pv[0] == chess.Move.from_uci("c3e4")
 
 
-def test_moves_of_great_prior_are_tried_first() -> None:
+def test_move_with_high_prior_gets_most_visits() -> None:
     def judge(batch: ChessBatch) -> Any:
         priors = np.full((len(batch), batch.width), 0.01)
         priors[batch.moves == chess.A2 + 64 * chess.A3] = 1
@@ -129,7 +129,7 @@ def test_moves_of_great_prior_are_tried_first() -> None:
     assert pool.visits(favourite) > 250
 
 
-def test_only_the_moves_asked_for_are_searched() -> None:
+def test_only_requested_moves_are_searched() -> None:
     moves = (chess.Move.from_uci("a2a3"), chess.Move.from_uci("h2h3"))
     search = search_by(with_priors, 16)
     info = last_info(search, chess.Board(), Limits(nodes=300, search_moves=moves))
@@ -137,7 +137,7 @@ def test_only_the_moves_asked_for_are_searched() -> None:
     assert len(pool_of(search).children(ROOT)) == 2
 
 
-def test_the_tree_is_kept_and_made_room_in() -> None:
+def test_tree_is_reused_across_moves_in_small_memory() -> None:
     search = search_by(material, 64, megabytes=1)
     board = chess.Board()
     for move in ("e2e4", "e7e5", "g1f3"):
@@ -149,7 +149,7 @@ def test_the_tree_is_kept_and_made_room_in() -> None:
     assert pool_of(search).visits(ROOT) > 0
 
 
-def test_games_of_chess960_castle() -> None:
+def test_chess960_castling_is_searched() -> None:
     board = chess.Board("4k3/8/8/8/8/8/8/RK5R w AH - 0 1", chess960=True)
     castling = [move for move in board.legal_moves if board.is_castling(move)]
     assert castling
@@ -167,7 +167,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("function", "message"), WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("after", [0, 5])
-def test_a_wrong_answer_ends_the_search_with_a_move(
+def test_invalid_evaluation_raises_and_next_search_works(
     function: Callable[[Any], Any], message: str, after: int
 ) -> None:
     calls = []
@@ -198,7 +198,7 @@ def search_again(
     return infos
 
 
-def test_something_is_told_before_a_first_failure() -> None:
+def test_move_is_reported_before_first_failure() -> None:
     search = search_by(lambda batch: 1 // 0, 16)
     search.arm()
     told = search.deepen(chess.Board(), Limits(nodes=500))
@@ -209,7 +209,7 @@ def test_something_is_told_before_a_first_failure() -> None:
         next(told)
 
 
-def test_a_stop_ends_it() -> None:
+def test_stop_ends_batched_search() -> None:
     calls = []
 
     def judge(batch: ChessBatch) -> Any:
@@ -225,7 +225,7 @@ def test_a_stop_ends_it() -> None:
     check_nothing_is_under_way(search)
 
 
-def test_alpha_beta_asks_for_one_position_at_a_time() -> None:
+def test_alpha_beta_evaluates_one_position_at_a_time() -> None:
     sizes = set()
 
     def judge(batch: ChessBatch) -> Any:

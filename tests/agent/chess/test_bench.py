@@ -6,7 +6,7 @@ from agent.chess.bench import POSITIONS, run
 from agent.threads.latch import Latch
 
 
-def test_every_position_is_searched_once():
+def test_bench_searches_every_position_once():
     boards = [chess.Board(fen) for fen in POSITIONS]
     assert all(board.is_valid() and any(board.legal_moves) for board in boards)
     infos = list(run(3))
@@ -16,7 +16,7 @@ def test_every_position_is_searched_once():
         assert info.nodes > 0
 
 
-def test_a_stop_ends_it_after_the_position():
+def test_stop_ends_bench_after_current_position():
     stop = Latch()
     infos = run(3, stop)
     next(infos)

@@ -20,7 +20,7 @@ def lessons(board, move, found, depth):
     return {key: Lesson("chess engine", board.epd(), move, key, "", 0, found, depth)}, (key,)
 
 
-def test_the_tree_knows_a_lesson_until_it_looks_deeper():
+def test_lesson_affects_search_unless_search_is_deeper():
     board = chess.Board()
     plain, taught = KernelSearch(1), KernelSearch(1)
     before = find(plain, board)
@@ -39,7 +39,7 @@ def test_the_tree_knows_a_lesson_until_it_looks_deeper():
     assert abs(found.value - before.score.value) < 60
 
 
-def test_a_table_that_was_cleared_must_be_taught_again():
+def test_new_game_clears_lessons_from_hash_table():
     board, search = chess.Board(), KernelSearch(1)
     plain = find(search, board)
     line = board.copy()

@@ -69,9 +69,7 @@ def random_wins(own: OwnTables, name: str, number: int) -> Iterable[chess.Board]
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
-def test_the_root_is_answered_from_the_tables(
-    search: KernelSearch, own: OwnTables, name: str
-) -> None:
+def test_won_root_is_answered_from_tables(search: KernelSearch, own: OwnTables, name: str) -> None:
     for board in random_wins(own, name, 10):
         value = worth(own, board)
         info = think(search, board, 30)
@@ -87,7 +85,7 @@ def test_the_root_is_answered_from_the_tables(
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
-def test_a_lost_root_is_answered_with_the_longest_defence(
+def test_lost_root_plays_the_longest_defence(
     search: KernelSearch, own: OwnTables, name: str
 ) -> None:
     for board in random_wins(own, name, 10):
@@ -101,7 +99,7 @@ def test_a_lost_root_is_answered_with_the_longest_defence(
         assert worth(own, board) == value - 1
 
 
-def test_a_draw_is_held(search: KernelSearch, own: OwnTables) -> None:
+def test_drawn_root_keeps_the_draw(search: KernelSearch, own: OwnTables) -> None:
     narrow = 0
     for board in random_wins(own, "KPK", 300):
         board = board.copy(stack=False)
@@ -126,7 +124,7 @@ def after_moves(own: OwnTables, board: chess.Board) -> list[int]:
     return values
 
 
-def test_the_search_finds_mates_in_the_tables(search: KernelSearch) -> None:
+def test_search_finds_mates_in_tables(search: KernelSearch) -> None:
     # Five pieces: taking the knight leads to a won KQKR.
     board = chess.Board("8/7r/8/3k4/8/8/1n6/1KQ5 w - - 0 1")
     info = think(search, board, 5)
@@ -136,9 +134,7 @@ def test_the_search_finds_mates_in_the_tables(search: KernelSearch) -> None:
     assert think(searching(Endgame()), board, 5).tbhits == 0
 
 
-def test_tables_give_the_search_what_it_finds_by_itself(
-    search: KernelSearch, own: OwnTables
-) -> None:
+def test_table_mates_equal_searched_mates(search: KernelSearch, own: OwnTables) -> None:
     compared = 0
     for board in random_wins(own, "KQK", 60):
         if worth(own, board) // 2 <= 2:
@@ -152,13 +148,13 @@ def test_tables_give_the_search_what_it_finds_by_itself(
 @pytest.mark.parametrize(
     "fen", ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1"]
 )
-def test_castling_and_more_pieces_are_searched(search: KernelSearch, fen: str) -> None:
+def test_positions_outside_tables_are_searched(search: KernelSearch, fen: str) -> None:
     info = think(search, chess.Board(fen), 2)
     assert info.depth == 2
     assert info.nodes > 0
 
 
-def test_a_mate_behind_the_fifty_moves_is_not_claimed(search: KernelSearch, own: OwnTables) -> None:
+def test_mate_beyond_fifty_move_rule_is_not_claimed(search: KernelSearch, own: OwnTables) -> None:
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
     value = worth(own, board)
     board.halfmove_clock = 100 - (value - 1)
@@ -191,7 +187,7 @@ def win(search: KernelSearch, own: OwnTables, board: chess.Board) -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KQKR", "KBBK"])
-def test_wins_are_won_against_the_best_defence(
+def test_tables_win_against_the_best_defence(
     search: KernelSearch, own: OwnTables, name: str
 ) -> None:
     for board in random_wins(own, name, 5):
@@ -200,9 +196,7 @@ def test_wins_are_won_against_the_best_defence(
 
 
 @pytest.mark.thorough
-def test_a_late_win_is_kept_by_the_capture_that_saves_it(
-    search: KernelSearch, own: OwnTables
-) -> None:
+def test_capture_saves_win_from_fifty_move_rule(search: KernelSearch, own: OwnTables) -> None:
     board = next(b for b in random_wins(own, "KQKR", 400) if 30 < worth(own, b) < 50)
     # Too late for the mate, early enough for the rook.
     board.halfmove_clock = 100 - (worth(own, board) - 1) + 4
@@ -231,7 +225,7 @@ def syzygy_from(own: OwnTables) -> SyzygyTables:
     return SyzygyTables(stand_in)
 
 
-def test_syzygy_tables_say_which_moves_to_search(own: OwnTables) -> None:
+def test_syzygy_tables_select_moves_to_search(own: OwnTables) -> None:
     syzygy = syzygy_from(own)
     assert syzygy.size == 4
     endgame = Endgame(syzygy=syzygy)
@@ -251,7 +245,7 @@ def test_syzygy_tables_say_which_moves_to_search(own: OwnTables) -> None:
     assert endgame.advise(board, list(board.legal_moves)) is None
 
 
-def test_syzygy_tables_save_a_draw_and_else_delay(own: OwnTables) -> None:
+def test_syzygy_tables_prefer_draw_then_longest_defence(own: OwnTables) -> None:
     syzygy = syzygy_from(own)
     saved = 0
     for board in random_wins(own, "KBNK", 60):
@@ -295,7 +289,7 @@ def test_gaviota_tables_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) ->
     gaviota.close()
 
 
-def test_damaged_gaviota_tables_are_named_and_left_out(tmp_path: Path) -> None:
+def test_damaged_gaviota_tables_are_reported_and_skipped(tmp_path: Path) -> None:
     board = chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")
     for content in (b"", b"no table", bytes(10_000)):
         (tmp_path / "kqk.gtb.cp4").write_bytes(content)
@@ -316,7 +310,7 @@ def syzygy() -> Iterator[SyzygyTables]:
 
 
 @pytest.mark.thorough
-def test_syzygy_tables_agree_with_ours(own: OwnTables, syzygy: SyzygyTables) -> None:
+def test_syzygy_tables_agree_with_own_tables(own: OwnTables, syzygy: SyzygyTables) -> None:
     assert syzygy.size == 3
     with chess.syzygy.open_tablebase(str(SYZYGY)) as tables:
         for name in ("KPK", "KRK", "KQK"):
@@ -355,7 +349,7 @@ def test_syzygy_tables_do_not_repeat_a_won_position(syzygy: SyzygyTables) -> Non
     assert first not in again
 
 
-def test_damaged_syzygy_tables_are_named_and_left_out(tmp_path: Path) -> None:
+def test_damaged_syzygy_tables_are_reported_and_skipped(tmp_path: Path) -> None:
     board = chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")
     whole = (SYZYGY / "KQvK.rtbz").read_bytes()
     for name, content in (
@@ -376,7 +370,7 @@ def test_damaged_syzygy_tables_are_named_and_left_out(tmp_path: Path) -> None:
         assert "KvKQ is damaged" in told[0] or "KQvK is damaged" in told[0]
 
 
-def test_a_stop_ends_the_questions(own: OwnTables) -> None:
+def test_stop_ends_table_probing(own: OwnTables) -> None:
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
     moves = list(board.legal_moves)
     assert Endgame(own).advise(board, moves) is not None
@@ -405,7 +399,7 @@ def test_tree_search_uses_tables(own: OwnTables) -> None:
     assert infos[-1].tbhits > 0
 
 
-def test_tree_search_keeps_to_the_moves_that_tables_allow(own: OwnTables) -> None:
+def test_tree_search_plays_only_moves_chosen_by_tables(own: OwnTables) -> None:
     """Also where its tree has all moves from a search before."""
     search = TreeSearch(megabytes=1)
     endgame = Endgame(syzygy=syzygy_from(own))
@@ -419,7 +413,7 @@ def test_tree_search_keeps_to_the_moves_that_tables_allow(own: OwnTables) -> Non
 
 
 @pytest.mark.parametrize("lines", [1, 3])
-def test_a_choice_of_moves_and_several_lines(
+def test_tables_respect_search_moves_and_multipv(
     search: KernelSearch, own: OwnTables, lines: int
 ) -> None:
     for board in random_wins(own, "KBNK", 5):
@@ -438,7 +432,7 @@ def test_a_choice_of_moves_and_several_lines(
 
 
 @pytest.mark.parametrize("open_tables", [open_gaviota, open_syzygy])
-def test_folders_without_tables_are_refused(
+def test_folders_without_tables_are_rejected(
     open_tables: Callable[[str], object], tmp_path: Path
 ) -> None:
     with pytest.raises(OSError, match="is not a folder"):

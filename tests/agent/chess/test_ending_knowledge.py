@@ -38,7 +38,7 @@ def worth(search: KernelSearch, fen: str) -> int:
         pytest.param("8/8/4k3/8/3bP3/4K3/8/2B5 w - - 0 1", id="blockade, bishops alike"),
     ],
 )
-def test_drawn_material(search: KernelSearch, fen: str) -> None:
+def test_drawn_material_scores_zero(search: KernelSearch, fen: str) -> None:
     assert worth(search, fen) == 0
 
 
@@ -95,7 +95,7 @@ def test_drawn_material(search: KernelSearch, fen: str) -> None:
         ),
     ],
 )
-def test_drawish_material_is_worth_less(
+def test_drawish_material_scores_lower(
     search: KernelSearch, drawish: str, normal: str, share: float
 ) -> None:
     assert 0 <= worth(search, drawish) < share * worth(search, normal)
@@ -112,7 +112,7 @@ def test_drawish_material_is_worth_less(
         pytest.param("8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", id="queen against rook"),
     ],
 )
-def test_wins_stay_wins(search: KernelSearch, fen: str) -> None:
+def test_won_endings_have_winning_scores(search: KernelSearch, fen: str) -> None:
     assert worth(search, fen) > 200
 
 
@@ -123,13 +123,13 @@ def test_wins_stay_wins(search: KernelSearch, fen: str) -> None:
         ("7k/8/8/4K3/1BN5/8/8/8 w - - 0 1", "k7/8/8/4K3/1BN5/8/8/8 w - - 0 1"),
     ],
 )
-def test_bishop_and_knight_prefer_a_corner_of_the_bishop_s_colour(
+def test_bishop_and_knight_prefer_corner_of_bishop_colour(
     search: KernelSearch, right: str, wrong: str
 ) -> None:
     assert worth(search, right) > worth(search, wrong) + 300
 
 
-def test_no_corner_is_worth_a_pawn_or_a_promotion(search: KernelSearch) -> None:
+def test_extra_material_outweighs_corner_bonus(search: KernelSearch) -> None:
     corner = worth(search, "k7/2K5/8/8/2B5/2N5/8/8 w - - 0 1")
     for piece in ("P", "N", "B", "R"):
         assert worth(search, f"8/8/8/3k4/2B5/2N5/{piece}7/K7 w - - 0 1") > corner
@@ -139,12 +139,12 @@ def test_no_corner_is_worth_a_pawn_or_a_promotion(search: KernelSearch) -> None:
     assert queen > knight > pawn
 
 
-def test_a_queen_with_a_pawn_is_worth_more_than_alone_against_a_rook(search: KernelSearch) -> None:
+def test_extra_pawn_raises_score_of_queen_against_rook(search: KernelSearch) -> None:
     alone = worth(search, "k7/r7/8/2K5/8/8/8/7Q w - - 0 1")
     assert worth(search, "k7/r7/8/2K5/8/8/4P3/7Q w - - 0 1") > alone
 
 
-def test_the_lone_king_is_driven_to_the_edge(search: KernelSearch) -> None:
+def test_evaluation_drives_lone_king_to_edge(search: KernelSearch) -> None:
     edge = worth(search, "8/8/8/8/8/3K4/8/1k2R3 w - - 0 1")
     assert edge > worth(search, "8/8/8/2k5/8/3K4/8/4R3 w - - 0 1")
     assert edge > worth(search, "8/8/8/8/8/5K2/8/1k2R3 w - - 0 1")
@@ -152,7 +152,7 @@ def test_the_lone_king_is_driven_to_the_edge(search: KernelSearch) -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KBBK", "KQKR"])
-def test_mates_are_found_without_tables(
+def test_search_mates_without_endgame_tables(
     search: KernelSearch, endgame_tables: Tables, name: str, thorough: bool
 ) -> None:
     """Against the best defence, at a number of nodes that a fast game allows."""

@@ -120,17 +120,17 @@ def searcher(engine, limits, stop=None):
 
 
 @pytest.mark.parametrize("limits", [BLITZ, Limits(depth=3), Limits(infinite=True)])
-def test_a_warm_kernel_searches_everything(engine, limits):
+def test_warm_kernel_handles_every_kind_of_limit(engine, limits):
     assert isinstance(searcher(engine, limits), FakeKernel)
     assert engine.reports == []
 
 
-def test_it_is_tried_out_and_then_as_new(engine):
+def test_new_kernel_runs_trial_search_and_is_reset(engine):
     kernel = engine.kernel(Latch())
     assert kernel.calls[:2] == ["deepen", "new_game"]
 
 
-def test_settings_made_before_the_kernel_is_there_are_taken_over(engine, tmp_path):
+def test_early_settings_are_applied_when_kernel_loads(engine, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("def evaluate(board):\n    return 0\n")
     engine.set_megabytes(64)
@@ -144,7 +144,7 @@ def test_settings_made_before_the_kernel_is_there_are_taken_over(engine, tmp_pat
     ]
 
 
-def test_by_default_the_network_that_ships_evaluates(engine):
+def test_shipped_network_is_the_default_evaluation(engine):
     kernel = engine.kernel(Latch())
     assert kernel.evaluation.network is load(DEFAULT).network
     engine.set_evaluation("handcrafted")
@@ -152,9 +152,7 @@ def test_by_default_the_network_that_ships_evaluates(engine):
 
 
 @pytest.mark.parametrize("damage", [lambda path: None, lambda path: path.write_bytes(b"\x8bKmp")])
-def test_without_a_sound_network_the_hand_made_evaluation_plays(
-    engine, damage, monkeypatch, tmp_path
-):
+def test_broken_network_falls_back_to_handcrafted_evaluation(engine, damage, monkeypatch, tmp_path):
     path = tmp_path / "shipped.nnue"
     damage(path)
     monkeypatch.setattr(evaluation_module, "SHIPPED_NETWORK", path)
@@ -169,7 +167,7 @@ def test_without_a_sound_network_the_hand_made_evaluation_plays(
     assert kernel.evaluation is HANDCRAFTED
 
 
-def test_memory_that_is_refused_first_leaves_the_network(engine):
+def test_rejected_memory_size_keeps_the_network(engine):
     engine.start()
     wait_for_any(engine.ready, timeout=60)
     with pytest.raises(MemoryError):
@@ -177,14 +175,14 @@ def test_memory_that_is_refused_first_leaves_the_network(engine):
     assert engine.kernel(Latch()).evaluation.network is load(DEFAULT).network
 
 
-def test_what_the_user_chose_needs_no_network(engine, monkeypatch, tmp_path):
+def test_handcrafted_evaluation_needs_no_network_file(engine, monkeypatch, tmp_path):
     monkeypatch.setattr(evaluation_module, "SHIPPED_NETWORK", tmp_path / "none.nnue")
     engine.set_evaluation("handcrafted")
     assert engine.kernel(Latch()).evaluation is HANDCRAFTED
     assert engine.reports == []
 
 
-def test_settings_that_turn_out_wrong_are_reported_and_the_kernel_plays(engine, tmp_path):
+def test_invalid_early_settings_are_reported_and_ignored(engine, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("def wrong(board):\n    return 0\n")
     engine.set_megabytes(2048)
@@ -194,7 +192,7 @@ def test_settings_that_turn_out_wrong_are_reported_and_the_kernel_plays(engine, 
     assert kernel.calls[2:] == [("set_threads", 1)]
 
 
-def test_settings_reach_a_kernel_that_is_there(engine):
+def test_settings_are_applied_to_loaded_kernel(engine):
     kernel = engine.kernel(Latch())
     del kernel.calls[:]
     engine.set_megabytes(8)
@@ -215,7 +213,7 @@ def test_settings_reach_a_kernel_that_is_there(engine):
 
 
 @pytest.mark.parametrize("spec", ["nonsense", "missing.py:f", "x" * 5000 + ".py:f", "no_module:f"])
-def test_an_evaluation_that_is_not_there_changes_nothing(engine, spec):
+def test_missing_evaluation_changes_nothing(engine, spec):
     kernel = engine.kernel(Latch())
     before = list(kernel.calls)
     with pytest.raises((EvaluationError, PlayerError)):
@@ -223,7 +221,7 @@ def test_an_evaluation_that_is_not_there_changes_nothing(engine, spec):
     assert kernel.calls == before
 
 
-def test_cold_only_a_game_on_a_clock_is_played_without_the_kernel(engine, situation):
+def test_only_timed_searches_run_before_cold_kernel_is_compiled(engine, situation):
     situation.warm = False
     for limits in (BLITZ, Limits(movetime=1.0), Limits(clock=SideClock(60.0), ponder=True)):
         assert isinstance(searcher(engine, limits), PlainSearch)
@@ -240,7 +238,7 @@ def test_cold_only_a_game_on_a_clock_is_played_without_the_kernel(engine, situat
     assert situation.children == 1
 
 
-def test_a_search_that_waits_for_the_kernel_can_be_stopped(engine, situation):
+def test_search_waiting_for_kernel_can_be_stopped(engine, situation):
     situation.warm = False
     stop = Latch()
     timer = threading.Timer(0.05, stop.set)
@@ -251,7 +249,7 @@ def test_a_search_that_waits_for_the_kernel_can_be_stopped(engine, situation):
         engine.kernel(stop)
 
 
-def test_a_stop_ends_no_waiting_for_what_is_only_loaded(engine, situation):
+def test_stop_does_not_interrupt_kernel_loading(engine, situation):
     situation.gate.clear()
     stop = Latch()
     stop.set()
@@ -261,7 +259,7 @@ def test_a_stop_ends_no_waiting_for_what_is_only_loaded(engine, situation):
     timer.join()
 
 
-def test_warm_a_clock_waits_for_the_kernel_but_not_too_long(engine, situation):
+def test_timed_search_waits_briefly_for_warm_kernel(engine, situation):
     situation.gate.clear()
     assert isinstance(searcher(engine, Limits(clock=SideClock(0.5))), PlainSearch)
     situation.gate.set()
@@ -286,7 +284,7 @@ def test_readiness_waits_for_the_kernel_or_for_the_next_request(engine, situatio
     assert engine.ready.is_set()
 
 
-def test_without_a_kernel_everything_is_searched_without_it(engine, situation):
+def test_missing_kernel_falls_back_to_plain_search(engine, situation):
     situation.error = ImportError("no numba here")
     assert isinstance(searcher(engine, Limits(depth=1)), PlainSearch)
     assert "no numba here" in engine.reports[0]
@@ -294,7 +292,7 @@ def test_without_a_kernel_everything_is_searched_without_it(engine, situation):
         engine.kernel(Latch())
 
 
-def test_the_fallback_evaluates_as_the_user_wishes(engine, situation, tmp_path):
+def test_fallback_search_uses_user_evaluation(engine, situation, tmp_path):
     situation.warm = False
     path = tmp_path / "mine.py"
     path.write_text("def evaluate(board):\n    raise ValueError('mine was called')\n")
@@ -305,7 +303,7 @@ def test_the_fallback_evaluates_as_the_user_wishes(engine, situation, tmp_path):
         list(plain.deepen(chess.Board(), Limits(depth=1)))
 
 
-def test_the_search_that_is_chosen_searches_and_has_the_memory(engine):
+def test_chosen_search_runs_and_gets_the_memory(engine):
     kernel = engine.kernel(Latch())
     engine.set_megabytes(64)
     engine.set_final_choice("value")
@@ -327,7 +325,7 @@ def test_the_search_that_is_chosen_searches_and_has_the_memory(engine):
     assert tree.calls[-1] == ("resize", 1)
 
 
-def test_a_level_is_played_by_alphabeta(engine):
+def test_levels_use_alphabeta_search(engine):
     engine.set_search("mcts")
     assert isinstance(searcher(engine, Limits(depth=3)), FakeTree)
     engine.set_level(skill=5)
@@ -342,7 +340,7 @@ def test_a_level_is_played_by_alphabeta(engine):
     assert searcher(engine, BLITZ)._level == Level(5)
 
 
-def test_a_level_is_played_by_one_thread(engine):
+def test_levels_use_one_thread(engine):
     kernel = engine.kernel(Latch())
     del kernel.calls[:]
     engine.set_threads(3)
@@ -352,7 +350,7 @@ def test_a_level_is_played_by_one_thread(engine):
     assert kernel.calls == [("set_threads", threads) for threads in (3, 1, 1, 4)]
 
 
-def test_no_more_threads_search_than_there_are_cores(engine):
+def test_thread_count_is_limited_to_cores(engine):
     kernel = engine.kernel(Latch())
     del kernel.calls[:]
     for threads in (8, 9, 256, 1):
@@ -363,7 +361,7 @@ def test_no_more_threads_search_than_there_are_cores(engine):
     ]
 
 
-def test_an_evaluation_in_python_is_asked_by_one_thread(engine, tmp_path):
+def test_python_evaluation_uses_one_thread(engine, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("def evaluate(board):\n    return 0\n")
     kernel = engine.kernel(Latch())
@@ -377,7 +375,7 @@ def test_an_evaluation_in_python_is_asked_by_one_thread(engine, tmp_path):
     assert len(engine.reports) == 2
 
 
-def test_each_game_of_a_level_is_another(engine):
+def test_levels_use_a_new_seed_for_each_game(engine):
     engine.set_level(skill=5)
     seeds = set()
     for _ in range(5):
@@ -386,7 +384,7 @@ def test_each_game_of_a_level_is_another(engine):
     assert len(seeds) == 5
 
 
-def test_nothing_of_another_search_is_loaded_before_it_is_chosen(engine, situation):
+def test_other_search_is_not_loaded_until_chosen(engine, situation):
     situation.cold_parts = ("mcts",)
     assert isinstance(searcher(engine, BLITZ), FakeKernel)
     engine.new_game()
@@ -395,7 +393,7 @@ def test_nothing_of_another_search_is_loaded_before_it_is_chosen(engine, situati
     assert situation.children == 0
 
 
-def test_alphabeta_plays_on_the_clock_while_another_search_is_compiled(engine, situation):
+def test_alphabeta_plays_timed_games_while_mcts_compiles(engine, situation):
     situation.cold_parts = ("mcts",)
     engine.set_search("mcts")
     assert not isinstance(searcher(engine, BLITZ), FakeTree)
@@ -407,9 +405,7 @@ def test_alphabeta_plays_on_the_clock_while_another_search_is_compiled(engine, s
     assert situation.children == 1
 
 
-def test_a_search_that_cannot_be_loaded_is_reported_and_alphabeta_plays(
-    engine, situation, monkeypatch
-):
+def test_unloadable_search_is_reported_and_alphabeta_plays(engine, situation, monkeypatch):
     def fail(megabytes, evaluation):
         raise ImportError("not this one")
 
@@ -422,12 +418,12 @@ def test_a_search_that_cannot_be_loaded_is_reported_and_alphabeta_plays(
     assert "not this one" in report
 
 
-def test_closing_ends_the_compiler(engine, situation):
+def test_closing_engine_kills_the_compiler(engine, situation):
     situation.warm = False
     searcher(engine, BLITZ)
     assert engine.close(PATIENCE)
     assert situation.child.killed
 
 
-def test_closing_without_a_start(engine):
+def test_unstarted_engine_can_be_closed(engine):
     assert engine.close(0.0)

@@ -55,7 +55,7 @@ def recapture(board: chess.Board, target: int, side: chess.Color) -> int:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(5))
-def test_random_positions(seed: int) -> None:
+def test_static_exchange_evaluation_equals_reference(seed: int) -> None:
     rng = random.Random(seed)
     game = KernelBoard()
     compared = 0

@@ -30,13 +30,13 @@ def random_positions(seed: int) -> Iterator[chess.Board]:
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("seed", range(5))
-def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
+def test_evaluation_is_colour_symmetric(search: KernelSearch, seed: int) -> None:
     for board in random_positions(seed):
         assert search.evaluate(board) == search.evaluate(board.mirror()), board.fen()
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_wings_are_equal(search: KernelSearch, seed: int) -> None:
+def test_evaluation_is_left_right_symmetric(search: KernelSearch, seed: int) -> None:
     for board in random_positions(seed):
         seen = board.copy(stack=False)
         seen.castling_rights = chess.BB_EMPTY
@@ -44,7 +44,7 @@ def test_wings_are_equal(search: KernelSearch, seed: int) -> None:
         assert search.evaluate(seen) == search.evaluate(mirrored), seen.fen()
 
 
-def test_what_is_remembered_is_what_would_be_counted() -> None:
+def test_cached_evaluation_equals_fresh_evaluation() -> None:
     rng = random.Random(1)
     remembering = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
     board = chess.Board()
@@ -87,11 +87,11 @@ def test_what_is_remembered_is_what_would_be_counted() -> None:
         ),
     ],
 )
-def test_better_positions_are_worth_more(search: KernelSearch, better: str, worse: str) -> None:
+def test_better_positions_score_higher(search: KernelSearch, better: str, worse: str) -> None:
     assert search.evaluate(chess.Board(better)) > search.evaluate(chess.Board(worse))
 
 
-def test_the_side_to_move_sees_its_own_score(search: KernelSearch) -> None:
+def test_evaluation_is_relative_to_side_to_move(search: KernelSearch) -> None:
     board = chess.Board("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")
     assert search.evaluate(board) > 1500
     board.turn = chess.BLACK

@@ -70,7 +70,7 @@ def choices(skill, scores=SCORES, seeds=300):
     return [found[n] / seeds for n in range(LINES)]
 
 
-def test_levels_grow_stronger():
+def test_higher_levels_have_stronger_settings():
     levels = [Level(skill / 2) for skill in range(40)]
     for weak, strong in pairwise(levels):
         assert strong.nodes > weak.nodes
@@ -89,7 +89,7 @@ def test_a_weak_level_errs_more_than_a_strong_one():
 
 
 @pytest.mark.thorough
-def test_likelihood_falls_with_the_score_as_the_temperature_says():
+def test_move_probability_is_softmax_with_temperature():
     behind = round(Level(0).temperature)
     first, second, third, fourth = choices(0, (Cp(0), Cp(-behind)), 2000)
     assert first == pytest.approx(1 / (1 + 3 / 2.718), abs=0.04)
@@ -98,13 +98,13 @@ def test_likelihood_falls_with_the_score_as_the_temperature_says():
 
 
 @pytest.mark.parametrize("skill", [0, 19])
-def test_mates_that_are_seen_are_played_and_avoided(skill, thorough):
+def test_levels_play_and_avoid_visible_mates(skill, thorough):
     seeds = 300 if thorough else 60
     assert choices(skill, (Mate(1), Cp(900)), seeds)[0] == 1
     assert choices(skill, (Cp(-900), Mate(-1)), seeds)[0] == 1
 
 
-def test_the_same_seed_chooses_the_same_and_another_differs():
+def test_same_seed_repeats_moves_and_other_seed_differs():
     def game(seed):
         board = chess.Board()
         for _ in range(30):
@@ -116,7 +116,7 @@ def test_the_same_seed_chooses_the_same_and_another_differs():
     assert game(5) != game(6)
 
 
-def test_it_stops_at_its_nodes_and_stays_with_its_choice():
+def test_weak_search_stops_at_node_limit_and_keeps_its_move():
     lines = Lines()
     level = Level(10)
     infos = list(WeakSearch(lines, level, 1).deepen(chess.Board(), Limits()))
@@ -126,7 +126,7 @@ def test_it_stops_at_its_nodes_and_stays_with_its_choice():
     assert {info.multipv for info in infos} == {1}
 
 
-def test_limits_of_the_user_hold_too():
+def test_user_limits_apply_to_weak_search():
     lines = Lines()
     board = chess.Board()
     wanted = (chess.Move.from_uci("e2e4"), chess.Move.from_uci("d2d4"))
@@ -137,13 +137,13 @@ def test_limits_of_the_user_hold_too():
     assert infos[-1].pv[0] in wanted
 
 
-def test_all_the_lines_asked_for_are_told_the_choice_first():
+def test_weak_search_reports_all_multipv_lines():
     infos = list(WeakSearch(Lines(), Level(0), 3).deepen(chess.Board(), Limits(), 6))
     assert [info.multipv for info in infos][:6] == [1, 2, 3, 4, 5, 6]
     assert len({info.pv[0] for info in infos[:6]}) == 6
 
 
-def test_stopped_at_once_it_answers():
+def test_weak_search_answers_when_stopped_immediately():
     weak = WeakSearch(Lines(), Level(5), 3)
     weak.stop()
     (info,) = weak.deepen(chess.Board(), Limits())
@@ -153,7 +153,7 @@ def test_stopped_at_once_it_answers():
     assert weak.progress().nodes == 7
 
 
-def test_elo_and_skill():
+def test_elo_maps_to_calibrated_skill():
     assert CALIBRATION[0][1] <= LEAST_ELO, "the weakest level is weaker than what is offered"
     assert 0 <= skill_of(LEAST_ELO) < 4
     assert skill_of(0) == 0

@@ -42,7 +42,7 @@ def games():
         yield chess.Board(PROMOTING), seed
 
 
-def test_views_are_turned_and_mirrored():
+def test_inputs_are_flipped_and_mirrored_by_perspective():
     board = chess.Board("8/8/8/2k5/8/8/P7/6K1 w - - 0 1")
     # White's king on g1 mirrors its view; Black's on c5 turns the ranks alone.
     assert inputs(board, chess.WHITE) == sorted(
@@ -53,19 +53,19 @@ def test_views_are_turned_and_mirrored():
     )
 
 
-def test_both_sides_see_the_same_from_their_own():
+def test_inputs_are_colour_symmetric():
     for start, seed in games():
         for board in walk(start, seed, 30):
             assert inputs(board, chess.WHITE) == inputs(board.mirror(), chess.BLACK)
 
 
-def test_outputs_share_the_numbers_of_pieces_evenly():
+def test_piece_counts_map_evenly_to_output_buckets():
     assert [bucket(pieces, 8) for pieces in (2, 4, 5, 8, 9, 28, 29, 32)] == [0, 0, 1, 1, 2, 6, 7, 7]
     assert {bucket(pieces, 1) for pieces in range(2, 33)} == {0}
     assert bucket(40, 8) == 7  # made-up positions have more
 
 
-def test_the_kernel_evaluates_as_numpy_does(network):
+def test_kernel_evaluation_equals_numpy(network):
     evaluator = make_evaluator(Evaluation("mine", network=network), False, lambda: None)
     game = KernelBoard()
     seen = set()
@@ -85,7 +85,7 @@ def is_ending(board):
     return chess.popcount(board.occupied) < 12
 
 
-def test_known_endings_are_judged_without_the_network(network):
+def test_known_endings_bypass_the_network(network):
     search = KernelSearch(1, evaluation=Evaluation("mine", network=network))
     by_hand = KernelSearch(1, evaluation=HANDCRAFTED)
     won = chess.Board("8/8/8/3k4/8/8/8/3QK3 b - - 0 1")
@@ -94,7 +94,7 @@ def test_known_endings_are_judged_without_the_network(network):
     assert abs(search.evaluate(drawn)) < abs(evaluate(network, drawn))
 
 
-def test_another_network_takes_effect_at_once(tmp_path):
+def test_new_network_takes_effect_immediately(tmp_path):
     board = chess.Board()
     search = KernelSearch(1, evaluation=HANDCRAFTED)
     by_hand = search.evaluate(board)
@@ -109,7 +109,7 @@ def test_another_network_takes_effect_at_once(tmp_path):
     assert search.network is None
 
 
-def test_a_file_that_another_took_the_place_of_is_read_anew(tmp_path):
+def test_replaced_network_file_is_reloaded(tmp_path):
     file, other = tmp_path / "net.nnue", tmp_path / "other"
     for seed, path in enumerate((file, other)):
         random_network(32, 1, seed).write(path)
@@ -122,7 +122,7 @@ def test_a_file_that_another_took_the_place_of_is_read_anew(tmp_path):
     assert evaluate(after.network, chess.Board()) != evaluate(before.network, chess.Board())
 
 
-def test_the_evaluation_that_is_there_changes_nothing():
+def test_hash_table_is_cleared_only_when_evaluation_changes():
     search = KernelSearch(4)
     nodes = []
     for again in (False, True, True):
@@ -137,7 +137,7 @@ def test_the_evaluation_that_is_there_changes_nothing():
     assert last.nodes == nodes[0]
 
 
-def test_searches_of_one_network_are_alike(network):
+def test_fresh_and_reused_searches_give_equal_results(network):
     """What was kept of sums must not show: a fresh search and a used one find the same."""
     used = KernelSearch(1, evaluation=Evaluation("mine", network=network))
     for start, _ in [*games()][:6]:
@@ -151,7 +151,7 @@ def test_searches_of_one_network_are_alike(network):
         used.new_game()
 
 
-def test_a_network_that_cannot_be_read_is_named(tmp_path):
+def test_unreadable_network_is_reported(tmp_path):
     for spec, message in (
         ("nnue:", "names no file"),
         (f"nnue:{tmp_path}/none.nnue", "none.nnue: No such file"),
@@ -161,7 +161,7 @@ def test_a_network_that_cannot_be_read_is_named(tmp_path):
             load(spec)
 
 
-def test_the_view_tells_what_pieces_are_worth(network):
+def test_network_view_shows_piece_values(network):
     board = chess.Board("r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 4 4")
     view = look(network, board)
     assert view.score == -evaluate(network, board) == view.outputs[view.chosen]

@@ -21,7 +21,7 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize(("neurons", "buckets"), [(32, 1), (96, 8), (256, 4)])
-def test_a_network_is_read_as_it_was_written(path, neurons, buckets):
+def test_network_round_trips_through_file(path, neurons, buckets):
     written = random_network(neurons, buckets, manifest={"games": 7, "source": "ähnlich"})
     written.write(path)
     found = read(path)
@@ -33,7 +33,7 @@ def test_a_network_is_read_as_it_was_written(path, neurons, buckets):
     assert [*path.parent.iterdir()] == [path], "nothing half written stays"
 
 
-def test_a_file_that_is_written_over_changes_nothing_that_was_read(path):
+def test_overwriting_file_does_not_change_loaded_network(path):
     random_network(32).write(path)
     found = read(path)
     before = found.weights.tobytes()
@@ -42,7 +42,7 @@ def test_a_file_that_is_written_over_changes_nothing_that_was_read(path):
     assert found.weights.tobytes() == before
 
 
-def test_a_mapped_file_is_read_alike(path):
+def test_memory_mapped_network_equals_copied_network(path):
     random_network(64, 2).write(path)
     copied, mapped = read(path), read(path, mapped=True)
     assert mapped.weights.tobytes() == copied.weights.tobytes()
@@ -54,7 +54,7 @@ def test_a_mapped_file_is_read_alike(path):
             read(empty, mapped=is_mapped)
 
 
-def test_one_network_makes_one_file(path):
+def test_network_files_are_deterministic(path):
     random_network(32).write(path)
     content = path.read_bytes()
     random_network(32).write(path)
@@ -64,12 +64,12 @@ def test_one_network_makes_one_file(path):
 
 
 @pytest.mark.parametrize("shipped", SHIPPED, ids=lambda file: file.name)
-def test_a_network_that_is_read_and_written_again_makes_its_file(path, shipped):
+def test_rewritten_network_file_is_identical(path, shipped):
     read(shipped).write(path)
     assert path.read_bytes() == shipped.read_bytes()
 
 
-def test_every_damaged_byte_is_found(path):
+def test_every_damaged_byte_is_detected(path):
     random_network(32, 1).write(path)
     content = path.read_bytes()
     generator = np.random.default_rng(1)
@@ -82,7 +82,7 @@ def test_every_damaged_byte_is_found(path):
             read(path)
 
 
-def test_every_truncation_is_found(path):
+def test_every_truncation_is_detected(path):
     random_network(32, 1).write(path)
     content = path.read_bytes()
     for length in (1, 7, 8, 39, HEAD - 1, HEAD, HEAD + 9, len(content) // 2, len(content) - 1):
@@ -105,7 +105,7 @@ def test_every_truncation_is_found(path):
         (3, 256, "256/64/400"),
     ],
 )
-def test_another_architecture_is_refused_by_name(path, field, value, message):
+def test_unsupported_architecture_is_rejected(path, field, value, message):
     random_network(32, 1).write(path)
     content = bytearray(path.read_bytes())
     struct.pack_into("<I", content, 40 + 4 * field, value)
@@ -114,7 +114,7 @@ def test_another_architecture_is_refused_by_name(path, field, value, message):
         read(path)
 
 
-def test_what_is_no_network_is_refused(path, tmp_path):
+def test_non_network_file_is_rejected(path, tmp_path):
     path.write_bytes(b"")
     with pytest.raises(NetworkError, match="is empty"):
         read(path)
@@ -137,7 +137,7 @@ def parts(neurons=32):
     }
 
 
-def test_numbers_are_rounded_to_their_scales():
+def test_weights_are_quantized_to_their_scales():
     given = parts()
     given["inputs"][5, 3], given["biases"][2] = 1.0, -0.5
     given["outputs"][0, 40], given["output_biases"][0] = 1.25, 0.001
@@ -159,7 +159,7 @@ def test_numbers_are_rounded_to_their_scales():
         ("output_biases", 73.0, "an output bias of 73 is more than any score; 1.0 is 400"),
     ],
 )
-def test_numbers_that_would_overflow_are_refused(name, value, message):
+def test_overflowing_weights_are_rejected(name, value, message):
     given = parts()
     given[name][...] = value
     with pytest.raises(NetworkError, match=message):
@@ -175,12 +175,12 @@ def test_numbers_that_would_overflow_are_refused(name, value, message):
         ("output_biases", (), r"output_biases .* shape \(\), not \(1,\)$"),
     ],
 )
-def test_other_shapes_are_refused_not_reshaped(name, shape, message):
+def test_wrong_array_shapes_are_rejected(name, shape, message):
     with pytest.raises(NetworkError, match=message):
         Network.of(**parts() | {name: np.zeros(shape)})
 
 
-def test_a_bias_without_an_opposite_is_refused():
+def test_most_negative_output_bias_is_rejected():
     network = Network.of(**parts())
     network.weights["output_biases"][...] = np.iinfo(np.int64).min
     with pytest.raises(NetworkError, match="an output bias of"):
@@ -190,21 +190,21 @@ def test_a_bias_without_an_opposite_is_refused():
 @pytest.mark.parametrize(
     "manifest", [{1: 2, "a": 3}, {"a": object()}, {"a": float("nan")}], ids=["keys", "type", "nan"]
 )
-def test_a_manifest_that_is_no_json_is_not_written(manifest, path):
+def test_non_json_manifest_is_not_written(manifest, path):
     network = Network.of(**parts() | {"manifest": manifest})
     with pytest.raises(NetworkError, match=r"mine\.nnue: the manifest is no JSON"):
         network.write(path)
     assert not path.exists()
 
 
-def test_a_manifest_that_could_not_be_read_again_is_not_written(path):
+def test_oversized_manifest_is_not_written(path):
     network = Network.of(**parts() | {"manifest": {"openings": ["8/8"] * 300_000}})
     with pytest.raises(NetworkError, match=r"mine\.nnue: a manifest of \d+ bytes is too long"):
         network.write(path)
     assert not path.exists()
 
 
-def test_a_manifest_that_is_nested_too_deeply_is_refused_by_name(tmp_path, monkeypatch):
+def test_deeply_nested_manifest_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr(network_format.json, "dumps", lambda value, **more: "[" * 100_000)
     Network.of(**parts()).write(tmp_path / "deep.nnue")
     monkeypatch.undo()
@@ -212,7 +212,7 @@ def test_a_manifest_that_is_nested_too_deeply_is_refused_by_name(tmp_path, monke
         read(tmp_path / "deep.nnue")
 
 
-def test_shapes_that_no_kernel_evaluates_are_refused():
+def test_unsupported_neuron_count_is_rejected():
     with pytest.raises(NetworkError, match="33 neurons"):
         Network.of(**parts(33))
     assert network_format.NEURON_COUNTS[0] == 32

@@ -99,7 +99,7 @@ def test_good_captures_come_first_and_losing_ones_last() -> None:
     assert sorted(order) == sorted(Node().legal_moves())
 
 
-def test_only_what_was_tried_loses_history() -> None:
+def test_only_tried_moves_lose_history() -> None:
     good, cut, *others, losing = Node().pick()
     node = Node()
     assert node.pick(last=cut) == [good, cut]
@@ -109,7 +109,7 @@ def test_only_what_was_tried_loses_history() -> None:
     assert not any(quiet(node.worker, each) for each in others)
 
 
-def test_quiet_moves_that_failed_lose_history_and_not_to_a_capture() -> None:
+def test_quiet_moves_lose_history_only_to_quiet_cutoffs() -> None:
     good, first, second, *others, losing = Node().pick()
     node = Node()
     node.pick(last=second)
@@ -120,14 +120,14 @@ def test_quiet_moves_that_failed_lose_history_and_not_to_a_capture() -> None:
     assert not any(quiet(node.worker, each) for each in (first, second, *others))
 
 
-def test_a_table_move_that_failed_loses_history_too() -> None:
+def test_failed_hash_move_loses_history() -> None:
     _, first, *_, third, _ = Node().pick()
     node = Node()
     assert node.pick(last=first, table_move=third)[0] == third
     assert quiet(node.worker, third) < 0
 
 
-def test_a_move_that_is_excluded_is_not_tried() -> None:
+def test_excluded_move_is_not_tried() -> None:
     moves = Node().legal_moves()
     assert sorted(Node().search(NO_MOVE)) == sorted(moves)
     for excluded in moves:

@@ -40,7 +40,7 @@ def walk(board: chess.Board, seed: int) -> list[chess.Board]:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("start", [chess.STARTING_FEN, 0, 518, 700, 959])
-def test_fen_is_that_of_the_board(start: str | int) -> None:
+def test_packed_fen_equals_board_fen(start: str | int) -> None:
     fresh = chess.Board(start) if isinstance(start, str) else chess.Board.from_chess960_pos(start)
     boards = [each for seed in range(4) for each in walk(fresh.copy(), seed)]
     positions = np.array([packed(board) for board in boards], packed_dtype)
@@ -53,5 +53,5 @@ def test_fen_is_that_of_the_board(start: str | int) -> None:
         assert chess.Board(fen, chess960=True) == chess.Board(board.fen(), chess960=True)
 
 
-def test_no_positions_have_no_fen() -> None:
+def test_empty_array_gives_no_fens() -> None:
     assert fens_of(np.zeros(0, packed_dtype)) == []

@@ -8,7 +8,7 @@ from agent.chess.perft import divide
 from agent.chess.rules import perft
 
 
-def test_the_moves_are_named_as_the_board_does() -> None:
+def test_divide_uses_board_move_notation() -> None:
     board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
     counts = dict(divide(board, 1, threading.Event()))
     assert counts == dict.fromkeys(board.legal_moves, 1)
@@ -18,12 +18,12 @@ def test_the_moves_are_named_as_the_board_does() -> None:
     assert set(counts) == set(board.legal_moves)
 
 
-def test_the_parts_add_up() -> None:
+def test_divide_counts_sum_to_perft() -> None:
     parts = divide(chess.Board(), 4, threading.Event())
     assert sum(leaves for _, leaves in parts) == perft(chess.Board(), 4)
 
 
-def test_it_can_be_stopped() -> None:
+def test_divide_can_be_stopped() -> None:
     stop = threading.Event()
     stop.set()
     assert list(divide(chess.Board(), 9, stop)) == []

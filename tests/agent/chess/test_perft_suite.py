@@ -42,7 +42,7 @@ def referee(generator):
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("case", KNOWN, ids=name_of)
-def test_what_is_known(case: PerftCase) -> None:
+def test_perft_equals_known_counts(case: PerftCase) -> None:
     board = case.board()
     for depth, leaves in enumerate(case.leaves, 1):
         assert perft(board, depth) == leaves
@@ -50,7 +50,7 @@ def test_what_is_known(case: PerftCase) -> None:
 
 @pytest.mark.thorough(keep=25)
 @pytest.mark.parametrize("case", SUITE, ids=name_of)
-def test_what_stockfish_counted(case: PerftCase) -> None:
+def test_perft_equals_stockfish_counts(case: PerftCase) -> None:
     board = case.board()
     for depth, leaves in case.up_to(LEAVES):
         assert perft(board, depth) == leaves
@@ -58,13 +58,13 @@ def test_what_stockfish_counted(case: PerftCase) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", SUITE, ids=name_of)
-def test_what_stockfish_counted_deepest(case: PerftCase) -> None:
+def test_perft_equals_stockfish_counts_at_full_depth(case: PerftCase) -> None:
     board = case.board()
     for depth, leaves in case.beyond(LEAVES):
         assert perft(board, depth) == leaves
 
 
-def test_the_suite_is_what_its_script_makes(generator) -> None:
+def test_suite_matches_its_generator_specification(generator) -> None:
     assert (len(SUITE), sum(case.chess960 for case in SUITE)) == (100, 30)
     assert len({case.fen for case in SUITE}) == 100
     kinds = {kind: (wanted, has_it) for kind, wanted, _, has_it in generator.KINDS}
@@ -76,14 +76,14 @@ def test_the_suite_is_what_its_script_makes(generator) -> None:
     assert found == {kind: wanted for kind, (wanted, _) in kinds.items()}
 
 
-def test_stockfish_counts_so_here_too(referee) -> None:
+def test_installed_stockfish_confirms_suite_counts(referee) -> None:
     for case in SUITE:
         for depth, leaves in case.up_to(LEAVES_LIVE):
             assert referee.perft(case.board(), depth) == leaves, case
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_stockfish_counts_the_same_in_random_games(seed: int, referee) -> None:
+def test_perft_equals_stockfish_in_random_games(seed: int, referee) -> None:
     """The kernel counts every fifth position of a game, with the game before it."""
     rng = random.Random(seed)
     board = chess.Board.from_chess960_pos(rng.randrange(960)) if seed % 2 else chess.Board()

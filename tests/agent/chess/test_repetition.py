@@ -37,7 +37,7 @@ def repeats(board, line):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seed", range(60))
-def test_it_sees_every_move_that_repeats_and_no_other(seed):
+def test_can_repeat_agrees_with_python_chess(seed):
     chance = random.Random(seed)
     start = chance.choice(
         (

@@ -22,7 +22,7 @@ def plain_perft(board: chess.Board, depth: int) -> int:
 
 @pytest.mark.thorough(keep=8)
 @pytest.mark.parametrize("number", range(0, 960, 40))
-def test_perft_of_chess960(number: int) -> None:
+def test_chess960_perft_equals_python_chess(number: int) -> None:
     board = chess.Board.from_chess960_pos(number)
     rng = random.Random(number)
     for _ in range(rng.randrange(30)):  # on to where castling is near
@@ -33,7 +33,7 @@ def test_perft_of_chess960(number: int) -> None:
     assert perft(board, 3) == plain_perft(board, 3)
 
 
-def test_perft_of_no_depth_is_one() -> None:
+def test_perft_at_depth_zero_is_one() -> None:
     assert perft(chess.Board(), 0) == 1
 
 
@@ -67,7 +67,7 @@ def terminations(board: chess.Board) -> set[chess.Termination]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_positions_equal_the_chess_package(
+def test_rules_match_python_chess_in_random_positions(
     seed: int, pytestconfig: pytest.Config, thorough: bool
 ) -> None:
     """Compare moves, keys and results, `--positions` of them over all seeds."""
@@ -95,7 +95,7 @@ def test_random_positions_equal_the_chess_package(
         assert outcome in expected if expected else outcome is None, (board.fen(), outcome)
 
 
-def test_a_long_game_is_loaded_whole() -> None:
+def test_draws_are_detected_in_long_games() -> None:
     """Repetition looks back only to the last irreversible move, however long the game is."""
     board = chess.Board("4k3/8/8/8/8/8/4P3/4K2R w - - 0 1")
     for text in ("e1d1", "e8d8", "d1e1", "d8e8") * 80:
@@ -112,7 +112,7 @@ def test_a_long_game_is_loaded_whole() -> None:
     assert game.outcome() is chess.Termination.THREEFOLD_REPETITION
 
 
-def test_a_null_move_in_the_game_ends_repetition() -> None:
+def test_null_move_resets_repetition() -> None:
     board = chess.Board()
     for text in ("g1f3", "g8f6", "f3g1", "f6g8", "0000", "g8f6", "g1f3", "f6g8", "f3g1"):
         board.push(chess.Move.from_uci(text))
@@ -124,7 +124,7 @@ def test_a_null_move_in_the_game_ends_repetition() -> None:
     )
 
 
-def test_positions_with_many_queens_fit() -> None:
+def test_all_moves_are_generated_with_15_queens() -> None:
     board = chess.Board("QQQQ4/QQQQ4/QQQQ4/QQQ5/8/8/8/K6k w - - 0 1")
     game = KernelBoard()
     game.load(board)

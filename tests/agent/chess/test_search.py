@@ -98,7 +98,7 @@ def test_unpruned_search_equals_plain_alpha_beta(
         ("8/8/8/8/8/5k2/7q/5K2 w - - 0 1", -1),
     ],
 )
-def test_mates_are_exact(fen: str, moves: int) -> None:
+def test_mate_distances_are_exact(fen: str, moves: int) -> None:
     search = KernelSearch()
     info = last_info(search, chess.Board(fen), Limits(depth=14))
     assert info.score == Mate(moves)
@@ -121,7 +121,7 @@ def test_stalemate_and_repetition_are_draws() -> None:
     assert last_info(KernelSearch(), board, Limits(depth=12)).score == Cp(0)
 
 
-def test_the_game_before_counts_as_repetition() -> None:
+def test_game_history_counts_for_repetition() -> None:
     board = chess.Board("k7/8/8/8/8/8/5PPP/q5BK w - - 0 1")
     info = last_info(KernelSearch(), board, Limits(depth=6))
     for text in ("h2h3", "a8b8", "h1h2", "b8a8", "h2h1", "a8b8", "h1h2", "b8a8"):
@@ -135,7 +135,7 @@ def test_the_game_before_counts_as_repetition() -> None:
     assert again.score == Cp(0)
 
 
-def test_multipv_lines_differ_and_fall() -> None:
+def test_multipv_lines_differ_and_scores_descend() -> None:
     board = chess.Board(KIWIPETE)
     for depth in range(1, 7):
         infos = [
@@ -149,7 +149,7 @@ def test_multipv_lines_differ_and_fall() -> None:
         assert scores == sorted(scores, reverse=True)
 
 
-def test_progress_while_searching() -> None:
+def test_progress_is_available_during_search() -> None:
     search = KernelSearch()
     thread = threading.Thread(target=lambda: list(search.deepen(chess.Board(), Limits())))
     thread.start()
@@ -162,7 +162,7 @@ def test_progress_while_searching() -> None:
     assert 1 <= progress.number <= 20
 
 
-def test_what_one_thread_has_searched_the_main_one_need_not() -> None:
+def test_helper_thread_reduces_main_thread_nodes() -> None:
     """They share the table: a helper that is ahead leaves the main thread less to do.
 
     Here it is ahead by all levels and two more, whatever the machine's cores do.

@@ -57,7 +57,7 @@ def test_mate_limit_ends_the_search(searcher: Searcher) -> None:
     assert info.score == Mate(2)
 
 
-def test_same_search_same_nodes(searcher: Searcher) -> None:
+def test_repeated_search_is_deterministic(searcher: Searcher) -> None:
     board = chess.Board(KIWIPETE)
     search = searcher()
     first = last_info(search, board, Limits(nodes=50_000))
@@ -66,18 +66,18 @@ def test_same_search_same_nodes(searcher: Searcher) -> None:
     assert (first.nodes, first.pv, first.score) == (second.nodes, second.pv, second.score)
 
 
-def test_node_limit(searcher: Searcher) -> None:
+def test_node_limit_is_respected(searcher: Searcher) -> None:
     info = last_info(searcher(), chess.Board(KIWIPETE), Limits(nodes=10_000))
     assert 5_000 < info.nodes <= 10_000
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 10])
-def test_there_is_an_answer_to_the_smallest_limit(searcher: Searcher, nodes: int) -> None:
+def test_smallest_node_limit_returns_legal_move(searcher: Searcher, nodes: int) -> None:
     info = last_info(searcher(), chess.Board(KIWIPETE), Limits(nodes=nodes))
     assert info.pv[0] in chess.Board(KIWIPETE).legal_moves
 
 
-def test_search_moves(searcher: Searcher) -> None:
+def test_search_moves_restrict_root_moves(searcher: Searcher) -> None:
     board = chess.Board(KIWIPETE)
     wanted = tuple(chess.Move.from_uci(text) for text in ("a2a3", "h1g1"))
     infos = list(searcher().deepen(board, Limits(depth=6, search_moves=wanted), 5))
@@ -87,7 +87,7 @@ def test_search_moves(searcher: Searcher) -> None:
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("chess960", [False, True])
-def test_variations_are_legal_in_the_boards_notation(searcher: Searcher, chess960: bool) -> None:
+def test_variations_are_legal_in_board_notation(searcher: Searcher, chess960: bool) -> None:
     for seed in range(10):
         board = random_board(seed)
         if board.chess960 != chess960:
@@ -101,7 +101,7 @@ def test_variations_are_legal_in_the_boards_notation(searcher: Searcher, chess96
                 replay.push(move)
 
 
-def test_stop_from_another_thread(searcher: Searcher) -> None:
+def test_another_thread_can_stop_the_search(searcher: Searcher) -> None:
     search = searcher()
     started = time.perf_counter()
     threading.Timer(0.2, search.stop).start()
@@ -110,7 +110,7 @@ def test_stop_from_another_thread(searcher: Searcher) -> None:
     assert time.perf_counter() - started < 5
 
 
-def test_stop_before_the_search_is_kept(searcher: Searcher) -> None:
+def test_stop_before_search_takes_effect(searcher: Searcher) -> None:
     search = searcher()
     search.stop()
     infos = list(search.deepen(chess.Board(), Limits(infinite=True)))
@@ -151,7 +151,7 @@ def test_threads_share_the_work(searcher: Searcher) -> None:
 
 
 @pytest.mark.thorough(keep=1)
-def test_wherever_a_search_ends_its_lines_begin_with_other_moves(searcher: Searcher) -> None:
+def test_multipv_lines_begin_with_different_moves(searcher: Searcher) -> None:
     search = searcher(megabytes=1)
     for nodes in range(200, 6000, 200):
         search.new_game()
@@ -163,7 +163,7 @@ def test_wherever_a_search_ends_its_lines_begin_with_other_moves(searcher: Searc
     assert len(told) == 4
 
 
-def test_of_the_lines_that_are_known_the_best_is_told_first() -> None:
+def test_multipv_reports_the_best_line_first() -> None:
     """Those that were finished before the search ended, which are as deep as the first."""
     search, compared = KernelSearch(megabytes=1), 0
     for nodes in range(2000, 12000, 200):
@@ -192,7 +192,7 @@ def test_the_table_can_be_resized_and_cleared(searcher: Searcher) -> None:
     assert last_info(search, chess.Board(KIWIPETE), Limits(depth=9)).hashfull < first.hashfull
 
 
-def test_an_impossible_table_is_refused(searcher: Searcher) -> None:
+def test_oversized_table_is_rejected(searcher: Searcher) -> None:
     search = searcher(megabytes=1)
     for megabytes in (65536 * 64, 1 << 40):
         with pytest.raises(MemoryError, match=r"no memory for a (table|tree) of"):
@@ -231,7 +231,7 @@ def test_a_python_evaluation_sees_the_position(searcher: Searcher) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 1, 500])
-def test_an_evaluation_that_fails_is_reported(searcher: Searcher, after: int) -> None:
+def test_failing_evaluation_is_reported(searcher: Searcher, after: int) -> None:
     calls = 0
 
     def fail(board: chess.Board) -> int:
@@ -250,7 +250,7 @@ def test_an_evaluation_that_fails_is_reported(searcher: Searcher, after: int) ->
     assert last_info(search, chess.Board(), Limits(depth=3)).depth == 3
 
 
-def test_what_an_evaluation_said_is_remembered(searcher: Searcher) -> None:
+def test_evaluation_results_are_cached(searcher: Searcher) -> None:
     seen: list[str] = []
 
     def look(board: chess.Board) -> int:
@@ -266,7 +266,7 @@ def test_what_an_evaluation_said_is_remembered(searcher: Searcher) -> None:
     assert len(seen) > asked
 
 
-def test_nothing_is_remembered_of_an_evaluation_that_failed(searcher: Searcher) -> None:
+def test_failed_evaluation_is_not_cached(searcher: Searcher) -> None:
     failed: list[str] = []
     seen: list[str] = []
 
@@ -292,7 +292,7 @@ def test_an_evaluation_must_return_a_whole_number(searcher: Searcher, value: obj
         search.evaluate(chess.Board())
 
 
-def test_large_evaluations_are_no_mates(searcher: Searcher) -> None:
+def test_large_evaluations_are_not_mate_scores(searcher: Searcher) -> None:
     search = searcher(evaluation=Evaluation("huge", python=lambda board: 10**12))
     assert isinstance(last_info(search, chess.Board(), Limits(depth=1)).score, Cp)
 
@@ -305,6 +305,6 @@ def reports(search: CrewSearch, limits: Limits[chess.Move]) -> list[tuple[object
 
 
 @pytest.mark.parametrize("limits", [Limits(depth=4), Limits(nodes=2000)])
-def test_first_levels_are_searched_before_others_help(searcher: Searcher, limits: Limits) -> None:
+def test_first_depths_are_searched_by_one_thread(searcher: Searcher, limits: Limits) -> None:
     """So there is a move worth playing however many threads wait for the cores."""
     assert reports(searcher(threads=64), limits) == reports(searcher(threads=1), limits)

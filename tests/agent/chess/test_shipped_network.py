@@ -9,7 +9,7 @@ from agent.chess.network_model import evaluate
 from agent.evaluation import SHIPPED_NETWORK, network_file
 
 
-def test_it_is_called_nnue():
+def test_nnue_loads_the_shipped_network():
     shipped = load(" NNUE ")
     assert shipped.network is load("nnue").network  # one in memory for all engines
     assert network_file("nnue") == str(SHIPPED_NETWORK)
@@ -18,7 +18,7 @@ def test_it_is_called_nnue():
     assert shipped.network.weights.tobytes() == read(SHIPPED_NETWORK).weights.tobytes()
 
 
-def test_its_manifest_says_whose_knowledge_it_is():
+def test_manifest_names_licence_and_source():
     manifest = load("nnue").network.manifest
     assert manifest["licence"] == "GPL-3.0-or-later"
     assert "games of Kempelen" in manifest["source"]
@@ -35,5 +35,5 @@ def test_its_manifest_says_whose_knowledge_it_is():
         ("rnbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 150, 900),
     ],
 )
-def test_it_knows_what_pieces_are_worth(fen, least, most):
+def test_network_knows_piece_values(fen, least, most):
     assert least <= evaluate(load("nnue").network, chess.Board(fen)) <= most

@@ -12,7 +12,7 @@ from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 BOARDS = [chess.Board(), chess.Board("8/8/4kpp1/3p1b2/p6P/2B5/6P1/6K1 b - - 2 47")]
 
 
-def test_calls_are_counted_over_all_boards() -> None:
+def test_evaluation_speed_counts_calls_over_all_boards() -> None:
     seen: list[chess.Color] = []
 
     def evaluate(board: chess.Board) -> int:
@@ -29,7 +29,7 @@ def test_calls_are_counted_over_all_boards() -> None:
     assert speed < 1000 < calls_a_second(HANDCRAFTED, BOARDS, 0.02)
 
 
-def test_an_evaluation_that_fails_has_no_speed() -> None:
+def test_speed_tests_raise_evaluation_errors() -> None:
     failing = Evaluation("mine", python=lambda board: 1 // 0)
     with pytest.raises(EvaluationError, match="mine failed: ZeroDivisionError"):
         calls_a_second(failing, BOARDS, 1.0)
@@ -37,7 +37,7 @@ def test_an_evaluation_that_fails_has_no_speed() -> None:
         nodes_a_second(1.0, failing)
 
 
-def test_every_position_is_searched() -> None:
+def test_node_speed_searches_every_position() -> None:
     roots = set()
 
     def evaluate(board: chess.Board) -> int:

@@ -55,7 +55,7 @@ def check_tree(search: TreeSearch, board: chess.Board, node: int = ROOT) -> int:
 
 
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, KIWIPETE])
-def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(fen: str, thorough: bool) -> None:
+def test_tree_has_only_legal_moves_and_consistent_visits(fen: str, thorough: bool) -> None:
     search, nodes = TreeSearch(), 3000 if thorough else 1200
     info = last_info(search, chess.Board(fen), Limits(nodes=nodes))
     pool = pool_of(search)
@@ -79,7 +79,7 @@ def test_mates_are_proven(fen: str, moves: int) -> None:
     assert info.nodes < 200_000, "a proven root ends the search"
 
 
-def test_a_proof_goes_on_for_the_other_lines() -> None:
+def test_multipv_search_continues_after_mate_proof() -> None:
     board = chess.Board("7k/8/8/8/8/8/R7/1R5K w - - 0 1")
     search = TreeSearch()
     search.arm()
@@ -97,7 +97,7 @@ def test_stalemate_is_worth_a_draw() -> None:
     assert last_info(search, board, Limits(nodes=5000)).score == Mate(1)
 
 
-def test_the_values_of_the_root_tend_to_those_of_alphabeta() -> None:
+def test_mcts_agrees_with_alphabeta_on_hanging_piece() -> None:
     """A piece hangs: both say so, and take it."""
     board = chess.Board("rnbqkb1r/pppp1ppp/8/4p3/4n3/2N2N2/PPPP1PPP/R1BQKB1R w KQkq - 0 5")
     search = KernelSearch()
@@ -110,7 +110,7 @@ def test_the_values_of_the_root_tend_to_those_of_alphabeta() -> None:
     assert abs(info.score.value - exact.score.value) < 150
 
 
-def test_a_level_doubles_the_playouts() -> None:
+def test_each_depth_doubles_the_playouts() -> None:
     search = TreeSearch()
     search.arm()
     ends = {info.depth: info.nodes for info in search.deepen(chess.Board(), Limits(depth=9))}
@@ -118,7 +118,7 @@ def test_a_level_doubles_the_playouts() -> None:
 
 
 @pytest.mark.parametrize("choice", ["visits", "value", "bound"])
-def test_the_final_choice_is_the_one_asked_for(choice: str) -> None:
+def test_final_move_follows_choice_setting(choice: str) -> None:
     search = TreeSearch(choice=choice)  # type: ignore[arg-type]
     info = last_info(search, chess.Board(KIWIPETE), Limits(nodes=2000))
     pool, game = pool_of(search), search._crew.first
@@ -130,7 +130,7 @@ def test_the_final_choice_is_the_one_asked_for(choice: str) -> None:
 
 
 @pytest.mark.thorough
-def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
+def test_tree_is_reused_while_the_game_continues() -> None:
     search = TreeSearch()
     board = chess.Board(KIWIPETE)
     info = last_info(search, board, Limits(nodes=10_000))
@@ -158,7 +158,7 @@ def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
 
 
 @pytest.mark.thorough
-def test_a_full_pool_drops_what_was_visited_least_and_goes_on() -> None:
+def test_full_pool_is_pruned_and_search_continues() -> None:
     search = TreeSearch(megabytes=1)
     capacity = pool_of(search).tree.capacity = 5000
     board = chess.Board(KIWIPETE)
@@ -175,7 +175,7 @@ def test_a_full_pool_drops_what_was_visited_least_and_goes_on() -> None:
 
 
 @pytest.mark.thorough
-def test_threads_grow_one_tree() -> None:
+def test_threads_share_one_tree() -> None:
     search = TreeSearch(threads=3)
     board = chess.Board(KIWIPETE)
     info = last_info(search, board, Limits(nodes=20_000))
@@ -186,7 +186,7 @@ def test_threads_grow_one_tree() -> None:
     assert not pool.columns["marks"].any()
 
 
-def test_values_that_a_failing_evaluation_left_are_not_kept() -> None:
+def test_tree_is_discarded_after_evaluation_error() -> None:
     calls = 0
 
     def fail(board: chess.Board) -> int:
@@ -205,7 +205,7 @@ def test_values_that_a_failing_evaluation_left_are_not_kept() -> None:
 
 
 @pytest.mark.parametrize(("move", "plies"), [("a1a8", 1), ("a1b1", 2)])
-def test_a_mate_that_is_not_yet_proven_gets_no_child(move: str, plies: int) -> None:
+def test_unproven_checkmate_node_gets_no_child(move: str, plies: int) -> None:
     """A second thread comes to it when the first one has entered it and not yet judged it."""
     board = chess.Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
     search = TreeSearch()

@@ -116,7 +116,7 @@ def searcher(request: pytest.FixtureRequest) -> Searcher:
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_what_it_raises_ends_the_search_and_is_named(
+def test_evaluation_error_ends_search_and_is_reported(
     file: Path, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     search = KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
@@ -136,7 +136,7 @@ def test_what_it_raises_ends_the_search_and_is_named(
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_every_search_on_any_number_of_threads_ends(
+def test_evaluation_error_ends_search_with_any_thread_count(
     file: Path, searcher: Searcher, threads: int
 ) -> None:
     search = searcher(megabytes=1, threads=threads, evaluation=load(f"{file}:raises_late"))
@@ -147,13 +147,13 @@ def test_every_search_on_any_number_of_threads_ends(
             list(search.deepen(chess.Board(), Limits(infinite=True)))
 
 
-def test_a_level_ends_too(file: Path) -> None:
+def test_evaluation_error_ends_weak_search(file: Path) -> None:
     search = WeakSearch(KernelSearch(evaluation=load(f"{file}:raises")), Level(5), seed=1)
     with pytest.raises(EvaluationError, match="raises failed: ValueError"):
         list(search.deepen(chess.Board(), Limits(movetime=5)))
 
 
-def test_nothing_is_remembered_of_what_failed(file: Path) -> None:
+def test_failed_evaluation_is_not_cached(file: Path) -> None:
     search = KernelSearch(megabytes=1, evaluation=load(f"{file}:raises"))
     with pytest.raises(EvaluationError):
         list(search.deepen(chess.Board(), Limits(depth=5)))
@@ -162,14 +162,14 @@ def test_nothing_is_remembered_of_what_failed(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["raises", "raises_late"])
-def test_self_play_ends_with_the_message(file: Path, name: str) -> None:
+def test_evaluation_error_ends_self_play(file: Path, name: str) -> None:
     rules = Rules(nodes=4000, opening_limit=30000)
     with pytest.raises(EvaluationError, match=f"{name} failed: ValueError"):
         SelfPlay(rules, 1, evaluation=load(f"{file}:{name}")).play(0)
 
 
 @pytest.mark.parametrize(("name", "type_name"), [("none", "none"), ("text", "str")])
-def test_what_is_never_a_number_is_not_compiled(file: Path, name: str, type_name: str) -> None:
+def test_non_numeric_evaluation_is_rejected(file: Path, name: str, type_name: str) -> None:
     message = f"{name} cannot be compiled: it must return a number, always; .*{type_name}"
     with pytest.raises(EvaluationError, match=message):
         KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
@@ -178,14 +178,14 @@ def test_what_is_never_a_number_is_not_compiled(file: Path, name: str, type_name
 @pytest.mark.parametrize(
     ("name", "value"), [("great", 29000), ("small", -29000), ("fraction", 7), ("unsigned", -2)]
 )
-def test_every_number_counts_as_centipawns(file: Path, name: str, value: int) -> None:
+def test_numbers_are_converted_to_clamped_centipawns(file: Path, name: str, value: int) -> None:
     search = KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
     assert search.evaluate(chess.Board()) == value
     info = list(search.deepen(chess.Board(), Limits(depth=1)))[-1]
     assert isinstance(info.score, Cp)
 
 
-def test_a_file_under_another_name_is_compiled_anew(
+def test_same_source_works_under_two_file_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = (
@@ -198,7 +198,7 @@ def test_a_file_under_another_name_is_compiled_anew(
         monkeypatch.delitem(sys.modules, f"kempelen_evaluation_{name}")  # as in a new process
 
 
-def test_an_error_names_the_line_where_it_stands_now(
+def test_error_names_current_line_after_file_is_edited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = (
@@ -213,7 +213,7 @@ def test_an_error_names_the_line_where_it_stands_now(
         monkeypatch.delitem(sys.modules, "kempelen_evaluation_moving")  # as in a new process
 
 
-def test_code_compiled_in_another_folder_names_no_line_of_ours(file: Path) -> None:
+def test_error_omits_internal_line_compiled_in_another_folder(file: Path) -> None:
     search = KernelSearch(megabytes=1, evaluation=load(f"{file}:nan"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(user_evaluation, "__file__", "/elsewhere/agent/user_evaluation.py")

@@ -56,7 +56,7 @@ def folder(tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return folder
 
 
-def test_what_lies_in_a_folder_of_ones_own_is_taken(folder: Path, trace: Path) -> None:
+def test_files_in_own_cache_folder_are_trusted(folder: Path, trace: Path) -> None:
     with pytest.raises(TypeError):  # it is no compiled function
         kernel.c_function(SIGNATURE, double, "double")
     assert trace.exists()
@@ -72,7 +72,7 @@ def give_to(uid: int, path: Path) -> None:
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("where", ["", "kernel", "kernel/double.pickle"])
 @pytest.mark.parametrize("reason", [0o020, 0o002, 0o022, STRANGER])
-def test_what_others_can_have_planted_is_not_run(
+def test_files_writable_by_others_are_not_loaded(
     where: str, reason: int, folder: Path, trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = folder.parent / where
@@ -91,7 +91,7 @@ def test_what_others_can_have_planted_is_not_run(
     assert warming.is_warm(CONNECT_FOUR) == (where == "kernel/double.pickle")
 
 
-def test_a_file_of_others_is_replaced_by_ours(folder: Path) -> None:
+def test_untrusted_cache_file_is_replaced(folder: Path) -> None:
     (folder / "double.pickle").chmod(0o666)
     kernel.c_function(SIGNATURE, double, "double")
     kernel.loaded.clear()
@@ -102,7 +102,7 @@ def test_a_file_of_others_is_replaced_by_ours(folder: Path) -> None:
 @pytest.mark.skipif(
     getattr(os, "geteuid", lambda: 1)() != 0, reason="only root can be another user"
 )
-def test_what_root_has_filled_for_all_is_taken() -> None:
+def test_cache_filled_by_root_is_trusted() -> None:
     """As in the image, where another user runs what root compiled, and cannot write there."""
     with tempfile.TemporaryDirectory() as name:
         base = Path(name)
@@ -122,7 +122,7 @@ def modes(*paths: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o002, 0])
-def test_what_is_made_is_closed_to_others(mask: int, tmp_path: Path) -> None:
+def test_new_cache_files_are_not_writable_by_others(mask: int, tmp_path: Path) -> None:
     folder = tmp_path / "above" / "base" / "kernel"
     before = os.umask(mask)
     try:
@@ -136,7 +136,7 @@ def test_what_is_made_is_closed_to_others(mask: int, tmp_path: Path) -> None:
     assert cache.problem(folder) is None
 
 
-def test_nothing_is_written_where_others_write(folder: Path) -> None:
+def test_nothing_is_written_to_folder_writable_by_others(folder: Path) -> None:
     folder.parent.chmod(0o777)
     with pytest.raises(cache.UntrustedError):
         cache.write(folder, "new", b"")
@@ -152,7 +152,7 @@ def test_nothing_is_written_where_others_write(folder: Path) -> None:
     assert not (folder.parent / "another").exists()
 
 
-def test_the_folder_that_earlier_versions_made_is_closed_and_not_refused(
+def test_old_cache_folder_permissions_are_fixed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(cache.CACHE_VARIABLE, raising=False)
@@ -164,7 +164,7 @@ def test_the_folder_that_earlier_versions_made_is_closed_and_not_refused(
     assert modes(folder.parent) == [0o755]
 
 
-def test_warmup_refuses_what_it_could_not_use(
+def test_warmup_rejects_untrusted_cache_folder(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder.parent.chmod(0o777)
@@ -174,7 +174,7 @@ def test_warmup_refuses_what_it_could_not_use(
     assert told.out == ""
 
 
-def test_warmup_refuses_a_folder_that_cannot_be(
+def test_warmup_rejects_impossible_cache_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
@@ -184,7 +184,7 @@ def test_warmup_refuses_a_folder_that_cannot_be(
     assert f"cannot be kept in {tmp_path / 'file' / 'kernel'}: " in capsys.readouterr().err
 
 
-def test_an_engine_plays_without_the_folder_and_says_why(
+def test_untrusted_cache_is_reported_once_and_code_still_loads(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No child compiles, which could not hand over what it has compiled."""

@@ -42,7 +42,7 @@ def at_once(function, *calls):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_number_is_kept_beside_others(kind: type[np.generic]) -> None:
+def test_number_is_stored_without_changing_neighbours(kind: type[np.generic]) -> None:
     read, write = columns.reader(KINDS[kind]), columns.writer(KINDS[kind])
 
     @numba.njit
@@ -57,14 +57,14 @@ def test_a_number_is_kept_beside_others(kind: type[np.generic]) -> None:
     assert column.tolist() == [0, 0, 0, least, 0]
 
 
-def test_no_thread_loses_what_another_adds() -> None:
+def test_concurrent_additions_are_not_lost() -> None:
     column = np.zeros(3, np.int32)
     address = np.uint64(column.ctypes.data)
     at_once(add_often, *[(address, 1, value, TIMES) for value in (3, -1, 5, 1)])
     assert column.tolist() == [0, (3 - 1 + 5 + 1) * TIMES, 0]
 
 
-def test_what_is_exchanged_comes_back_once() -> None:
+def test_atomic_exchange_returns_each_value_once() -> None:
     column = np.zeros(1, np.int64)
     seen = [np.zeros(1 + THREADS * TIMES, np.int64) for _ in range(THREADS)]
     address = np.uint64(column.ctypes.data)

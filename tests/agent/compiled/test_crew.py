@@ -32,7 +32,7 @@ def crew() -> Crew[Hand]:
     return Crew(Hand, 3)
 
 
-def test_a_search_begins_with_the_first_alone(crew: Crew[Hand]) -> None:
+def test_search_begins_with_one_worker(crew: Crew[Hand]) -> None:
     crew.begin(load)
     assert [hand.worker.stop for hand in crew] == [0, 1, 1]
     assert list(crew.at_work) == [crew.first]
@@ -41,7 +41,7 @@ def test_a_search_begins_with_the_first_alone(crew: Crew[Hand]) -> None:
     assert list(crew.at_work) == list(crew)[:2]
 
 
-def test_the_others_work_in_threads_and_are_ended(crew: Crew[Hand]) -> None:
+def test_other_workers_run_in_threads_and_are_stopped(crew: Crew[Hand]) -> None:
     crew.begin(load)
     crew.employ(3)
     worked: list[tuple[int, Hand]] = []
@@ -56,7 +56,7 @@ def test_the_others_work_in_threads_and_are_ended(crew: Crew[Hand]) -> None:
     assert not crew.first.worker.stop
 
 
-def test_what_was_started_can_be_waited_for_and_started_again(crew: Crew[Hand]) -> None:
+def test_workers_can_be_joined_and_restarted(crew: Crew[Hand]) -> None:
     crew.begin(load)
     crew.employ(3)
     worked: list[int] = []
@@ -77,7 +77,7 @@ def test_a_stop_is_kept_until_the_crew_is_armed(crew: Crew[Hand]) -> None:
     assert crew.first.worker.stop == 0
 
 
-def test_a_stop_while_others_are_loaded_reaches_them(crew: Crew[Hand]) -> None:
+def test_stop_during_loading_reaches_all_workers(crew: Crew[Hand]) -> None:
     def load_and_stop(hand: Hand) -> None:
         if hand is not crew.first:
             crew.stop()
@@ -89,7 +89,7 @@ def test_a_stop_while_others_are_loaded_reaches_them(crew: Crew[Hand]) -> None:
     assert [hand.worker.stop for hand in crew] == [1, 1, 1]
 
 
-def test_its_size_can_be_changed_and_all_but_the_first_renewed(crew: Crew[Hand]) -> None:
+def test_crew_can_be_resized_and_renewed(crew: Crew[Hand]) -> None:
     first, second, _ = crew
     crew.resize(2)
     assert list(crew) == [first, second]

@@ -53,17 +53,13 @@ def digest(folder: Path, **numbers: float) -> str:
 
 
 @pytest.mark.parametrize("edited", NUMBERS)
-def test_an_edit_of_whatever_is_used_names_other_code(
-    edited: str, tmp_path: Path, parts: ModuleType
-) -> None:
+def test_editing_used_code_changes_digest(edited: str, tmp_path: Path, parts: ModuleType) -> None:
     before = digest(tmp_path)
     assert digest(tmp_path) == before
     assert digest(tmp_path, **{edited: 9}) != before
 
 
-def test_so_does_what_a_module_has_but_not_what_is_not_used(
-    tmp_path: Path, parts: ModuleType
-) -> None:
+def test_only_used_module_values_change_digest(tmp_path: Path, parts: ModuleType) -> None:
     before = digest(tmp_path)
     vars(parts)["OTHER"] = 2
     assert digest(tmp_path) == before
@@ -71,7 +67,7 @@ def test_so_does_what_a_module_has_but_not_what_is_not_used(
     assert digest(tmp_path) != before
 
 
-def test_arrays_of_other_types_are_others() -> None:
+def test_array_type_and_shape_change_digest() -> None:
     def made(table: object) -> str:
         return code_digest(lambda: table)
 
@@ -90,7 +86,7 @@ def test_arrays_of_other_types_are_others() -> None:
         ("import math as m\ndef evaluate(w, p): return m.sqrt(p)", ("import math", "import cmath")),
     ],
 )
-def test_so_does_another_default_or_another_thing_of_a_library(
+def test_default_values_and_imports_change_digest(
     text: str, edit: tuple[str, str], tmp_path: Path
 ) -> None:
     file = tmp_path / "evaluation.py"

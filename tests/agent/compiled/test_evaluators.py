@@ -12,7 +12,7 @@ def interrupted(worker: int, ply: int) -> int:
     raise KeyboardInterrupt
 
 
-def test_the_keyboard_ends_whoever_calls_in_the_main_thread() -> None:
+def test_keyboard_interrupt_is_raised_in_main_thread() -> None:
     ended: list[bool] = []
     evaluator = PythonEvaluator("mine", interrupted, lambda: ended.append(True))
     assert call(evaluator, 0) == 0
@@ -22,7 +22,7 @@ def test_the_keyboard_ends_whoever_calls_in_the_main_thread() -> None:
     assert evaluator.take_error(()) is None
 
 
-def test_elsewhere_it_is_a_failure_of_the_function_as_all_others() -> None:
+def test_keyboard_interrupt_is_evaluation_error_in_other_threads() -> None:
     evaluator = PythonEvaluator("mine", interrupted, lambda: None)
     thread = threading.Thread(target=call, args=(evaluator, 0))
     thread.start()

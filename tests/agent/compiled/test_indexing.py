@@ -39,14 +39,14 @@ def row():
 
 
 @pytest.mark.parametrize("kind", [int, np.int64, np.uint64, np.int16, np.uint8])
-def test_every_kind_of_number_finds_its_item(row, kind):
+def test_every_integer_type_can_index_a_row(row, kind):
     assert [get(row, kind(index)) for index in range(len(NUMBERS))] == NUMBERS
     put(row, kind(3), 7)
     assert row.numbers.tolist() == [*NUMBERS[:3], 7, *NUMBERS[4:]]
     assert (row.before, row.after) == (0, 0)
 
 
-def test_an_index_costs_no_comparison(row):
+def test_indexing_compiles_without_comparison(row):
     get(row, 0)
     code = get.inspect_llvm(get.signatures[0])
     body = code[code.index("define") :].split("\n}")[0]

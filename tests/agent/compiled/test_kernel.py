@@ -16,7 +16,7 @@ FOLDER = "from agent.compiled.kernel import cache_folder; print(cache_folder())"
 
 
 @pytest.mark.thorough
-def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> None:
+def test_editing_kernel_source_changes_cache_folder(tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(ROOT / "agent", root / "agent", ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -33,7 +33,7 @@ def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> No
     assert len(names) == 4
 
 
-def test_the_cpu_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_name_changes_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = python(FOLDER, tmp_path).communicate(timeout=60)[0]
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
     assert python(FOLDER, tmp_path).communicate(timeout=60)[0] != before
@@ -46,7 +46,7 @@ def double(x: int) -> int:
     return 2 * x
 
 
-def test_an_unwritable_or_damaged_cache_only_costs_time(
+def test_unwritable_or_damaged_cache_causes_recompilation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     blocked = tmp_path / "file"
@@ -76,7 +76,7 @@ print(kernel.c_function(signature, look_up, "look_up", foreign=True).ctypes(4), 
 
 
 @pytest.mark.thorough
-def test_foreign_code_from_the_cache_finds_what_it_was_compiled_with(tmp_path: Path) -> None:
+def test_cached_foreign_code_finds_its_dependencies(tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", kernel.cache_folder()
     shutil.copytree(folder, cache / folder.name)
     assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 ['look_up']\n"
@@ -117,7 +117,7 @@ print([of_both(n) for n in (8, 9, 10, -1)], both.__name__, kernel.compiled)
 
 
 @pytest.mark.thorough
-def test_entries_call_themselves_and_each_other_when_new_and_when_cached(tmp_path: Path) -> None:
+def test_entries_call_each_other_when_compiled_and_when_cached(tmp_path: Path) -> None:
     """With literals and keywords among the arguments, with exceptions on the way."""
     for names in (["__main__.ways", "__main__.climb", "__main__.both"], []):
         output = python(ENTRIES, tmp_path).communicate(timeout=600)[0]
@@ -143,7 +143,7 @@ except numba.TypingError:
 
 
 @pytest.mark.thorough
-def test_no_kernel_calls_an_entry_on_its_behalf_while_it_is_compiled(tmp_path: Path) -> None:
+def test_entry_being_compiled_rejects_indirect_recursion(tmp_path: Path) -> None:
     """It would call itself."""
     assert python(CALLED_FOR, tmp_path).communicate(timeout=600)[0] == "no type\n"
 
@@ -173,7 +173,7 @@ except numba.TypingError:
 
 
 @pytest.mark.thorough
-def test_an_entry_takes_no_array_of_another_kind(tmp_path: Path) -> None:
+def test_entry_rejects_read_only_array(tmp_path: Path) -> None:
     assert python(READ_ONLY, tmp_path).communicate(timeout=600)[0] == "[5 0 0]\n"
 
 
@@ -190,7 +190,7 @@ print(grow(1), len(kernel.compiled))
 
 
 @pytest.mark.thorough
-def test_an_edit_of_a_kernel_outside_the_package_is_compiled_anew(tmp_path: Path) -> None:
+def test_edited_kernel_outside_the_package_is_recompiled(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     printed = []
     for step in (1, 1, 2):
@@ -202,7 +202,7 @@ def test_an_edit_of_a_kernel_outside_the_package_is_compiled_anew(tmp_path: Path
     assert printed == ["2 1\n", "2 0\n", "3 1\n"]
 
 
-def test_an_empty_name_names_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_cache_variable_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     folders = []
     for value in ("", None):
         monkeypatch.delenv(kernel.CACHE_VARIABLE, raising=False)

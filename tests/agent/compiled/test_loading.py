@@ -15,7 +15,7 @@ from agent.search.suiting import make_search
 
 
 @pytest.mark.parametrize(("warm", "waits"), [(True, True), (False, False)])
-def test_a_question_waits_for_what_need_not_be_compiled(
+def test_request_waits_for_warm_code_but_not_for_compiler(
     warm: bool, waits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()

@@ -38,12 +38,12 @@ WHOLE = [
 ]
 
 
-def test_a_class_declares_the_fields_and_its_bases_declare_those_before() -> None:
+def test_base_class_fields_come_before_own_fields() -> None:
     assert layout(Whole) == np.dtype(WHOLE, align=True)
     assert layout(Whole, align=False) == np.dtype(WHOLE)
 
 
-def test_records_hold_records() -> None:
+def test_records_can_contain_records() -> None:
     inner = record(Base)
 
     class Outer:
@@ -77,7 +77,7 @@ class Reserved:
 
 
 @pytest.mark.parametrize("declaration", [NoSuchType, NoNumber, NotMany, OneWordMore, Reserved])
-def test_what_cannot_be_a_field_is_refused_by_its_name(declaration: type) -> None:
+def test_invalid_field_is_rejected_by_name(declaration: type) -> None:
     (name,) = declaration.__annotations__
     with pytest.raises(TypeError, match=rf"^{declaration.__name__}\.{name}: "):
         layout(declaration)
@@ -105,7 +105,7 @@ def test_python_and_kernel_see_the_same_memory() -> None:
         whole.nothing = 1  # type: ignore[attr-defined]
 
 
-def test_the_records_of_games_are_as_wide_as_declared() -> None:
+def test_game_records_have_the_declared_layout() -> None:
     """Kernels of other processes and files rely on these."""
     assert packed_dtype.itemsize == 32
     assert dtype_of(Worker)["positions"].base == dtype_of(Position)
@@ -127,7 +127,7 @@ def wrong(worker: Worker, ply: int) -> int:
 
 
 @pytest.mark.thorough
-def test_mypy_finds_a_misspelled_field_and_words_among_numbers(tmp_path: Path) -> None:
+def test_mypy_detects_misspelled_fields_and_type_errors(tmp_path: Path) -> None:
     """It reads this test's kernel alone, and of the others what they declare."""
     options = ["--config-file=", "--follow-imports=silent", "--ignore-missing-imports"]
     found, _, status = module_or_skip("mypy.api").run(

@@ -20,7 +20,7 @@ def names(package: Path) -> set[str]:
     return {name.decode() for name in kernel_sources(package)}
 
 
-def test_a_kernel_is_found_in_any_folder_with_all_that_it_imports(tmp_path: Path) -> None:
+def test_kernels_are_found_in_any_folder_with_their_imports(tmp_path: Path) -> None:
     package = write(
         tmp_path / "agent",
         compiled__kernel="",
@@ -35,7 +35,7 @@ def test_a_kernel_is_found_in_any_folder_with_all_that_it_imports(tmp_path: Path
     assert names(package) == {f"agent.{name}" for name in kernels}
 
 
-def test_our_kernels_are_found() -> None:
+def test_own_kernel_modules_are_found() -> None:
     found = names(PACKAGE)
     assert {"agent.chess.alphabeta", "agent.chess.weights", "agent.compiled.native"} <= found
     assert {"agent.connect_four.alphabeta", "agent.connect_four.records"} <= found

@@ -85,9 +85,7 @@ LARGE = Cold(
         pytest.param(LARGE, id="large", marks=pytest.mark.thorough),
     ],
 )
-def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(
-    cold: Cold, tmp_path: Path
-) -> None:
+def test_concurrent_processes_fill_cache_that_works_read_only(cold: Cold, tmp_path: Path) -> None:
     code = LOAD.format(part=cold.part, apart=cold.apart, play=cold.play)
     pair = [python(code, tmp_path) for _ in range(2)]
     for process in pair:
@@ -124,7 +122,7 @@ print(json.dumps([list(map(warming.is_warm, PARTS)), kernel.compiled, kernel.loa
 
 
 @pytest.mark.thorough
-def test_all_parts_that_one_process_compiles_another_loads(tmp_path: Path) -> None:
+def test_second_process_loads_all_compiled_parts(tmp_path: Path) -> None:
     names = []
     for _ in range(2):
         output, _ = python(LOAD_ALL, tmp_path).communicate(timeout=900)
@@ -139,7 +137,7 @@ def test_all_parts_that_one_process_compiles_another_loads(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_this_process_runs_on_a_warm_cache(part: str) -> None:
+def test_tests_run_on_a_warm_cache(part: str) -> None:
     """`make test` warms the cache first, so that no test waits for the compiler."""
     warming.load(part)
     assert warming.is_warm(part)
@@ -151,7 +149,7 @@ def output_when_warm(code: str) -> str:
 
 
 @pytest.mark.thorough
-def test_a_part_that_is_not_chosen_is_not_imported() -> None:
+def test_unused_part_is_not_imported() -> None:
     output = output_when_warm(
         "import sys; from agent.compiled import warming; warming.load('alphabeta');"
         "from agent.chess.search import KernelSearch; KernelSearch();"
@@ -161,7 +159,7 @@ def test_a_part_that_is_not_chosen_is_not_imported() -> None:
 
 
 @pytest.mark.thorough
-def test_a_warm_start_imports_nothing_to_compile_with() -> None:
+def test_warm_start_does_not_import_the_compiler() -> None:
     output = output_when_warm(
         "import sys; from agent.compiled import cache, kernel, warming;"
         "from agent.compiled.parts import PARTS;"
@@ -172,7 +170,7 @@ def test_a_warm_start_imports_nothing_to_compile_with() -> None:
 
 
 @pytest.mark.thorough
-def test_what_comes_before_it_does_not_import_what_stands_apart() -> None:
+def test_main_modules_do_not_import_separately_compiled_ones() -> None:
     modules = [m for part in PARTS.values() for m in part if m not in APART]
     output = output_when_warm(
         f"import sys\nfor module in {modules}: __import__(module)\n"
@@ -212,7 +210,7 @@ def imports(toys: Path) -> list[tuple[str, bool]]:
     return [(name, int(pid) == os.getpid()) for name, pid in lines]
 
 
-def test_a_second_process_compiles_what_stands_apart(toys: Path) -> None:
+def test_second_process_compiles_separate_modules(toys: Path) -> None:
     stages = []
     warming.warm_up(lambda *stage: stages.append(stage), ["play"])
     assert imports(toys) == [("toy", True), ("toy_apart", False), ("toy_apart", True)]
@@ -225,7 +223,7 @@ def failing_start(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("reason", ["one core", "no cache", "broken", "no process", "warm"])
-def test_without_a_second_process_one_compiles_all(
+def test_one_process_loads_all_without_a_second(
     reason: str, toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if reason == "one core":
@@ -243,12 +241,12 @@ def test_without_a_second_process_one_compiles_all(
     assert warming.is_warm("play") or reason == "no cache"
 
 
-def test_what_has_nothing_beside_it_needs_no_second_process(toys: Path) -> None:
+def test_part_with_one_module_needs_no_second_process(toys: Path) -> None:
     warming.load("apart")
     assert imports(toys) == [("toy_apart", True)]
 
 
-def test_what_cannot_be_compiled_leaves_no_mark_and_no_process(toys: Path) -> None:
+def test_failed_compilation_leaves_no_mark_and_no_process(toys: Path) -> None:
     (toys / "toy.py").write_text("raise ValueError('no')")
     with pytest.raises(ValueError, match="no"):
         warming.load("play")
@@ -264,12 +262,12 @@ def test_a_child_ends_with_its_parent(toys: Path) -> None:
     assert child.wait(timeout=60) == 1
 
 
-def test_a_child_that_is_done_ends_by_itself(toys: Path) -> None:
+def test_finished_child_exits_by_itself(toys: Path) -> None:
     with warming._start_child(["toy"]) as child:
         assert child.wait(timeout=60) == 0
 
 
-def test_a_child_is_not_led_astray_by_the_folder_that_it_is_started_in(
+def test_child_ignores_modules_in_current_folder(
     toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (toys / "agent").mkdir()
@@ -321,13 +319,13 @@ def log_of(folder: Path, lines: int) -> list[tuple[str, int]]:
     raise TimeoutError(log)
 
 
-def test_of_three_that_start_at_once_one_compiles_and_the_others_load(tmp_path: Path) -> None:
+def test_one_of_three_processes_compiles_and_others_load(tmp_path: Path) -> None:
     processes = [compiler(tmp_path) for _ in range(3)]
     assert [process.wait(60) for process in processes] == [0, 0, 0]
     assert [how for how, _ in log_of(tmp_path, 3)] == ["compiled", "loaded", "loaded"]
 
 
-def test_where_the_compiler_is_killed_one_that_waited_takes_over(tmp_path: Path) -> None:
+def test_waiting_process_takes_over_from_killed_compiler(tmp_path: Path) -> None:
     first = compiler(tmp_path, 600)
     log_of(tmp_path, 1)
     others = [compiler(tmp_path) for _ in range(2)]
@@ -342,9 +340,7 @@ def test_where_the_compiler_is_killed_one_that_waited_takes_over(tmp_path: Path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="another lock is used there")
-def test_where_no_lock_can_be_had_it_compiles_alone(
-    toys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compilation_works_without_file_locks(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -356,9 +352,7 @@ def test_where_no_lock_can_be_had_it_compiles_alone(
     assert warming.is_warm("play")
 
 
-def test_a_compiler_that_is_stuck_is_not_waited_for_without_end(
-    toys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_cache_lock_times_out(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warming, "PATIENCE", 0.3)
     with cache.lock(warming.cache_folder()):
         began = time.monotonic()
@@ -367,9 +361,7 @@ def test_a_compiler_that_is_stuck_is_not_waited_for_without_end(
     assert warming.is_warm("play")
 
 
-def test_a_holder_of_the_lock_without_progress_is_not_waited_for(
-    toys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_ends_when_lock_holder_stalls(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warming, "STALLED", 0.5)
     folder = warming.cache_folder()
     with cache.lock(folder):
@@ -390,7 +382,7 @@ def progress_for(folder: Path, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("works", [True, False])
-def test_progress_is_what_takes_the_processor(
+def test_progress_is_noted_only_while_using_cpu(
     works: bool, toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warming, "BEAT", 0.2)
@@ -405,14 +397,14 @@ def test_progress_is_what_takes_the_processor(
         assert (cache.progress(folder) != began) == works
 
 
-def test_who_is_warm_waits_for_nobody(toys: Path) -> None:
+def test_warm_start_does_not_wait_for_lock(toys: Path) -> None:
     cache.write(warming.cache_folder(), "complete-play", b"")
     with cache.lock(warming.cache_folder()):
         warming.load("play")
     assert imports(toys) == [("toy", True), ("toy_apart", True)]
 
 
-def test_what_is_asked_for_later_is_compiled_with_its_part_and_not_loaded(
+def test_on_demand_module_is_compiled_but_not_loaded_when_warm(
     toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warming, "ON_DEMAND", ("toy_apart",))
@@ -425,9 +417,7 @@ def test_what_is_asked_for_later_is_compiled_with_its_part_and_not_loaded(
     assert imports(toys) == [("toy", True)]
 
 
-def test_a_part_of_another_variant_is_compiled_anew(
-    toys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_variant_is_compiled_separately(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     variant = "128"
     monkeypatch.setattr(warming, "VARIANTS", {"play": lambda: variant})
     warming.load("play")
@@ -440,7 +430,7 @@ def test_a_part_of_another_variant_is_compiled_anew(
     assert warming.is_warm("play")
 
 
-def test_the_chess_kernel_follows_the_size_of_the_network_that_ships(
+def test_chess_kernel_variant_is_shipped_network_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert VARIANTS[ALPHABETA]() == str(load_evaluation(NETWORK).network.neurons)
@@ -452,7 +442,7 @@ def test_the_chess_kernel_follows_the_size_of_the_network_that_ships(
 
 
 @pytest.mark.parametrize("warm", [True, False])
-def test_no_garbage_is_looked_for_while_code_comes_from_the_cache(
+def test_garbage_collection_is_off_while_loading_warm_cache(
     warm: bool, toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if warm:

@@ -35,20 +35,20 @@ def test_perft_equals_the_plain_game(width: int, height: int) -> None:
             assert board.perft(depth) == perft(game, depth)
 
 
-def test_perft_of_the_start() -> None:
+def test_perft_from_the_start_matches_known_values() -> None:
     board = DiscBoard()
     board.load(ConnectFour())
     assert [board.perft(depth) for depth in (7, 8, 9)] == [823536, 5673234, 39394572]
 
 
-def test_a_board_that_is_too_large_is_refused() -> None:
+def test_rejects_a_board_that_is_too_large() -> None:
     game = ConnectFour(9, 6)
     assert not fits(game)
     with pytest.raises(ValueError, match="9 by 6 has too many squares"):
         DiscBoard().load(game)
 
 
-def test_squares_and_empty_squares() -> None:
+def test_squares_and_empty_squares_match_the_plain_game() -> None:
     random, board = Random(1), DiscBoard()
     for _ in range(20):
         game = random_game(random)

@@ -72,7 +72,7 @@ def assert_legal(game: ConnectFour, line: tuple[int, ...]) -> None:
 
 
 @pytest.mark.thorough
-def test_it_equals_plain_alpha_beta_in_every_position_of_random_games(
+def test_equals_plain_alpha_beta_in_random_games(
     search: ConnectFourSearch,
 ) -> None:
     chance = random.Random(3)
@@ -91,7 +91,7 @@ def test_it_equals_plain_alpha_beta_in_every_position_of_random_games(
     assert mates > 10
 
 
-def test_every_move_is_worth_what_the_plain_search_says(search: ConnectFourSearch) -> None:
+def test_every_move_score_equals_the_plain_search(search: ConnectFourSearch) -> None:
     """The lines, one a move, are the exact values of all moves, best first."""
     chance = random.Random(5)
     for _ in range(15):
@@ -111,7 +111,7 @@ def test_every_move_is_worth_what_the_plain_search_says(search: ConnectFourSearc
         assert values == sorted(values, reverse=True)
 
 
-def test_the_last_moves_of_games_are_solved_as_plain_alpha_beta_solves_them(
+def test_endgame_solutions_equal_plain_alpha_beta(
     search: ConnectFourSearch,
 ) -> None:
     chance = random.Random(7)
@@ -137,7 +137,9 @@ def test_the_last_moves_of_games_are_solved_as_plain_alpha_beta_solves_them(
         (6, 4, "", Mate(-12)),  # the last disc of all wins
     ],
 )
-def test_what_theory_knows(width: int, height: int, moves: str, score: Score) -> None:
+def test_small_boards_have_their_known_solutions(
+    width: int, height: int, moves: str, score: Score
+) -> None:
     game = play(moves, width, height)
     last = levels(ConnectFourSearch(megabytes=32), game)[-1]
     assert last.score == score
@@ -145,7 +147,7 @@ def test_what_theory_knows(width: int, height: int, moves: str, score: Score) ->
     assert_legal(game, last.pv)
 
 
-def test_a_win_is_found_in_the_fewest_moves(search: ConnectFourSearch) -> None:
+def test_finds_the_shortest_win(search: ConnectFourSearch) -> None:
     two_in_a_row = play("3344")  # and room on both sides
     assert [info.score for info in levels(search, two_in_a_row)][-1] == Mate(2)
     assert levels(search, play("33445"))[-1].score == Mate(-1)
@@ -153,7 +155,7 @@ def test_a_win_is_found_in_the_fewest_moves(search: ConnectFourSearch) -> None:
     assert levels(search, play("334"), Limits(depth=4))[-1].pv[0] in (1, 4)
 
 
-def test_search_moves_and_lines(search: ConnectFourSearch) -> None:
+def test_search_moves_restrict_the_lines(search: ConnectFourSearch) -> None:
     found = levels(search, play("44"), Limits(depth=6, search_moves=(0, 6)), lines=5)
     assert {info.pv[0] for info in found} == {0, 6}
     assert max(info.multipv for info in found) == 2
@@ -162,7 +164,7 @@ def test_search_moves_and_lines(search: ConnectFourSearch) -> None:
     assert levels(search, win, Limits(depth=1, search_moves=(6,)))[-1].score != Mate(1)
 
 
-def test_limits_end_the_search(search: ConnectFourSearch) -> None:
+def test_depth_node_and_mate_limits_end_the_search(search: ConnectFourSearch) -> None:
     depths = [info.depth for info in levels(search, ConnectFour(), Limits(depth=5))]
     assert depths == [1, 2, 3, 4, 5]
     assert 1000 < levels(search, ConnectFour(), Limits(nodes=5000))[-1].nodes <= 5000
@@ -173,19 +175,19 @@ def test_limits_end_the_search(search: ConnectFourSearch) -> None:
     assert (found[-1].depth, found[-1].multipv, found[-7].score) == (3, 7, Mate(2))
 
 
-def test_the_same_search_has_the_same_nodes(search: ConnectFourSearch) -> None:
+def test_repeated_search_has_the_same_nodes(search: ConnectFourSearch) -> None:
     first, second = (levels(search, ConnectFour(), Limits(depth=10)) for _ in range(2))
     assert [(i.nodes, i.pv, i.score) for i in first] == [(i.nodes, i.pv, i.score) for i in second]
 
 
-def test_boards_of_two_sizes_share_nothing(search: ConnectFourSearch) -> None:
+def test_boards_of_different_sizes_share_no_table_entries(search: ConnectFourSearch) -> None:
     alone = levels(search, ConnectFour(5, 5), Limits(depth=8))
     levels(search, ConnectFour(), Limits(depth=8))
     after = list(search.deepen(ConnectFour(5, 5), Limits(depth=8)))
     assert [(i.nodes, i.pv) for i in alone] == [(i.nodes, i.pv) for i in after]
 
 
-def test_a_stop_from_another_thread_ends_it_at_once(search: ConnectFourSearch) -> None:
+def test_stop_from_another_thread_ends_the_search_at_once(search: ConnectFourSearch) -> None:
     search.new_game()
     delays = []
     for _ in range(5):
@@ -205,7 +207,7 @@ def test_a_stop_from_another_thread_ends_it_at_once(search: ConnectFourSearch) -
     assert min(delays) < 0.01
 
 
-def test_stopped_before_it_begins_it_answers_all_the_same(search: ConnectFourSearch) -> None:
+def test_stop_before_the_search_still_returns_a_move(search: ConnectFourSearch) -> None:
     search.arm()
     search.stop()
     (info,) = search.deepen(play("444"), Limits(search_moves=(5, 6)))
@@ -215,7 +217,7 @@ def test_stopped_before_it_begins_it_answers_all_the_same(search: ConnectFourSea
     assert len(list(search.deepen(play("444"), Limits(depth=3)))) == 3
 
 
-def test_progress_is_seen_from_outside(search: ConnectFourSearch) -> None:
+def test_progress_is_readable_during_the_search(search: ConnectFourSearch) -> None:
     search.new_game()
     search.arm()
     for _ in islice(search.deepen(ConnectFour(), Limits()), 8):
@@ -226,7 +228,7 @@ def test_progress_is_seen_from_outside(search: ConnectFourSearch) -> None:
     assert now.move in range(7)
 
 
-def test_the_own_evaluation_is_that_of_the_plain_game(search: ConnectFourSearch) -> None:
+def test_evaluation_equals_that_of_the_plain_game(search: ConnectFourSearch) -> None:
     chance = random.Random(11)
     for size in ((7, 6), (4, 4), (8, 5), (3, 9), (2, 2)):
         for _ in range(40):
@@ -264,7 +266,7 @@ def fails(worker, ply):
 """
 
 
-def test_a_users_evaluation_is_obeyed_plain_or_compiled(tmp_path: object) -> None:
+def test_plain_and_compiled_user_evaluations_agree(tmp_path: object) -> None:
     file = f"{tmp_path}/own.py"
     with open(file, "w") as text:
         text.write(COMPILED)
@@ -284,7 +286,7 @@ def test_a_users_evaluation_is_obeyed_plain_or_compiled(tmp_path: object) -> Non
         levels(ConnectFourSearch(1, load(f"{file}:fails")), ConnectFour(), Limits(depth=4))
 
 
-def test_an_evaluation_that_fails_ends_the_search() -> None:
+def test_failing_evaluation_ends_the_search() -> None:
     def fails(game: ConnectFour) -> float:
         if game.discs(1).bit_count() == 2:
             raise ValueError("no good")
@@ -298,7 +300,7 @@ def test_an_evaluation_that_fails_ends_the_search() -> None:
     assert [info.depth for info in found] == [1, 2, 3]
 
 
-def test_a_plain_evaluation_sees_the_games_own_position() -> None:
+def test_plain_evaluation_gets_the_game_with_its_history() -> None:
     """It gets a game with its history: of each leaf, in whatever order they come."""
     seen = set()
 

@@ -22,14 +22,14 @@ def file(tmp_path):
     return ExperienceFile(tmp_path / "experience.db")
 
 
-def test_a_file_appears_with_its_first_lesson(file):
+def test_file_is_created_with_first_lesson(file):
     assert file.lessons() == file.news() == []
     assert not file.path.exists()
     file.add([lesson()])
     assert ExperienceFile(file.path).lessons() == [lesson()]
 
 
-def test_what_was_played_again_is_known_better(file):
+def test_repeated_lessons_are_averaged(file):
     file.add([lesson()])
     file.add([lesson(found=0.0)])
     (known,) = file.lessons()
@@ -43,7 +43,7 @@ def test_what_was_played_again_is_known_better(file):
     assert (known.found, known.times) == ((-100 / 16 - 100) / 2, 10)
 
 
-def test_news_are_what_others_have_written_since(file):
+def test_news_returns_lessons_written_since_last_call(file):
     other = ExperienceFile(file.path)
     file.add([lesson("e2e4"), lesson("d2d4")])
     assert {each.move for each in other.news()} == {"e2e4", "d2d4"}
@@ -56,7 +56,7 @@ def test_news_are_what_others_have_written_since(file):
     assert [each.move for each in other.news()] == ["c2c4"]
 
 
-def test_the_least_useful_go_where_there_are_too_many(tmp_path):
+def test_least_useful_lessons_are_pruned(tmp_path):
     file = ExperienceFile(tmp_path / "small.db", most=3)
     file.add([lesson("a2a3", times=2)])
     for move in ("b2b3", "c2c3", "d2d3"):
@@ -82,7 +82,7 @@ for number in range(40):
 
 
 @pytest.mark.thorough
-def test_many_processes_lose_nothing(file):
+def test_concurrent_writers_lose_no_lessons(file):
     """Also one that is killed: what it has written is whole."""
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, file.path, name]) for name in "abc"]
     victim = subprocess.Popen([sys.executable, "-c", WRITER, file.path, "victim"])
@@ -98,7 +98,7 @@ def test_many_processes_lose_nothing(file):
     assert shared.times == 3 * 40 + of_victim
 
 
-def test_another_program_that_holds_it_is_told_of(file):
+def test_file_locked_by_another_program_is_reported(file):
     file.add([lesson()])
     file.patience = 0.01
     held = sqlite3.connect(file.path)
@@ -109,7 +109,7 @@ def test_another_program_that_holds_it_is_told_of(file):
     file.add([lesson()])
 
 
-def test_files_that_cannot_be_used_are_named_and_stay(file, tmp_path):
+def test_unusable_files_are_rejected_and_kept(file, tmp_path):
     file.add([lesson(str(number)) for number in range(500)])
     content = bytearray(file.path.read_bytes())
     content[4096 * 3 : 4096 * 6] = os.urandom(4096 * 3)
@@ -137,7 +137,7 @@ def test_files_that_cannot_be_used_are_named_and_stay(file, tmp_path):
 
 
 @pytest.mark.parametrize("change", ["found = 9e999", "predicted = -9e999", "times = 0"])
-def test_values_that_no_search_can_count_with_are_refused(file, change):
+def test_invalid_lesson_values_are_rejected(file, change):
     file.add([lesson()])
     with sqlite3.connect(file.path) as database:
         database.execute(f"UPDATE lesson SET {change}")
@@ -147,12 +147,12 @@ def test_values_that_no_search_can_count_with_are_refused(file, change):
 
 
 @posix_only("~name is a folder beside the user's there")
-def test_a_home_that_is_not_there_is_told(tmp_path):
+def test_unknown_home_folder_is_reported(tmp_path):
     with pytest.raises(PlayerError, match=r"~nobody-at-all/x: its folder does not exist"):
         Experience(ChessNotation()).use("~nobody-at-all/x")
 
 
-def test_a_file_without_its_table_is_damaged(file):
+def test_missing_lesson_table_is_reported_as_damage(file):
     file.add([lesson()])
     with sqlite3.connect(file.path) as database:
         database.execute("DROP TABLE lesson")

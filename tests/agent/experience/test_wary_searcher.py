@@ -48,7 +48,7 @@ def answer(searcher, board, limits=LIMITS):
     return info.pv[0].uci(), getattr(info.score, "value", info.score)
 
 
-def test_without_lessons_the_search_is_as_it_was():
+def test_search_is_unchanged_without_lessons():
     scripted = Scripted({"e2e4": 30})
     assert answer(WarySearcher(scripted, experience()), chess.Board()) == ("e2e4", 30)
     assert scripted.asked == [LIMITS]
@@ -58,7 +58,7 @@ def test_without_lessons_the_search_is_as_it_was():
     ("found", "expected"),
     [(-100, ("d2d4", 20)), (25, ("e2e4", 25)), (-900, ("d2d4", 20))],
 )
-def test_a_known_move_is_worth_what_play_has_shown(found, expected):
+def test_known_move_gets_its_learned_score(found, expected):
     board = chess.Board()
     scripted = Scripted({"e2e4": 30, "d2d4": 20})
     wary = WarySearcher(scripted, experience(lesson(board, "e2e4", 30, found)))
@@ -66,7 +66,7 @@ def test_a_known_move_is_worth_what_play_has_shown(found, expected):
     assert chess.Move.from_uci("e2e4") not in scripted.asked[0].search_moves
 
 
-def test_if_all_is_known_the_best_is_searched():
+def test_search_runs_if_all_moves_are_known():
     board = chess.Board("k7/8/1K6/8/8/8/8/1R6 b - - 0 1")
     (only,) = board.legal_moves
     scripted = Scripted({only.uci(): -50})
@@ -74,7 +74,7 @@ def test_if_all_is_known_the_best_is_searched():
     assert answer(wary, board) == (only.uci(), -50)
 
 
-def test_a_search_that_looks_deeper_than_the_lesson_sees_for_itself():
+def test_deeper_search_overrides_lesson():
     board = chess.Board()
     scripted = Scripted({"e2e4": 30, "d2d4": 20}, depths=3 + MARGIN)
     wary = WarySearcher(scripted, experience(lesson(board, "e2e4", 30, -100, depth=2)))
@@ -94,7 +94,7 @@ def test_a_search_that_looks_deeper_than_the_lesson_sees_for_itself():
     "limits",
     [Limits(infinite=True), Limits(mate=2), Limits(search_moves=(chess.Move.from_uci("a2a3"),))],
 )
-def test_analysis_is_left_as_it_is(limits):
+def test_analysis_ignores_lessons(limits):
     board = chess.Board()
     made = experience(lesson(board, "e2e4", 30, -100))
     scripted = Scripted({"e2e4": 30})
@@ -128,7 +128,7 @@ def test_a_surprise_is_learned_at_the_next_move(tmp_path):
     assert len(made.take_surprises()) == 1  # -500 is another
 
 
-def test_what_was_pondered_on_in_vain_teaches_nothing():
+def test_missed_ponder_search_teaches_nothing():
     hits = []
     scripted = Scripted({"e2e4": 30})
     made = experience()
@@ -153,7 +153,7 @@ def test_what_was_pondered_on_in_vain_teaches_nothing():
     assert [each.move for each in made.take_surprises()] == ["e2e4", "g1f3"]
 
 
-def test_the_end_of_a_game_is_an_outcome():
+def test_game_result_is_learned():
     scripted, made = Scripted({"e2e4": 30}), experience()
     play(WarySearcher(scripted, made), chess.Board(), "e2e4", "e7e5")
     made.conclude(lambda board: -1 if board.turn else 1)
@@ -163,7 +163,7 @@ def test_the_end_of_a_game_is_an_outcome():
     assert not made.take_surprises()
 
 
-def test_positions_told_anew_are_followed_too():
+def test_reply_is_found_without_move_history():
     notation, board = ChessNotation(), chess.Board()
     move = chess.Move.from_uci("e2e4")
     later = chess.Board("rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
@@ -171,7 +171,7 @@ def test_positions_told_anew_are_followed_too():
     assert notation.reply(board, chess.Move.from_uci("d2d4"), later) is None
 
 
-def test_what_cannot_be_written_waits(tmp_path):
+def test_unwritten_lessons_are_kept_until_saved(tmp_path):
     reports = []
     made = Experience(ChessNotation(), reports.append)
     path = tmp_path / "folder" / "file"
@@ -196,7 +196,7 @@ def test_what_cannot_be_written_waits(tmp_path):
     assert made.active
 
 
-def test_moves_taken_back_have_no_part_in_the_end():
+def test_taken_back_moves_do_not_learn_from_the_result():
     scripted, made = Scripted({"e2e4": 30, "d2d4": 20}), experience()
     wary, board = WarySearcher(scripted, made), chess.Board()
     play(wary, board, "e2e4", "e7e5")

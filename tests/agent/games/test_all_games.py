@@ -47,7 +47,7 @@ def snapshot(game):
     return game.turn, game.key(), str(game), game.outcome(), list(game.moves())
 
 
-def test_catalogue_knows_the_games():
+def test_catalogue_contains_all_games():
     assert set(GAMES) >= {
         "backgammon",
         "checkers",
@@ -64,13 +64,13 @@ def test_catalogue_knows_the_games():
     }
 
 
-def test_unknown_game_is_named():
+def test_unknown_game_is_rejected_by_name():
     with pytest.raises(ValueError, match="no game 'chequers'; there are backgammon, checkers, "):
         catalogue.new_game("chequers")
 
 
 class TestEveryGame:
-    def test_is_over_exactly_when_there_are_no_moves(self, name):
+    def test_game_is_over_exactly_when_no_moves_remain(self, name):
         for game in random_positions(name):
             assert (game.outcome() is None) == bool(list(game.moves()))
 
@@ -93,13 +93,13 @@ class TestEveryGame:
                 game.undo()
                 assert snapshot(game) == before
 
-    def test_same_key_means_same_future(self, name):
+    def test_equal_keys_imply_equal_moves_and_outcomes(self, name):
         seen = {}
         for game in random_positions(name):
             future = game.turn, game.outcome(), list(game.moves())
             assert seen.setdefault(game.key(), future) == future
 
-    def test_moves_are_written_and_read(self, name):
+    def test_move_texts_are_unique_and_parse_back(self, name):
         for game in random_positions(name, 5):
             moves = list(game.moves())
             texts = [game.text(move) for move in moves]
@@ -108,11 +108,11 @@ class TestEveryGame:
             few = slice(None, None, 1 + len(moves) // 40)  # each is looked for among all
             assert [find_move(game, f" {text.upper()}") for text in texts[few]] == moves[few]
 
-    def test_board_has_no_empty_line(self, name):
+    def test_board_text_has_no_empty_line(self, name):
         for game in random_positions(name, 5):
             assert all(line.strip() for line in str(game).splitlines())
 
-    def test_bounds_hold(self, name):
+    def test_bounds_contain_the_search_value(self, name):
         game = small_game(name)
         if not isinstance(game, Bounded) or isinstance(game, Tree):
             pytest.skip("it has no bounds, or those that a file notes")
@@ -125,7 +125,7 @@ class TestEveryGame:
             met += least > -1 or greatest < 1
         assert met
 
-    def test_evaluation_never_looks_like_more_than_the_game_can_give(self, name):
+    def test_evaluation_stays_within_the_range_of_outcomes(self, name):
         evaluate = catalogue.evaluation(name)
         limit = {"othello": 8 * 64, "go": 9 + 7.5}.get(name, 1)
         for game in random_positions(name):
@@ -133,7 +133,7 @@ class TestEveryGame:
                 continue
             assert -limit <= evaluate(game) <= limit
 
-    def test_illegal_move_is_refused_by_name(self, name):
+    def test_illegal_move_is_rejected_by_name(self, name):
         game = catalogue.new_game(name)
         with pytest.raises(ValueError, match=r"'zz99' is no legal move; legal: "):
             find_move(game, "zz99")

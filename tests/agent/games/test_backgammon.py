@@ -73,7 +73,7 @@ def men_after(own, other, play):
 
 
 @pytest.mark.thorough
-def test_plays_are_those_of_a_generator_of_another_kind():
+def test_plays_equal_an_independent_move_generator():
     random = Random(5)
     seen = 0
     for _ in range(6):
@@ -97,13 +97,13 @@ def test_plays_are_those_of_a_generator_of_another_kind():
     ("men", "ways"),
     [("6+1", 15), ("5+2", 19), ("4+3", 17), ("4+2", 23), ("6+2", 13), ("5x2", 6), ("4x2", 11)],
 )
-def test_two_men_are_off_in_one_roll_as_often_as_tables_say(men, ways):
+def test_one_roll_bearoff_odds_match_the_tables(men, ways):
     game = Backgammon(f"{men}/1x2")  # the other is off with his next roll, whatever it is
     value = Expectiminimax(evaluate).search(game, 2).value
     assert value == pytest.approx(2 * ways / 36 - 1)
 
 
-def test_who_rolls_first():
+def test_opening_roll_excludes_doubles():
     game = Backgammon()
     assert game.turn == CHANCE
     chances = dict(game.chances())
@@ -120,11 +120,11 @@ def test_who_rolls_first():
     assert sum(later.values()) == pytest.approx(1)
 
 
-def test_men_on_the_bar_come_in_first():
+def test_men_on_the_bar_enter_first():
     assert texts(rolled("bar+6x2/6x2", 6, 1)) == {"bar/24,24/18"}
 
 
-def test_a_single_man_is_hit():
+def test_single_man_is_hit_and_goes_to_the_bar():
     game = rolled("6x2/20+1x2", 1, 1)
     game.play(find_move(game, "6/5*,6/5,5/4(2)"))
     men = game.state.men
@@ -132,7 +132,7 @@ def test_a_single_man_is_hit():
     assert men[1][BAR] == 1
 
 
-def test_what_cannot_be_played_is_passed():
+def test_passes_when_no_move_is_possible():
     game = rolled("bar/6x2+5x2+4x2+3x2+2x2+1x2", 6, 5)
     assert texts(game) == {"pass"}
     game.play(())
@@ -140,13 +140,13 @@ def test_what_cannot_be_played_is_passed():
     assert game.state.player == 1
 
 
-def test_of_one_die_the_higher_is_played():
+def test_higher_die_must_be_played_if_only_one_fits():
     # From 24 by 6 to 18 or by 5 to 19; from both the other die meets two men of the other's.
     game = rolled("24/12x2+2x2", 6, 5)
     assert texts(game) == {"24/18"}
 
 
-def test_men_leave_by_a_higher_die_from_the_highest_point_alone():
+def test_higher_die_bears_off_only_from_the_highest_point():
     assert texts(rolled("5+2/1", 6, 1)) == {"5/off,2/1", "5/4,4/off"}
     assert texts(rolled("7+2/1", 6, 5)) == {"7/1,2/off", "7/2,2/off"}
 
@@ -161,7 +161,7 @@ def test_board_as_text():
     ]
 
 
-def test_the_second_player_counts_from_his_own_side():
+def test_points_are_numbered_from_the_movers_side():
     game = Backgammon()
     for move in (Roll(3, 1), (ManStep(8, 5), ManStep(6, 5)), Roll(6, 4)):
         game.play(move)
@@ -170,7 +170,7 @@ def test_the_second_player_counts_from_his_own_side():
     assert not any(text.startswith("24/20") for text in texts(game))  # the other's point 5
 
 
-def test_evaluation_is_the_movers_lead():
+def test_evaluation_is_from_the_movers_view():
     ahead = Backgammon("6+1/6x3")
     assert evaluate(ahead) > 0
     ahead.play(Roll(2, 1))
@@ -189,11 +189,11 @@ def test_evaluation_is_the_movers_lead():
         ("6/19", "both players have men on one point"),
     ],
 )
-def test_no_game_with_other_men(state, message):
+def test_rejects_invalid_positions(state, message):
     with pytest.raises(ValueError, match=message):
         Backgammon(state)
 
 
-def test_a_roll_is_written_by_its_dice():
+def test_roll_text_is_its_two_dice():
     game = Backgammon("race")
     assert [game.text(roll) for roll in game.moves()] == [f"{a}{b}" for a, b in ROLLS]

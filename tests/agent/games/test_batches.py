@@ -42,7 +42,7 @@ def seen(board: chess.Board) -> dict[int, str]:
     return {square: piece.symbol() for square, piece in upright.piece_map().items()}
 
 
-def test_a_function_of_a_batch_is_batched(tmp_path: Path) -> None:
+def test_function_with_a_batch_argument_is_batched(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def evaluate(batch):\n    return [0.0] * len(batch)\n")
     assert load(f"{file}:evaluate").batch == USUAL_BATCH
@@ -51,7 +51,7 @@ def test_a_function_of_a_batch_is_batched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, CASTLING, CAPTURE, PROMOTION])
-def test_a_board_and_its_mirror_image_are_alike(fen: str) -> None:
+def test_mirrored_board_gives_the_same_batch_entry(fen: str) -> None:
     board = chess.Board(fen)
     batch = of_boards([board, board.mirror()])
     assert list(batch.turns) == [not board.turn, board.turn]
@@ -61,7 +61,7 @@ def test_a_board_and_its_mirror_image_are_alike(fen: str) -> None:
     assert set(batch.moves[0]) == set(batch.moves[1])
 
 
-def test_moves_have_squares_and_promotions() -> None:
+def test_batch_moves_encode_squares_and_promotions() -> None:
     batch = of_boards([chess.Board(PROMOTION), chess.Board(CASTLING), chess.Board(CAPTURE)])
     assert batch.width == max(batch.counts)
     a7, a8 = chess.A7, chess.A8
@@ -76,7 +76,7 @@ def test_moves_have_squares_and_promotions() -> None:
         assert (moves[count:] == NO_MOVE).all()
 
 
-def test_castling_of_chess960_is_told_alike() -> None:
+def test_castling_is_encoded_the_same_in_chess960() -> None:
     board = chess.Board(CASTLING)
     other = chess.Board(CASTLING, chess960=True)
     assert set(of_boards([board]).moves[0]) == set(of_boards([other]).moves[0])
@@ -92,13 +92,13 @@ def test_planes_have_a_one_for_each_piece() -> None:
     assert found == seen(board)
 
 
-def test_one_board_is_judged_in_whole_centipawns() -> None:
+def test_single_board_value_is_rounded_to_centipawns() -> None:
     value = judge_boards(evaluation(lambda batch: np.full(len(batch), 12.6)))(chess.Board())
     assert value == 13
     assert isinstance(value, int)
 
 
-def test_go_is_seen_by_the_mover() -> None:
+def test_go_batch_is_from_the_movers_view() -> None:
     game = Go(5, 6.5)
     for move in ("b1", "c1", "a2", "d2", "b3", "c3", "c2", "b2"):
         game.play(find_move(game, move))
@@ -123,7 +123,7 @@ def stone_point(game: Go, move: int) -> int:
     return row * game.width + column
 
 
-def test_boards_of_go_that_are_no_squares_have_their_rows_in_batches() -> None:
+def test_rectangular_go_boards_keep_their_rows_in_batches() -> None:
     game = Go("4x3", 0.5)
     for move in ("d1", "a3", "b2"):
         game.play(find_move(game, move))
@@ -142,7 +142,7 @@ class Shown(TicTacToe):
 
 
 @pytest.mark.parametrize("game", [TicTacToe(), Shown()])
-def test_any_game_is_given_whole_or_as_its_features(game: TicTacToe) -> None:
+def test_batch_contains_games_or_their_features(game: TicTacToe) -> None:
     given: list[GameBatch] = []
 
     def evaluate(batch: GameBatch) -> Any:
@@ -171,7 +171,7 @@ def test_any_game_is_given_whole_or_as_its_features(game: TicTacToe) -> None:
     assert (batch.features is None) == (type(game) is TicTacToe)
 
 
-def test_any_object_can_be_batched_and_may_answer_as_onnx_does() -> None:
+def test_callable_object_may_return_a_list_like_onnx() -> None:
     class Net:
         def __call__(self, batch: ChessBatch) -> Any:
             return [np.arange(len(batch)), np.ones((len(batch), batch.width))]
@@ -185,7 +185,7 @@ def test_any_object_can_be_batched_and_may_answer_as_onnx_does() -> None:
 
 
 @pytest.mark.parametrize("fen", ["7k/8/5KQ1/8/8/8/8/8 b - - 0 1", "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1"])
-def test_no_network_is_asked_about_a_board_without_moves(fen: str) -> None:
+def test_finished_boards_are_not_passed_to_the_network(fen: str) -> None:
     def evaluate(batch: ChessBatch) -> Any:
         assert min(batch.counts) > 0
         return np.ones(len(batch)), np.ones((len(batch), batch.width))
@@ -195,7 +195,7 @@ def test_no_network_is_asked_about_a_board_without_moves(fen: str) -> None:
     assert judged(chess.Board()) == 1
 
 
-def test_priors_of_a_position_without_moves_are_none() -> None:
+def test_position_without_moves_has_zero_priors() -> None:
     batch = of_boards([chess.Board(), chess.Board("7k/8/5KQ1/8/8/8/8/8 b - - 0 1")])
     _, priors = judge(evaluation(lambda batch: (np.zeros(2), np.ones((2, batch.width)))), batch)
     assert priors is not None
@@ -203,7 +203,7 @@ def test_priors_of_a_position_without_moves_are_none() -> None:
     assert not priors[1].any()
 
 
-def test_what_a_function_does_to_its_batch_is_its_own_affair() -> None:
+def test_evaluation_that_changes_its_batch_does_no_harm() -> None:
     def evaluate(batch: Any) -> Any:
         batch.counts[:] = 0
         for moves in batch.moves:
@@ -219,7 +219,7 @@ def test_what_a_function_does_to_its_batch_is_its_own_affair() -> None:
     assert priors.sum() == pytest.approx(1)
 
 
-def test_priors_are_of_the_legal_moves_alone() -> None:
+def test_priors_cover_only_the_legal_moves() -> None:
     def evaluate(batch: ChessBatch) -> Any:
         return np.zeros(len(batch)), np.full((len(batch), batch.width), 7)
 
@@ -260,7 +260,7 @@ def priors_of(batch: ChessBatch) -> Any:
 
 
 @pytest.mark.parametrize(("function", "message"), WRONG.values(), ids=WRONG)
-def test_a_wrong_answer_is_named(function: Callable[[Any], Any], message: str) -> None:
+def test_rejects_invalid_evaluation_results(function: Callable[[Any], Any], message: str) -> None:
     batch = of_boards([chess.Board(), chess.Board(PROMOTION)])
     with pytest.raises(EvaluationError, match=message) as raised:
         judge(evaluation(function), batch)
@@ -268,12 +268,12 @@ def test_a_wrong_answer_is_named(function: Callable[[Any], Any], message: str) -
 
 
 @pytest.mark.parametrize("size", [0, -1, LARGEST_BATCH + 1, True, 2.0, print])
-def test_a_batch_has_a_size(size: Any) -> None:
+def test_rejects_invalid_batch_sizes(size: Any) -> None:
     with pytest.raises(ValueError, match=r"write @batched\(size=64\)"):
         batched(size)
 
 
-def test_a_marked_function_is_found_by_its_name(tmp_path: Any) -> None:
+def test_decorated_batch_function_is_loaded_by_name(tmp_path: Any) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
         "from agent.evaluation import batched\n"
@@ -290,13 +290,13 @@ def test_a_marked_function_is_found_by_its_name(tmp_path: Any) -> None:
         load(f"{path}:another")
 
 
-def test_a_go_batch_has_no_more_than_its_moves() -> None:
+def test_go_batch_width_is_the_number_of_moves() -> None:
     batch: GoBatch = of_positions([Go(3), Go(3)])
     assert len(batch) == 2
     assert batch.width == 10
 
 
-def test_priors_whose_sum_is_beyond_all_floats_are_shares() -> None:
+def test_priors_are_normalized_when_their_sum_overflows() -> None:
     _, priors = judge(
         Evaluation("mine", lambda batch: (np.zeros(1), 1e308 * priors_of(batch)), batch=1),
         of_boards([chess.Board()]),

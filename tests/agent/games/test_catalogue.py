@@ -26,7 +26,7 @@ def file(tmp_path):
     return write
 
 
-def test_a_game_of_a_file_is_played():
+def test_plays_a_game_loaded_from_a_file():
     game = catalogue.new_game(CHOMP, width=3)
     for text in ("c1", "b2", "a3", "b1", "A2", "a1"):
         game.play(find_move(game, text))
@@ -37,7 +37,7 @@ def test_a_game_of_a_file_is_played():
 
 
 @pytest.mark.parametrize("name", ["alpha-beta", "sss-star", "mtd-f", "and-or"])
-def test_a_game_of_a_file_is_solved(name):
+def test_solves_a_game_loaded_from_a_file(name):
     """Who bites first wins: else he would take the corner, and then play as his opponent does."""
     kind = catalogue.find(CHOMP)
     game = kind.new()
@@ -47,13 +47,13 @@ def test_a_game_of_a_file_is_solved(name):
     assert algorithm(name)(kind.evaluation()).search(game, 11).value == -1
 
 
-def test_a_game_of_a_module(file, monkeypatch):
+def test_loads_a_game_from_a_module(file, monkeypatch):
     path = file(Path(CHOMP.rpartition(":")[0]).read_text(), "chomp_module.py")
     monkeypatch.syspath_prepend(path.parent)
     assert len(list(catalogue.new_game("chomp_module:Chomp").moves())) == 12
 
 
-def test_an_installed_game_has_a_name(monkeypatch):
+def test_installed_game_is_found_by_its_entry_point(monkeypatch):
     entry = metadata.EntryPoint("chomp", CHOMP, catalogue.ENTRY_POINTS)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
     assert "chomp" in catalogue.names()
@@ -61,7 +61,7 @@ def test_an_installed_game_has_a_name(monkeypatch):
     assert catalogue.new_game("chomp", height=1).bars == [(4,)]
 
 
-def test_an_evaluation_beside_the_class_is_the_games_own(file):
+def test_module_level_evaluate_is_the_games_evaluation(file):
     text = Path(CHOMP.rpartition(":")[0]).read_text()
     path = file(f"{text}\n\ndef evaluate(game):\n    return sum(game.bars[-1]) / 100\n")
     kind = catalogue.find(f"{path}:Chomp")
@@ -80,7 +80,7 @@ def test_an_evaluation_beside_the_class_is_the_games_own(file):
         ("def evaluate(game): return float('nan')", "evaluate returned nan: a finite number"),
     ],
 )
-def test_what_a_games_own_evaluation_does_wrong_is_named(file, text, message):
+def test_errors_of_a_games_own_evaluation_are_reported(file, text, message):
     path = file(f"{Path(CHOMP.rpartition(':')[0]).read_text()}\n\n{text}\n")
     kind = catalogue.find(f"{path}:Chomp")
     with pytest.raises(EvaluationError, match=message):
@@ -98,7 +98,7 @@ def test_what_a_games_own_evaluation_does_wrong_is_named(file, text, message):
         ("def evaluate(): return 0", "evaluate takes other arguments"),
     ],
 )
-def test_an_own_evaluation_of_another_kind_is_refused(file, text, message):
+def test_rejects_own_evaluations_of_an_unsupported_kind(file, text, message):
     path = file(f"{Path(CHOMP.rpartition(':')[0]).read_text()}\n\n{text}\n")
     with pytest.raises(GameError, match=message):
         catalogue.find(f"{path}:Chomp")
@@ -115,14 +115,14 @@ def test_an_own_evaluation_of_another_kind_is_refused(file, text, message):
         ("def outcome(self): return 1 / 0", r"ZeroDivisionError: .*mine.py, line \d+"),
     ],
 )
-def test_what_is_wrong_with_a_game_is_said_as_it_begins(file, method, message):
+def test_invalid_game_class_is_reported_at_creation(file, method, message):
     text = Path(CHOMP.rpartition(":")[0]).read_text()
     path = file(f"{text}\n\nclass Mine(Chomp):\n    {method}\n")
     with pytest.raises(GameError, match=rf"game .*mine.py:Mine: {message}"):
         catalogue.new_game(f"{path}:Mine")
 
 
-def test_an_evaluation_of_the_users_takes_the_game(file):
+def test_user_evaluation_gets_the_game_object(file):
     path = file("def left(game):\n    return game.mobility(0) - 1\n")
     evaluate = catalogue.evaluation("othello", f"{path}:left")
     assert evaluate(catalogue.new_game("othello")) == 3
@@ -139,7 +139,7 @@ def test_an_evaluation_of_the_users_takes_the_game(file):
         ("def g(game): return 0", "has no function 'f'; it has: g"),
     ],
 )
-def test_a_bad_evaluation_is_reported(file, text, message):
+def test_invalid_user_evaluation_is_reported(file, text, message):
     path = file(text)
     with pytest.raises(EvaluationError, match=message):
         catalogue.evaluation("nim", f"{path}:f")(catalogue.new_game("nim"))
@@ -159,7 +159,7 @@ def test_a_bad_evaluation_is_reported(file, text, message):
         ("", "{file}:1", "is not 'module:name' or 'FILE.py:name'"),
     ],
 )
-def test_a_game_that_cannot_be_found_is_reported(file, text, spec, message):
+def test_game_that_cannot_be_loaded_is_reported(file, text, spec, message):
     with pytest.raises(GameError, match=message):
         catalogue.new_game(spec.format(file=file(text)))
 
@@ -172,6 +172,6 @@ def test_a_game_that_cannot_be_found_is_reported(file, text, spec, message):
         ({"size": "6"}, "game othello: TypeError"),
     ],
 )
-def test_an_option_that_cannot_be_is_reported(options, message):
+def test_invalid_game_option_is_reported(options, message):
     with pytest.raises(GameError, match=message):
         catalogue.new_game("othello", **options)

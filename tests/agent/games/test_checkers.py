@@ -22,11 +22,11 @@ def texts(game):
     return [game.text(move) for move in game.moves()]
 
 
-def test_perft():
+def test_perft_matches_known_values():
     assert [perft(Checkers(), depth) for depth in range(1, 7)] == [7, 49, 302, 1469, 7361, 36768]
 
 
-def test_a_capture_is_forced_and_goes_to_its_end():
+def test_capture_is_forced_and_must_be_completed():
     game = position(black=(10, 1), white=(15, 24))
     assert texts(game) == ["10x19x28"]
     game.play(game.moves()[0])
@@ -34,7 +34,7 @@ def test_a_capture_is_forced_and_goes_to_its_end():
     assert game.outcome() == 1
 
 
-def test_of_several_captures_any_may_be_chosen():
+def test_any_of_several_captures_may_be_chosen():
     game = position(black=(10,), white=(14, 15, 24))
     assert sorted(texts(game)) == ["10x17", "10x19x28"]
 
@@ -44,7 +44,7 @@ def test_a_man_captures_forwards_only_and_a_king_both_ways():
     assert texts(position(black=(18,), white=(14,), kings=(18,))) == ["18x9"]
 
 
-def test_a_king_may_come_back_to_where_it_began():
+def test_king_capture_may_end_on_its_starting_square():
     game = position(black=(2,), white=(6, 7, 14, 15), kings=(2,))
     assert sorted(texts(game)) == ["2x11x18x9x2", "2x9x18x11x2"]
     game.play(game.moves()[0])
@@ -52,7 +52,7 @@ def test_a_king_may_come_back_to_where_it_began():
     assert game.outcome() == 1
 
 
-def test_a_man_that_is_crowned_stops():
+def test_capture_ends_when_a_man_is_crowned():
     game = position(black=(22,), white=(26, 27, 12))
     assert texts(game) == ["22x31"]
     game.play(game.moves()[0])
@@ -61,13 +61,13 @@ def test_a_man_that_is_crowned_stops():
     assert game.kings(0) == 0
 
 
-def test_who_is_blocked_has_lost():
+def test_blocked_player_loses():
     game = position(black=(5,), white=(9, 14))
     assert game.moves() == []
     assert game.outcome() == -1
 
 
-def test_the_third_occurrence_is_a_draw():
+def test_threefold_repetition_is_a_draw():
     game = position(black=(1,), white=(32,), kings=(1, 32))
     for _ in range(2):
         assert game.outcome() is None
@@ -86,14 +86,14 @@ def test_forty_moves_without_progress_are_a_draw():
     assert game.outcome() == 0
 
 
-def test_a_mans_move_is_progress():
+def test_moving_a_man_counts_as_progress():
     game = position(black=(1, 12), white=(32,), kings=(1, 32))
     game._states[0] = game._states[0]._replace(quiet=79)
     game.play(find_move(game, "12-16"))
     assert game.outcome() is None
 
 
-def test_classes_of_moves():
+def test_moves_are_classified():
     game = position(black=(10,), white=(15, 27))
     assert game.move_class((10, 19)) == MoveClass.CAPTURE
     game = position(black=(6,), white=(14,), kings=(6,))
@@ -110,7 +110,7 @@ def test_evaluation_counts_kings_more():
     assert evaluate(Checkers()) == pytest.approx(0)
 
 
-def test_continuation_sees_the_man_that_is_given_away():
+def test_continuation_search_sees_a_hanging_man():
     game = position(black=(1, 10), white=(19, 28))
     game.play((10, 15))
     value = AlphaBeta(evaluate, AlphaBetaOptions(continuation=True)).search(game, 0).value

@@ -12,12 +12,12 @@ LEAVES = 1_000
 STANDARD = [case for case in (*perft_cases.KNOWN, *perft_cases.SUITE) if not case.chess960]
 
 
-def test_perft():
+def test_perft_matches_known_values():
     assert [perft(Chess(), depth) for depth in range(1, 4)] == [20, 400, 8902]
 
 
 @pytest.mark.parametrize("case", STANDARD, ids=lambda case: case.name)
-def test_perft_of_peculiar_positions(case):
+def test_perft_matches_known_values_in_special_positions(case):
     """As deep as is fast; what is drawn on the board is over, and has no leaves below."""
     for depth, leaves in case.up_to(LEAVES):
         assert perft(Chess(case.fen), depth) == leaves
@@ -35,13 +35,13 @@ def test_perft_of_peculiar_positions(case):
         ("7k/7p/6QK/8/8/8/8/8 b - - 100 80", 0),
     ],
 )
-def test_outcome(fen, outcome):
+def test_detects_mates_and_draws(fen, outcome):
     game = Chess(fen)
     assert game.outcome() == outcome
     assert bool(list(game.moves())) == (outcome is None)
 
 
-def test_the_third_occurrence_is_a_draw_and_not_the_second():
+def test_third_repetition_is_a_draw_but_the_second_is_not():
     game = Chess()
     for _ in range(2):
         assert game.outcome() is None
@@ -51,7 +51,7 @@ def test_the_third_occurrence_is_a_draw_and_not_the_second():
     assert list(game.moves()) == []
 
 
-def test_classes_of_moves():
+def test_moves_are_classified():
     game = Chess("4k3/8/2p5/3q4/8/2N5/1R6/4K3 w - - 0 1")
     classes = {game.text(move): game.move_class(move) for move in game.moves()}
     assert classes["b2b8"] == MoveClass.CHECK
@@ -62,25 +62,25 @@ def test_classes_of_moves():
     assert classes["c3b1"] == MoveClass.BACKWARD
 
 
-def test_a_search_mates():
+def test_search_finds_mate_in_one():
     game = Chess("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
     found = AlphaBeta(evaluate, AlphaBetaOptions(continuation=True)).search(game, 1)
     assert (game.text(found.move), found.value) == ("a1a8", 1)
 
 
-def test_an_evaluation_of_the_engine_goes_in_as_it_is(tmp_path):
+def test_engine_evaluation_is_scaled_to_game_values(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("def f(board):\n    return 300 if board.turn else -300\n")
     value = catalogue.evaluation("chess", f"{path}:f")
     assert value(Chess()) == pytest.approx(0.01)
 
 
-def test_a_bad_position_is_refused():
+def test_rejects_invalid_fen():
     with pytest.raises(ValueError, match="no position of chess"):
         Chess("8/8/8/8/8/8/8/8 w - - 0 1")
     with pytest.raises(catalogue.GameError, match="game chess: "):
         catalogue.new_game("chess", fen="nonsense")
 
 
-def test_it_begins_as_the_engine_does():
+def test_starts_from_the_standard_position():
     assert Chess().board == chess.Board()

@@ -13,7 +13,7 @@ def played(columns, **size):
     return game
 
 
-def test_perft(thorough):
+def test_perft_matches_known_values(thorough):
     depths = range(1, 7 if thorough else 6)
     assert [perft(ConnectFour(), depth) for depth in depths] == [7**depth for depth in depths]
     # Seven discs in one column do not fit, nor do five where there are four rows.
@@ -22,7 +22,7 @@ def test_perft(thorough):
     assert perft(ConnectFour(height=4), 5) == 7**5 - 7
 
 
-def test_positions_by_ply():
+def test_position_counts_by_ply_match_known_values():
     assert count_positions(ConnectFour(), 6) == [1, 7, 49, 238, 1120, 4263, 16_422]
 
 
@@ -36,7 +36,7 @@ def test_positions_by_ply():
     ],
     ids=["column", "row", "rising", "falling"],
 )
-def test_four_in_a_line_win(columns):
+def test_four_in_a_line_wins(columns):
     game = played(columns[:-1])
     assert game.outcome() is None
     game.play(columns[-1])
@@ -44,11 +44,11 @@ def test_four_in_a_line_win(columns):
     assert list(game.moves()) == []
 
 
-def test_second_player_wins_too():
+def test_second_player_can_win():
     assert played([6, 0, 6, 0, 5, 0, 5, 0]).outcome() == -1
 
 
-def test_no_line_runs_over_the_edge():
+def test_lines_do_not_wrap_around_the_edge():
     # Three on top of one column and one at the bottom of the next are neighbouring bits.
     game = played([1, 0, 2, 0, 2, 0, 0, 3, 0, 3, 0])
     assert game.outcome() is None
@@ -69,7 +69,7 @@ def test_noisy_moves_make_or_stop_four():
     assert played([0, 6, 0, 6, 0, 6]).noisy() == [0, 6]
 
 
-def test_continuation_sees_beyond_the_horizon():
+def test_continuation_search_sees_beyond_the_horizon():
     # O threatens nothing that a depth of 0 shows, but X to move wins at once.
     game = played([0, 6, 0, 6, 0, 6])
     assert AlphaBeta(evaluate, AlphaBetaOptions(continuation=True)).search(game, 0).value == 1
@@ -80,6 +80,6 @@ def test_board_as_text():
     assert str(played([3, 3], width=4, height=2)) == ". . . O\n. . . X\n1 2 3 4"
 
 
-def test_no_board_without_squares():
+def test_rejects_a_board_without_squares():
     with pytest.raises(ValueError, match="0 by 6"):
         ConnectFour(width=0)

@@ -113,7 +113,7 @@ class Slow:
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, "1x6", "6x1", "2x5", "5x2", "3x4", "6x4"])
-def test_games_go_as_by_the_plainest_rules(size):
+def test_random_games_match_a_simple_implementation(size):
     random = Random(size)
     for _ in range(6):
         game, slow = Go(size, komi=0), Slow(size)
@@ -141,7 +141,7 @@ def test_games_go_as_by_the_plainest_rules(size):
     ("width", "height", "count"),
     [(1, 1, 1), (2, 2, 57), (3, 3, 12_675), (1, 2, 5), (3, 1, 15), (2, 3, 489), (3, 2, 489)],
 )
-def test_number_of_legal_positions(width, height, count):
+def test_legal_position_counts_match_known_values(width, height, count):
     vertices = shape(width, height).vertices
     found = 0
     for colours in product((EMPTY, BLACK, WHITE), repeat=len(vertices)):
@@ -162,7 +162,7 @@ def has_liberty(stones, vertex):
     return bool(stones.shape.around(chain) & empty)
 
 
-def test_every_legal_position_of_the_smallest_board_is_reached():
+def test_all_57_legal_positions_on_2x2_are_reached():
     found = set()
 
     def below(stones, colour):
@@ -193,7 +193,7 @@ def slow_perft(slow, depth):
     return count
 
 
-def test_perft(thorough):
+def test_perft_matches_a_simple_implementation(thorough):
     for size, depth in ((2, 5), (3, 3), ("2x3", 4), ("4x2", 3)):
         assert perft(Go(size), depth) == slow_perft(Slow(size), depth)
     assert [perft(Go(1), depth) for depth in (1, 2, 3)] == [1, 1, 0]
@@ -204,7 +204,7 @@ def test_perft(thorough):
     assert count_positions(Go(3), 1) == [1, 10]
 
 
-def test_a_chain_is_captured_whole():
+def test_whole_chain_is_captured():
     game = played("A3 A1 B2 B1 C1")  # White's chain A1 B1 has one liberty left, A2
     assert game.stones.board[at(game, "A1")] == WHITE
     game.play(at(game, "E5"))
@@ -225,7 +225,7 @@ def test_suicide_is_forbidden_and_capturing_is_not_suicide():
     assert str(game).splitlines()[:2] == [" 5 O . O . .", " 4 . O . . ."]
 
 
-def test_ko_is_not_retaken_at_once():
+def test_ko_cannot_be_retaken_at_once():
     game = from_diagram(". X O . .", "X . X O .", ". X O . .", ". . . . .", ". . . . .")
     game.hand_to(1)
     game.play(at(game, "B4"))
@@ -236,7 +236,7 @@ def test_ko_is_not_retaken_at_once():
     assert "C4" in legal(game)
 
 
-def test_a_position_never_comes_again():
+def test_positions_never_repeat():
     random = Random(1)
     for _ in range(20):
         game = Go(3)
@@ -276,7 +276,7 @@ def test_seki_counts_stones_and_own_eyes_only():
     assert all(black >> vertex & 1 for vertex in owned)
 
 
-def test_score_without_dead_stones():
+def test_score_removes_dead_stones():
     game = from_diagram(". X . .", "X X . .", "O . X X", ". . X .")
     assert game.score() == 11
     assert game.score(dead=1 << at(game, "A2")) == 16
@@ -314,12 +314,12 @@ def test_set_up_stones_must_have_liberties():
     "size",
     [0, 20, -3, "9x20", "20x9", "0x9", "9x0", "9", "9x", "x9", "9x9x9", "-9x9", "big", True, 9.0],
 )
-def test_impossible_boards_are_refused(size):
+def test_rejects_invalid_board_sizes(size):
     with pytest.raises(ValueError, match=f"size {size!r} cannot be; use 1 to 19, or WIDTHxHEIGHT"):
         Go(size)
 
 
-def test_the_size_of_a_board_is_a_square_s_edge_or_both_edges():
+def test_accepts_square_and_rectangular_board_sizes():
     game = Go("4x2")
     assert (game.width, game.height, game.size) == (4, 2, "4x2")
     assert str(game) == " 2 . . . .\n 1 . . . .\n   A B C D"
@@ -336,7 +336,7 @@ def test_vertices_skip_the_letter_i():
     assert str(Go(2)) == " 2 . .\n 1 . .\n   A B"
 
 
-def test_eyes():
+def test_recognizes_own_eyes():
     # A5 at the corner, E5 with an enemy across at the edge, C3 with one enemy across in the middle.
     game = from_diagram(". X . X .", "X X . O X", ". X . X X", ". O X X .", ". . . X X")
     eyes = {
@@ -352,7 +352,7 @@ def test_eyes():
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
-def test_playouts_end_with_a_score_and_leave_the_position(size):
+def test_playouts_return_the_score_and_keep_the_position(size):
     game, random = Go(size, komi=0), Random(2)
     before = game.key()
     for _ in range(50):
@@ -370,7 +370,7 @@ def test_playouts_end_with_a_score_and_leave_the_position(size):
         assert score == black.bit_count() - white.bit_count()
 
 
-def test_search_uses_the_games_playouts_and_keeps_its_eyes():
+def test_uct_does_not_fill_its_own_eyes():
     game = from_diagram(". X . X .", "X X X X X", ". X O O O", "X O . O .", "X O O O O", komi=7.5)
     search = UCT(evaluate, UCTOptions(playouts=300, scale=0.5, rave=100, seed=1))
     found = search.search(game, 10**6)
@@ -378,7 +378,7 @@ def test_search_uses_the_games_playouts_and_keeps_its_eyes():
     assert search.counts.leaves == 300
 
 
-def test_search_takes_what_is_in_atari():
+def test_uct_values_a_position_with_a_capture_as_winning():
     game = from_diagram(". . . . .", ". X O X .", ". X O X .", ". X . X .", ". . . . .", komi=7.5)
     game.play(at(game, "E1"))
     game.hand_to(0)
@@ -388,7 +388,7 @@ def test_search_takes_what_is_in_atari():
     assert found.value > 0
 
 
-def test_evaluation_counts_what_is_near():
+def test_evaluation_counts_vertices_near_stones():
     game = Go(5, komi=0)
     assert evaluate(game) == 0
     game.play(at(game, "C3"))

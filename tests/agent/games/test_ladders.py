@@ -21,19 +21,19 @@ LADDER = (
 )
 
 
-def test_a_ladder_runs_to_the_edge():
+def test_stone_in_a_working_ladder_is_threatened():
     assert prospects(from_diagram(*LADDER)) == {"D5": "threatened"}
 
 
 @pytest.mark.parametrize("breaker", ["F3", "G2"])
-def test_a_stone_in_its_way_breaks_it(breaker):
+def test_ladder_breaker_frees_the_stone(breaker):
     game = from_diagram(*LADDER)
     game.set_up(1, [at(game, breaker)])
     assert prospects(game)["D5"] == "free"
 
 
 @pytest.mark.parametrize(("helper", "prospect"), [("O", "threatened"), (".", "lost")])
-def test_a_capture_of_the_hunters_saves(helper, prospect):
+def test_capturing_an_attacker_saves_the_chain(helper, prospect):
     """White takes C3 on C4, if C3 is in atari; to run to E3 is no use."""
     game = from_diagram(
         ". . . . . .",
@@ -51,12 +51,12 @@ def test_a_chain_in_atari_that_cannot_run_is_lost():
     assert prospects(game)["A5"] == "lost"
 
 
-def test_chains_with_many_liberties_are_not_told_of():
+def test_chains_with_many_liberties_are_omitted():
     game = from_diagram(". . . . .", ". . . . .", ". . X . .", ". . . . .", ". . . . .")
     assert ladders(game.stones) == {}
 
 
-def test_the_position_stays_as_it_was():
+def test_ladder_reading_does_not_change_the_position():
     game = from_diagram(*LADDER)
     before = str(game)
     ladders(game.stones)

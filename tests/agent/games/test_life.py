@@ -7,13 +7,13 @@ def texts(game, vertices):
     return {game.text(vertex) for vertex in members(vertices)}
 
 
-def test_a_stone_in_a_living_area_is_dead():
+def test_lone_stone_in_living_territory_is_dead():
     game = from_diagram(". X . X O", "X X X X .", ". . X . .", "X X X X .", ". X . X .")
     assert texts(game, dead_stones(game)) == {"E5"}
     assert game.score(dead_stones(game)) == 25
 
 
-def test_chains_with_two_eyes_live():
+def test_chain_with_two_eyes_is_alive():
     game = from_diagram(
         ". X . X O O", "X X X X O .", "O O O O O O", ". . . . . .", ". . . O . X", ". . . . . ."
     )
@@ -27,7 +27,7 @@ def test_chains_with_two_eyes_live():
 CORNERS = [*[". . . O X . . . ."] * 6, "O O O O X X X X X"]
 
 
-def test_chains_with_one_eye_each_that_share_a_liberty_are_in_seki():
+def test_one_eyed_chains_sharing_a_liberty_are_in_seki():
     game = from_diagram(*CORNERS, "X X X X O O O O X", ". X X . O O . O X")
     found = statuses(game)
     seki = stones_with("seki", found)
@@ -38,7 +38,7 @@ def test_chains_with_one_eye_each_that_share_a_liberty_are_in_seki():
     assert game.territory_score(dead_stones(game), seki) == 24 - 18
 
 
-def test_a_chain_with_one_eye_that_can_be_connected_is_in_no_seki():
+def test_connectable_chain_is_not_in_seki():
     """D2 connects White's chain with his living corner: Black's alone is short of an eye."""
     game = from_diagram(*CORNERS, "X X X . O O O O X", ". X X . O O . O X")
     assert stones_with("seki", statuses(game)) == 0

@@ -16,25 +16,25 @@ def played(*moves, size=8):
 
 
 @pytest.mark.thorough
-def test_perft():
+def test_perft_matches_known_values():
     counts = [perft(Othello(), depth) for depth in range(1, 8)]
     assert counts == [4, 12, 56, 244, 1396, 8200, 55_092]
 
 
-def test_first_moves():
+def test_start_has_the_four_standard_moves():
     game = Othello()
     assert [game.text(move) for move in game.moves()] == ["d3", "c4", "f5", "e6"]
     game.play(find_move(game, "d3"))
     assert (game.discs(0).bit_count(), game.discs(1).bit_count()) == (4, 1)
 
 
-def test_the_quickest_win():
+def test_shortest_game_is_won_by_13_discs():
     game = played("e6", "f4", "e3", "f6", "g5", "d6", "e7", "f5", "c5")
     assert game.outcome() == 13
     assert list(game.moves()) == []
 
 
-def test_a_player_who_cannot_enclose_passes():
+def test_player_must_pass_without_an_enclosing_move():
     passes = 0
 
     def below(game):
@@ -57,12 +57,12 @@ def test_a_player_who_cannot_enclose_passes():
     assert passes > 0
 
 
-def test_four_by_four_is_lost_by_eight_discs():
+def test_first_player_loses_4x4_by_eight_discs():
     search = AlphaBeta(no_evaluation, AlphaBetaOptions(table=Table()))
     assert search.search(Othello(4), 99).value == -8
 
 
-def test_evaluation_likes_corners():
+def test_evaluation_favours_corners():
     game = Othello(4)
     while not game.corners(0) + game.corners(1):
         game.play(game.moves()[0])
@@ -75,6 +75,6 @@ def test_board_as_text():
 
 
 @pytest.mark.parametrize("size", [0, 2, 5])
-def test_odd_and_tiny_boards_are_refused(size):
+def test_rejects_odd_and_tiny_boards(size):
     with pytest.raises(ValueError, match=f"size {size}"):
         Othello(size)

@@ -11,7 +11,7 @@ def played(*moves, target=100):
     return game
 
 
-def test_a_turn():
+def test_hold_adds_the_turns_rolls_to_the_score():
     game = played("roll")
     assert game.turn == CHANCE
     game.play("5")
@@ -21,13 +21,13 @@ def test_a_turn():
     assert game.turn == 1
 
 
-def test_a_one_loses_the_turn():
+def test_rolling_a_one_ends_the_turn_without_points():
     game = played("roll", "5", "roll", "1")
     assert game.state.scores == (0, 0)
     assert game.turn == 1
 
 
-def test_the_target_wins_only_when_held():
+def test_target_score_wins_only_after_hold():
     game = played("roll", "1", "roll", "6", target=6)
     assert game.outcome() is None
     game.play("hold")
@@ -35,7 +35,7 @@ def test_the_target_wins_only_when_held():
     assert game.moves() == []
 
 
-def test_evaluation_is_the_movers_lead():
+def test_evaluation_is_from_the_movers_view():
     assert evaluate(played("roll", "6", "hold")) < 0
     assert evaluate(played("roll", "6")) > 0
 
@@ -44,6 +44,6 @@ def test_board_as_text():
     assert str(played("roll", "6", "roll")) == "0:0, player 0 has 6 in this turn, rolls"
 
 
-def test_no_game_without_points():
+def test_rejects_a_target_of_zero():
     with pytest.raises(ValueError, match="target of 0"):
         Pig(0)

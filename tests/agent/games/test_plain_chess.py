@@ -21,7 +21,7 @@ def play(game, *moves):
         game.play(chess.Move.from_uci(move))
 
 
-def test_outcomes_have_player_zeros_sign():
+def test_outcome_is_positive_when_white_wins():
     white_mated = chess.Board("4k3/8/8/8/8/8/5PPP/r5K1 w - - 0 1")
     assert PlainGame(white_mated).outcome() == -1
     black_mated = chess.Board("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1")
@@ -30,7 +30,7 @@ def test_outcomes_have_player_zeros_sign():
     assert PlainGame(chess.Board()).outcome() is None
 
 
-def test_position_seen_since_the_root_is_a_draw():
+def test_repetition_since_the_root_is_a_draw():
     game = PlainGame(chess.Board())
     play(game, "g1f3", "g8f6", "f3g1")
     assert game.outcome() is None
@@ -41,7 +41,7 @@ def test_position_seen_since_the_root_is_a_draw():
     assert game.outcome() is None
 
 
-def test_one_position_before_the_root_is_no_draw_but_two_are():
+def test_repetition_from_before_the_root_must_occur_twice():
     before = ["e2e4", "e7e5", "g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"]
     for length, drawn in ((5, False), (9, True)):
         board = chess.Board()
@@ -52,12 +52,12 @@ def test_one_position_before_the_root_is_no_draw_but_two_are():
         assert (game.outcome() == 0) is drawn
 
 
-def test_the_root_itself_is_played_on():
+def test_root_is_not_a_draw_by_repetition_or_fifty_moves():
     assert PlainGame(shuffled(chess.Board(), 2)).outcome() is None
     assert PlainGame(chess.Board("4k3/8/8/8/8/8/8/4K3 w - - 120 90")).outcome() is None
 
 
-def test_repetition_asks_for_the_same_rights():
+def test_repetition_requires_the_same_castling_rights():
     board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
     game = PlainGame(board)
     play(game, "e1e2", "e8e7", "e2e1", "e7e8")
@@ -66,7 +66,7 @@ def test_repetition_asks_for_the_same_rights():
     assert game.outcome() == 0
 
 
-def test_fifty_moves_and_mate_first():
+def test_mate_takes_precedence_over_the_fifty_move_rule():
     game = PlainGame(chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 99 80"))
     play(game, "g1f1")
     assert game.outcome() == 0
@@ -98,21 +98,21 @@ def test_under_promotion_is_noisy_only_if_it_captures():
     assert {move.uci() for move in game.noisy()} == {"a7a8q", *(f"a7b8{p}" for p in "qrbn")}
 
 
-def test_ratings_prefer_the_greater_victim():
+def test_move_ratings_prefer_the_more_valuable_victim():
     game = PlainGame(chess.Board("4k3/8/8/3q1r2/4P3/8/8/R3K2R w KQ - 0 1"))
     best = max(game.moves(), key=game.rating)
     assert best.uci() == "e4d5"
     assert game.rating(chess.Move.from_uci("e1g1")) == 0
 
 
-def test_castling_in_chess960_notation_is_no_capture():
+def test_castling_in_chess960_notation_is_not_a_capture():
     game = PlainGame(chess.Board("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", chess960=True))
     castling = chess.Move.from_uci("e1h1")
     assert castling in game.moves()
     assert game.rating(castling) == 0
 
 
-def test_evaluation_is_the_same_for_both_colours():
+def test_evaluation_is_symmetric_for_both_colours():
     random = Random(4)
     board = chess.Board()
     for _ in range(200):
@@ -126,7 +126,7 @@ def test_evaluation_is_the_same_for_both_colours():
 
 
 @pytest.mark.parametrize("piece", ["P", "N", "B", "R", "Q"])
-def test_a_piece_more_is_better(piece):
+def test_extra_piece_raises_the_evaluation(piece):
     board = chess.Board()
     without = chess.Board()
     square = next(iter(board.pieces(chess.Piece.from_symbol(piece).piece_type, chess.WHITE)))
@@ -134,6 +134,6 @@ def test_a_piece_more_is_better(piece):
     assert evaluate(without) < evaluate(board) - 50
 
 
-def test_needs_no_compiler():
+def test_plain_search_does_not_import_numba():
     code = "import agent.chess.plain_search, sys; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,7 +9,7 @@ FOLDER = Path(__file__).parents[2] / "data" / "playthroughs"
 
 
 @pytest.mark.parametrize("name", catalogue.built_in())
-def test_game_goes_as_it_was_recorded(name):
+def test_playthrough_matches_the_recording(name):
     file = FOLDER / f"{name}.txt"
     assert file.exists(), f"record one with: scripts/record-playthrough {name}"
     recorded = file.read_text(encoding="utf-8")

@@ -29,7 +29,7 @@ def count(game):
 
 
 @pytest.mark.thorough
-def test_the_whole_tree():
+def test_full_tree_counts_match_known_values():
     nodes, ends, positions, classes = count(TicTacToe())
     assert nodes.total() == 549_946
     assert ends.total() == 255_168
@@ -41,7 +41,7 @@ def test_the_whole_tree():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("square", "nodes"), [(0, 59_705), (1, 63_905), (4, 55_505)])
-def test_the_tree_below_an_opening(square, nodes):
+def test_opening_subtree_sizes_match_known_values(square, nodes):
     game = TicTacToe()
     game.play(square)
     assert count(game)[0].total() == nodes
@@ -67,7 +67,7 @@ def test_board_as_text():
     assert [game.text(square) for square in (0, 4, 8)] == ["a3", "b2", "c1"]
 
 
-def test_four_in_a_row_wins_on_the_larger_board():
+def test_four_in_a_row_wins_on_a_4x4_board():
     game = TicTacToe(4)
     for square in (0, 4, 1, 5, 2, 6):
         game.play(square)
@@ -78,6 +78,6 @@ def test_four_in_a_row_wins_on_the_larger_board():
     assert len(game.moves()) == 10
 
 
-def test_no_board_without_squares():
+def test_rejects_a_board_without_squares():
     with pytest.raises(ValueError, match="size 0"):
         TicTacToe(0)

@@ -43,7 +43,7 @@ def test_reads_nested_lists(tmp_path):
         ("", "the root is None"),
     ],
 )
-def test_what_is_no_tree_is_refused_with_its_place(tmp_path, text, reason):
+def test_rejects_invalid_trees_and_names_the_place(tmp_path, text, reason):
     file = tmp_path / "tree.yaml"
     file.write_text(text)
     with pytest.raises(ValueError, match=r"tree\.yaml") as error:
@@ -52,7 +52,7 @@ def test_what_is_no_tree_is_refused_with_its_place(tmp_path, text, reason):
 
 
 @pytest.mark.thorough
-def test_a_tree_that_no_search_can_hold_is_refused(tmp_path, usual_recursion):
+def test_rejects_trees_too_deep_or_values_too_large(tmp_path, usual_recursion):
     """A recursion reaches so deep, and numbers are told apart up to a size."""
     path = tmp_path / "tree.yaml"
     for text, reason in (
@@ -73,7 +73,7 @@ def test_a_tree_that_no_search_can_hold_is_refused(tmp_path, usual_recursion):
             algorithm.new(tree, evaluate).search(tree, 1000)
 
 
-def test_random_tree_is_uniform_and_repeats_by_its_seed():
+def test_random_tree_is_uniform_and_determined_by_its_seed():
     assert sorted(leaves(RandomTree(3, 4, seed=7))) == list(range(81))
     assert leaves(RandomTree(3, 4, seed=7)) == leaves(RandomTree(3, 4, seed=7))
     assert leaves(RandomTree(3, 4, seed=7)) != leaves(RandomTree(3, 4, seed=8))
@@ -85,6 +85,6 @@ def test_example_has_sixteen_leaves():
     assert sorted(leaves(Tree(EXAMPLE))) == list(range(1, 17))
 
 
-def test_no_tree_without_children():
+def test_rejects_a_tree_without_children():
     with pytest.raises(ValueError, match="branching 0"):
         RandomTree(0, 3)

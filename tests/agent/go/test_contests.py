@@ -55,7 +55,7 @@ def texts(game: Go, status: str) -> set[str]:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("turn", [0, 1])
-def test_a_group_with_one_eye_is_dead_whoever_begins(turn: int) -> None:
+def test_group_with_one_eye_is_dead_for_either_side_to_move(turn: int) -> None:
     game = from_diagram(*ONE_EYED, turn=turn)
     dead = texts(game, "dead")
     assert set(ITS_STONES.split()) <= dead
@@ -63,7 +63,7 @@ def test_a_group_with_one_eye_is_dead_whoever_begins(turn: int) -> None:
 
 
 @pytest.mark.parametrize(("turn", "dies"), [(0, True), (1, False)])
-def test_who_is_to_move_decides_what_is_not_settled(turn: int, dies: bool) -> None:
+def test_side_to_move_decides_an_unsettled_group(turn: int, dies: bool) -> None:
     game = from_diagram(*OPEN_SIDE, turn=turn)
     dead = texts(game, "dead")
     assert {"C5", "D5", "C2", "C3", "B4"} <= dead
@@ -79,7 +79,7 @@ def test_who_is_to_move_decides_what_is_not_settled(turn: int, dies: bool) -> No
     [(TWO, (True, True)), (THREE, (True, False)), (FOUR, (False, False))],
     ids=["two", "three", "four"],
 )
-def test_an_eye_of_two_is_death_of_four_life_and_of_three_who_begins(
+def test_eye_size_and_side_to_move_decide_life_and_death(
     rows: tuple[str, ...], dies: tuple[bool, bool], swap: bool, number: int
 ) -> None:
     for turn, death in enumerate(dies):
@@ -92,7 +92,7 @@ def test_an_eye_of_two_is_death_of_four_life_and_of_three_who_begins(
 
 
 @pytest.mark.parametrize("turn", [0, 1])
-def test_a_seki_stays_one(turn: int) -> None:
+def test_seki_is_detected_for_either_side_to_move(turn: int) -> None:
     game = from_diagram(*SEKI, turn=turn)
     assert texts(game, "dead") == set()
     assert texts(game, "seki") == {
@@ -101,13 +101,13 @@ def test_a_seki_stays_one(turn: int) -> None:
     }
 
 
-def test_a_stone_in_a_living_area_is_dead() -> None:
+def test_lone_stone_in_living_territory_is_dead() -> None:
     game = from_diagram(*CAUGHT)
     assert texts(game, "dead") == {"E5"}
     assert game.score(stones_with("dead", statuses(game))) == 25 - 0.5
 
 
-def test_it_says_the_same_each_time_and_leaves_the_game_as_it_is() -> None:
+def test_statuses_are_repeatable_and_do_not_change_the_game() -> None:
     game = from_diagram(*OPEN_SIDE, komi=7.5, turn=1)
     before = game.key(), game.komi, game.captures_all
     assert statuses(game) == statuses(game)
@@ -116,7 +116,7 @@ def test_it_says_the_same_each_time_and_leaves_the_game_as_it_is() -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("steps", [0, 1, 3])
-def test_what_is_ended_is_left_to_the_playouts(steps: int) -> None:
+def test_interrupted_statuses_fall_back_to_playouts(steps: int) -> None:
     game, asked = from_diagram(*OPEN_SIDE), []
 
     def go_on() -> bool:
@@ -131,7 +131,7 @@ def test_an_empty_board_has_no_chains() -> None:
     assert statuses(Go(9)) == {}
 
 
-def test_only_what_counts_is_played_for() -> None:
+def test_search_scores_only_the_counted_vertices() -> None:
     """Black has three columns of seven: of these alone he has all."""
     game = from_diagram(*HALVES, komi=10.5)
     search = searching()

@@ -64,7 +64,7 @@ def last_info(search: GoSearch, game: Go, limits: Limits[int]) -> Info[int]:
 
 @pytest.mark.parametrize("name", ["point", "compiled_point"])
 @pytest.mark.parametrize("share", [1.0, 0.9])
-def test_it_judges_leaves_in_place_of_the_playouts_or_beside_them(
+def test_user_evaluation_replaces_or_supplements_playouts(
     file: Path, name: str, share: float
 ) -> None:
     game = Go(7)
@@ -77,7 +77,7 @@ def test_it_judges_leaves_in_place_of_the_playouts_or_beside_them(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_white_wants_what_black_wants(file: Path, threads: int) -> None:
+def test_user_evaluation_works_for_white(file: Path, threads: int) -> None:
     game = Go(7)
     game.play(at(game, "D4"))
     for name in ("point", "compiled_point"):
@@ -89,7 +89,7 @@ def test_white_wants_what_black_wants(file: Path, threads: int) -> None:
         assert info.expected > 0.5
 
 
-def test_plain_and_compiled_are_the_same_search(file: Path) -> None:
+def test_plain_and_compiled_evaluations_give_the_same_search(file: Path) -> None:
     game, found = Go(7), []
     for name in ("point", "compiled_point"):
         search = searching(load(f"{file}:{name}"))
@@ -103,7 +103,7 @@ def visited(search: GoSearch) -> list[int]:
     return [child for child in search._pool.children(ROOT) if search._pool.visits(child)]
 
 
-def test_without_a_share_it_changes_nothing(file: Path) -> None:
+def test_evaluation_with_share_zero_changes_nothing(file: Path) -> None:
     game, found = Go(7), []
     for evaluation in (None, load(f"{file}:compiled_point")):
         search = searching(evaluation, 0.0)
@@ -112,7 +112,7 @@ def test_without_a_share_it_changes_nothing(file: Path) -> None:
     assert found[0] == found[1]
 
 
-def test_a_plain_evaluation_sees_the_games_own_position() -> None:
+def test_plain_evaluation_gets_the_game_with_its_history() -> None:
     """It gets a game with its history, at each leaf, and the game of the caller stays."""
     lines = set()
 
@@ -149,7 +149,7 @@ def test_a_plain_evaluation_sees_the_games_own_position() -> None:
         ("text", "text failed: "),
     ],
 )
-def test_what_it_raises_ends_the_search_and_the_next_one_runs(
+def test_evaluation_error_ends_only_the_current_search(
     file: Path, name: str, reason: str, threads: int
 ) -> None:
     search = searching(load(f"{file}:{name}"), threads=threads)
@@ -167,7 +167,7 @@ def test_what_it_raises_ends_the_search_and_the_next_one_runs(
 
 
 @pytest.mark.parametrize(("value", "bound"), [(1e300, 1.0), (-1e300, 1.0), (0.25, 0.3)])
-def test_any_number_is_between_a_loss_and_a_win(value: float, bound: float) -> None:
+def test_evaluations_are_mapped_between_loss_and_win(value: float, bound: float) -> None:
     """A number of points for whoever is to move at the leaf; a small one counts by its size."""
     game = Go(5)
     chosen = (at(game, "C3"),)

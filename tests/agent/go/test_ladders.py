@@ -80,7 +80,7 @@ def test_a_ladder_works_across_the_board(size: int | str, number: int, swap: boo
     [(9, "G7"), (9, "F6"), (19, "Q16"), (19, "K10"), ("8x13", "F6"), ("19x9", "G7")],
 )
 @pytest.mark.parametrize(("number", "swap"), SIDES)
-def test_a_stone_on_the_way_breaks_it(
+def test_ladder_breaker_lets_the_stone_escape(
     size: int | str, breaker: str, number: int, swap: bool
 ) -> None:
     game = ladder(size, breaker)
@@ -94,13 +94,13 @@ def test_a_stone_on_the_way_breaks_it(
         other.undo()
 
 
-def test_a_stone_beside_the_way_does_not_break_it() -> None:
+def test_stone_beside_the_path_does_not_break_the_ladder() -> None:
     for breaker in ("A9", "J1", "G3"):
         game = ladder(9, breaker)
         assert attacked(game, at(game, "C3")) is not None
 
 
-def test_who_takes_a_stone_of_those_around_gets_away() -> None:
+def test_capturing_a_surrounding_stone_allows_the_escape() -> None:
     """White's stones in the corner cannot run, but may take what holds them, if it hangs."""
     hangs = from_diagram(".....", ".....", "XO...", "OX...", ".OX..", turn=1)
     holds = from_diagram(".....", ".....", "X....", "OX...", ".OX..", turn=1)
@@ -108,7 +108,7 @@ def test_who_takes_a_stone_of_those_around_gets_away() -> None:
     assert not gets_away(holds, at(holds, "B1"))
 
 
-def test_nothing_but_the_reading_is_changed() -> None:
+def test_ladder_reading_does_not_change_the_position() -> None:
     game = ladder(9)
     board = StoneBoard()
     board.load(game)
@@ -120,7 +120,7 @@ def test_nothing_but_the_reading_is_changed() -> None:
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("size", [5, 9, 19, "4x9", "13x6"])
-def test_reading_is_bounded_and_what_it_finds_is_legal(size: int | str) -> None:
+def test_ladder_reading_is_bounded_and_finds_legal_moves(size: int | str) -> None:
     """In random positions, where everything is in atari."""
     random, board = Random(size), StoneBoard()
     found = 0

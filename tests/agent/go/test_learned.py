@@ -54,7 +54,7 @@ def after(moves: list[int]) -> Go:
     return game
 
 
-def test_features_are_the_same_turned_and_mirrored() -> None:
+def test_features_are_invariant_under_symmetry() -> None:
     chance = random.Random(5)
     shape = Go(SIZE).stones.shape
     last = SIZE - 1
@@ -77,7 +77,7 @@ def test_features_are_the_same_turned_and_mirrored() -> None:
     assert captured > 3
 
 
-def test_features_are_the_movers_view() -> None:
+def test_features_are_from_the_movers_view() -> None:
     moves = random_moves(random.Random(2), 30)
     black, white = after(moves), after([PASS, *moves])
     one, other = described(black), described(white)
@@ -85,7 +85,7 @@ def test_features_are_the_movers_view() -> None:
     assert {move: f[:2] for move, f in one.items()} == {move: f[:2] for move, f in other.items()}
 
 
-def test_a_capture_is_noticed() -> None:
+def test_capturing_move_has_the_capture_feature() -> None:
     game = Go(SIZE)
     shape = game.stones.shape
     # White's stone at 3, 3 has one liberty left, at 3, 4.
@@ -98,7 +98,7 @@ def test_a_capture_is_noticed() -> None:
     assert not any(place >= AT_TRAITS for place in elsewhere)
 
 
-def test_a_file_comes_back_and_what_is_not_in_it_is_neutral(tmp_path: Path) -> None:
+def test_weights_are_reloaded_and_missing_ones_are_zero(tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     save(path, {"games": 3}, {"passes": -1.5}, {"others": 0.25, "0": 2.0})
     table = load(path)
@@ -119,7 +119,7 @@ def test_a_file_comes_back_and_what_is_not_in_it_is_neutral(tmp_path: Path) -> N
         lambda text: "",
     ],
 )
-def test_a_damaged_file_is_named(tmp_path: Path, damage) -> None:  # type: ignore[no-untyped-def]
+def test_rejects_a_damaged_weights_file(tmp_path: Path, damage) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "weights.json"
     save(path, {}, {"passes": -1.5}, {"others": 0.25, "0": 2.0})
     path.write_text(damage(path.read_text()))
@@ -128,7 +128,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, damage) -> None:  # type: ignor
 
 
 @pytest.mark.parametrize("weight", ["NaN", "1e9", '"x"', "null"])
-def test_what_is_no_weight_is_refused_whatever_the_digest(tmp_path: Path, weight: str) -> None:
+def test_rejects_invalid_weights_with_a_valid_digest(tmp_path: Path, weight: str) -> None:
     path = tmp_path / "weights.json"
     features = {"passes": json.loads(weight)}
     parts = {"manifest": {"sha256": digest(features, {"others": 0})}, "features": features}
@@ -137,7 +137,7 @@ def test_what_is_no_weight_is_refused_whatever_the_digest(tmp_path: Path, weight
         load(path)
 
 
-def test_the_shipped_file_is_sound_and_says_where_it_comes_from() -> None:
+def test_shipped_weights_are_valid_and_name_their_sources() -> None:
     table, wrong = shipped()
     assert (table is not None, wrong) == (True, "")
     text = pattern_weights.SHIPPED.read_text()
@@ -155,7 +155,7 @@ def prior_of(search: GoSearch, game: Go, move: int) -> float:
     return float(priors[move] or 0.0)
 
 
-def test_what_was_learned_weighs_in_a_search(
+def test_learned_weights_raise_a_moves_prior(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "weights.json"
@@ -169,7 +169,7 @@ def test_what_was_learned_weighs_in_a_search(
     assert prior_of(with_it, game, second) > 2 * prior_of(without, game, second)
 
 
-def test_without_its_weights_a_search_plays_on_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_runs_without_weights_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "shipped", lambda: (None, "w.json is damaged"))
     monkeypatch.setattr(pattern_weights, "shipped", lambda: (None, "w.json is damaged"))
     search = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 400}))
@@ -183,12 +183,12 @@ def test_without_its_weights_a_search_plays_on_and_says_so(monkeypatch: pytest.M
     assert said == ["w.json is damaged; the Go search plays without what was learned"]
 
 
-def test_moves_are_those_of_the_plain_game() -> None:
+def test_described_moves_include_all_sensible_moves() -> None:
     game = after(random_moves(random.Random(9), 40))
     assert set(described(game)) >= {to_move(move) for move in game.sensible()}
 
 
-def test_a_rating_is_the_sum_of_the_weights_of_the_features() -> None:
+def test_move_rating_is_the_sum_of_its_feature_weights() -> None:
     table, _ = shipped()
     assert table is not None
     search = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 100}))

@@ -22,7 +22,7 @@ print(json.dumps([warm, kernel.compiled, last.nodes, beside]))
 """
 
 
-def test_a_second_process_takes_all_of_it_from_the_cache() -> None:
+def test_second_process_loads_everything_from_the_cache() -> None:
     """It compiles nothing, and imports neither a compiler nor chess."""
     warming.warm_up(None, (GO,))
     process = compiling_python(SEARCH, kernel.cache_folder().parent)

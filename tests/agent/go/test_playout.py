@@ -48,7 +48,7 @@ def played_out(board: StoneBoard, game: Go, heavy: int) -> list[int]:
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 13, 19, "2x3", "9x4", "4x9", "19x7", "7x19"])
-def test_they_keep_the_rules_and_end(size: int | str, heavy: int) -> None:
+def test_playouts_follow_the_rules_and_end(size: int | str, heavy: int) -> None:
     """Replayed on the plain board; only superko they do not know."""
     random, board = Random(size), StoneBoard()
     ended = filled = 0
@@ -106,7 +106,7 @@ def game_moves(game: Go) -> list[tuple[int, int]]:
     return [(number % 2, move) for number, move in enumerate(moves)]
 
 
-def test_answers_alone_fill_eyes() -> None:
+def test_only_capture_and_liberty_answers_may_fill_eyes() -> None:
     """A move anywhere, a vital point and a pattern never do."""
     random, board = Random(4), StoneBoard()
     for name in ("capture", "two_liberties"):
@@ -122,7 +122,7 @@ def test_answers_alone_fill_eyes() -> None:
 
 
 @pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
-def test_a_seed_gives_the_same_playouts_and_another_gives_others(heavy: int) -> None:
+def test_seed_determines_the_playouts(heavy: int) -> None:
     board, game = StoneBoard(), random_game(9, Random(1), 20)
 
     def lines(seed: int) -> list[list[int]]:
@@ -135,7 +135,7 @@ def test_a_seed_gives_the_same_playouts_and_another_gives_others(heavy: int) -> 
     assert lines(5) == first
 
 
-def test_what_is_owned_and_the_points_are_those_of_the_final_positions() -> None:
+def test_ownership_and_points_match_the_final_positions() -> None:
     board, game = StoneBoard(), random_game(7, Random(3), 20)
     worker = board.worker
     points = 0.0
@@ -153,7 +153,7 @@ def test_what_is_owned_and_the_points_are_those_of_the_final_positions() -> None
                 assert owned[vertex] == 3 - 2 * colour
 
 
-def test_light_playouts_score_as_the_plain_board_where_only_eyes_are_left() -> None:
+def test_light_playout_score_equals_the_plain_board() -> None:
     random, board = Random(9), StoneBoard()
     compared = 0
     for _ in range(60):
@@ -175,7 +175,7 @@ def test_light_playouts_score_as_the_plain_board_where_only_eyes_are_left() -> N
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19, "1x7", "7x1", "3x5", "9x6", "18x19"])
-def test_after_two_passes_the_area_is_that_of_the_plain_game(size: int | str) -> None:
+def test_area_score_and_ownership_equal_the_plain_game(size: int | str) -> None:
     """Of any position, and each vertex is owned by whose area it is."""
     random, board = Random(size), StoneBoard()
     for _ in range(10 if size in (19, "18x19") else 100):
@@ -188,7 +188,7 @@ def test_after_two_passes_the_area_is_that_of_the_plain_game(size: int | str) ->
             assert board.worker.owned[vertex] == (black >> vertex & 1) - (white >> vertex & 1)
 
 
-def test_a_stop_ends_them() -> None:
+def test_stop_ends_the_playouts() -> None:
     board = StoneBoard()
     board.load(Go())
     board.worker.stop = 1
@@ -219,7 +219,7 @@ EYES = {
 @pytest.mark.parametrize("name", EYES)
 @pytest.mark.parametrize(("number", "swap"), [(n, s) for n in range(8) for s in (False, True)])
 @pytest.mark.parametrize(("width", "height"), [(9, 9), (7, 9), (12, 6)])
-def test_vital_points_of_small_eyes(
+def test_finds_the_vital_points_of_small_eyes(
     name: str, number: int, swap: bool, width: int, height: int
 ) -> None:
     rows = [["X"] * width for _ in range(height)]
@@ -244,7 +244,7 @@ def test_vital_points_of_small_eyes(
     assert (vital != NOWHERE) <= (len(inner) <= LARGEST_EYE)
 
 
-def test_a_space_between_both_colours_has_no_vital_point() -> None:
+def test_space_bordered_by_both_colours_has_no_vital_point() -> None:
     rows = ["X" * 9] * 4 + ["XXX...OXX", "XXXXXX.OX"] + ["X" * 9] * 3
     game = from_diagram(*rows)
     board = StoneBoard()
@@ -252,7 +252,7 @@ def test_a_space_between_both_colours_has_no_vital_point() -> None:
     assert _vital(board.worker, game.stones.shape.vertex(4, 4)) == NOWHERE
 
 
-def test_the_vital_point_of_an_eye_is_played_at_once() -> None:
+def test_playout_plays_the_vital_point_after_a_nearby_move() -> None:
     """White has just played beside the eye, Black takes the middle of three."""
     rows = (".X...", "XXXXX", "OOOOX", "...OX", "OOOOX")
     game = from_diagram(*rows)

@@ -100,7 +100,7 @@ def assert_foreseen(board: StoneBoard, stones: Stones, colour: int) -> int:
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize(("size", "games"), GAMES)
-def test_every_position_of_random_games_equals_the_plain_board(size: int | str, games: int) -> None:
+def test_random_games_equal_the_plain_board(size: int | str, games: int) -> None:
     random = Random(f"kempelen {size}")
     board = StoneBoard()
     kos = captures = threatened = 0
@@ -134,7 +134,7 @@ def test_every_position_of_random_games_equals_the_plain_board(size: int | str, 
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [1, 2, 5, 9, 19, "2x3", "5x4", "9x19", "19x9", "19x2"])
-def test_a_position_loaded_is_the_same_as_one_played(size: int | str) -> None:
+def test_loaded_positions_equal_the_plain_board(size: int | str) -> None:
     random, board = Random(size), StoneBoard()
     for _ in range(10):
         game = random_game(size, random, 200)
@@ -147,7 +147,7 @@ def test_a_position_loaded_is_the_same_as_one_played(size: int | str) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 5, 9, "3x2", "5x9"])
-def test_positions_of_a_game_are_not_to_come_again(size: int | str) -> None:
+def test_superko_history_contains_exactly_the_game_positions(size: int | str) -> None:
     random, board = Random(size), StoneBoard()
     repeatable = 0
     for _ in range(10):
@@ -164,7 +164,7 @@ def test_positions_of_a_game_are_not_to_come_again(size: int | str) -> None:
 
 
 @pytest.mark.thorough
-def test_a_game_of_very_many_positions_is_remembered() -> None:
+def test_superko_history_holds_thousands_of_positions() -> None:
     """Random games by superko go on for long where eyes are filled."""
     random, board = Random(2), StoneBoard()
     game = Go(9)
@@ -176,7 +176,7 @@ def test_a_game_of_very_many_positions_is_remembered() -> None:
     assert last.pv[0] in game.moves()
 
 
-def test_keys_tell_positions_apart() -> None:
+def test_position_keys_do_not_collide() -> None:
     random, board = Random(1), StoneBoard()
     keys: dict[int, tuple[int, int]] = {}
     for size in (3, 9, 19):
@@ -187,7 +187,7 @@ def test_keys_tell_positions_apart() -> None:
     assert len(keys) > 1000
 
 
-def test_whoever_took_a_ko_may_connect_it() -> None:
+def test_player_who_took_a_ko_may_connect_it() -> None:
     """A colour may move twice running over GTP: its own ko forbids it nothing."""
     game = from_diagram(".XO..", "X.XO.", ".XO..", ".....", ".....", turn=1)
     game.play(at(game, "B4"))

@@ -80,9 +80,7 @@ def check_tree(search: GoSearch, game: Go, node: int = ROOT) -> int:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(
-    size: int | str, thorough: bool
-) -> None:
+def test_tree_has_only_legal_moves_and_consistent_visits(size: int | str, thorough: bool) -> None:
     random, playouts, nodes = Random(size), 2000 if thorough else 700, 0
     for _ in range(3):
         search = searching()
@@ -95,7 +93,7 @@ def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(
     assert nodes > 50
 
 
-def test_every_value_of_the_tree_is_the_sum_of_its_playouts() -> None:
+def test_node_totals_are_sums_of_playout_results() -> None:
     """Each playout ends with a win or a loss: the totals of a level are whole numbers."""
     search, game = searching(), Go(5, komi=0.5)
     last_info(search, game, Limits(nodes=3000))
@@ -110,7 +108,7 @@ def test_every_value_of_the_tree_is_the_sum_of_its_playouts() -> None:
     )
 
 
-def test_a_seed_gives_the_same_search_twice_and_another_another() -> None:
+def test_seed_determines_the_search() -> None:
     game = random_game(9, Random(2), 30)
     found = []
     for seed in (5, 5, 6):
@@ -125,7 +123,7 @@ def test_a_seed_gives_the_same_search_twice_and_another_another() -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("size", [5, 9, 19])
-def test_threads_grow_one_tree(size: int) -> None:
+def test_threads_share_one_tree(size: int) -> None:
     search, game = searching(threads=3), Go(size)
     info = last_info(search, game, Limits(nodes=6000))
     pool = pool_of(search)
@@ -175,7 +173,7 @@ def repeating_games(size: int, number: int) -> list[tuple[Go, set[int]]]:
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
-def test_no_move_of_the_tree_repeats_a_position(size: int) -> None:
+def test_tree_obeys_superko(size: int) -> None:
     """Also where it is no simple ko: a cycle of more moves, of the game and of the tree."""
     for game, forbidden in repeating_games(size, 10):
         search = searching(megabytes=2)
@@ -185,7 +183,7 @@ def test_no_move_of_the_tree_repeats_a_position(size: int) -> None:
         check_tree(search, game)
 
 
-def test_two_stones_sent_are_not_sent_again_when_one_has_come_back() -> None:
+def test_tree_forbids_sending_two_returning_one() -> None:
     """White sends two by A1, Black takes them by C1, and B1 takes one: the position before A1."""
     game = from_diagram("X.XO.", "XXXO.", "XXXOO", "XXOO.", ".O.O.", turn=1)
     sent, taken, returned = (at(game, text) for text in ("A1", "C1", "B1"))
@@ -207,7 +205,7 @@ def test_two_stones_sent_are_not_sent_again_when_one_has_come_back() -> None:
     assert returned not in visits_by_move(later)
 
 
-def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
+def test_tree_is_reused_for_the_next_moves() -> None:
     search, game = searching(), Go(7)
     info = last_info(search, game, Limits(nodes=4000))
     before = visits_by_move(search)[info.pv[0]]
@@ -261,7 +259,7 @@ def changed_to_another(game: Go) -> Go:
     "change",
     [changed_by_undo, changed_by_komi, changed_by_stones, changed_by_turn, changed_to_another],
 )
-def test_nothing_is_kept_of_another_position(change: object) -> None:
+def test_tree_is_dropped_for_another_position(change: object) -> None:
     search, game = searching(), Go(7)
     game.play(at(game, "D4"))
     last_info(search, game, Limits(nodes=300))
@@ -273,7 +271,7 @@ def test_nothing_is_kept_of_another_position(change: object) -> None:
     check_tree(search, game)
 
 
-def test_nothing_is_kept_by_a_new_game_or_where_moves_were_chosen() -> None:
+def test_tree_is_dropped_after_new_game_or_search_moves() -> None:
     search, game = searching(), Go(7)
     last_info(search, game, Limits(nodes=300))
     search.new_game()
@@ -287,7 +285,7 @@ def test_nothing_is_kept_by_a_new_game_or_where_moves_were_chosen() -> None:
     assert pool_of(search).visits(ROOT) == 0
 
 
-def test_a_board_on_its_side_is_another() -> None:
+def test_tree_is_dropped_when_width_and_height_are_swapped() -> None:
     """The empty boards have one key; a tree of one would have moves beside the other."""
     search = searching()
     last_info(search, Go("4x9"), Limits(nodes=300))
@@ -301,7 +299,7 @@ def test_a_board_on_its_side_is_another() -> None:
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("size", "playouts"), [(9, 20_000), (19, 5_000)])
-def test_a_full_pool_drops_what_was_visited_least_and_goes_on(
+def test_full_node_pool_is_pruned_and_search_continues(
     size: int, playouts: int, thorough: bool
 ) -> None:
     playouts *= 5 if thorough else 1
@@ -322,7 +320,7 @@ def test_a_full_pool_drops_what_was_visited_least_and_goes_on(
 
 
 @pytest.mark.thorough
-def test_a_stop_from_another_thread_ends_it_at_once() -> None:
+def test_stop_from_another_thread_ends_the_search_at_once() -> None:
     for threads in (1, 2):
         search = searching(threads)
         delays = []
@@ -344,7 +342,7 @@ def test_a_stop_from_another_thread_ends_it_at_once() -> None:
     check_tree(search, Go(19))
 
 
-def test_stopped_before_it_begins_it_answers_all_the_same() -> None:
+def test_stop_before_the_search_still_returns_a_move() -> None:
     search, game = searching(), Go(9)
     search.arm()
     search.stop()
@@ -361,7 +359,7 @@ def test_stopped_before_it_begins_it_answers_all_the_same() -> None:
     assert last_info(search, game, Limits(nodes=50)).nodes == 50
 
 
-def test_a_line_goes_on_with_the_most_visited_move_of_these_with_the_best_prior() -> None:
+def test_line_follows_most_visits_then_highest_prior() -> None:
     search = searching()
     infos(search, Go(7), Limits(nodes=3000))
     pool = search._pool
@@ -379,7 +377,7 @@ def test_a_line_goes_on_with_the_most_visited_move_of_these_with_the_best_prior(
     assert longest > 3
 
 
-def test_only_the_moves_asked_for_are_searched_and_told() -> None:
+def test_only_requested_moves_are_searched_and_reported() -> None:
     search, game = searching(), Go(9)
     chosen = tuple(at(game, text) for text in ("A1", "J9", "E5"))
     found = infos(search, game, Limits(nodes=800, search_moves=chosen), lines=10)
@@ -398,7 +396,7 @@ def moves_by_ply(search: GoSearch, node: int = ROOT, ply: int = 0) -> Iterator[t
 
 
 @pytest.mark.parametrize("mover", [0, 1])
-def test_restrictions_hold_as_deep_as_they_say(mover: int) -> None:
+def test_move_restrictions_apply_up_to_their_depth(mover: int) -> None:
     search, game = searching(), Go(5)
     game.hand_to(mover)
     centre = at(game, "C3")
@@ -420,7 +418,7 @@ def test_restrictions_hold_as_deep_as_they_say(mover: int) -> None:
     assert (0, centre) in set(moves_by_ply(search))
 
 
-def test_after_each_move_the_owners_are_those_of_its_playouts() -> None:
+def test_ownership_after_each_move_comes_from_its_playouts() -> None:
     search, game = searching(), Go(5)
     (info, *others) = infos(search, game, Limits(nodes=900, owners_after=True), lines=30)[-26:]
     assert info.multipv == 1
@@ -448,7 +446,7 @@ def test_after_each_move_the_owners_are_those_of_its_playouts() -> None:
     assert last_info(search, game, Limits(nodes=50)).owners_after is None
 
 
-def test_lines_tell_how_often_each_of_their_positions_was_visited() -> None:
+def test_lines_report_the_visits_of_each_position() -> None:
     search, game = searching(), Go(7)
     for line in infos(search, game, Limits(nodes=2000), lines=5)[-5:]:
         assert len(line.pv_visits) == len(line.pv) > 1
@@ -457,7 +455,7 @@ def test_lines_tell_how_often_each_of_their_positions_was_visited() -> None:
         assert line.pv_visits[-1] > 0
 
 
-def test_lines_tell_of_the_moves_in_their_order() -> None:
+def test_lines_are_ranked_by_visits() -> None:
     search, game = searching(), Go(7)
     found = infos(search, game, Limits(nodes=2000), lines=5)[-5:]
     assert [info.multipv for info in found] == [1, 2, 3, 4, 5]
@@ -482,7 +480,7 @@ def test_lines_tell_of_the_moves_in_their_order() -> None:
 
 
 @pytest.mark.thorough
-def test_progress_is_seen_from_outside() -> None:
+def test_progress_is_readable_during_the_search() -> None:
     search, game = searching(threads=2, megabytes=1), Go(9)
     seen = []
     thread = threading.Thread(target=lambda: infos(search, game, Limits(nodes=15_000), 3))
@@ -503,7 +501,7 @@ def test_progress_is_seen_from_outside() -> None:
 HALVES = ("..XO...",) * 7
 
 
-def test_it_passes_after_a_pass_when_it_has_won_and_not_when_it_has_lost() -> None:
+def test_answers_a_pass_with_a_pass_only_when_winning() -> None:
     """Black has three columns of seven: whether that wins depends on komi alone."""
     for komi, wins in ((-40.5, True), (20.5, False)):
         game = from_diagram(*HALVES, komi=komi, turn=1)
@@ -515,12 +513,12 @@ def test_it_passes_after_a_pass_when_it_has_won_and_not_when_it_has_lost() -> No
     assert last_info(searching(), game, Limits(nodes=2000)).pv[0] in game.moves()
 
 
-def test_it_passes_first_when_all_is_settled() -> None:
+def test_passes_first_when_everything_is_settled() -> None:
     game = from_diagram("X.XO.", "XXXOO", ".XXO.", "XXXOO", "XXXOO")
     assert last_info(searching(), game, Limits(nodes=500)).pv[0] == PASS
 
 
-def test_it_does_not_pass_early() -> None:
+def test_does_not_pass_before_the_board_is_settled() -> None:
     """Even where it leads by far, while something is not settled."""
     game = Go(9, komi=-60.5)
     assert last_info(searching(), game, Limits(nodes=2000)).pv[0] != PASS
@@ -529,7 +527,7 @@ def test_it_does_not_pass_early() -> None:
 
 
 @pytest.mark.parametrize("komi", [-0.5, 0.5])
-def test_it_takes_what_decides_the_game(komi: float) -> None:
+def test_plays_the_capture_that_decides_the_game(komi: float) -> None:
     game = from_diagram(".XO..", ".XO..", ".XOO.", "XXXXO", "OOOO.", komi=komi)
     capture = at(game, "E1")
     assert game.stones.captured_by(capture, 1).bit_count() == 4
@@ -539,7 +537,7 @@ def test_it_takes_what_decides_the_game(komi: float) -> None:
     assert info.expected > 0
 
 
-def test_the_first_move_on_a_small_board_is_the_centre() -> None:
+def test_first_move_on_5x5_is_the_centre() -> None:
     """Black owns all of 5x5 from there."""
     for seed in (1, 2):
         game = Go(5, komi=0.5)
@@ -551,7 +549,7 @@ def test_the_first_move_on_a_small_board_is_the_centre() -> None:
 
 @pytest.mark.parametrize("passes", [0, 1, 2])
 @pytest.mark.parametrize("size", [1, 2])
-def test_any_game_is_searched_also_one_that_is_over(size: int, passes: int) -> None:
+def test_tiny_and_finished_games_can_be_searched(size: int, passes: int) -> None:
     game = Go(size)
     for _ in range(passes):
         game.play(PASS)
@@ -559,13 +557,13 @@ def test_any_game_is_searched_also_one_that_is_over(size: int, passes: int) -> N
     assert info.pv[0] in (game.moves() or [PASS])
 
 
-def test_a_draw_is_worth_nothing() -> None:
+def test_draw_with_integer_komi_has_value_zero() -> None:
     """Komi may be a whole number: 2x2 is a point for Black."""
     info = last_info(searching(), Go(2, komi=1.0), Limits(nodes=3000))
     assert info.expected == pytest.approx(0.0, abs=0.2)
 
 
-def test_the_counts_of_amaf_do_not_run_over() -> None:
+def test_amaf_counters_do_not_overflow() -> None:
     search, game = searching(), Go(5)
     last_info(search, game, Limits(nodes=200))
     pool = pool_of(search)
@@ -594,7 +592,7 @@ def test_memory_does_not_grow_with_playouts(thorough: bool) -> None:
     assert resident_memory() - before < 20 << 20
 
 
-def test_a_position_from_before_any_capture_does_not_come_again_in_the_tree() -> None:
+def test_tree_obeys_superko_for_positions_before_a_capture() -> None:
     """White's B2, where all his stones were taken, would make the position after move 3 again."""
     game = Go("2x3")
     for text in ("A2", "B2", "A1", "B3"):

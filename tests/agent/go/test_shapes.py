@@ -19,7 +19,7 @@ from tests.agent.go.positions import (
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 19, "2x3", "4x9", "9x4"])
-def test_eyes_are_those_of_the_plain_board(size: int | str) -> None:
+def test_eyes_equal_those_of_the_plain_board(size: int | str) -> None:
     random, board = Random(size), StoneBoard()
     eyes = 0
     for _ in range(5 if size == 19 else 40):
@@ -35,7 +35,7 @@ def test_eyes_are_those_of_the_plain_board(size: int | str) -> None:
 
 
 @pytest.mark.parametrize("size", [5, 9, 19, "4x6", "9x5"])
-def test_patterns_have_no_side_and_no_colour(size: int | str) -> None:
+def test_patterns_are_invariant_under_symmetry_and_colour(size: int | str) -> None:
     random, board = Random(size), StoneBoard()
     patterns = 0
     for _ in range(2 if size == 19 else 10):
@@ -66,7 +66,7 @@ def test_patterns_have_no_side_and_no_colour(size: int | str) -> None:
         (("X..", "...", "..."), False),
     ],
 )
-def test_known_patterns(rows: tuple[str, str, str], pattern: bool) -> None:
+def test_recognizes_known_3x3_patterns(rows: tuple[str, str, str], pattern: bool) -> None:
     """In the middle of an empty board."""
     empty = "." * 9
     middle = [f"...{row}..." for row in rows]

@@ -59,7 +59,7 @@ def evaluated(events):
     return [event.label for event in events if isinstance(event, Evaluated)]
 
 
-def test_every_algorithm_of_minimax_values_has_an_independent_one():
+def test_every_exact_algorithm_has_a_reference():
     """The listings of the notes are four more, in test_book_listings."""
     exact = {name for name, kind in algorithms().items() if kind.exact}
     assert exact <= {*SAME_LEAVES, *LISTINGS}
@@ -67,7 +67,7 @@ def test_every_algorithm_of_minimax_values_has_an_independent_one():
 
 @pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", SAME_LEAVES)
-def test_the_same_value_by_the_same_leaves_in_the_same_order(name, thorough):
+def test_value_and_leaf_order_equal_the_reference(name, thorough):
     for root in trees(thorough):
         leaves = []
         value = SAME_LEAVES[name](root, leaves)
@@ -77,7 +77,7 @@ def test_the_same_value_by_the_same_leaves_in_the_same_order(name, thorough):
 
 
 @pytest.mark.parametrize("guess", [-40, 7, 1000])
-def test_mtd_f_from_other_guesses(guess, thorough):
+def test_mtd_f_equals_the_reference_for_other_first_guesses(guess, thorough):
     for root in trees(thorough):
         leaves = []
         value = references.mtd_f(root, leaves, guess)
@@ -86,7 +86,7 @@ def test_mtd_f_from_other_guesses(guess, thorough):
 
 
 @pytest.mark.parametrize("strategy", ["prove-best", "disprove-rest", "widest"])
-def test_b_star_finds_a_best_move_between_any_true_bounds(strategy, thorough):
+def test_b_star_finds_a_best_move_within_valid_bounds(strategy, thorough):
     random = Random(34)
     for root in trees(thorough):
         bounds = partial(_true_bounds, random=Random(random.random()))
@@ -114,7 +114,7 @@ def test_best_node_search_finds_a_best_move(span, thorough):
 
 
 @pytest.mark.parametrize("name", ["ucb1", "uct"])
-def test_the_same_playouts_and_the_same_tree(name, thorough):
+def test_mcts_playouts_and_tree_equal_the_reference(name, thorough):
     for seed, root in enumerate(trees(thorough)):
         scale = Tree(root).greatest() or 1
         _, events = watched(name, root, playouts=60, seed=seed, scale=scale)

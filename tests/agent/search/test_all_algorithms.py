@@ -60,7 +60,7 @@ def assert_like_minimax(search, name, game, depth):
     assert game.key() == key
 
 
-def test_the_catalogue_is_complete():
+def test_catalogue_contains_all_algorithms():
     assert set(algorithms()) >= {
         "alpha-beta",
         "alpha-beta-hard",
@@ -83,14 +83,14 @@ def test_the_catalogue_is_complete():
     }
 
 
-def test_unknown_algorithm_is_named():
+def test_unknown_algorithm_is_rejected_by_name():
     with pytest.raises(ValueError, match="no algorithm 'sss'; there are alpha-beta, "):
         algorithm("sss")
 
 
 @pytest.mark.parametrize("name", EXACT)
 class TestEveryExactAlgorithm:
-    def test_on_random_trees(self, name, thorough):
+    def test_equals_minimax_on_random_trees(self, name, thorough):
         random = Random(5)
         search = algorithm(name)(no_evaluation)
         for seed in range(120 if thorough else 60):
@@ -98,7 +98,7 @@ class TestEveryExactAlgorithm:
             tree = RandomTree(random.randint(1, 4), depth, seed)
             assert_like_minimax(search, f"random tree {seed}", tree, depth)
 
-    def test_on_trees_with_equal_leaves_and_uneven_depth(self, name, thorough):
+    def test_equals_minimax_with_equal_leaves_and_uneven_depth(self, name, thorough):
         random = Random(6)
 
         def grow(depth):
@@ -112,7 +112,7 @@ class TestEveryExactAlgorithm:
 
     @pytest.mark.thorough(keep=50)
     @pytest.mark.parametrize("game_name", WITHOUT_CHANCE)
-    def test_on_every_game(self, name, game_name):
+    def test_equals_minimax_on_every_game(self, name, game_name):
         random = Random(7)
         depth = DEPTHS.get(game_name, 4)
         search = algorithm(name)(games.evaluation(game_name))
@@ -125,7 +125,7 @@ class TestEveryExactAlgorithm:
                     game.play(random.choice(moves))
             assert_like_minimax(search, game_name, game, depth)
 
-    def test_with_ordered_moves(self, name):
+    def test_equals_minimax_with_move_ordering(self, name):
         evaluate = games.evaluation("connect-four")
         ordering = Ordering(ratings=True, killers=True, history=True, successors=evaluate)
         search = searching(name, evaluate, ordering=ordering)
@@ -133,7 +133,7 @@ class TestEveryExactAlgorithm:
 
     @pytest.mark.thorough(keep=10)
     @pytest.mark.parametrize("game_name", ["checkers", "chess", "tic-tac-toe"])
-    def test_with_every_technique_twice(self, name, game_name):
+    def test_equals_minimax_twice_with_every_ordering_technique(self, name, game_name):
         """The second search has what the first one learned, and the same value."""
         evaluate, game = games.evaluation(game_name), small_game(game_name)
         ordering = Ordering(
@@ -151,7 +151,7 @@ class TestEveryExactAlgorithm:
         for _ in range(2):
             assert_like_minimax(search, game_name, game, DEPTHS.get(game_name, 3))
 
-    def test_stops_and_leaves_the_game_as_it_was(self, name):
+    def test_stopping_restores_the_game(self, name):
         game = RandomTree(3, 6, seed=1)
         search = searching(name, no_evaluation, node_limit=50)
         with pytest.raises(SearchStopped):
@@ -163,7 +163,7 @@ class TestEveryExactAlgorithm:
         with pytest.raises(SearchStopped):
             search.search(game, 6)
 
-    def test_an_error_of_the_evaluation_leaves_the_game_as_it_was(self, name):
+    def test_evaluation_error_restores_the_game(self, name):
         game = games.new_game("othello")
         before = game.key()
         calls = 0
@@ -179,7 +179,7 @@ class TestEveryExactAlgorithm:
             algorithm(name)(breaks).search(game, 3)
         assert game.key() == before
 
-    def test_counts_its_work(self, name):
+    def test_counts_nodes_leaves_and_cutoffs(self, name):
         search = algorithm(name)(no_evaluation)
         search.search(RandomTree(3, 4, seed=2), 4)
         counts = search.counts

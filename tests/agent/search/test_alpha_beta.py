@@ -62,7 +62,7 @@ def variation_value(game, pv, evaluate):
 
 @pytest.mark.parametrize("options", TECHNIQUES, ids=lambda options: "+".join(options) or "plain")
 class TestEqualsMinimax:
-    def test_on_random_trees(self, options):
+    def test_equals_minimax_on_random_trees(self, options):
         random = Random(1)
         for _ in range(150):
             depth = random.randint(1, 5)
@@ -72,7 +72,7 @@ class TestEqualsMinimax:
             assert variation_value(game, found.pv, tree.evaluate) == found.value
 
     @pytest.mark.thorough(keep=1)
-    def test_on_tic_tac_toe_at_every_depth(self, options):
+    def test_equals_minimax_on_tic_tac_toe_at_every_depth(self, options):
         game = TicTacToe()
         game.play(0)
         for depth in range(7):
@@ -99,7 +99,7 @@ def test_tic_tac_toe_is_a_draw():
     assert search_with(tic_tac_toe.evaluate, table=True).search(TicTacToe(), 9).value == 0
 
 
-def test_best_ordered_tree_takes_knuth_and_moores_minimum_of_leaves():
+def test_best_ordered_tree_visits_the_knuth_moore_minimum():
     def best_ordered(value, depth):
         """A tree whose first child is always best, with the given value for its mover."""
         if depth == 0:
@@ -144,11 +144,11 @@ def chess_search(**options):
         ("7k/8/5K2/8/8/8/5Q2/8 w - - 99 80", 2, 0),
     ],
 )
-def test_ends_of_chess(fen, depth, value):
+def test_scores_chess_mates_and_draws(fen, depth, value):
     assert chess_search().search(PlainGame(chess.Board(fen)), depth).value == value
 
 
-def test_in_check_a_leaf_may_not_stand_pat():
+def test_quiescence_does_not_stand_pat_in_check():
     # Black is a queen up, but in check, and every move out of it loses the queen.
     board = chess.Board("k6r/8/8/8/8/8/1q6/R3K3 b - - 0 1")
     assert PlainGame(board).forced()
@@ -158,7 +158,7 @@ def test_in_check_a_leaf_may_not_stand_pat():
     assert search.counts.seldepth >= 1
 
 
-def test_orderings_do_not_change_a_chess_value():
+def test_move_ordering_keeps_the_value_and_saves_nodes():
     for fen in (
         chess.STARTING_FEN,
         "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
@@ -173,7 +173,7 @@ def test_orderings_do_not_change_a_chess_value():
 
 
 @pytest.mark.thorough
-def test_mate_values_in_the_table_are_relative_to_the_position():
+def test_table_stores_mate_scores_relative_to_the_position():
     game = PlainGame(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"))
     table = Table()
     for depth in (2, 3, 4, 5):
@@ -181,7 +181,7 @@ def test_mate_values_in_the_table_are_relative_to_the_position():
     assert value == 32_000 - 3
 
 
-def test_node_limit_is_kept_and_the_game_restored():
+def test_node_limit_stops_the_search_and_restores_the_game():
     board = chess.Board()
     game = PlainGame(board)
     search = chess_search(node_limit=500)
@@ -199,12 +199,12 @@ def test_stop_ends_the_search():
         search.search(TicTacToe(), 9)
 
 
-def test_continuation_needs_a_game_that_offers_it():
+def test_rejects_continuation_for_games_without_noisy_moves():
     with pytest.raises(TypeError, match="TicTacToe has no moves to continue"):
         AlphaBeta(tic_tac_toe.evaluate, AlphaBetaOptions(continuation=True)).search(TicTacToe(), 2)
 
 
-def test_table_forgets_its_elder_generation():
+def test_full_table_drops_old_entries():
     table = Table(10)
     for key in range(100):
         table.put(key, (0, -inf, inf, None))
@@ -214,7 +214,7 @@ def test_table_forgets_its_elder_generation():
     assert table.get(0) is None
 
 
-def test_a_null_window_tells_whether_a_value_is_exceeded_with_less_work():
+def test_null_window_tests_a_bound_without_extra_leaves():
     for seed in range(30):
         game = RandomTree(3, 4, seed)
         whole = AlphaBeta(tree.evaluate)

@@ -26,14 +26,14 @@ def visits(search):
     return {child.move: child.visits for child in search.tree.children}
 
 
-def test_a_move_of_greater_prior_is_tried_more():
+def test_move_with_a_higher_prior_gets_more_visits():
     game = catalogue.new_game("connect-four")
     search = AlphaZero(judged(0, 20, True), AlphaZeroOptions(playouts=60, seed=1))
     assert search.search(game, 99).move == 3
     assert visits(search)[3] > 30
 
 
-def test_without_a_network_all_moves_are_alike_and_playouts_judge():
+def test_uses_uniform_priors_and_playouts_without_a_network():
     game = catalogue.new_game("tic-tac-toe")
     search = AlphaZero(lambda game: 0, AlphaZeroOptions(playouts=200, seed=1))
     search.search(game, 99)
@@ -43,13 +43,13 @@ def test_without_a_network_all_moves_are_alike_and_playouts_judge():
 
 
 @pytest.mark.parametrize(("learned", "value"), [(True, 0.9), (False, 0.9 / 2.8)])
-def test_what_a_network_expects_is_a_reward_already(learned, value):
+def test_learned_values_are_rewards_and_others_are_scaled(learned, value):
     search = AlphaZero(judged(0.9, 1, learned))
     search._begin(catalogue.new_game("connect-four"))
     assert search._reward(0.9) == pytest.approx(value)
 
 
-def test_it_wins_where_it_can():
+def test_finds_an_immediate_win():
     game = catalogue.new_game("connect-four")
     for move in (0, 1, 0, 1, 0, 1):
         game.play(move)

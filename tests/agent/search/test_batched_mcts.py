@@ -61,7 +61,7 @@ def check(node: Node[Any]) -> None:
 @pytest.mark.parametrize("priors", [False, True])
 @pytest.mark.parametrize("size", [1, 7, 64])
 class TestEveryBatch:
-    def test_the_playouts_are_as_many_as_asked_for(self, size: int, priors: bool) -> None:
+    def test_makes_exactly_the_requested_playouts(self, size: int, priors: bool) -> None:
         judge = Judge(priors)
         search = UCT[Any](evaluation_of(judge, size), UCTOptions(playouts=300, seed=1))
         game = TicTacToe()
@@ -78,20 +78,20 @@ class TestEveryBatch:
         if size > 1:
             assert sum(judge.sizes) / len(judge.sizes) > size / 3
 
-    def test_a_win_is_found(self, size: int, priors: bool) -> None:
+    def test_finds_an_immediate_win(self, size: int, priors: bool) -> None:
         game = played(TicTacToe(), "a3", "a2", "b3", "b2")
         search = UCT[Any](evaluation_of(Judge(priors), size), UCTOptions(playouts=400, seed=1))
         assert game.text(search.search(game, END).move) == "c3"
 
     @pytest.mark.thorough(keep=1)
-    def test_the_solver_proves(self, size: int, priors: bool) -> None:
+    def test_solver_proves_nim_wins_and_losses(self, size: int, priors: bool) -> None:
         options = UCTOptions(solver=True, playouts=10**5, seed=1)
         for heaps, value in (([1, 2, 4], 1), ([1, 2, 3], -1)):
             search = UCT[Any](evaluation_of(Judge(priors), size, "nim"), options)
             assert search.search(Nim(heaps), END).value == value
             assert search.counts.leaves < 10**5
 
-    def test_nodes_are_limited(self, size: int, priors: bool) -> None:
+    def test_node_limit_is_exact(self, size: int, priors: bool) -> None:
         search = UCT[Any](evaluation_of(Judge(priors), size), UCTOptions(seed=1, node_limit=40))
         game = TicTacToe()
         assert search.search(game, END).pv
@@ -101,7 +101,7 @@ class TestEveryBatch:
         check(search.tree)
 
 
-def test_values_are_the_movers() -> None:
+def test_values_are_from_the_movers_view() -> None:
     """A judge who likes whoever is to move makes the root worth something to its mover's enemy."""
     search = UCT[Any](evaluation_of(Judge(value=0.5), 8), UCTOptions(playouts=8, seed=1))
     search.search(TicTacToe(), END)
@@ -113,7 +113,7 @@ def test_values_are_the_movers() -> None:
     assert root.mean() == pytest.approx((-0.25 + 7 * 0.25) / 8)
 
 
-def test_moves_of_great_prior_are_tried_first() -> None:
+def test_move_with_the_highest_prior_gets_the_most_visits() -> None:
     def judge(batch: GameBatch) -> Any:
         priors = np.zeros((len(batch), batch.width))
         for row, moves in enumerate(batch.moves):
@@ -138,14 +138,14 @@ def test_flat_search_grows_no_tree() -> None:
     assert all(not child.children for child in search.tree.children)
 
 
-def test_leaves_beyond_the_depth_stay_leaves() -> None:
+def test_tree_does_not_grow_beyond_the_depth_limit() -> None:
     search = UCT[Any](evaluation_of(Judge(), 8), UCTOptions(playouts=200, seed=1))
     search.search(TicTacToe(), 2)
     assert search.counts.seldepth == 2
 
 
 @pytest.mark.parametrize("game", ["go", "othello", "connect-four", "chess", "checkers"])
-def test_every_kind_of_game(game: str) -> None:
+def test_leaves_are_batched_in_every_kind_of_game(game: str) -> None:
     judge = Judge(True)
     kind = catalogue.find(game)
     start: Game[Any] = kind.new()
@@ -156,7 +156,7 @@ def test_every_kind_of_game(game: str) -> None:
     assert max(judge.sizes) > 8
 
 
-def test_go_fills_no_eyes_of_its_own() -> None:
+def test_go_search_does_not_fill_its_own_eyes() -> None:
     """The search leaves them out, but the judge sees all legal moves."""
     game = played(catalogue.new_game("go", size=3), "b1", "pass", "a2", "pass", "b2", "pass")
     search = make_search("mcts", game, evaluation_of(Judge(True), 4, "go"), 1, 20)
@@ -173,7 +173,7 @@ class FailsLater(Judge):
         return super().__call__(batch)
 
 
-def test_a_failure_leaves_game_and_tree_as_they_were() -> None:
+def test_evaluation_failure_keeps_game_and_tree_consistent() -> None:
     search = UCT[Any](evaluation_of(FailsLater(), 8), UCTOptions(playouts=300, seed=1))
     game = TicTacToe()
     with pytest.raises(EvaluationError, match="judge failed: ValueError: no more"):
@@ -184,7 +184,7 @@ def test_a_failure_leaves_game_and_tree_as_they_were() -> None:
     assert search.tree.visits < 20
 
 
-def test_a_stop_ends_it() -> None:
+def test_stop_ends_the_search_after_the_current_batch() -> None:
     class Stops(Judge):
         def __call__(self, batch: GameBatch) -> Any:
             if len(self.sizes) == 3:
@@ -197,7 +197,7 @@ def test_a_stop_ends_it() -> None:
     assert len(judge.sizes) == 4
 
 
-def test_a_player_searches_in_batches_whatever_suits_the_game(tmp_path: Any) -> None:
+def test_player_uses_the_batch_size_of_the_evaluation(tmp_path: Any) -> None:
     path, noted = tmp_path / "mine.py", tmp_path / "sizes"
     path.write_text(
         "import numpy as np\nfrom agent.evaluation import batched\n"
@@ -218,14 +218,14 @@ def test_a_player_searches_in_batches_whatever_suits_the_game(tmp_path: Any) -> 
     assert default_algorithm(catalogue.new_game("pig"), judged=True) == "expectiminimax"
 
 
-def test_other_searches_ask_for_one_position_at_a_time() -> None:
+def test_alpha_beta_evaluates_one_position_per_batch() -> None:
     judge = Judge()
     search = make_search("alpha-beta", TicTacToe(), evaluation_of(judge, 8))
     search.search(TicTacToe(), 2)
     assert set(judge.sizes) == {1}
 
 
-def test_a_search_that_asks_for_one_position_at_a_time_says_so(tmp_path: Any) -> None:
+def test_unbatched_search_warns_about_a_batched_evaluation(tmp_path: Any) -> None:
     path = tmp_path / "mine.py"
     path.write_text("def evaluate(batch, scale=1):\n    return scale * batch.counts\n")
     kind = catalogue.find("othello")
@@ -236,7 +236,7 @@ def test_a_search_that_asks_for_one_position_at_a_time_says_so(tmp_path: Any) ->
         assert all("asks for one at a time" in line for line in said)
 
 
-def test_what_was_learned_judges_wherever_it_is_named(tmp_path: Any) -> None:
+def test_learned_network_works_only_for_its_own_game(tmp_path: Any) -> None:
     """Tree search asks it for values and priors, by PUCT or not."""
     kind = catalogue.find("tic-tac-toe")
     path = tmp_path / "t.learned"
@@ -264,7 +264,7 @@ def test_what_was_learned_judges_wherever_it_is_named(tmp_path: Any) -> None:
         list(searcher.deepen(other.new(), Limits(nodes=30)))
 
 
-def test_a_clear_lead_in_centipawns_steers_the_search(tmp_path: Any) -> None:
+def test_centipawn_evaluation_finds_a_hanging_queen(tmp_path: Any) -> None:
     """A hanging queen is found by a count of material, as it is by the search of the kernel."""
     path = tmp_path / "mine.py"
     path.write_text(

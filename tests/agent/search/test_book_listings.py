@@ -129,7 +129,7 @@ def watched(name, root, depth=99):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", LISTINGS)
-def test_the_same_leaves_in_the_same_order(name, thorough):
+def test_visits_leaves_in_the_order_of_the_listing(name, thorough):
     for root, depth in whole_trees(150 if thorough else 60):
         leaves = []
         more = [depth] if name == "negascout-1" else []
@@ -140,7 +140,7 @@ def test_the_same_leaves_in_the_same_order(name, thorough):
 
 
 @pytest.mark.thorough
-def test_the_hard_alpha_beta_returns_what_the_listing_returns():
+def test_fail_hard_alpha_beta_returns_the_listings_values():
     for root, _ in whole_trees(100):
         returned = []
         alpha_beta_hard(root, -inf, inf, 1, [], returned)
@@ -149,7 +149,7 @@ def test_the_hard_alpha_beta_returns_what_the_listing_returns():
         assert told == returned
 
 
-def test_a_leaf_of_the_hard_alpha_beta_returns_its_value():
+def test_fail_hard_alpha_beta_leaf_returns_its_own_value():
     """N11's neighbour: the limit is 20, the leaf is worth 25, and 25 is what it returns."""
     _, events = watched("alpha-beta-hard", [[20, 23], [19, 24], [25, 30]])
     values = {event.label: event.value for event in events if isinstance(event, Returned)}
@@ -158,7 +158,7 @@ def test_a_leaf_of_the_hard_alpha_beta_returns_its_value():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["pvs", "negascout-1", "negascout-2"])
-def test_the_variation_leads_to_the_value_all_the_same(name):
+def test_principal_variation_leads_to_the_value(name):
     for root, _ in whole_trees(100):
         tree = Tree(root)
         found = algorithm(name)(evaluate).search(tree, 99)
@@ -167,7 +167,7 @@ def test_the_variation_leads_to_the_value_all_the_same(name):
         assert tree.outcome() == found.value
 
 
-def test_mtd_f_begins_with_a_window_of_whole_numbers():
+def test_mtd_f_first_window_is_one_wide_only_for_integers():
     for value in (3, 3.5):
         guesses = []
 
@@ -183,7 +183,7 @@ def test_mtd_f_begins_with_a_window_of_whole_numbers():
 
 
 @pytest.mark.parametrize("name", ["pvs", "negascout-1", "negascout-2"])
-def test_a_draw_promises_no_whole_numbers(name):
+def test_draw_score_does_not_imply_integer_windows(name):
     """Beside evaluations that are shares of a win, a window from 0 to 1 would hold them all."""
     game = TicTacToe()
     for move in (0, 1, 8):
@@ -199,7 +199,7 @@ def test_a_draw_promises_no_whole_numbers(name):
     assert (0, 1) not in windows
 
 
-def test_null_windows():
+def test_null_window_bounds_for_integers_and_floats():
     assert (above(3), below(3)) == (4, 2)
     assert 3 < above(3.0) < 3.0000001
     assert 2.9999999 < below(3.0) < 3
@@ -207,7 +207,7 @@ def test_null_windows():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["pvs", "negascout-1", "negascout-2", "mtd-f", "bns"])
-def test_values_between_whole_numbers_are_found_all_the_same(name):
+def test_null_window_searches_find_fractional_values(name):
     random = Random(22)
 
     def grow(depth):

@@ -22,13 +22,13 @@ def nothing(game):
 
 
 @pytest.mark.parametrize("name", algorithms())
-def test_every_algorithm_is_set_up_and_searches(name):
+def test_every_algorithm_can_be_configured_and_searches(name):
     search = configuration.read(name).new(Nim((1, 2)), nothing, seed=1)
     assert type(search) is algorithms()[name]
     assert search.search(Nim((1, 2)), 5).move is not None
 
 
-def test_options_are_the_algorithms_own():
+def test_reads_options_of_an_algorithm():
     search = configuration.read(" mcts+playouts=70+final=mean+solver ").new(Nim(), nothing, seed=1)
     assert isinstance(search, UCT)
     assert (search.playouts, search.final, search.solver) == (70, "mean", True)
@@ -38,7 +38,7 @@ def test_options_are_the_algorithms_own():
 @pytest.mark.parametrize(
     ("text", "entries"), [("table", None), ("table=10", 10), ("table=false", 0), ("killers", 0)]
 )
-def test_tables(text, entries):
+def test_table_option_sets_the_number_of_entries(text, entries):
     search = configuration.read(f"alpha-beta+{text}").new(ConnectFour(), nothing)
     search.search(ConnectFour(), 4)
     if entries == 0:
@@ -48,7 +48,7 @@ def test_tables(text, entries):
         assert len(search.table) > 0
 
 
-def test_leaves_are_searched_further_where_the_mover_is_forced():
+def test_beyond_option_extends_leaves_with_forced_moves():
     game = Checkers()
     game.play(find_move(game, "11-15"))
     depths = []
@@ -59,7 +59,7 @@ def test_leaves_are_searched_further_where_the_mover_is_forced():
     assert depths == [1, 4]  # 22-18 offers a man
 
 
-def test_chance_is_for_those_that_know_it():
+def test_only_expectiminimax_and_uct_play_games_of_chance():
     assert not configuration.read("alpha-beta").plays(Pig())
     assert configuration.read("expectiminimax").plays(Pig())
     assert configuration.read("uct+solver").plays(Pig())
@@ -75,12 +75,12 @@ def test_chance_is_for_those_that_know_it():
         ("continuation", "Nim has no moves to continue leaves on: use swing=VALUE"),
     ],
 )
-def test_techniques_that_a_game_does_not_know_are_refused_before_the_search(text, message):
+def test_rejects_options_the_game_does_not_support(text, message):
     with pytest.raises(ValueError, match=message):
         configuration.read(f"pvs+{text}").new(Nim(), nothing)
 
 
-def test_a_sub_class_may_take_its_place():
+def test_configuration_can_create_a_subclass():
     class Mine(AlphaBeta):
         pass
 
@@ -106,19 +106,19 @@ def test_a_sub_class_may_take_its_place():
         ("null-move+reduction=.inf", "reduction must be a whole number"),
     ],
 )
-def test_what_there_is_not_is_refused(text, message):
+def test_rejects_unknown_algorithms_and_invalid_options(text, message):
     with pytest.raises(ValueError, match=message):
         configuration.read(text)
 
 
-def test_an_algorithm_takes_its_own_options_only():
+def test_constructor_rejects_options_of_another_algorithm():
     with pytest.raises(TypeError, match="alpha-beta takes AlphaBetaOptions, not SearchOptions"):
         AlphaBeta(nothing, SearchOptions(node_limit=5))
     with pytest.raises(TypeError, match="minimax takes SearchOptions, not AlphaBetaOptions"):
         algorithms()["minimax"](nothing, AlphaBetaOptions(continuation=True))
 
 
-def test_options_of_a_new_algorithm_follow_from_its_class():
+def test_options_of_a_new_algorithm_come_from_its_class():
     @dataclass(frozen=True, kw_only=True)
     class ReversedOptions(AlphaBetaOptions):
         order: Literal["first", "last"] = "last"

@@ -27,7 +27,7 @@ class Counted:
         return self._evaluate(game)
 
 
-def test_the_sum():
+def test_evaluations_sum_leaves_and_looked_at():
     assert Counts(leaves=3, looked_at=4).evaluations == 7
 
 
@@ -61,7 +61,7 @@ def test_every_evaluation_is_counted(text, depth):
         assert search.counts.looked_at == 0
 
 
-def test_leaves_stay_what_they_are():
+def test_ordering_evaluations_are_not_counted_as_leaves():
     """Connect Four, five plies deep, its moves in order: most of the work is the ordering."""
     evaluate, game = Counted("connect-four"), catalogue.new_game("connect-four")
     search = configuration.read("alpha-beta+successors").new(game, evaluate)
@@ -70,7 +70,7 @@ def test_leaves_stay_what_they_are():
     assert evaluate.calls == 2375
 
 
-def test_a_swing_makes_no_leaf_of_an_inner_node():
+def test_swing_evaluations_are_not_counted_as_leaves():
     game = catalogue.new_game("tic-tac-toe")
     evaluate = Counted("tic-tac-toe")
     search = AlphaBeta(evaluate, AlphaBetaOptions(beyond=Beyond(1, swing=99)))
@@ -82,7 +82,7 @@ def test_a_swing_makes_no_leaf_of_an_inner_node():
 
 
 @pytest.mark.parametrize("wrap", [lambda game: game, Folded], ids=["plain", "folded"])
-def test_choosing_among_moves_is_counted_once_a_node(wrap):
+def test_pruning_evaluations_are_counted_once_per_node(wrap):
     cheap = Counted("tic-tac-toe")
     inner = cheap if wrap is not Folded else lambda folded: cheap(folded.game)
     game = Pruned(wrap(catalogue.new_game("tic-tac-toe")), inner, 3)
@@ -97,7 +97,7 @@ def test_choosing_among_moves_is_counted_once_a_node(wrap):
         assert before == 9 + 3 * 8 + 4 * 7
 
 
-def test_pruned_moves_follow_the_game_when_it_is_moved_from_outside():
+def test_pruned_moves_update_when_the_inner_game_changes():
     inner = catalogue.new_game("tic-tac-toe")
     game = Pruned(inner, catalogue.evaluation("tic-tac-toe"), 1)
     assert game.moves() == [4]
@@ -105,7 +105,7 @@ def test_pruned_moves_follow_the_game_when_it_is_moved_from_outside():
     assert game.moves() != [4]
 
 
-def test_finished_games_count_where_they_are_looked_at():
+def test_finished_positions_are_counted_during_move_ordering():
     search = AlphaBeta(
         lambda game: 0, AlphaBetaOptions(ordering=Ordering(successors=lambda game: 0))
     )
@@ -113,7 +113,7 @@ def test_finished_games_count_where_they_are_looked_at():
     assert (search.counts.leaves, search.counts.looked_at) == (3, 2 + 2 + 2)
 
 
-def test_games_of_chance():
+def test_counts_every_evaluation_in_games_of_chance():
     evaluate = Counted("pig")
     search = Expectiminimax(evaluate)
     search.search(Pig(50), 2)

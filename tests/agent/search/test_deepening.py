@@ -54,13 +54,13 @@ def test_counts_moves_to_mate(fen, mate):
     assert infos(fen, Limits(depth=4))[-1].score == Mate(mate)
 
 
-def test_stops_at_the_mate_asked_for():
+def test_stops_at_the_requested_mate():
     found = infos("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", Limits(mate=2))
     assert found[-1].score == Mate(2)
     assert found[-1].depth <= 4
 
 
-def test_lines_are_the_best_moves_in_order():
+def test_multipv_lines_are_ordered_best_first():
     found = infos(HANGING_QUEEN, Limits(depth=2), lines=3)
     assert [info.multipv for info in found] == [1, 2, 3, 1, 2, 3]
     last = found[-3:]
@@ -69,12 +69,12 @@ def test_lines_are_the_best_moves_in_order():
     assert scores == sorted(scores, reverse=True)
 
 
-def test_no_more_lines_than_moves():
+def test_multipv_is_limited_to_the_legal_moves():
     found = infos("7k/8/8/8/8/8/r7/K7 w - - 0 1", Limits(depth=2), lines=5)
     assert [info.multipv for info in found] == [1, 2, 1, 2]
 
 
-def test_searches_only_the_moves_asked_for():
+def test_searches_only_the_requested_moves():
     moves = (chess.Move.from_uci("a2a3"), chess.Move.from_uci("h2h3"))
     found = infos(limits=Limits(depth=2, search_moves=moves), lines=4)
     assert {info.pv[0] for info in found} == set(moves)
@@ -92,7 +92,7 @@ def test_keeps_the_node_limit(nodes):
     assert_legal(chess.Board(KIWIPETE), found[-1].pv)
 
 
-def test_stopped_at_once_still_answers():
+def test_immediate_stop_still_returns_a_legal_move():
     search = PlainSearch()
     search.stop()
     (info,) = infos(KIWIPETE, Limits(), search=search)
@@ -101,7 +101,7 @@ def test_stopped_at_once_still_answers():
     assert_legal(chess.Board(KIWIPETE), info.pv)
 
 
-def test_stop_is_sticky_until_armed():
+def test_stop_persists_until_rearmed():
     search = PlainSearch()
     search.stop()
     assert len(infos(search=search)) == 1
@@ -110,7 +110,7 @@ def test_stop_is_sticky_until_armed():
     assert len(infos(search=search)) == 3
 
 
-def test_stop_from_another_thread_is_noticed():
+def test_stop_from_another_thread_ends_the_search():
     search = PlainSearch()
     stopped = []
 
@@ -128,7 +128,7 @@ def test_stop_from_another_thread_is_noticed():
 
 
 @pytest.mark.thorough
-def test_partial_level_offers_only_a_better_line():
+def test_only_the_last_iteration_may_be_incomplete():
     full = infos(HANGING_QUEEN, Limits(depth=3))
     for nodes in range(50, full[-1].nodes, full[-1].nodes // 20):
         found = infos(HANGING_QUEEN, Limits(nodes=nodes))
@@ -136,7 +136,7 @@ def test_partial_level_offers_only_a_better_line():
         assert all(info.complete for info in found[:-1])
 
 
-def test_progress_is_told_during_the_search():
+def test_progress_is_readable_during_the_search():
     search = PlainSearch()
     seen = []
 
@@ -153,7 +153,7 @@ def test_progress_is_told_during_the_search():
 
 
 @pytest.mark.thorough
-def test_same_search_after_new_game_counts_the_same_nodes():
+def test_search_after_new_game_repeats_exactly():
     search = PlainSearch()
     first = infos(KIWIPETE, Limits(depth=2), search=search)
     search.new_game()
@@ -170,12 +170,12 @@ def test_a_users_evaluation_is_used():
     assert found[-1].score == Cp(100)
 
 
-def test_an_enormous_evaluation_is_no_mate():
+def test_huge_evaluation_is_not_reported_as_mate():
     found = infos(limits=Limits(depth=2), search=PlainSearch(lambda board: 10**9))
     assert isinstance(found[-1].score, Cp)
 
 
-def test_an_error_of_the_evaluation_comes_out():
+def test_evaluation_errors_propagate():
     def broken(board):
         raise ZeroDivisionError("broken evaluation")
 
@@ -183,7 +183,7 @@ def test_an_error_of_the_evaluation_comes_out():
         infos(search=PlainSearch(broken))
 
 
-def test_castling_is_written_as_the_board_writes_it():
+def test_castling_notation_follows_the_chess960_flag():
     fen = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
     for chess960, castling in ((False, "e1g1"), (True, "e1h1")):
         board = chess.Board(fen, chess960=chess960)
@@ -192,7 +192,7 @@ def test_castling_is_written_as_the_board_writes_it():
         assert found[-1].pv[0].uci() == castling
 
 
-def test_the_board_given_is_left_alone():
+def test_search_does_not_change_the_given_board():
     board = chess.Board()
     board.push_san("e4")
     before = board.copy()
@@ -201,7 +201,7 @@ def test_the_board_given_is_left_alone():
     assert board.move_stack == before.move_stack
 
 
-def test_a_level_orders_by_what_the_level_before_showed():
+def test_ordering_by_the_previous_iteration_saves_nodes():
     game, evaluate = games.new_game("connect-four"), games.evaluation("connect-four")
     nodes = []
     for last_turn in (False, True):

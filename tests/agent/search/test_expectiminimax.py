@@ -6,7 +6,7 @@ from agent.search.expectiminimax import Expectiminimax
 from agent.search.search import SearchOptions
 
 
-def test_a_hand_made_mean():
+def test_pig_to_two_has_value_five_sixths():
     # One decision ahead in a game to 2: a roll of 2 to 6 leaves the roller able to hold and win.
     game = Pig(2)
     found = Expectiminimax(lambda game: 0).search(game, 2)
@@ -15,7 +15,7 @@ def test_a_hand_made_mean():
     assert game.state.scores == (0, 0)
 
 
-def test_equals_the_sum_over_all_dice():
+def test_equals_an_independent_expectation_over_all_dice():
     def value(state, depth):
         """Player 0's expectation, written without the game: scores, player, rolled."""
         (first, second), player, rolled = state
@@ -40,14 +40,14 @@ def test_equals_the_sum_over_all_dice():
         assert found.value == pytest.approx(value(((0, 0), 0, 0), depth))
 
 
-def test_value_is_the_movers_whoever_he_is():
+def test_value_is_from_the_movers_view():
     game = Pig(2)
     first = Expectiminimax(lambda game: 0).search(game, 2).value
     game.play("hold")
     assert Expectiminimax(lambda game: 0).search(game, 2).value == pytest.approx(first)
 
 
-def test_stops_within_events():
+def test_stopping_inside_chance_nodes_restores_the_game():
     game = Pig(10)
     for limit in range(1, 30):
         with pytest.raises(SearchStopped):

@@ -23,12 +23,12 @@ def shape(game, depth):
     return children
 
 
-def test_the_factor_falls_with_the_rank():
+def test_branching_factor_falls_with_move_rank():
     assert shape(Pruned(TicTacToe(), evaluate, 4), 1) == [3, 2, 1, 1]
     assert shape(Pruned(TicTacToe(), evaluate, 4), 2) == [[2, 1, 1], [1, 1], [1], [1]]
 
 
-def test_the_most_promising_moves_are_left():
+def test_keeps_the_most_promising_moves():
     game = Pruned(TicTacToe(), evaluate, 1)
     assert game.moves() == [4]
     game.play(4)
@@ -51,7 +51,7 @@ def test_a_wide_factor_prunes_nothing():
         assert pruned.value == Minimax(evaluate).search(game, depth).value
 
 
-def test_every_search_takes_it():
+def test_alpha_beta_with_table_equals_minimax_on_a_pruned_game():
     plain = Minimax(lambda pruned: evaluate(pruned.game))
     table = AlphaBeta(lambda pruned: evaluate(pruned.game), AlphaBetaOptions(table=Table()))
     game = Pruned(TicTacToe(), evaluate, 5)
@@ -64,6 +64,6 @@ def test_finished_positions_rank_by_their_outcome():
     assert Pruned(tree, lambda game: 0, 2).moves() == [2, 3]
 
 
-def test_some_move_must_be_left():
+def test_rejects_a_factor_of_zero():
     with pytest.raises(ValueError, match="factor of 0"):
         Pruned(TicTacToe(), evaluate, 0)

@@ -16,7 +16,7 @@ from tests.support import searching
 ALL = algorithms()
 
 
-def test_levels():
+def test_levels_lists_all_even_or_odd_depths():
     assert list(levels(4)) == [1, 2, 3, 4]
     assert list(levels(6, "even")) == [2, 4, 6]
     assert list(levels(6, "odd")) == [1, 3, 5]
@@ -26,7 +26,7 @@ def test_levels():
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("name", [name for name in ALL if ALL[name].exact])
-def test_deepening_ends_with_minimax(name):
+def test_iterative_deepening_ends_with_the_minimax_value(name):
     game = games.new_game("connect-four")
     evaluate = games.evaluation("connect-four")
     *_, last = deepen(algorithm(name)(evaluate), game, 4, "even")
@@ -35,7 +35,7 @@ def test_deepening_ends_with_minimax(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_algorithm_deepens_to_its_limit_of_nodes(name):
+def test_every_algorithm_deepens_within_its_node_limit(name):
     game = RandomTree(3, 6, seed=1)
     options = {"playouts": 5} if issubclass(ALL[name], UCT) else {}
     search = searching(name, no_evaluation, node_limit=300, **options)
@@ -82,7 +82,7 @@ def test_selected_leaves_are_searched_deeper():
     assert everything.search(tree, 2).value == 6
 
 
-def test_a_move_that_gains_much_is_suspicious():
+def test_large_swing_extends_the_search():
     tree = Tree([[[1, 2]], [[5, 6]]])
     values = {(1,): 0, (2,): 0, (1, 1): 9, (2, 1): 3}
     search = AlphaBeta(lambda game: values[game.key()], AlphaBetaOptions(beyond=Beyond(1, swing=5)))
@@ -91,7 +91,7 @@ def test_a_move_that_gains_much_is_suspicious():
 
 
 @pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-1", "negascout-2"])
-def test_all_leaves_deeper_is_a_deeper_search(name):
+def test_extending_all_leaves_equals_a_deeper_search(name):
     for seed in range(20):
         tree = RandomTree(3, 5, seed)
         search = searching(name, no_evaluation, beyond=Beyond(2, lambda game: True))
@@ -99,7 +99,7 @@ def test_all_leaves_deeper_is_a_deeper_search(name):
 
 
 @pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-2", "bns", "null-move"])
-def test_a_table_is_counted(name):
+def test_counts_table_entries_and_hits(name):
     search = searching(name, games.evaluation("connect-four"), table=Table())
     search.search(games.new_game("connect-four"), 4)
     assert search.counts.peak_open == len(search.table) > 0

@@ -40,7 +40,7 @@ def surprised(game, move, reply, after, report=lambda message: None):
     ("name", "options"),
     [("checkers", {}), ("chess", {}), ("connect-four", {}), ("nim", {}), ("othello", {"size": 4})],
 )
-def test_it_outlives_the_program(name, options, tmp_path):
+def test_lessons_are_stored_in_a_file_and_reloaded(name, options, tmp_path):
     game = games.new_game(name, **options)
     memory = KillerMemory.kept_in(tmp_path / "killers.db", game)
     first = next(iter(game.moves()))
@@ -59,7 +59,7 @@ def test_it_outlives_the_program(name, options, tmp_path):
     assert lesson.depth == 5  # as deep as a search of it would have had to look
 
 
-def test_only_surprises_are_stored():
+def test_only_surprising_results_are_stored():
     game = played("connect-four", "")
     heard = []
     memory = surprised(game, "4", "4", "3", heard.append)
@@ -75,7 +75,7 @@ def test_only_surprises_are_stored():
 
 
 @pytest.mark.parametrize("name", [name for name in algorithms() if name != "b-star"])
-def test_every_algorithm_knows_the_move_in_its_tree(name):
+def test_algorithms_use_stored_lessons_in_the_tree(name):
     """The move that looked best is not played where it leads to what was a surprise."""
     game = played("tic-tac-toe", "a3 b3 a2")  # a1 must be taken, or it loses
     evaluate = games.evaluation("tic-tac-toe")
@@ -96,7 +96,7 @@ def test_every_algorithm_knows_the_move_in_its_tree(name):
     assert memory.lessons()[wanted].found == -0.25
 
 
-def test_a_deeper_search_looks_for_itself():
+def test_deeper_search_ignores_shallower_lessons():
     game = played("connect-four", "")
     memory = surprised(game, "4", "4", "3")
     evaluate = games.evaluation("connect-four")
@@ -115,7 +115,7 @@ def test_a_deeper_search_looks_for_itself():
     assert nodes(4, memory) == nodes(4, None)
 
 
-def test_a_file_of_something_else_is_refused(tmp_path):
+def test_rejects_a_damaged_or_foreign_file(tmp_path):
     file = tmp_path / "killers.db"
     for text in ("{}", "[1]", "SQLite format 3\0 and so on"):
         file.write_text(text)
@@ -124,7 +124,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
         assert file.read_text() == text
 
 
-def test_what_cannot_be_kept_is_refused(tmp_path):
+def test_rejects_unsupported_games_without_creating_a_file(tmp_path):
     class Strange:
         turn = 0
 
@@ -139,7 +139,7 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("after", ["no JSON", '{"uci": "e9"}', '{"x": 1}', "[" * 100_000])
-def test_a_key_that_somebody_made_up_is_passed_over(tmp_path, after):
+def test_ignores_lessons_with_invalid_keys(tmp_path, after):
     game = games.new_game("nim")
     made = GameNotation(game)
     key = made.position(game)

@@ -42,7 +42,7 @@ def leaves(name, tree, depth, **options):
         pytest.param(3, 6, (248.6, 235, 221, 175.3, 196.2, 144.2), marks=pytest.mark.thorough),
     ],
 )
-def test_mean_leaves_on_random_trees(branching, depth, published, thorough):
+def test_mean_leaf_counts_match_published_values(branching, depth, published, thorough):
     names = ("alpha-beta", "scout", "negascout-1", "sss-star", "dual-star", "mtd-f")
     totals = dict.fromkeys(names, 0)
     trees = 250 if thorough else 80
@@ -67,7 +67,7 @@ def test_sss_star_never_evaluates_a_leaf_that_alpha_beta_skips():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["sss-star", "dual-star"])
-def test_lists_and_null_windows_evaluate_the_same_leaves_in_the_same_order(name):
+def test_sss_star_and_its_mtd_form_visit_the_same_leaves(name):
     random = Random(9)
     for seed in range(150):
         branching, depth = random.randint(1, 4), random.randint(1, 5)
@@ -77,7 +77,7 @@ def test_lists_and_null_windows_evaluate_the_same_leaves_in_the_same_order(name)
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["sss-star", "dual-star"])
-def test_they_do_so_with_equal_leaves_too(name):
+def test_sss_star_and_its_mtd_form_agree_with_equal_leaves(name):
     random = Random(10)
 
     def grow(depth):
@@ -103,18 +103,18 @@ def best_ordered(branching, depth, value=0, turn=0):
 @pytest.mark.parametrize(
     "name", ["alpha-beta", "alpha-beta-hard", "scout", "pvs", "negascout-1", "negascout-2"]
 )
-def test_best_ordered_trees_take_the_least_leaves(name, branching, depth):
+def test_best_ordered_trees_need_the_minimum_leaves(name, branching, depth):
     tree = Tree(best_ordered(branching, depth))
     assert len(leaves(name, tree, depth)) == least_leaves(branching, depth)
 
 
-def test_minimax_takes_all_leaves():
+def test_minimax_visits_all_leaves():
     for branching, depth in ((3, 3), (2, 6)):
         assert len(leaves("minimax", RandomTree(branching, depth), depth)) == branching**depth
         assert all_leaves(branching, depth) == branching**depth
 
 
-def test_theory():
+def test_minimum_leaf_counts_and_branching_factors_are_known():
     counts = [least_leaves(b, d) for b, d in ((3, 3), (2, 4), (5, 4), (35, 4), (2, 10), (20, 3))]
     assert counts == [11, 7, 49, 2449, 63, 419]
     # For two children the root is the golden section.

@@ -34,7 +34,7 @@ def evaluated(name, root, depth):
 
 
 @pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta-hard"])
-def test_alpha_beta_of_tema_2(name):
+def test_alpha_beta_matches_the_tema_2_example(name):
     """Its nodes are numbered level by level: N8 to N15 are MIN, N16 to N31 the leaves.
 
     N16 = 20 makes N8; N18 = 19 cuts N19 off; N10 leaves the limit of 20 as it is, so N11 is cut
@@ -47,7 +47,7 @@ def test_alpha_beta_of_tema_2(name):
     assert leaves == [20, 23, 19, 27, 24, 18, 17]
 
 
-def test_scout_of_tema_2():
+def test_scout_matches_the_tema_2_example():
     """The first child is worth 8, the test of the second says no; alpha-beta prunes nothing."""
     first, second = [[8, 3], [2, 9]], [[10, 12], [7, 5]]
     value, leaves = evaluated("scout", [first, second], 3)
@@ -57,7 +57,7 @@ def test_scout_of_tema_2():
 
 
 @pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta-hard"])
-def test_alpha_beta_of_juegos(name):
+def test_alpha_beta_matches_the_juegos_example(name):
     """A has beta 3, and 5 cuts B off; the root has alpha 3, 0 cuts D off and 2 cuts E off."""
     a = [[1, 3], [5, 90]]
     d = [[0], [91, 92]]
@@ -65,7 +65,7 @@ def test_alpha_beta_of_juegos(name):
     assert evaluated(name, [a, d, e], 3) == (3, [1, 3, 5, 0, 2, -1])
 
 
-def test_minimax_of_busqueda_con_adversario():
+def test_minimax_matches_the_busqueda_con_adversario_example():
     """MAX can be sure of 9, and gets 16 if MIN plays badly."""
     assert evaluated("minimax", [[2, 7], [9, 16], [14, 5]], 2)[0] == 9
 
@@ -73,19 +73,19 @@ def test_minimax_of_busqueda_con_adversario():
 @pytest.mark.parametrize(
     ("opening", "value"), [("corner", -1), ("edge", -2), ("centre", 1)], ids=str
 )
-def test_tic_tac_toe_two_plies_deep(opening, value):
+def test_two_ply_search_rates_tic_tac_toe_openings(opening, value):
     """By open lines the centre is the best first move, when the other's answer is looked at."""
     game = TicTacToe()
     game.play({"corner": 0, "edge": 1, "centre": 4}[opening])
     assert round(-9 * Minimax(open_lines).search(game, 1).value) == value
 
 
-def test_tic_tac_toe_begins_in_the_centre():
+def test_minimax_opens_tic_tac_toe_in_the_centre():
     found = Minimax(open_lines).search(TicTacToe(), 2)
     assert (found.move, round(9 * found.value)) == (4, 1)
 
 
-def test_tic_tac_toe_evaluation():
+def test_tic_tac_toe_evaluation_counts_open_lines():
     """Five lines are open for MAX and four for MIN: f = 5 - 4 = 1."""
     game = TicTacToe()
     game.play(4)
@@ -100,7 +100,7 @@ def test_tic_tac_toe_evaluation():
 
 
 @pytest.mark.parametrize("game", [Grundy(7), Nim((1, 2, 3))], ids=["grundy", "nim"])
-def test_a_winning_strategy_is_a_sub_tree_of_won_leaves(game):
+def test_winning_strategy_covers_all_replies_and_ends_in_wins(game):
     """Who begins loses: after each of his moves the other has one that wins."""
     assert AndOr(evaluate).search(game, 99).value < 0
 
@@ -126,7 +126,7 @@ def test_a_winning_strategy_is_a_sub_tree_of_won_leaves(game):
 
 
 @pytest.mark.parametrize(("branching", "depth"), [(2, 6), (3, 4), (5, 3)])
-def test_progressive_deepening_costs_little(branching, depth):
+def test_minimax_node_counts_match_the_geometric_series(branching, depth):
     """There are B - 1 times as many leaves as other nodes; so the levels before cost 1 in B."""
     from agent.games.random_tree import RandomTree
 

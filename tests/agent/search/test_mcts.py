@@ -43,7 +43,7 @@ class TestTactics:
         assert found(game, final=final, rave=rave, solver=solver)[0] == "c2"
 
     @pytest.mark.thorough(keep=3)
-    def test_stops_the_others_win(self, final, rave, solver):
+    def test_builds_a_winning_threat_and_blocks_a_win(self, final, rave, solver):
         game = played(ConnectFour(), "4", "4", "5", "5")
         move, _ = found(game, final=final, rave=rave, solver=solver, playouts=2000)
         assert move in ("3", "6")
@@ -51,7 +51,7 @@ class TestTactics:
         assert found(game, final=final, rave=rave, solver=solver)[0] == "1"
 
 
-def test_draws_are_worth_nothing_to_both():
+def test_draws_have_value_zero():
     # The last square of a drawn board, for either player.
     game = played(TicTacToe(), "a3", "b3", "c3", "b2", "a2", "c2", "b1", "a1")
     assert found(game) == ("c1", 0)
@@ -59,7 +59,7 @@ def test_draws_are_worth_nothing_to_both():
 
 
 @pytest.mark.thorough
-def test_values_have_the_movers_sign():
+def test_values_are_from_the_movers_view():
     for heaps, wins in (([1, 2, 4], True), ([1, 2, 3], False)):
         _, value = found(Nim(heaps), playouts=4000)
         assert (value > 0) == wins
@@ -134,7 +134,7 @@ def test_flat_search_grows_no_tree():
     assert len(search.search(game, END).pv) == 1
 
 
-def test_the_tree_grows_towards_minimax():
+def test_uct_finds_the_minimax_move_where_flat_search_fails():
     # To the eye of random playouts the first move is better; the second holds against best play.
     tree = Tree([[[1, 1], [1, 1], [-1, -1]], [[0, 0], [0, 0], [0, 0]]])
     flat = UCB1(evaluate, UCTOptions(playouts=3000, seed=6)).search(tree, END)
@@ -142,7 +142,7 @@ def test_the_tree_grows_towards_minimax():
     assert (flat.move, grown.move) == (1, 2)
 
 
-def test_repeats_by_its_seed():
+def test_same_seed_repeats_the_search():
     results = [
         UCT(evaluate, UCTOptions(playouts=200, seed=seed)).search(Othello(6), END)
         for seed in (7, 7, 8)
@@ -151,7 +151,7 @@ def test_repeats_by_its_seed():
     assert results[0] != results[2]
 
 
-def test_a_policy_steers_the_playouts():
+def test_playouts_use_the_policy():
     calls = []
 
     def policy(game, moves, random):
@@ -162,14 +162,14 @@ def test_a_policy_steers_the_playouts():
     assert calls
 
 
-def test_depth_limit_asks_the_evaluation():
+def test_depth_limit_uses_the_evaluation():
     search = UCT(games.evaluation("othello"), UCTOptions(playouts=100, scale=64, seed=9))
     found = search.search(Othello(), 3)
     assert search.counts.seldepth == 3
     assert -1 <= found.value <= 1
 
 
-def test_stopped_it_answers_with_what_it_has():
+def test_node_limit_returns_the_best_move_so_far():
     search = UCT(evaluate, UCTOptions(playouts=10**9, node_limit=2000, seed=1))
     game = Othello(6)
     before = game.key()
@@ -182,14 +182,14 @@ def test_stopped_it_answers_with_what_it_has():
     assert game.key() == before
 
 
-def test_a_finished_game_has_its_value():
+def test_finished_game_returns_its_outcome():
     game = Nim([1])
     game.play(Take(0, 1))
     result = UCT(evaluate).search(game, END)
     assert (result.value, result.move) == (-1, None)
 
 
-def test_with_urgency_not_every_move_is_tried_first():
+def test_low_urgency_leaves_moves_untried():
     root = UCT(evaluate, UCTOptions(playouts=60, seed=1, urgency=0.1, exploration=0.1))
     root.search(Othello(), END)
     assert sum(child.visits for child in root.tree.children) == 60

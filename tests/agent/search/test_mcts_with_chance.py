@@ -28,7 +28,7 @@ def every_node(node):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("options", [{}, {"solver": True}, {"rave": 200.0}], ids=str)
-def test_the_value_of_pig_to_2_is_five_sevenths(options):
+def test_pig_to_two_has_value_five_sevenths(options):
     # Who rolls first wins with 2 to 6; else the other is in his place: p = 5/6 + (1 - p) / 6.
     found = uct(8000, **options).search(Pig(2), ENDLESS)
     assert found.move == "roll"
@@ -36,7 +36,7 @@ def test_the_value_of_pig_to_2_is_five_sevenths(options):
 
 
 @pytest.mark.parametrize(("men", "ways"), [("6+1", 15), ("5+2", 19), ("4+2", 23)])
-def test_the_mean_over_all_rolls_is_found(men, ways):
+def test_value_is_the_mean_over_all_rolls(men, ways):
     game = Backgammon(f"{men}/1x2")
     search = uct(4000)
     found = search.search(game, ENDLESS)
@@ -46,7 +46,7 @@ def test_the_mean_over_all_rolls_is_found(men, ways):
 
 
 @pytest.mark.thorough
-def test_events_come_as_often_as_they_are_likely():
+def test_chance_events_are_sampled_by_their_probability():
     game = Backgammon("6x2/6x2")
     search = uct(7200)
     search.search(game, ENDLESS)
@@ -55,7 +55,7 @@ def test_events_come_as_often_as_they_are_likely():
         assert abs(event.visits - expected) < 5 * expected**0.5
 
 
-def test_a_roll_is_played_for_what_later_rolls_make_of_it():
+def test_backgammon_value_matches_expectiminimax():
     game = Backgammon("5+2+1/1x2")
     game.play(Roll(2, 1))
     exact = Expectiminimax(lambda game: 0).search(game, 3)
@@ -63,7 +63,7 @@ def test_a_roll_is_played_for_what_later_rolls_make_of_it():
     assert found.value == pytest.approx(exact.value, abs=0.08)
 
 
-def test_only_what_all_events_agree_on_is_proven():
+def test_chance_node_is_proven_only_if_all_events_agree():
     game = Backgammon("1x2/1x2")  # the first roll bears both men off, whatever it is
     search = uct(400, solver=True)
     found = search.search(game, ENDLESS)
@@ -77,7 +77,7 @@ def test_only_what_all_events_agree_on_is_proven():
     assert certain[Roll(2, 1)] in {1, None}
 
 
-def test_depth_counts_moves_of_players():
+def test_depth_counts_player_moves_but_not_chance_events():
     asked = []
 
     def note(game):
@@ -90,13 +90,13 @@ def test_depth_counts_moves_of_players():
     assert len(game._states) == 1
 
 
-def test_a_flat_search_lets_dice_roll_too():
+def test_flat_search_plays_games_of_chance():
     search = UCB1(evaluate, UCTOptions(playouts=2000, seed=1))
     found = search.search(Pig(2), ENDLESS)
     assert found.pv == ("roll",)
 
 
-def test_the_game_is_where_it_was_however_a_search_ends():
+def test_game_is_restored_at_any_node_limit():
     game = Backgammon()
     for limit in range(1, 40, 3):
         options = UCTOptions(playouts=50, seed=limit, node_limit=limit)
@@ -105,7 +105,7 @@ def test_the_game_is_where_it_was_however_a_search_ends():
         assert game.key() == Backgammon().key()
 
 
-def test_batches_have_positions_of_players_alone():
+def test_batches_contain_no_chance_positions():
     sizes = []
 
     def judge(batch):
@@ -125,6 +125,6 @@ def test_batches_have_positions_of_players_alone():
     assert search.search(game, ENDLESS).pv == ()
 
 
-def test_repeats_by_its_seed():
+def test_same_seed_repeats_the_search():
     found = [uct(200).search(Pig(20), 3) for _ in range(2)]
     assert found[0] == found[1]

@@ -27,7 +27,7 @@ def search(kind, fen, depth, **window):
     return value, found.counts.nodes
 
 
-def test_saves_work_where_the_mover_is_ahead():
+def test_saves_nodes_when_the_mover_is_ahead():
     value, nodes = search(AlphaBeta, QUIET, 4, alpha=99, beta=100)
     null_value, null_nodes = search(NullMove, QUIET, 4, alpha=99, beta=100)
     assert value >= 100
@@ -39,13 +39,13 @@ def test_finds_mates():
     assert search(NullMove, "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 4)[0] == 32_000 - 3
 
 
-def test_no_pass_in_check_nor_with_pawns_alone():
+def test_null_move_is_disabled_in_check_and_pawn_endgames():
     assert PlainGame(chess.Board(QUIET)).may_pass()
     assert not PlainGame(chess.Board("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1")).may_pass()
     assert not PlainGame(chess.Board("4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1")).may_pass()
 
 
-def test_a_game_without_passing_is_searched_as_ever():
+def test_equals_alpha_beta_in_games_without_passing():
     evaluation = games.evaluation("tic-tac-toe")
     game = games.new_game("tic-tac-toe")
     null, plain = NullMove(evaluation), AlphaBeta(evaluation)

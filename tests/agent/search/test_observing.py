@@ -50,7 +50,7 @@ def of(kind, events):
 @pytest.mark.thorough(keep=20)
 @pytest.mark.parametrize("name", algorithms())
 @pytest.mark.parametrize("game_name", ["random-tree", "connect-four", "pig"])
-def test_watching_changes_nothing(name, game_name):
+def test_observing_does_not_change_the_search(name, game_name):
     kind = algorithms()[name]
     game = games.new_game(game_name)
     if isinstance(game, Chance) and name != "expectiminimax":
@@ -82,7 +82,7 @@ def test_watching_changes_nothing(name, game_name):
     ],
     ids=lambda each: each.name if isinstance(each, type) else "+".join(each),
 )
-def test_every_leaf_and_every_cut_is_told(kind, options):
+def test_every_leaf_and_cutoff_is_reported(kind, options):
     events, evaluation = [], games.evaluation("connect-four")
     search = searching(observed(kind, events.append), evaluation, **options)
     search.search(games.new_game("connect-four"), 4)
@@ -90,7 +90,7 @@ def test_every_leaf_and_every_cut_is_told(kind, options):
     assert len(of(CutOff, events)) == search.counts.cutoffs > 0
 
 
-def test_expectiminimax_tells_that_it_begins_anew():
+def test_expectiminimax_reports_a_restart():
     events = []
     search = observed(Expectiminimax, events.append)(lambda game: 5 * game.state.rolled)
     game = games.new_game("pig")
@@ -102,7 +102,7 @@ def test_expectiminimax_tells_that_it_begins_anew():
     assert len(of(Visited, events[begun[-1] :])) == search.counts.nodes == alone.counts.nodes
 
 
-def test_alpha_beta_step_by_step():
+def test_alpha_beta_reports_every_step():
     _, found, events = watch(AlphaBeta, Tree(SMALL), 2)
     assert found.value == 3
     assert [event for event in events if not isinstance(event, Visited)] == [
@@ -125,7 +125,7 @@ def test_alpha_beta_step_by_step():
     ]
 
 
-def test_scout_asks_and_enters_again():
+def test_scout_reports_tests_and_re_searches():
     _, _, events = watch(Scout, Tree([[3, 12], [7, 4]]), 2)
     assert Entered((2,), False, "test", test=(">", 3)) in events
     assert Returned((2,), False, True) in events
@@ -133,7 +133,7 @@ def test_scout_asks_and_enters_again():
     assert {event.label for event in of(Entered, events) if event.again} == {(2,), (2, 2)}
 
 
-def test_mtd_answers_from_memory():
+def test_mtd_reports_table_hits_and_re_searches():
     search, _, events = watch(MTD, RandomTree(3, 4, seed=2), 4)
     remembered = [event for event in of(Returned, events) if event.remembered]
     assert len(remembered) == search.counts.table_hits > 0
@@ -142,7 +142,7 @@ def test_mtd_answers_from_memory():
 
 
 @pytest.mark.parametrize("kind", algorithms().values(), ids=lambda kind: kind.name)
-def test_values_are_those_of_max(kind):
+def test_reported_values_are_from_the_view_of_max(kind):
     """Whichever side an algorithm takes: a leaf's value is the tree's own."""
     options = {"playouts": 10, "seed": 1, "scale": 81} if issubclass(kind, UCT) else {}
     game = RandomTree(3, 4, seed=4)
@@ -158,12 +158,12 @@ def test_values_are_those_of_max(kind):
         assert root[-1] == found.value
 
 
-def test_sss_star_tells_the_values_at_the_end():
+def test_sss_star_reports_the_final_value():
     _, found, events = watch(SSSStar, Tree(SMALL), 2)
     assert {event.label: event.value for event in of(Returned, events)}[()] == found.value == 3
 
 
-def test_b_star_tells_every_change_of_a_bound():
+def test_b_star_reports_every_bound_change():
     _, found, events = watch(BStar, RandomTree(3, 3, seed=1), 3)
     last = {}
     for event in of(Narrowed, events):
@@ -178,7 +178,7 @@ def test_b_star_tells_every_change_of_a_bound():
     )
 
 
-def test_mcts_tells_playouts_and_counts():
+def test_mcts_reports_playouts_and_visits():
     _, _, events = watch(UCT, RandomTree(2, 4, seed=1), 4, playouts=30, seed=2, scale=16)
     assert len(of(PlayedOut, events)) == 30
     visits = {event.label: event.visits for event in of(Counted, events)}
@@ -186,7 +186,7 @@ def test_mcts_tells_playouts_and_counts():
     assert visits[1,] + visits[2,] == 30
 
 
-def test_a_search_that_is_stopped_leaves_the_game_as_it_was():
+def test_stopped_search_restores_the_observed_game():
     game = RandomTree(3, 4)
     with pytest.raises(SearchStopped):
         watch(AlphaBeta, game, 4, node_limit=10)
@@ -194,7 +194,7 @@ def test_a_search_that_is_stopped_leaves_the_game_as_it_was():
     assert "play" not in vars(game)
 
 
-def test_a_game_that_cannot_be_watched_is_named():
+def test_rejects_a_game_that_cannot_be_observed():
     class Rigid:
         __slots__ = ()
         turn = 0

@@ -33,7 +33,7 @@ def only_moves(count):
 @pytest.mark.parametrize("name", BY_VALUE)
 class TestValue:
     @pytest.mark.thorough(keep=5)
-    def test_of_the_only_move(self, name):
+    def test_only_move_has_the_minimax_value(self, name):
         """The value -6 is only a bound: the second leaf is worth -7."""
         assert algorithm(name)(evaluate).search(Tree([[-6, -7]]), 2).value == -7
         for root in only_moves(80):
@@ -41,15 +41,15 @@ class TestValue:
             assert found.value == Minimax(evaluate).search(Tree(root), 5).value
             assert found.pv[0] == 1
 
-    def test_of_a_single_line(self, name):
+    def test_single_line_has_the_value_of_its_leaf(self, name):
         found = algorithm(name)(evaluate).search(Tree([[[[3]]]]), 9)
         assert found.value == 3
         assert found.pv[:1] == (1,)
 
-    def test_of_the_only_move_at_the_horizon(self, name):
+    def test_only_move_at_the_horizon_has_its_evaluation(self, name):
         assert algorithm(name)(lambda game: 5).search(Tree([[-6, -7]]), 1).value == -5
 
-    def test_of_a_leaf(self, name):
+    def test_leaf_root_returns_its_value_without_a_move(self, name):
         for depth in (0, 3):
             found = algorithm(name)(evaluate).search(Tree(-4), depth)
             assert (found.value, found.pv) == (-4, ())
@@ -58,7 +58,7 @@ class TestValue:
 
 @pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", algorithms())
-def test_a_move_is_found_wherever_there_is_one(name):
+def test_every_algorithm_finds_the_only_move(name):
     options = {"playouts": 20, "seed": 1} if issubclass(algorithms()[name], UCT) else {}
     for root in only_moves(20):
         found = searching(name, evaluate, **options).search(Tree(root), 5)
@@ -69,7 +69,7 @@ def test_a_move_is_found_wherever_there_is_one(name):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1, 1e7, 1e30])
-def test_best_node_search_on_any_scale(scale):
+def test_best_node_search_works_on_any_value_scale(scale):
     """The range of its first guess is no bound of the values."""
     random = Random(32)
     for _ in range(60):

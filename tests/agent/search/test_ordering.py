@@ -16,7 +16,7 @@ def nodes(depth=5, **orderings):
     return search.counts.nodes
 
 
-def test_every_technique_saves_work_on_connect_four():
+def test_every_ordering_technique_saves_nodes_in_connect_four():
     plain = nodes()
     for orderings in (
         {"ratings": True},
@@ -28,7 +28,7 @@ def test_every_technique_saves_work_on_connect_four():
         assert nodes(**orderings) < plain, orderings
 
 
-def test_perfect_knowledge_of_the_successors_takes_the_least_leaves():
+def test_perfect_ordering_visits_the_minimum_leaves():
     def oracle(game):
         return Minimax(no_evaluation).search(game, 99).value
 
@@ -38,7 +38,7 @@ def test_perfect_knowledge_of_the_successors_takes_the_least_leaves():
         assert search.counts.leaves == least_leaves(3, 4)
 
 
-def test_preliminary_order_is_by_backed_up_values_above_its_level_only():
+def test_preliminary_search_orders_by_backed_up_values():
     values = {(1, 1): 5, (1, 2): 1, (2, 1): 3, (2, 2): 4}
     tree = Tree([[[0, 0], [0, 0]], [[0, 0], [0, 0]]])
     ordering = Ordering(successors=lambda game: values[game.key()], preliminary=2)
@@ -50,7 +50,7 @@ def test_preliminary_order_is_by_backed_up_values_above_its_level_only():
     assert ordering.sort(tree, [1, 2], 2) == [1, 2]
 
 
-def test_refutations_outlive_the_search():
+def test_refutation_table_saves_leaves_in_the_next_search():
     refutations = {}
     game = RandomTree(4, 5, seed=3)
     leaves = []
@@ -64,7 +64,7 @@ def test_refutations_outlive_the_search():
     assert leaves[1] < leaves[0]
 
 
-def test_killers_keep_the_last_two():
+def test_killers_keep_the_last_two_moves_per_ply():
     killers = Killers()
     for move in "abb":
         killers.add(3, move)
@@ -84,7 +84,7 @@ def test_history_counts_by_player_and_depth():
     assert (history.score(0, "a"), history.score(1, "a"), history.score(1, "b")) == (10, 0, 0)
 
 
-def test_classes_order_checks_captures_threats_forward_and_backward():
+def test_moves_are_sorted_by_class_with_checks_first():
     game = games.new_game("chess", fen="4k3/8/2p5/3q4/8/2N5/1R6/4K3 w - - 0 1")
     ordered = Ordering(classes=True).sort(game, game.moves(), 0)
     classes = [game.move_class(move) for move in ordered]
@@ -93,7 +93,7 @@ def test_classes_order_checks_captures_threats_forward_and_backward():
     assert {*map(int, classes)} == {0, 1, 2, 3, 4, 5}
 
 
-def test_classes_save_work_in_chess_and_checkers():
+def test_move_classes_save_nodes_in_chess_and_checkers():
     for name, depth in (("chess", 3), ("checkers", 5)):
         counts = []
         for classes in (False, True):
@@ -108,7 +108,7 @@ def test_classes_save_work_in_chess_and_checkers():
         assert counts[1] < counts[0], name
 
 
-def test_the_last_turn_orders_cut_moves_first_and_then_by_value():
+def test_last_turn_ordering_puts_cutoff_moves_first_then_values():
     game = games.new_game("connect-four")
     ordering = Ordering(last_turn=True)
     ordering.note(game, 5, 0.25)
@@ -122,7 +122,7 @@ def test_the_last_turn_orders_cut_moves_first_and_then_by_value():
     assert ordering.sort(game, game.moves(), 0) == [0, 1, 2, 3, 4, 5, 6]
 
 
-def test_the_last_turn_saves_work_in_the_next():
+def test_last_turn_ordering_saves_nodes_in_the_next_search():
     game = games.new_game("connect-four")
     plain = AlphaBeta(evaluate)
     learning = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(last_turn=True)))
@@ -133,7 +133,7 @@ def test_the_last_turn_saves_work_in_the_next():
     assert learning.counts.nodes < plain.counts.nodes
 
 
-def test_a_refutation_is_played_as_the_games_own_move():
+def test_refutation_is_returned_as_the_games_move_type():
     game = games.new_game("nim")
     ordering = Ordering(refutations={game.key(): (1, 4)})
     first = ordering.sort(game, list(game.moves()), 0)[0]

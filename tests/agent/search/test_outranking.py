@@ -87,7 +87,7 @@ def found_by(name, evaluate, game, depth, seed):
 @pytest.mark.parametrize("name", algorithms())
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), scale=scales)
-def test_a_won_move_is_played(name, game_name, depth, seed, scale):
+def test_plays_an_immediate_win(name, game_name, depth, seed, scale):
     game = before_the_end(game_name, seed, 1)
     assume(game is not None)
     mover = game.turn
@@ -105,7 +105,7 @@ def test_a_won_move_is_played(name, game_name, depth, seed, scale):
 @pytest.mark.parametrize("name", sorted(algorithms().keys() - BLIND_TO_ANSWERS))
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), scale=scales)
-def test_a_lost_move_is_avoided(name, game_name, seed, scale):
+def test_avoids_an_immediate_loss(name, game_name, seed, scale):
     game = before_the_end(game_name, seed, 2)
     assume(game is not None)
     mover = game.turn
@@ -121,7 +121,7 @@ def test_a_lost_move_is_avoided(name, game_name, seed, scale):
 
 
 @pytest.mark.parametrize("name", sorted(name for name, kind in algorithms().items() if kind.exact))
-def test_values_are_reported_as_they_were_given(name):
+def test_values_are_reported_on_the_evaluations_scale(name):
     game = TicTacToe()
     for text in ("a3", "b3", "a2", "c3"):
         game.play(find_move(game, text))
@@ -138,7 +138,7 @@ def test_values_are_reported_as_they_were_given(name):
 
 @pytest.mark.parametrize("name", algorithms())
 @pytest.mark.parametrize("value", [inf, -inf, nan])
-def test_what_is_no_finite_number_is_refused_by_name(name, value):
+def test_rejects_infinite_and_nan_evaluations(name, value):
     def endless(game):
         return value
 
@@ -149,7 +149,7 @@ def test_what_is_no_finite_number_is_refused_by_name(name, value):
     assert game.key() == key
 
 
-def test_whole_numbers_beyond_all_floats_are_taken():
+def test_accepts_integers_beyond_the_float_range():
     game = before_the_end("tic-tac-toe", 3, 1)
     assert Minimax(lambda game: 10**400).search(game, 1).decided
 
@@ -165,7 +165,7 @@ def test_whole_numbers_beyond_all_floats_are_taken():
     ids=["table", "ordering", "beyond"],
 )
 @pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-1", "null-move"])
-def test_techniques_take_no_evaluation_for_a_win(name, options):
+def test_techniques_do_not_mistake_evaluations_for_wins(name, options):
     random = Random(4)
     for _ in range(40):
         game = TicTacToe()
@@ -194,20 +194,20 @@ def test_ordering_and_pruning_put_the_win_first():
     assert won(game, Pruned(game, misled, 1).moves()[0], mover)
 
 
-def test_levels_of_progressive_deepening_tell_wins():
+def test_iterative_deepening_reports_wins_at_every_depth():
     game = before_the_end("tic-tac-toe", 3, 1)
     for level in Deepening(AlphaBeta(raw)).levels(game, list(game.moves()), 2, lines=3):
         assert level.lines[0][0] == 1
         assert won(game, level.lines[0][1][0], game.turn)
 
 
-def test_a_greater_win_is_better_than_a_smaller_one():
+def test_decided_othello_value_is_the_disc_difference():
     """Othello's utility is the difference in discs; what is reported is just that."""
     found = AlphaBeta(lambda game: 1000).search(Othello(4), 99)
     assert (found.value, found.decided) == (-8, True)
 
 
-def test_leaves_of_a_tree_are_on_the_scale_of_its_evaluation():
+def test_tree_leaves_and_evaluations_share_one_scale():
     def six(game):
         return -6 if game.turn else 6
 
@@ -231,11 +231,11 @@ class TestGamesOfChance:
         return game
 
     @pytest.mark.parametrize("depth", [1, 2])
-    def test_the_won_move_is_played(self, depth):
+    def test_expectiminimax_plays_an_immediate_win(self, depth):
         found = Expectiminimax(lead).search(self.game(6, "roll", "6"), depth)
         assert (found.move, found.value, found.decided) == ("hold", 1, True)
 
-    def test_the_lost_move_is_avoided(self):
+    def test_result_that_depends_on_dice_is_not_decided(self):
         """The other, who has enough to win, gets the turn if one holds."""
         game = self.game(12, "roll", "2", "hold", "roll", "6", "roll", "5", "hold")
         game.play("roll")
@@ -244,7 +244,7 @@ class TestGamesOfChance:
         found = Expectiminimax(lead).search(game, 2)
         assert not found.decided
 
-    def test_a_share_of_a_win_keeps_its_odds(self):
+    def test_fractional_evaluations_are_weighed_against_wins(self):
         """An evaluation that stays below a win is weighed against it as it is."""
         share = Expectiminimax(lambda game: lead(game) / 100)
         search = Expectiminimax(lambda game: lead(game) / 100)
@@ -253,7 +253,7 @@ class TestGamesOfChance:
         assert share.search(game, 2).value != search.search(game, 2).value
         assert abs(share.search(game, 2).value) < 1
 
-    def test_counts_are_those_of_the_search_that_was_finished(self):
+    def test_counts_exclude_an_abandoned_search(self):
         tame, wild = Expectiminimax(lambda game: 0), Expectiminimax(lead)
         game = self.game(30)
         for depth in (1, 2):
@@ -265,7 +265,7 @@ class TestGamesOfChance:
 
 @pytest.mark.parametrize("name", [*algorithms(), "alpha-beta+table+killers", "mcts+solver=false"])
 @pytest.mark.parametrize("depth", [1, 2])
-def test_whoever_is_driven_by_a_player_plays_the_won_move(name, depth):
+def test_every_game_searcher_plays_an_immediate_win(name, depth):
     game = TicTacToe()
     for text in ("a3", "b3", "a2", "c3"):
         game.play(find_move(game, text))
@@ -274,7 +274,7 @@ def test_whoever_is_driven_by_a_player_plays_the_won_move(name, depth):
     assert game.text(last.pv[0]) == "a1"
 
 
-def test_written_configurations_too():
+def test_configured_algorithms_play_an_immediate_win():
     game = before_the_end("tic-tac-toe", 3, 1)
     for text in ("alpha-beta+successors", "pvs+preliminary=2", "mcts+rave=10", "bns+low=-3+high=3"):
         search = configuration.read(text).new(game, raw, seed=1)

@@ -34,11 +34,11 @@ def suggested(game, patterns, **options):
         (("b2",), "a3"),
     ],
 )
-def test_tic_tac_toe(moves, best):
+def test_patterns_suggest_the_best_tic_tac_toe_move(moves, best):
     assert suggested(played("tic-tac-toe", *moves), THREE)[0] == best
 
 
-def test_a_player_of_patterns_alone_hardly_loses_tic_tac_toe_to_chance():
+def test_pattern_player_rarely_loses_tic_tac_toe_to_random_moves():
     random = Random(3)
     lost = 0
     for round_ in range(100):
@@ -61,24 +61,24 @@ def test_a_player_of_patterns_alone_hardly_loses_tic_tac_toe_to_chance():
         ("334", "5"),  # two that are open on both sides
     ],
 )
-def test_connect_four(moves, best):
+def test_patterns_suggest_urgent_connect_four_moves(moves, best):
     found = suggested(played("connect-four", *moves), FOUR, turned=False)
     assert (found[0] if found else None) == best
 
 
-def test_a_disc_must_come_to_rest_where_the_pattern_wants_it():
+def test_connect_four_patterns_suggest_only_legal_moves():
     game = played("connect-four", *"1223343")
     assert all(move in game.moves() for move in Patterns(FOUR, turned=False).moves(game))
 
 
-def test_patterns_are_turned_only_if_asked():
+def test_patterns_are_not_rotated_when_turned_is_false():
     game = played("tic-tac-toe", "a3", "b2", "a2", "c3")
     assert suggested(game, ["m m *"]) == ["a1"]
     assert suggested(game, ["m m *"], turned=False) == []
 
 
 @pytest.mark.thorough
-def test_they_save_work():
+def test_pattern_ordering_saves_nodes():
     nodes = []
     for patterns in (None, Patterns(FOUR, turned=False)):
         search = AlphaBeta(
@@ -93,6 +93,6 @@ def test_they_save_work():
 
 
 @pytest.mark.parametrize("pattern", ["", "mm", "m*\nm", "m**", "mx*"])
-def test_a_wrong_pattern_is_refused(pattern):
+def test_rejects_invalid_patterns(pattern):
     with pytest.raises(ValueError, match="is no pattern"):
         Patterns([pattern])

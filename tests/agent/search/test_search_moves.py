@@ -17,7 +17,7 @@ def best(searcher, game, *moves):
 
 
 @pytest.mark.parametrize("algorithm", ["mcts", "alpha-beta", "pvs", "mtd-f", "sss-star", "minimax"])
-def test_only_they_are_played(algorithm):
+def test_only_requested_root_moves_are_played(algorithm):
     """Also after a search of all moves, and one of others, whose table would know better."""
     game = TicTacToe()
     search = make_search(algorithm, game, catalogue.find("tic-tac-toe").evaluate, 1, 200)
@@ -30,7 +30,7 @@ def test_only_they_are_played(algorithm):
     assert best(searcher, game) in moves
 
 
-def test_what_makes_no_sense_may_be_asked_for():
+def test_requested_moves_may_fill_eyes_or_pass():
     """A move into an own eye, which the tree leaves out otherwise."""
     game = Go(3, komi=0)
     for text in ("A2", "B1", "B2"):

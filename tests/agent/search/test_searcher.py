@@ -69,7 +69,7 @@ def searcher(game, name, game_name, **options):
 
 
 @pytest.mark.parametrize("name", [MCTS, *algorithms()])
-def test_every_algorithm_takes_the_win_in_time(ask, name):
+def test_every_algorithm_plays_an_immediate_win(ask, name):
     game = TicTacToe()
     for text in ("a3", "a2", "b3", "b2"):
         game.play(find_move(game, text))
@@ -94,7 +94,7 @@ def plies_to_win(game, winner):
 
 
 @pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta+table", "pvs", "mtd-f", "sss-star"])
-def test_wins_as_quickly_as_can_be_and_remembers_how(name):
+def test_each_move_shortens_the_win(name):
     """X wins after O has taken an edge: every move of X brings the end nearer, whatever O does."""
     game = TicTacToe()
     for text in ("b2", "b3"):
@@ -131,14 +131,14 @@ def test_stops_at_once_with_a_legal_move(ask, name):
     assert time.monotonic() - began < 30
 
 
-def test_time_ends_the_search(ask):
+def test_time_limit_ends_the_search(ask):
     began = time.monotonic()
     result, _ = ask(Go(9), MCTS, Limits(clock=SideClock(0.0, overtime=Overtime(0.1))))
     assert 0.05 <= time.monotonic() - began < 20
     assert result.meant <= 0.1
 
 
-def test_listeners_hear_the_best_moves_first(ask):
+def test_lines_are_reported_in_order_of_visits(ask):
     game = Go(5)
     result, recorder = ask(game, MCTS, Limits(), lines=100, playouts=300)
     last = [info for info in recorder.infos if info.depth == recorder.infos[-1].depth]
@@ -149,7 +149,7 @@ def test_listeners_hear_the_best_moves_first(ask):
     assert order == sorted(order, reverse=True)
 
 
-def test_a_long_search_tells_its_lines_as_they_stand(ask):
+def test_progress_contains_the_current_lines(ask):
     def stop_later(job):
         threading.Timer(0.5, job.stop.set).start()
 
@@ -159,7 +159,7 @@ def test_a_long_search_tells_its_lines_as_they_stand(ask):
     assert seen == sorted(seen)
 
 
-def test_defaults():
+def test_default_algorithm_depends_on_the_game():
     assert default_algorithm(Go(5)) == MCTS
     assert default_algorithm(TicTacToe()) == "alpha-beta"
     assert default_algorithm(Pig()) == "expectiminimax"
@@ -167,14 +167,14 @@ def test_defaults():
         make_search("alpha-beta", Pig(), lambda game: 0)
 
 
-def test_chance_draws_by_probability():
+def test_draw_event_follows_the_probabilities():
     game = Pig()
     game.play("roll")
     assert [draw_event(game, number / 6 + 0.01) for number in range(6)] == list("123456")
     assert draw_event(game, 1.0) == "6"
 
 
-def test_what_is_not_written_suits_the_game():
+def test_default_options_depend_on_the_game():
     game, evaluate = TicTacToe(), catalogue.evaluation("tic-tac-toe")
     assert make_search("alpha-beta", game, evaluate).table is not None
     assert make_search("alpha-beta+killers", game, evaluate).table is None
@@ -185,7 +185,7 @@ def test_what_is_not_written_suits_the_game():
 
 
 @pytest.mark.parametrize(("more", "most"), [({}, 40), ({"playouts": 15}, 15)])
-def test_playouts_that_are_written_are_the_most(more, most):
+def test_configured_playouts_are_an_upper_limit(more, most):
     game = Go(5)
     *_, last = searcher(game, "mcts+playouts=40", "go", **more).deepen(game, Limits(), 1)
     search = searcher(game, "mcts+playouts=40", "go", **more)._search
@@ -194,7 +194,7 @@ def test_playouts_that_are_written_are_the_most(more, most):
     assert last.pv[0] == infos[-len([i for i in infos if i.depth == infos[-1].depth])].pv[0]
 
 
-def test_what_leaves_no_choice_is_played_without_delay(ask):
+def test_forced_move_is_played_without_delay(ask):
     game = TicTacToe()
     for text in ("b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1"):
         game.play(find_move(game, text))
@@ -202,7 +202,7 @@ def test_what_leaves_no_choice_is_played_without_delay(ask):
     assert result.move == find_move(game, "c1")
 
 
-def test_an_evaluation_that_sleeps_is_given_up(ask, tmp_path):
+def test_sleeping_evaluation_is_abandoned(ask, tmp_path):
     file = tmp_path / "sleepy.py"
     file.write_text("import time\ndef f(game):\n    time.sleep(3)\n    return 0\n")
     game = TicTacToe()
@@ -214,7 +214,7 @@ def test_an_evaluation_that_sleeps_is_given_up(ask, tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_game_that_loops_is_given_up_and_stands_as_it_stood(ask, tmp_path):
+def test_looping_game_is_abandoned_and_restored(ask, tmp_path):
     file = tmp_path / "endless.py"
     file.write_text(
         "from agent.games.tic_tac_toe import TicTacToe\n"
@@ -232,7 +232,7 @@ def test_a_game_that_loops_is_given_up_and_stands_as_it_stood(ask, tmp_path):
 
 
 @pytest.mark.parametrize(("played", "best"), [("", "B2"), ("A2 A1", "B1")])
-def test_a_move_without_any_search_is_likely_to_be_good(played, best):
+def test_zero_node_go_move_avoids_the_edge_and_captures(played, best):
     """Not on the first line of an empty board, and a capture where there is one."""
     game = Go(5)
     for text in played.split():

@@ -41,7 +41,7 @@ def random_trees(count):
         yield RandomTree(random.randint(2, 4), depth, seed), depth
 
 
-def test_two_valued_minimax_finds_the_winner_with_less_work():
+def test_two_valued_minimax_finds_the_winner_with_fewer_nodes():
     fewer = 0
     for game, wins in won_games():
         search, whole = TwoValuedMinimax(evaluate), Minimax(evaluate)
@@ -72,7 +72,7 @@ def test_best_node_search_finds_the_best_move(table):
         assert game.key() == ()
 
 
-def test_best_node_search_with_equal_moves():
+def test_best_node_search_finds_one_of_equal_best_moves():
     random = Random(12)
     for _ in range(200):
         game = Tree([[random.randint(0, 2) for _ in range(3)] for _ in range(3)])
@@ -82,7 +82,7 @@ def test_best_node_search_with_equal_moves():
         assert Minimax(evaluate).search(game, 1).value == -best
 
 
-def test_best_node_search_at_the_end_of_a_game():
+def test_best_node_search_returns_no_move_in_a_finished_game():
     assert BestNodeSearch(evaluate).search(Tree(7), 3).pv == ()
 
 
@@ -99,7 +99,7 @@ def true_bounds(slack, seed):
 
 @pytest.mark.parametrize("strategy", ["prove-best", "disprove-rest", "widest"])
 class TestBStar:
-    def test_finds_the_best_move_within_true_bounds(self, strategy):
+    def test_finds_the_best_move_within_valid_bounds(self, strategy):
         for seed, (game, depth) in enumerate(random_trees(100)):
             search = BStar(evaluate, BStarOptions(bounds=true_bounds(30, seed), strategy=strategy))
             exact = AlphaBeta(evaluate).search(game, depth)
@@ -108,7 +108,7 @@ class TestBStar:
             assert found.value <= exact.value
             assert game.key() == ()
 
-    def test_finds_it_without_bounds(self, strategy):
+    def test_finds_the_best_move_without_bounds(self, strategy):
         for game, depth in random_trees(60):
             exact = AlphaBeta(evaluate).search(game, depth)
             assert (
@@ -116,7 +116,7 @@ class TestBStar:
                 == exact.move
             )
 
-    def test_good_bounds_save_work(self, strategy):
+    def test_tight_bounds_save_nodes(self, strategy):
         game = RandomTree(3, 5, seed=3)
         exact, none = (
             BStar(evaluate, BStarOptions(bounds=bounds, strategy=strategy))
@@ -126,7 +126,7 @@ class TestBStar:
         none.search(game, 5)
         assert exact.counts.nodes < none.counts.nodes / 2
 
-    def test_the_games_own_bounds_are_taken(self, strategy):
+    def test_uses_the_games_own_bounds(self, strategy):
         own, none = (
             BStar(evaluate, BStarOptions(bounds=bounds, strategy=strategy))
             for bounds in (None, lambda game: (-inf, inf))
@@ -139,11 +139,11 @@ class TestBStar:
             assert search.search(game, 9).move == only
         assert own.counts.leaves < none.counts.leaves
 
-    def test_bounds_that_contradict_the_leaves_do_not_hold_it_up(self, strategy):
+    def test_terminates_with_bounds_that_contradict_the_leaves(self, strategy):
         search = BStar(evaluate, BStarOptions(bounds=lambda game: (-1, 1), strategy=strategy))
         assert search.search(RandomTree(3, 4, seed=1), 4).move is not None
 
-    def test_a_position_of_known_value_has_a_move_all_the_same(self, strategy):
+    def test_position_of_known_value_still_returns_a_move(self, strategy):
         game = TicTacToe()
         for move in (0, 1, 2, 4, 3, 5, 7, 6):  # neither side has a line left
             game.play(move)
@@ -151,13 +151,13 @@ class TestBStar:
         found = BStar(evaluate, BStarOptions(strategy=strategy)).search(game, 9)
         assert (found.value, found.move) == (0, 8)
 
-    def test_equal_moves_do_not_hold_it_up(self, strategy):
+    def test_terminates_with_equal_moves(self, strategy):
         assert (
             BStar(evaluate, BStarOptions(strategy=strategy)).search(Tree([[1, 1], [1, 1]]), 2).value
             == 1
         )
 
-    def test_leaves_the_game_as_it_was(self, strategy):
+    def test_stops_and_errors_restore_the_game(self, strategy):
         game = RandomTree(3, 4, seed=1)
         with pytest.raises(SearchStopped):
             BStar(evaluate, BStarOptions(strategy=strategy, node_limit=20)).search(game, 4)
@@ -191,7 +191,7 @@ def assert_wins(game, strategy, winner):
         game.undo()
 
 
-def test_and_or_gives_a_strategy_exactly_where_there_is_one():
+def test_and_or_returns_a_strategy_only_for_won_games():
     for game, wins in won_games():
         search = AndOr(evaluate)
         assert (search.search(game, 99).value > 0) == wins
@@ -200,7 +200,7 @@ def test_and_or_gives_a_strategy_exactly_where_there_is_one():
             assert_wins(game, search.strategy, winner=0)
 
 
-def test_and_or_solves_for_the_second_player_too():
+def test_and_or_solves_for_the_second_player():
     game = Grundy(7)
     assert AndOr(evaluate).search(game, 99).value < 0
     for move in list(game.moves()):
@@ -218,7 +218,7 @@ def test_and_or_counts_a_draw_as_not_won():
     assert AndOr(evaluate).search(game, 99).value < 0
 
 
-def test_strategy_of_the_smallest_game():
+def test_strategy_for_a_one_move_game_has_two_nodes():
     search = AndOr(evaluate)
     found = search.search(Nim([2]), 9)
     assert found.pv == ((0, 2),)

@@ -61,7 +61,7 @@ def own(game):
     return 0.0
 
 
-def test_an_evaluation_that_hangs_too_often_rests_until_it_returns(released):
+def test_repeatedly_hung_evaluation_is_disabled_until_it_returns(released):
     def hang(game):
         # A wait in C is not broken off.
         released.wait(20)
@@ -87,14 +87,14 @@ def test_an_evaluation_that_hangs_too_often_rests_until_it_returns(released):
     assert len(made.reports) == 1
 
 
-def test_a_search_that_goes_on_is_not_given_up(released):
+def test_finished_search_is_not_abandoned(released):
     made = Made(own)
     thread = made.search()
     thread.join(20)
     assert made.source.give_up(thread) is None
 
 
-def test_each_game_begins_with_a_new_search_and_what_cannot_be_kept_is_told():
+def test_new_game_creates_a_search_and_reports_save_errors():
     made = Made(own)
     before = len(made.evaluations)
     made.source.new_game()

@@ -9,7 +9,7 @@ DATA = Path(__file__).parents[2] / "data" / "trees"
 ROWS = Path(__file__).parents[3] / "kempelen" / "lab" / "notes_sss_star.txt"
 
 
-def test_the_run_of_the_lecture_notes_row_by_row():
+def test_states_match_the_lecture_notes_row_by_row():
     rows = []
     search = SSSStar(
         evaluate,
@@ -24,7 +24,7 @@ def test_the_run_of_the_lecture_notes_row_by_row():
     assert search.counts.peak_open == 4
 
 
-def test_alpha_beta_cuts_nothing_there():
+def test_alpha_beta_has_no_cutoffs_in_the_example():
     search = AlphaBeta(evaluate)
     assert search.search(Tree(EXAMPLE), 4).value == 11
     assert search.counts.leaves == 16

@@ -8,7 +8,7 @@ from agent.search.symmetry import Folded
 EXACT = [name for name, search in algorithms().items() if search.exact]
 
 
-def test_tic_tac_toe_begins_in_three_ways_and_has_765_positions():
+def test_folded_tic_tac_toe_has_3_openings_and_765_positions():
     game = Folded(catalogue.new_game("tic-tac-toe"))
     assert [game.game.text(move) for move in game.moves()] == ["a3", "b3", "b2"]
     assert sum(count_positions(game, 9)) == 765
@@ -17,7 +17,7 @@ def test_tic_tac_toe_begins_in_three_ways_and_has_765_positions():
 @pytest.mark.thorough(keep=14)
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("game_name", ["tic-tac-toe", "connect-four", "nim"])
-def test_every_exact_algorithm_finds_the_same_value_with_less_work(name, game_name):
+def test_folding_keeps_the_value_and_saves_nodes(name, game_name):
     evaluate = catalogue.evaluation(game_name)
     options = {"heaps": (2, 2, 2)} if game_name == "nim" else {}
     game = catalogue.new_game(game_name, **options)

@@ -11,7 +11,7 @@ from agent.threads.latch import Latch
 from tests.waiting import PATIENCE
 
 
-def test_what_it_returns_or_raises_comes_out():
+def test_result_or_exception_is_passed_on():
     fine, failing = Apart(lambda: 5, "fine"), Apart(lambda: 1 / 0, "failing")
     assert fine.wait(timeout=PATIENCE)
     assert fine.result() == 5
@@ -21,7 +21,7 @@ def test_what_it_returns_or_raises_comes_out():
         failing.result()
 
 
-def test_waiting_ends_with_another_latch():
+def test_waiting_ends_when_stop_latch_is_set():
     gate, stop = threading.Event(), Latch()
     apart = Apart(lambda: gate.wait(PATIENCE), "waiting")
     stop.set()
@@ -42,7 +42,7 @@ def swallowing():
 
 
 @pytest.mark.parametrize("loop", [endless, swallowing])
-def test_a_loop_is_broken_off(loop):
+def test_stuck_loop_is_interrupted(loop):
     function = Watched(loop)
     assert not function.is_stuck(0.0)
     apart = Apart(function, "loop")
@@ -55,7 +55,7 @@ def test_a_loop_is_broken_off(loop):
         apart.result()
 
 
-def test_a_loop_that_nobody_watches_is_broken_off_too():
+def test_unwatched_loop_is_interrupted():
     apart = Apart(endless, "loop")
     apart.give_up()
     assert apart.wait(timeout=PATIENCE)
@@ -63,7 +63,7 @@ def test_a_loop_that_nobody_watches_is_broken_off_too():
         apart.result()
 
 
-def test_what_was_given_up_asleep_is_stuck_no_longer_and_ends_when_it_wakes():
+def test_abandoned_sleeping_call_ends_when_it_wakes():
     gate = threading.Event()
     function = Watched(lambda number: gate.wait(PATIENCE) and number)
     left = Apart(lambda: function(1), "asleep")
@@ -78,7 +78,7 @@ def test_what_was_given_up_asleep_is_stuck_no_longer_and_ends_when_it_wakes():
         left.result()
 
 
-def test_a_call_that_lasts_as_long_as_others_is_not_stuck(monkeypatch):
+def test_call_as_long_as_earlier_calls_is_not_stuck(monkeypatch):
     now, found = [0.0], []
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
 

@@ -3,7 +3,7 @@ import threading
 from agent.threads.latch import Latch, wait_for_any
 
 
-def test_hooks_run_once_when_it_goes_on_and_at_once_after_that():
+def test_hooks_run_once_when_set_or_at_once_if_already_set():
     latch, calls = Latch(), []
     latch.then(lambda: calls.append("before"))
     assert not latch.is_set()
@@ -14,7 +14,7 @@ def test_hooks_run_once_when_it_goes_on_and_at_once_after_that():
     assert calls == ["before", "after"]
 
 
-def test_waiting_ends_with_the_first_of_several():
+def test_waiting_ends_when_any_latch_is_set():
     first, second = Latch(), Latch()
     timer = threading.Timer(0.01, second.set)
     timer.start()

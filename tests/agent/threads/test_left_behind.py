@@ -6,7 +6,7 @@ from agent.threads import left_behind
 from agent.threads.left_behind import LeftBehind
 
 
-def test_threads_count_until_they_end():
+def test_finished_threads_are_dropped_at_next_search():
     left, end = LeftBehind(), threading.Event()
     threads = [threading.Thread(target=end.wait, args=(20,)) for _ in range(2)]
     for thread in threads:
@@ -26,7 +26,7 @@ def test_threads_count_until_they_end():
     assert not left.are_more_than(0)
 
 
-def test_silence_is_time_without_another_node(monkeypatch):
+def test_search_is_silent_without_new_nodes(monkeypatch):
     now = 100.0
     monkeypatch.setattr(left_behind.time, "monotonic", lambda: now)
     left = LeftBehind()

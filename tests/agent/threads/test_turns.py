@@ -79,7 +79,7 @@ def wait_until(true):
         time.sleep(0.001)
 
 
-def test_as_many_search_as_there_are_slots(begin):
+def test_running_searches_are_limited_to_slots(begin):
     turns = Turns(2)
     holders = [begin(turns, 60.0, pausable=False) for _ in range(2)]
     assert all(each.has_turn.wait(PATIENCE) for each in holders)
@@ -91,7 +91,7 @@ def test_as_many_search_as_there_are_slots(begin):
     assert third.turn.waited > 0
 
 
-def test_whose_time_ends_sooner_goes_first_and_the_endless_last(begin):
+def test_earliest_deadline_runs_first_and_endless_search_last(begin):
     turns = Turns(1)
     holder = begin(turns, 0.5, pausable=False)
     assert holder.has_turn.wait(PATIENCE)
@@ -107,7 +107,7 @@ def test_whose_time_ends_sooner_goes_first_and_the_endless_last(begin):
         assert next_one.has_turn.wait(PATIENCE)
 
 
-def test_an_endless_search_makes_room_and_goes_on_afterwards(begin):
+def test_endless_search_is_paused_and_resumed(begin):
     turns = Turns(1)
     endless = begin(turns, endless=True)
     assert endless.has_turn.wait(PATIENCE)
@@ -119,7 +119,7 @@ def test_an_endless_search_makes_room_and_goes_on_afterwards(begin):
     assert endless.has_turn.wait(PATIENCE)
 
 
-def test_what_cannot_be_paused_makes_room_when_it_asks(begin):
+def test_unpausable_search_yields_when_it_asks_for_a_turn(begin):
     turns = Turns(1)
     deep = turns.enter(Time(), endless=True)
     assert deep.take()
@@ -137,7 +137,7 @@ def test_what_cannot_be_paused_makes_room_when_it_asks(begin):
 
 
 @pytest.mark.parametrize("endless", [True, False])
-def test_searches_of_one_kind_share(begin, monkeypatch, endless):
+def test_similar_searches_share_a_slot(begin, monkeypatch, endless):
     monkeypatch.setattr(turns_module, "LONG", 0.02)
     turns = Turns(1)
     three = [begin(turns, inf if endless else 1000.0, endless=endless) for _ in range(3)]
@@ -149,7 +149,7 @@ def test_searches_of_one_kind_share(begin, monkeypatch, endless):
     assert min(served) > 0.03, served
 
 
-def test_who_comes_late_does_not_have_all_turns_of_the_endless(begin, monkeypatch):
+def test_late_endless_search_does_not_take_all_turns(begin, monkeypatch):
     monkeypatch.setattr(turns_module, "LONG", 0.02)
     turns = Turns(1)
     old = begin(turns, endless=True)
@@ -160,7 +160,7 @@ def test_who_comes_late_does_not_have_all_turns_of_the_endless(begin, monkeypatc
     assert old.has_turn.wait(0.4)  # not only when the other has had half a second, too
 
 
-def test_threads_count(begin):
+def test_search_with_many_threads_waits_for_all_slots(begin):
     turns = Turns(2)
     one = begin(turns, 60.0, pausable=False)
     assert one.has_turn.wait(PATIENCE)
@@ -175,7 +175,7 @@ def test_threads_count(begin):
     assert other.has_turn.wait(PATIENCE)
 
 
-def test_waiting_ends_at_once_on_a_stop(begin):
+def test_stop_ends_waiting_at_once(begin):
     turns = Turns(1)
     holder = begin(turns, 60.0, pausable=False)
     assert holder.has_turn.wait(PATIENCE)
@@ -189,7 +189,7 @@ def test_waiting_ends_at_once_on_a_stop(begin):
     assert not after.take()
 
 
-def test_who_never_had_a_turn_has_the_last_moments(begin):
+def test_waiting_search_gets_extra_slot_in_last_moments(begin):
     turns = Turns(1)
     holder = begin(turns, 60.0, pausable=False)
     assert holder.has_turn.wait(PATIENCE)
@@ -203,7 +203,7 @@ def test_who_never_had_a_turn_has_the_last_moments(begin):
     wait_until(lambda: two[0].has_turn.is_set() or two[1].has_turn.is_set())
 
 
-def test_a_turn_is_not_taken_back_at_once(begin):
+def test_turn_lasts_a_minimum_time(begin):
     turns = Turns(1)
     long = begin(turns, 60.0)
     assert long.has_turn.wait(PATIENCE)
@@ -213,7 +213,7 @@ def test_a_turn_is_not_taken_back_at_once(begin):
     assert long.turn.served >= LEAST or time.monotonic() - began >= LEAST
 
 
-def test_what_is_kept_free_follows_the_latest_answers():
+def test_reserve_follows_measured_lateness():
     turns = Turns(1)
     assert turns.reserve == pytest.approx(0.03)
     turns.note_lateness(0.05)

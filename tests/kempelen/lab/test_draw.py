@@ -34,7 +34,7 @@ def draw(lab, tmp_path, *arguments):
 
 
 @pytest.mark.thorough
-def test_alpha_beta_with_windows_bounds_and_cuts(lab, tmp_path):
+def test_alpha_beta_drawing_shows_windows_bounds_and_cuts(lab, tmp_path):
     tree = tmp_path / "small.yaml"
     tree.write_text("[[3, 12], [2, 4]]")
     svg = draw(lab, tmp_path, "--tree", tree)
@@ -51,7 +51,7 @@ def cuts(svg):
     return svg.read_text(encoding="utf-8").count('id="cut"')
 
 
-def test_a_move_that_memory_answered_is_not_cut_off(lab, tmp_path):
+def test_move_answered_from_memory_is_not_marked_as_cut(lab, tmp_path):
     """At the root the second move transposes to what is solved; only the last one is cut off."""
     game = ["--game", "nim", "--size", "1,1,2", "--depth", "9"]
     svg = draw(lab, tmp_path, *game, "--algorithm", "and-or")
@@ -84,7 +84,7 @@ def drawn_children(game, depth, label=()):
     return found
 
 
-def test_no_scissors_where_nothing_is_cut(lab, tmp_path):
+def test_cut_mark_is_absent_if_nothing_is_cut(lab, tmp_path):
     tree = tmp_path / "small.yaml"
     tree.write_text("[[3, 12], [5, 4, 2]]")  # the last leaf cuts: nothing is left to cut
     for name in ("minimax", "sss-star", "alpha-beta"):
@@ -93,7 +93,7 @@ def test_no_scissors_where_nothing_is_cut(lab, tmp_path):
         assert "cut-off" not in texts(svg)
 
 
-def test_what_a_pass_cuts_off_has_scissors():
+def test_moves_cut_by_a_null_move_are_marked_as_cut():
     events = [
         Visited((), True),
         Visited((1,), False),
@@ -106,7 +106,7 @@ def test_what_a_pass_cuts_off_has_scissors():
     assert {node.label for node in root.everything() if node.cut} == {(1, 2), (2, 1), (2, 2)}
 
 
-def test_a_won_leaf_says_so(lab, tmp_path):
+def test_won_leaf_is_labelled_win(lab, tmp_path):
     """With E = X - O a line of three is worth more than any number of open lines."""
     file = tmp_path / "raw.py"
     file.write_text("def f(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n")
@@ -145,11 +145,11 @@ def test_every_algorithm_can_be_drawn(lab, tmp_path, name):
         (["--game", "connect-four", "--depth", "2"], {"1", "7"}),
     ],
 )
-def test_games_with_their_moves(lab, tmp_path, arguments, expected):
+def test_drawing_labels_the_moves_of_games(lab, tmp_path, arguments, expected):
     assert expected <= set(texts(draw(lab, tmp_path, *arguments)))
 
 
-def test_png(lab, tmp_path):
+def test_draw_writes_a_png(lab, tmp_path):
     picture = tmp_path / "tree.png"
     status, _, _ = lab("draw", "--tree", TREE, "--algorithm", "sss-star", "-o", picture)
     assert status == 0
@@ -178,14 +178,14 @@ def test_branches_below_a_cut_are_left_out_of_large_trees(lab, tmp_path, monkeyp
         (["-o", "tree.svg", "--game", "othello", "--depth", "6"], "too many to see: use a smaller"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(lab, arguments, message):
+def test_invalid_drawing_requests_are_rejected(lab, arguments, message):
     status, _, err = lab("draw", *arguments)
     assert status == 2
     assert message in err
     assert not Path("tree.svg").exists()
 
 
-def test_a_missing_library_is_named_with_the_remedy(lab, monkeypatch):
+def test_missing_library_error_says_what_to_install(lab, monkeypatch):
     monkeypatch.setitem(sys.modules, "bigtree", None)
     status, _, err = lab("draw", "-o", "tree.svg")
     assert status == 2
@@ -201,14 +201,14 @@ def drawn(game, name, depth, **options):
     return root, [node for node in root.everything() if not node.children]
 
 
-def test_windows_are_shown_as_they_were_and_as_they_became(lab, tmp_path):
+def test_windows_show_initial_and_final_bounds(lab, tmp_path):
     tree = tmp_path / "small.yaml"
     tree.write_text("[[3, 12], [2, 4]]")
     found = texts(draw(lab, tmp_path, "--tree", tree))
     assert {"α -∞ → 3", "β ∞ → 3", "α 3", "β ∞ → 2"} <= set(found)
 
 
-def test_wide_trees_are_gathered_and_stay_whole():
+def test_wide_trees_group_moves_without_losing_any():
     root, leaves = drawn(Othello(8), "alpha-beta", 3)
     plain, every = drawn(Othello(4), "alpha-beta", 2)
     assert all(leaf.gathered == 1 for leaf in every)
@@ -230,14 +230,14 @@ def test_wide_trees_are_gathered_and_stay_whole():
     assert sum(node.is_principal for node in root.everything()) == 4
 
 
-def test_of_monte_carlo_what_has_grown_is_drawn():
+def test_monte_carlo_drawing_shows_only_reached_nodes():
     root, _ = drawn(ConnectFour(), "uct", 4, playouts=40)
     assert all(node.is_reached for node in root.everything())
     visits = sum(int(child.value.splitlines()[1]) for child in root.children)
     assert visits == int(root.value.splitlines()[1]) == 40
 
 
-def test_chances_stand_on_their_lines(lab, tmp_path):
+def test_chance_edges_show_their_probabilities(lab, tmp_path):
     pig = ["--game", "pig", "--option", "target=3", "--algorithm", "expectiminimax"]
     found = texts(draw(lab, tmp_path, *pig, "--depth", "1"))
     assert found.count("1/6") == 6

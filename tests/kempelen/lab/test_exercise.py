@@ -22,7 +22,7 @@ def key(kind, **other):
     return exercise(Origin(kind, **other)).written_key()
 
 
-def test_it_asks_until_all_is_solved_or_given_up(lab, typed, tmp_path):
+def test_interactive_session_marks_answers_and_saves_results(lab, typed, tmp_path):
     results = tmp_path / "ana.json"
     typed("1=3", "what?", key("values"), "", "2.2")
     arguments = ["--kind", "values", "--kind", "cuts", "--kind", "order", "--name", "Ana"]
@@ -39,7 +39,7 @@ def test_it_asks_until_all_is_solved_or_given_up(lab, typed, tmp_path):
     assert [each["solved"] for each in told["exercises"]] == [False, True, False]
 
 
-def test_nothing_of_the_key_is_shown_before(lab, typed):
+def test_key_is_not_shown_before_an_answer(lab, typed):
     typed()
     for kind in KINDS:
         status, out, _ = lab("exercise", "--kind", kind, "--seed", "3")
@@ -49,7 +49,7 @@ def test_nothing_of_the_key_is_shown_before(lab, typed):
             assert key(kind, seed=3) not in out
 
 
-def test_scripts_give_answers(lab):
+def test_answer_option_marks_the_answer(lab):
     right = [word for kind in KINDS for word in ("--answer", key(kind))]
     status, out, err = lab("exercise", *right)
     assert (status, err) == (0, "")
@@ -64,7 +64,7 @@ def test_scripts_give_answers(lab):
     assert "'1=1' cannot be read; write it like this: 2.1" in err
 
 
-def test_keys_are_told_to_scripts_too(lab):
+def test_json_output_includes_the_keys(lab):
     status, out, _ = lab("exercise", "--json", "--count", "2", "--student", "7")
     told = [json.loads(line) for line in out.splitlines()]
     assert status == 0
@@ -77,7 +77,7 @@ def test_keys_are_told_to_scripts_too(lab):
     ]
 
 
-def test_every_kind_in_spanish(lab, typed):
+def test_every_kind_is_shown_in_spanish(lab, typed):
     for arguments in (["--solve"], []):
         typed("?", "1.1 1.1", "", "", "", "", "")
         status, out, err = lab("exercise", *arguments, "--lang", "es")
@@ -86,7 +86,7 @@ def test_every_kind_in_spanish(lab, typed):
     assert "0 de 5 correctos, 0 a la primera" in out
 
 
-def test_a_teacher_collects(lab, tmp_path):
+def test_collect_lists_the_results_of_all_students(lab, tmp_path):
     for name, answer in (("Ana", key("cuts", seed=6)), ("Beto", "1<=1")):
         given = ["--kind", "cuts", "--seed", "6", "--answer", answer, "--name", name]
         lab("exercise", *given, "--results", tmp_path / f"{name}.json")
@@ -108,7 +108,7 @@ def test_a_teacher_collects(lab, tmp_path):
     )
 
 
-def test_collected_exercises_tell_their_depth_and_algorithm(lab, tmp_path):
+def test_collect_shows_depth_and_algorithm_of_exercises(lab, tmp_path):
     """A teacher sees who has answered easier ones than were given."""
     file = tmp_path / "Ana.json"
     asked = [
@@ -169,9 +169,7 @@ def results(tmp_path, **changes):
         ({"one": {"kind": "order", "algorithm": "alpha-beta+killer_memory=x"}}, "keeps a file"),
     ],
 )
-def test_files_that_hold_no_results_are_named_and_the_others_collected(
-    lab, tmp_path, changes, said
-):
+def test_collect_reports_invalid_files_and_reads_the_others(lab, tmp_path, changes, said):
     good = results(tmp_path).rename(tmp_path / "good.json")
     bad = results(tmp_path, **changes)
     status, out, err = lab("exercise", "--collect", bad, good)
@@ -182,7 +180,7 @@ def test_files_that_hold_no_results_are_named_and_the_others_collected(
     assert not (tmp_path / "x").exists()
 
 
-def test_results_are_marked_anew_and_names_shown_plainly(lab, tmp_path):
+def test_collect_recomputes_marks_and_escapes_names(lab, tmp_path):
     file = results(tmp_path, name="A\x1b[31mna", right=True, one={"right": True})
     _, out, _ = lab("exercise", "--collect", file, "--json")
     told = json.loads(out)
@@ -193,7 +191,7 @@ def test_results_are_marked_anew_and_names_shown_plainly(lab, tmp_path):
     assert "none.json cannot be read" in err
 
 
-def test_answers_are_written_behind_earlier_ones(lab, typed, tmp_path):
+def test_answers_are_appended_to_the_results_file(lab, typed, tmp_path):
     file = tmp_path / "ana.json"
     given = ["exercise", "--kind", "uct", "--results", file]
     lab(*given, "--answer", "1", "--name", "Ana")
@@ -214,7 +212,7 @@ def test_answers_are_written_behind_earlier_ones(lab, typed, tmp_path):
     assert (status, out) == (2, "")  # before anything is asked
 
 
-def test_a_file_of_results_does_not_outgrow_what_is_collected(lab, tmp_path):
+def test_results_file_is_limited_to_200_exercises(lab, tmp_path):
     file = results(tmp_path)
     told = json.loads(file.read_text(encoding="utf-8"))
     (one,) = told["exercises"]
@@ -227,14 +225,14 @@ def test_a_file_of_results_does_not_outgrow_what_is_collected(lab, tmp_path):
     assert lab("exercise", "--kind", "cuts", "--results", file, "--answer", "1<=1")[0] == 1
 
 
-def test_many_answers_are_kept_as_far_as_they_are_read(lab, typed, tmp_path):
+def test_results_file_keeps_at_most_100_answers(lab, typed, tmp_path):
     file = tmp_path / "ana.json"
     typed(*["1"] * 150, key("uct"))
     lab("exercise", "--kind", "uct", "--results", file)
     assert lab("exercise", "--collect", file)[1].split()[-5:] == ["1", "1", "0", "100", "1/1"]
 
 
-def test_an_exercise_twice_is_refused(lab, tmp_path):
+def test_collect_rejects_a_duplicate_exercise(lab, tmp_path):
     file = results(tmp_path)
     told = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(told | {"exercises": told["exercises"] * 2}), encoding="utf-8")
@@ -243,7 +241,7 @@ def test_an_exercise_twice_is_refused(lab, tmp_path):
 
 
 @pytest.mark.thorough
-def test_sheets_and_keys(lab, tmp_path, monkeypatch):
+def test_sheet_and_key_pdfs_are_written(lab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments = ["exercise", "--kind", "cuts", "--students", "2", "--branching", "2"]
     status, out, err = lab(*arguments, "--sheet", "one.pdf", "--key", "key.pdf")
@@ -257,7 +255,7 @@ def test_sheets_and_keys(lab, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("keys", [True, False])
-def test_what_sheets_say(keys):
+def test_sheets_show_questions_and_keys_on_request(keys):
     made = [exercise(Origin(kind, seed=2, student=5)) for kind in KINDS]
     found = []
     for figure in exercise_sheets._pages(made, str, keys=keys):
@@ -291,7 +289,9 @@ def test_what_sheets_say(keys):
         (["--kind", "uct", "--answer", "?"], "'?' cannot be read", "'?' no se entiende"),
     ],
 )
-def test_what_cannot_be_done_is_said(lab, tmp_path, monkeypatch, arguments, said, spanish):
+def test_invalid_arguments_are_rejected_in_both_languages(
+    lab, tmp_path, monkeypatch, arguments, said, spanish
+):
     monkeypatch.chdir(tmp_path)
     for language, text in (("en", said), ("es", spanish)):
         status, out, err = lab("exercise", *arguments, "--lang", language)

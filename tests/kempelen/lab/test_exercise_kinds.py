@@ -48,7 +48,7 @@ def expected(each):
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seeds", NUMBERS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_keys_are_right_and_answers_marked_by_them(kind, seeds):
+def test_keys_are_correct_and_answers_are_marked_by_them(kind, seeds):
     for seed in seeds:
         each = made(kind, seed)
         key = expected(each)
@@ -100,7 +100,7 @@ def another(each, place):
         ),
     ],
 )
-def test_the_order_of_other_algorithms(algorithm, seeds):
+def test_order_key_is_the_leaf_order_of_the_algorithm(algorithm, seeds):
     for seed in seeds:
         each = made("order", seed, algorithm=algorithm)
         leaves = [
@@ -122,11 +122,11 @@ def test_the_order_of_other_algorithms(algorithm, seeds):
         ("mtd-f+first_guess=7", "The first guess is 7."),
     ],
 )
-def test_what_the_order_hangs_on_is_said(algorithm, said):
+def test_order_question_states_tie_break_or_first_guess(algorithm, said):
     assert exercise(Origin("order", algorithm=algorithm)).question(str)[1:] == [said]
 
 
-def test_every_student_has_other_trees_and_the_same_again():
+def test_students_get_different_but_reproducible_trees():
     def trees(student):
         made = several(
             KINDS, seed=4, student=student, count=1, depth=3, branching=3, algorithm="alpha-beta"
@@ -139,7 +139,7 @@ def test_every_student_has_other_trees_and_the_same_again():
         assert len({str(sheet[kind][0]) for sheet in sheets}) == len(sheets)
 
 
-def test_what_an_exercise_follows_from_stays():
+def test_seed_0_always_gives_the_same_exercises():
     """Results that were written down earlier are marked on the same trees."""
     each = exercise(Origin("cuts", 0))
     assert each.root == [
@@ -177,20 +177,20 @@ def test_answers_may_be_written_in_many_ways(kind, text, parts):
         ("order", "1." * 3000, "too long"),
     ],
 )
-def test_what_is_no_answer_is_said_with_an_example(kind, text, said):
+def test_unreadable_answers_are_rejected(kind, text, said):
     with pytest.raises(ValueError, match=r"cannot be read|too long") as caught:
         exercise(Origin(kind)).parts(text)
     assert said in str(caught.value)
 
 
-def test_two_answers_about_one_node_are_not_both_right():
+def test_second_answer_for_a_node_is_marked_wrong():
     each = exercise(Origin("values"))
     mark = each.marked(" ".join([*each.key, "1=99"]))
     assert (mark.right, mark.points, mark.wrong) == (False, len(each.key) - 1, ("1=99",))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_explanations_say_why_in_both_languages(kind):
+def test_explanations_match_the_key_in_both_languages(kind):
     english, spanish = words.language("en"), words.language("es")
     for seed in range(5):
         each = made(kind, seed)
@@ -224,6 +224,6 @@ def test_explanations_say_why_in_both_languages(kind):
         (Origin("order", algorithm="abc"), "there is no algorithm 'abc'"),
     ],
 )
-def test_exercises_that_cannot_be(origin, said):
+def test_invalid_exercises_are_rejected(origin, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         exercise(origin)

@@ -41,7 +41,7 @@ def opened(browser, tmp_path, made, say=str, language="en"):
 
 
 @pytest.mark.thorough
-def test_a_student_answers_by_keyboard_and_the_teacher_collects(browser, tmp_path):
+def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
     from selenium.webdriver.common.keys import Keys
 
     made = opened(browser, tmp_path, [exercise(Origin(kind, seed=8)) for kind in KINDS])
@@ -81,7 +81,7 @@ def test_a_student_answers_by_keyboard_and_the_teacher_collects(browser, tmp_pat
 
 
 @pytest.mark.thorough
-def test_the_page_marks_as_the_command_does(browser, tmp_path):
+def test_page_and_command_give_the_same_marks(browser, tmp_path):
     made = [exercise(Origin(kind, seed)) for kind in KINDS for seed in range(40)]
     opened(browser, tmp_path, made)
     random = Random(1)
@@ -126,7 +126,7 @@ def test_the_page_marks_as_the_command_does(browser, tmp_path):
 
 
 @pytest.mark.thorough
-def test_every_exercise_is_drawn_as_it_is_in_the_terminal(browser, tmp_path):
+def test_page_shows_every_exercise_like_the_terminal(browser, tmp_path):
     from kempelen.lab import words
 
     made = [

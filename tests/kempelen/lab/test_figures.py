@@ -22,7 +22,7 @@ def made():
 
 
 @pytest.mark.thorough
-def test_every_number_that_the_notes_tell_is_found_or_explained(made):
+def test_every_number_of_the_notes_is_reproduced_or_explained(made):
     told = [row for figure in made for row in figure.rows if row.said is not None]
     assert len(told) >= 75
     differing = [row for row in told if not row.agrees]
@@ -32,20 +32,20 @@ def test_every_number_that_the_notes_tell_is_found_or_explained(made):
     assert all("2 B^((d+1)/2)" in row.what for row in differing)
 
 
-def test_every_note_has_its_figures_and_each_its_own_name(made):
+def test_every_note_has_figures_with_unique_names(made):
     assert {figure.note for figure in made} == NOTES.keys()
     assert len({(figure.note, figure.name) for figure in made}) == len(made) == len(notes.MAKERS)
     assert {note for note, _, _ in notes.left_out(english)} <= NOTES.keys()
 
 
-def test_states_examined_are_those_of_the_note(made):
+def test_examined_state_counts_match_the_note(made):
     (figure,) = (each for each in made if each.name == "examined-states")
     found = array([int(row.found.replace(",", "")) for row in figure.rows]).reshape(-1, 2)
     assert found.T.tolist() == [[59_705, 1_053, 47, 5], [2_338, 318, 42, 5]]
 
 
 @pytest.mark.thorough
-def test_the_command_tells_what_agrees(lab):
+def test_command_reports_the_numbers_that_agree(lab):
     status, out, err = lab("figures")
     assert (status, err) == (0, "")
     assert re.search(r"^000 +A run of SSS\*, row by row +32/32$", out, re.M)
@@ -57,7 +57,7 @@ def test_the_command_tells_what_agrees(lab):
     assert len(found["figures"]) == len(notes.MAKERS)
 
 
-def test_a_number_that_differs_is_the_commands_status(lab, monkeypatch):
+def test_differing_number_sets_exit_status_1(lab, monkeypatch):
     row = NoteRow("leaves", "8", "9")
     maker = lambda tell, say: NoteFigure("000", "wrong", "Wrong", "", (row,))  # noqa: E731
     monkeypatch.setattr(notes, "MAKERS", (maker,))
@@ -71,7 +71,7 @@ def data_of(text):
 
 
 @pytest.mark.thorough
-def test_the_page_needs_nothing_beside_itself(lab, tmp_path):
+def test_page_is_self_contained(lab, tmp_path):
     file = tmp_path / "figures.html"
     status, out, err = lab("figures", "-o", file, "--lang", "es")
     assert (status, err) == (0, "")
@@ -88,14 +88,14 @@ def test_the_page_needs_nothing_beside_itself(lab, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["figures.txt", "none/figures.html"])
-def test_where_no_page_can_be_written_it_is_said(lab, tmp_path, name):
+def test_invalid_page_path_is_rejected(lab, tmp_path, name):
     status, _, err = lab("figures", "-o", tmp_path / name)
     assert status == 2
     assert "its name must end in .html" in err or "there is no folder" in err
 
 
 @pytest.mark.thorough
-def test_a_browser_shows_it(lab, tmp_path):
+def test_page_is_shown_in_a_browser(lab, tmp_path):
     file = tmp_path / "figures.html"
     assert lab("figures", "-o", file)[0] == 0
     with started(tmp_path) as browser:

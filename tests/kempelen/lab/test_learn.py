@@ -10,7 +10,7 @@ SMALL = ["--game", "tic-tac-toe", "--steps", "1", "--games", "2", "--playouts", 
 
 
 @pytest.mark.thorough
-def test_it_writes_a_network_that_alphazero_takes(lab, tmp_path):
+def test_learn_writes_a_network_that_alphazero_can_use(lab, tmp_path):
     file, picture = tmp_path / "t.learned", tmp_path / "curves.svg"
     status, out, err = lab("learn", *SMALL, "--neurons", "8", "-o", file, "--plot", picture)
     assert (status, err) == (0, "")
@@ -23,7 +23,7 @@ def test_it_writes_a_network_that_alphazero_takes(lab, tmp_path):
     assert json.loads(out)["results"][0]["counts"]["leaves"] == 20
 
 
-def test_json_tells_how_it_was_learned(lab, tmp_path):
+def test_json_reports_settings_and_history(lab, tmp_path):
     file = tmp_path / "w.learned"
     status, out, err = lab("learn", *SMALL, "--what", "weights", "-o", file, "--json")
     assert (status, err) == (0, "")
@@ -44,7 +44,7 @@ def test_json_tells_how_it_was_learned(lab, tmp_path):
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(each),
 )
-def test_what_cannot_be_learned_is_refused(lab, arguments, message):
+def test_invalid_arguments_are_rejected(lab, arguments, message):
     status, _, err = lab("learn", *SMALL, *arguments)
     assert status == 2
     assert message in err
@@ -58,7 +58,7 @@ def test_a_run_with_other_settings_is_refused_in_spanish(lab, tmp_path):
     assert "t.learned.run se empezó de otro modo (neurons era [8], es [9]): nombre otro con" in err
 
 
-def test_a_full_disk_is_told_with_the_file(lab, tmp_path, monkeypatch):
+def test_full_disk_error_names_the_file(lab, tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -72,7 +72,7 @@ def test_a_full_disk_is_told_with_the_file(lab, tmp_path, monkeypatch):
     assert lab("learn", *SMALL, "--neurons", "8", "-o", file)[0] == 0
 
 
-def test_no_file_of_another_kind_or_game_is_overwritten(lab, tmp_path):
+def test_file_of_another_kind_or_game_is_not_overwritten(lab, tmp_path):
     mine, other = tmp_path / "mine.py", tmp_path / "other.learned"
     mine.write_text("def evaluate(game): return 1\n")
     status, _, err = lab("learn", *SMALL, "-o", mine)

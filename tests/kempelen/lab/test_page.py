@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_texts_of_the_data_stay_data(folder: Path) -> None:
+def test_embedded_data_cannot_break_out_of_the_page(folder: Path) -> None:
     data = {"text": HOSTILE, "list": [1, None, True]}
     text = page.joined(f"<{HOSTILE}>", styles=["a.css"], scripts=["a.js"], data=data)
     found = Elements(text).found
@@ -49,7 +49,7 @@ def test_texts_of_the_data_stay_data(folder: Path) -> None:
     assert title.strip() == f"<{HOSTILE}>"
 
 
-def test_nothing_is_loaded_and_the_policy_allows_only_what_is_inside(folder: Path) -> None:
+def test_page_loads_nothing_external_and_has_a_strict_csp(folder: Path) -> None:
     text = page.joined("t", styles=["a.css"], scripts=["a.js"], data={}, language="es")
     found = Elements(text).found
     for tag, attributes, _ in found:
@@ -68,12 +68,12 @@ def test_nothing_is_loaded_and_the_policy_allows_only_what_is_inside(folder: Pat
 
 
 @pytest.mark.parametrize("unsafe", ["</script>", "<!--", "</STYLE >"])
-def test_a_script_that_would_end_early_is_refused(folder: Path, unsafe: str) -> None:
+def test_script_with_unsafe_html_is_rejected(folder: Path, unsafe: str) -> None:
     (folder / "b.js").write_text(f'"{unsafe}"')
     with pytest.raises(ValueError, match=r"b\.js says"):
         page.joined("t", styles=[], scripts=["b.js"], data={})
 
 
-def test_an_infinite_number_is_no_data(folder: Path) -> None:
+def test_infinite_number_in_the_data_is_rejected(folder: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         page.joined("t", styles=[], scripts=[], data={"alpha": -inf})

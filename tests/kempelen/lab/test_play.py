@@ -24,7 +24,7 @@ def test_a_killer_memory_learns_from_surprises(lab, tmp_path):
     assert bare[0] == bare[1] == bare[2]
 
 
-def test_it_is_told_in_words(lab, tmp_path):
+def test_play_prints_learned_surprises_in_spanish(lab, tmp_path):
     memory = f"alpha-beta+killer_memory={tmp_path / 'killers.db'}"
     arguments = ["--game", "connect-four", "--depth", "2", "--algorithm", f"{memory},alpha-beta"]
     status, out, err = lab("play", *arguments, "--games", "4", "--lang", "es")
@@ -41,7 +41,7 @@ def test_it_is_told_in_words(lab, tmp_path):
         (["--game", "nim", "--algorithm", "pvs,scout,mtd-f"], "3 algorithms cannot play one game"),
     ],
 )
-def test_what_cannot_be_played_is_refused(lab, arguments, message):
+def test_invalid_games_and_algorithms_are_rejected(lab, arguments, message):
     status, out, err = lab("play", *arguments)
     assert (status, out) == (2, "")
     assert message in err

@@ -23,7 +23,7 @@ def test_points_agree_with_theory(lab):
     assert shapes == {(3, 1), (3, 2), (3, 3), (2, 3)}
 
 
-def test_the_growth_by_pearl_is_not_drawn_below_the_minimum():
+def test_pearl_curve_is_not_drawn_below_the_minimum():
     laws = {name: law for name, law, _ in THEORY}
     drawn = {
         (b, d) for b in range(2, 5) for d in range(1, 9) if not isnan(laws["R^d (Pearl)"](b, d))
@@ -46,7 +46,7 @@ def test_distinct_leaves_are_counted_once(lab):
 
 
 @pytest.mark.thorough
-def test_the_picture_names_all_lines(lab, tmp_path):
+def test_plot_labels_all_lines(lab, tmp_path):
     picture = tmp_path / "leaves.svg"
     status, out, _ = lab("plot", *SMALL, "-o", picture, "--lang", "es")
     assert (status, out) == (0, f"{picture}\n")
@@ -64,7 +64,7 @@ def test_the_picture_names_all_lines(lab, tmp_path):
         (["--json", "--algorithm", "foo"], "there is no algorithm 'foo'"),
     ],
 )
-def test_what_cannot_be_plotted_is_said(lab, arguments, message):
+def test_invalid_arguments_are_rejected(lab, arguments, message):
     status, out, err = lab("plot", *arguments)
     assert (status, out) == (2, "")
     assert message in err

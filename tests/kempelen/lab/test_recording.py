@@ -76,7 +76,7 @@ def check(recording):
 
 @pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("name", algorithms())
-def test_every_algorithm_goes_forward_and_back(name):
+def test_every_algorithm_is_replayed_forward_and_back(name):
     for game in SAMPLE:
         recording = recorded(game, name)
         if recording is not None:
@@ -85,7 +85,7 @@ def test_every_algorithm_goes_forward_and_back(name):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("game", [each for each in catalogue.built_in() if each not in SAMPLE])
-def test_every_algorithm_goes_forward_and_back_on_every_game(game):
+def test_every_algorithm_is_replayed_on_every_game(game):
     for name in algorithms():
         recording = recorded(game, name)
         if recording is not None:
@@ -102,7 +102,7 @@ BY_PLAYOUTS = "uct", "ucb1", "alphazero"
 
 
 @pytest.mark.parametrize("name", algorithms())
-def test_the_end_tells_what_the_search_found_and_counted(name):
+def test_final_state_matches_the_search_result_and_counts(name):
     at = subject_of("tree")
     algorithm = configuration.read(f"{name}+playouts=40" if name in BY_PLAYOUTS else name)
     events = []
@@ -129,7 +129,7 @@ def test_the_end_tells_what_the_search_found_and_counted(name):
         assert len(replay.recording.principal) == len(found.pv) + 1
 
 
-def test_alpha_and_beta_rise_and_fall_and_cuts_name_their_reason():
+def test_alpha_beta_steps_show_bounds_and_cutoff_reasons():
     at = Subject("tree", Tree([[3, 12], [2, 4]]), lambda game: 0, TO_THE_END)
     recording = record(at, configuration.read("alpha-beta"))
     replay = Replay(recording)
@@ -156,7 +156,7 @@ def test_alpha_and_beta_rise_and_fall_and_cuts_name_their_reason():
         ("[[3, 3], [4, 2]]", "cut-last"),
     ],
 )
-def test_a_cut_says_how_many_moves_it_leaves_out(leaves, key):
+def test_cutoff_text_depends_on_the_number_of_skipped_moves(leaves, key):
     at = Subject("t", Tree(json.loads(leaves)), lambda game: 0.0, TO_THE_END)
     recording = record(at, configuration.read("alpha-beta"))
     (cut,) = [step for step in recording.steps if step.kind == "cut"]
@@ -173,7 +173,7 @@ def test_a_cut_says_how_many_moves_it_leaves_out(leaves, key):
         ("nim", {"heaps": [2, 3, 1]}),
     ],
 )
-def test_the_open_list_is_the_algorithm_s_before_every_step(game, options, name):
+def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
     kind = catalogue.find(game)
     at = Subject(game, kind.new(**options), kind.evaluation(), TO_THE_END)
     algorithm = configuration.read(name)
@@ -201,7 +201,7 @@ def test_the_open_list_is_the_algorithm_s_before_every_step(game, options, name)
 
 
 @pytest.mark.parametrize("most", [2000, pytest.param(MOST_NODES, marks=pytest.mark.thorough)])
-def test_a_long_open_list_is_told_by_its_changes(most):
+def test_long_open_list_is_recorded_as_changes(most):
     """All that is told grows with the nodes, not with their square."""
     kind = catalogue.find("random-tree")
     at = Subject("t", kind.new(branching=12, depth=4 if most == 2000 else 5), lambda game: 0, 5)
@@ -222,7 +222,7 @@ def test_a_long_open_list_is_told_by_its_changes(most):
 
 
 @pytest.mark.parametrize("name", ["mtd-f", "sss-star-mtd", "dual-star-mtd"])
-def test_each_pass_of_mtd_lights_its_line_and_closes_a_bound(name):
+def test_each_mtd_pass_highlights_its_line_and_updates_a_bound(name):
     at = subject_of("tree")
     algorithm = configuration.read(name)
     search = at.search(algorithm)
@@ -246,7 +246,7 @@ WITH_TABLE = [f"{name}+table" for name in ("alpha-beta", "pvs", "negascout-2", "
 
 @pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", [*algorithms(), *WITH_TABLE])
-def test_every_line_of_pseudo_code_that_stands_for_a_step_is_lit(name):
+def test_every_pseudocode_step_line_is_highlighted(name):
     """On one of these; and every step has its line."""
     algorithm = configuration.read(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
     lines, lit = listings.listing(algorithm)
@@ -275,7 +275,7 @@ def lines_at(recording, *kinds):
     ]
 
 
-def test_what_a_node_returns_lights_the_line_that_returns_it():
+def test_return_step_highlights_the_matching_return_line():
     at = Subject("tree", Tree([[3, 12], [2, 4], [9, 8]]), lambda game: 0.0, TO_THE_END)
     told = {
         name: lines_at(record(at, configuration.read(name)), "return")
@@ -292,7 +292,7 @@ def test_what_a_node_returns_lights_the_line_that_returns_it():
     assert wanted in told["minimax-two-valued"]
 
 
-def test_best_node_search_narrows_where_it_guesses_again():
+def test_best_node_search_narrows_its_bounds_after_each_guess():
     lines = lines_at(recorded("tree", "bns"), "guess")
     assert lines[0] == ("guess", "guess a value between lower and upper")
     recording = recorded("tree", "bns")
@@ -303,13 +303,13 @@ def test_best_node_search_narrows_where_it_guesses_again():
 
 @pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", algorithms())
-def test_every_step_says_something(name):
+def test_every_step_has_a_description(name):
     for game in SAMPLE:
         recording = recorded(game, name)
         assert recording is None or all(step.said for step in recording.steps)
 
 
-def test_what_memory_answers_is_drawn_as_shared():
+def test_node_answered_from_memory_is_marked_as_shared():
     kind = catalogue.find("nim")
     at = Subject("nim", kind.new(heaps=[1, 2]), kind.evaluation(), TO_THE_END)
     replay = at_end(record(at, configuration.read("and-or")))
@@ -323,7 +323,7 @@ def test_what_memory_answers_is_drawn_as_shared():
     assert {node.kind for node in nodes} == {"or", "and"}
 
 
-def test_events_of_chance_have_probabilities():
+def test_chance_events_have_probabilities():
     recording = recorded("pig", "expectiminimax")
     faces = [node for node in recording.nodes if node.chance is not None]
     assert {node.move for node in faces} == set("123456")
@@ -331,7 +331,7 @@ def test_events_of_chance_have_probabilities():
     assert any(key == "sum" for key, _ in every_part(recording))
 
 
-def test_a_tree_with_names_and_bounds(tmp_path):
+def test_node_names_and_bounds_of_a_tree_are_recorded(tmp_path):
     file = tmp_path / "tree.yaml"
     file.write_text(
         "name: N1\nchildren:\n- {name: N2, bounds: [3, 6], children: [{name: N4, value: 5}, 6]}\n"
@@ -352,7 +352,7 @@ def test_a_tree_with_names_and_bounds(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after"), [("", ""), ("", "ab"), ("abc", "c"), ("aa", "aaa"), ("abcd", "axd")]
 )
-def test_the_smallest_splice(before, after):
+def test_splice_is_correct_and_small(before, after):
     one, other = ([(0, (sign,)) for sign in text] for text in (before, after))
     splice = spliced(one, other)
     if splice is None:
@@ -364,7 +364,7 @@ def test_the_smallest_splice(before, after):
 
 
 @pytest.mark.parametrize("name", algorithms())
-def test_pseudo_code_is_in_both_languages(name):
+def test_pseudocode_has_a_spanish_translation(name):
     lines, lit = listings.listing(configuration.read(name))
     assert {"enter", "list", "expand", "select"} & lit.keys()
     english = {"if", "else", "return", "for", "each", "child", "best", "node", "the", "of", "while"}
@@ -375,7 +375,7 @@ def test_pseudo_code_is_in_both_languages(name):
 
 @pytest.mark.parametrize("priors", [True, False])
 @pytest.mark.parametrize("name", ["uct", "alphazero", "ucb1"])
-def test_leaves_that_a_batch_judges(name, priors):
+def test_batch_evaluated_playouts_are_recorded(name, priors):
     """Each playout ends at its own node, and the pseudo-code tells what has chosen and judged."""
 
     def answer(taken):
@@ -409,13 +409,13 @@ def test_leaves_that_a_batch_judges(name, priors):
     assert {len(cells) for _, cells in rows} == {5 if with_prior else 4}
 
 
-def test_flat_monte_carlo_is_not_told_to_grow_a_tree():
+def test_flat_monte_carlo_pseudocode_has_no_expansion():
     lines, lit = listings.listing(configuration.read("ucb1"))
     assert "expand" not in lit
     assert not any("expansion" in line for line in lines)
 
 
-def test_every_sentence_has_its_spanish():
+def test_every_sentence_has_a_spanish_translation():
     same = {key for key, (english, spanish) in SENTENCES.items() if english == spanish}
     assert same == {"no", "cut-why"}
     for english, spanish in SENTENCES.values():
@@ -423,7 +423,7 @@ def test_every_sentence_has_its_spanish():
     assert SPANISH_MOVES.items() <= WORDS.items()
 
 
-def test_sss_star_speaks_as_the_notes_do():
+def test_sss_star_uses_the_terms_of_the_lecture_notes():
     """The lecture notes' list is LISTA, and its states are VIVO and SOLUCIONADO."""
     assert [WORDS[word] for word in ("open", "live", "solved")] == ["LISTA", "vivo", "solucionado"]
     lines, _ = listings.listing(configuration.read("sss-star"))
@@ -433,7 +433,7 @@ def test_sss_star_speaks_as_the_notes_do():
     assert spanish[0].startswith("LISTA ← (raíz, vivo, ∞)")
 
 
-def test_events_of_the_closer_watch_change_nothing():
+def test_detailed_events_do_not_change_leaf_and_cutoff_counts():
     for name in ("alpha-beta+table", "mtd-f", "bns", "and-or"):
         at = subject_of("tree")
         algorithm = configuration.read(name)

@@ -11,7 +11,7 @@ def results(lab, *arguments):
     return json.loads(out)
 
 
-def test_algorithms_side_by_side(lab):
+def test_run_compares_algorithms_with_theory(lab):
     found = results(
         lab, "--game", "random-tree", "--size", "3", "--depth", "4",
         "--algorithm", "minimax,alpha-beta,mtd-f",
@@ -28,7 +28,7 @@ def test_algorithms_side_by_side(lab):
 
 
 @pytest.mark.parametrize("action", [["run"], ["step", "--text"]])
-def test_what_is_over_already_has_a_value_and_no_theory(lab, tmp_path, action):
+def test_finished_position_has_a_value_but_no_theory(lab, tmp_path, action):
     leaf = tmp_path / "leaf.yaml"
     leaf.write_text("5")
     ended = ["--game", "tic-tac-toe", "--moves", "a1 b1 a2 b2 a3"]
@@ -39,7 +39,7 @@ def test_what_is_over_already_has_a_value_and_no_theory(lab, tmp_path, action):
         assert "theory" not in out
 
 
-def test_formulas_stand_beside_the_counts(lab):
+def test_formulas_are_printed_with_the_counts(lab):
     tree = ["--game", "random-tree", "--size", "3", "--depth", "6", "--algorithm", "minimax"]
     counts = results(lab, *tree)["results"][0]["counts"]
     _, out, _ = lab("run", *tree)
@@ -76,7 +76,7 @@ def test_each_level_of_deepening_is_shown(lab):
     assert not whole["stopped"]
 
 
-def test_several_positions(lab):
+def test_algorithms_are_compared_on_several_positions(lab):
     arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm", "minimax,pvs"]
     found = results(lab, *arguments, "--positions", "4")
     assert [each["position"] for each in found["results"]] == [1, 1, 2, 2, 3, 3, 4, 4]
@@ -102,7 +102,7 @@ def test_the_table_has_a_row_for_each_algorithm_and_the_theory(lab, language):
     assert "minimax b^d = " in out
 
 
-def test_techniques_are_options(lab):
+def test_search_techniques_are_enabled_by_options(lab):
     found = results(
         lab, "--game", "connect-four", "--depth", "5",
         "--algorithm", "alpha-beta,alpha-beta+table+killers+history,uct+playouts=50",
@@ -117,7 +117,7 @@ def test_techniques_are_options(lab):
 RAW = "def f(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
 
 
-def test_wins_are_told_apart_from_evaluations(lab, tmp_path):
+def test_wins_are_distinguished_from_evaluations(lab, tmp_path):
     """E = X - O is 1 for many a position; a win is worth 1 too, and more than all of them."""
     file = tmp_path / "raw.py"
     file.write_text(RAW)
@@ -141,7 +141,7 @@ def test_wins_are_told_apart_from_evaluations(lab, tmp_path):
     assert "LOSS -8" in out.splitlines()[2]
 
 
-def test_evaluations_are_a_column(lab):
+def test_table_has_an_evaluations_column(lab):
     game = ["--game", "connect-four", "--depth", "5", "--algorithm", "alpha-beta+successors"]
     counts = results(lab, *game)["results"][0]["counts"]
     assert (counts["leaves"], counts["evaluations"]) == (513, 2375)
@@ -152,7 +152,7 @@ def test_evaluations_are_a_column(lab):
     assert pruned["evaluations"] > pruned["leaves"]
 
 
-def test_of_a_pruned_game_only_what_the_search_asked_is_counted(lab):
+def test_pruned_game_counts_only_evaluations_of_the_search(lab):
     """Theory asks the game for its moves too, 200 times over."""
     game = ["--game", "connect-four", "--depth", "5", "--factor", "4", "--algorithm"]
     minimax, pvs, again = (
@@ -162,7 +162,7 @@ def test_of_a_pruned_game_only_what_the_search_asked_is_counted(lab):
     assert pvs[0]["counts"] == minimax[1]["counts"] == again[0]["counts"]
 
 
-def test_a_branching_factor_below_the_minimum_is_no_count(lab):
+def test_pearl_estimate_below_the_minimum_is_not_shown(lab):
     """R^d tells how the leaves grow; two plies deep it is less than can be done."""
     tree = ["--game", "random-tree", "--size", "3", "--algorithm", "alpha-beta"]
     _, out, _ = lab("run", *tree, "--depth", "2")
@@ -172,7 +172,7 @@ def test_a_branching_factor_below_the_minimum_is_no_count(lab):
     assert "Pearl R = 2.148, R^d = 98." in out
 
 
-def test_limits(lab):
+def test_node_and_time_limits_stop_the_search(lab):
     status, out, _ = lab(
         "run", "--game", "othello", "--depth", "9", "--algorithm", "minimax,uct", "--nodes", "300"
     )
@@ -186,7 +186,7 @@ def test_limits(lab):
     assert found["results"][0]["value"] is None
 
 
-def test_a_users_evaluation(lab, tmp_path):
+def test_user_evaluation_is_used(lab, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def corner(game):\n    return game.open_lines(1 - game.turn) / 100\n")
     arguments = ["--game", "tic-tac-toe", "--depth", "1", "--algorithm", "minimax"]
@@ -198,7 +198,7 @@ def test_a_users_evaluation(lab, tmp_path):
     assert "has no function 'corners'; it has: corner" in err
 
 
-def test_an_evaluation_that_fails_is_named(lab, tmp_path):
+def test_failing_evaluation_is_reported(lab, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def broken(game):\n    return 1 / 0\n")
     status, _, err = lab("run", "--game", "nim", "--depth", "1", "--evaluation", f"{file}:broken")
@@ -206,7 +206,7 @@ def test_an_evaluation_that_fails_is_named(lab, tmp_path):
     assert "broken failed: ZeroDivisionError: division by zero (mine.py, line 2)" in err
 
 
-def test_games_of_chance_are_for_those_that_know_chance(lab):
+def test_chance_games_run_only_algorithms_that_support_them(lab):
     found = results(lab, "--game", "pig", "--depth", "2", "--seed", "1")
     able = ["alphazero", "expectiminimax", "ucb1", "uct"]
     assert [each["algorithm"] for each in found["results"]] == able
@@ -214,7 +214,7 @@ def test_games_of_chance_are_for_those_that_know_chance(lab):
 
 
 @pytest.mark.thorough
-def test_patterns_of_the_board_order_moves(lab):
+def test_board_patterns_improve_move_ordering(lab):
     plain, ordered = results(
         lab, "--game", "connect-four", "--depth", "5", "--algorithm", "negamax,alpha-beta+patterns"
     )["results"]
@@ -223,7 +223,7 @@ def test_patterns_of_the_board_order_moves(lab):
     assert ordered["counts"]["leaves"] < bare["results"][0]["counts"]["leaves"]
 
 
-def test_leaves_are_searched_further_after_a_swing(lab):
+def test_leaves_are_extended_after_a_value_swing(lab):
     arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm"]
     names = ["alpha-beta", "alpha-beta+swing=0.3", "alpha-beta+swing=0.3+beyond=4"]
     found = results(lab, *arguments, ",".join(names))["results"]
@@ -231,7 +231,7 @@ def test_leaves_are_searched_further_after_a_swing(lab):
     assert deepest == [3, 5, 7]
 
 
-def test_smaller_games(lab):
+def test_fold_and_factor_reduce_the_leaves(lab):
     arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm", "minimax"]
     whole, folded, pruned = (
         results(lab, *arguments, *more)["results"][0]["counts"]["leaves"]
@@ -241,7 +241,7 @@ def test_smaller_games(lab):
     assert (whole, folded, pruned) == (504, 66, 4)
 
 
-def test_progressive_deepening(lab):
+def test_progressive_deepening_searches_the_chosen_depths(lab):
     arguments = ["--game", "tic-tac-toe", "--algorithm", "minimax", "--depth"]
     counts = [
         results(lab, *arguments, depth, *more)["results"][0]["counts"]["leaves"]
@@ -265,7 +265,7 @@ def test_progressive_deepening(lab):
         (["--game", "nim", "--deepen", "even", "--depth", "1"], "there is no even depth up to 1"),
     ],
 )
-def test_techniques_that_do_not_fit_are_refused(lab, arguments, message):
+def test_unsupported_techniques_are_rejected(lab, arguments, message):
     status, _, err = lab("run", *arguments)
     assert status == 2
     assert message in err

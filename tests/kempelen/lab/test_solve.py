@@ -34,7 +34,7 @@ def assert_wins(game, strategy, winner):
 
 
 @pytest.mark.parametrize("counters", range(3, 11))
-def test_grundy(lab, counters):
+def test_grundy_winner_and_strategy_are_correct(lab, counters):
     found = solved(lab, "--game", "grundy", "--state", counters)
     winner = 1 if counters in GRUNDY_LOST else 0
     assert found["winner"] == winner
@@ -43,7 +43,7 @@ def test_grundy(lab, counters):
 
 @pytest.mark.parametrize("heaps", ["1,2,3", "1,2,4", "3"])
 @pytest.mark.parametrize("misere", ["true", "false"])
-def test_nim(lab, heaps, misere):
+def test_nim_winner_and_strategy_are_correct(lab, heaps, misere):
     found = solved(lab, "--game", "nim", "--state", heaps, "--option", f"misere={misere}")
     game = Nim([int(heap) for heap in heaps.split(",")], misere == "true")
     assert found["winner"] == (1 if heaps == "1,2,3" else 0)
@@ -61,7 +61,7 @@ def test_4x4_othello_is_lost_by_8(lab):
     assert (found["value"], found["winner"]) == (-8, 1)
 
 
-def test_a_position_of_the_second_player(lab):
+def test_position_with_the_second_player_to_move_is_solved(lab):
     found = solved(lab, "--game", "nim", "--state", "1,2,4", "--moves", "c1")
     assert found["winner"] == 0
     game = Nim([1, 2, 4])
@@ -69,7 +69,7 @@ def test_a_position_of_the_second_player(lab):
     assert_wins(game, found["strategy"], 0)
 
 
-def test_a_game_of_the_users_own(lab):
+def test_user_defined_game_is_solved(lab):
     chomp = Path(__file__).parents[2] / "data" / "games" / "chomp.py"
     found = solved(lab, "--game", f"{chomp}:Chomp", "--size", "2", "--option", "height=2")
     # On a square board the square beside the poisoned one wins: what is left is symmetric.
@@ -77,7 +77,7 @@ def test_a_game_of_the_users_own(lab):
     assert set(found["strategy"]["b2"]) == {"a1", "b1", "a2"}
 
 
-def test_the_strategy_is_a_tree_in_spanish(lab):
+def test_strategy_tree_is_printed_in_spanish(lab):
     status, out, _ = lab("solve", "--game", "grundy", "--state", "7", "--lang", "es")
     assert status == 0
     assert "valor -1: el segundo jugador gana" in out
@@ -86,7 +86,7 @@ def test_the_strategy_is_a_tree_in_spanish(lab):
     assert "└── ● 3=2+1  gana" in out
 
 
-def test_large_strategies_are_shown_in_part(lab):
+def test_large_strategies_are_truncated(lab):
     _, out, _ = lab("solve", "--game", "nim", "--state", "1,2,4", "--branches", "5")
     assert out.count("●") + out.count("○") == 5
     assert "... 56 more (--branches)" in out
@@ -112,13 +112,13 @@ def test_the_strategy_can_be_drawn(lab, tmp_path):
         ([], 2, "one of the arguments --game --tree is required"),
     ],
 )
-def test_what_cannot_be_solved_is_said(lab, arguments, status, message):
+def test_unsolvable_requests_are_reported(lab, arguments, status, message):
     done, _, err = lab("solve", *arguments)
     assert done == status
     assert message in err
 
 
-def test_the_strategy_stands_within_the_whole_tree(lab, tmp_path):
+def test_whole_tree_drawing_marks_the_strategy(lab, tmp_path):
     """Every move is there; on the strategy are one move of the winner, all of the other."""
     picture = tmp_path / "nim.svg"
     game = ["--game", "nim", "--size", "1,2"]

@@ -60,7 +60,7 @@ def drawn(lab, picture, *arguments):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", algorithms())
-def test_every_algorithm(lab, tmp_path, raw, name):
+def test_every_algorithm_is_shown_in_spanish(lab, tmp_path, raw, name):
     game = ["--game", "tic-tac-toe", "--moves", "a3 b3 a2 c3", "--evaluation", raw]
     arguments = [*game, "--depth", "2", "--algorithm", name]
     for action in ("run", "trace"):
@@ -72,7 +72,7 @@ def test_every_algorithm(lab, tmp_path, raw, name):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("game", catalogue.built_in())
-def test_every_game(lab, tmp_path, game):
+def test_every_game_is_shown_in_spanish(lab, tmp_path, game):
     is_chance = isinstance(catalogue.new_game(game), Chance)
     algorithm = "expectiminimax" if is_chance else "alpha-beta"
     state = ["--state", "2+1/1"] if game == "backgammon" else []
@@ -100,14 +100,14 @@ def test_every_game(lab, tmp_path, game):
     ],
     ids=" ".join,
 )
-def test_every_other_table(lab, arguments):
+def test_other_tables_are_in_spanish(lab, arguments):
     status, out, err = lab(*arguments, "--lang", "es")
     assert (status, err) == (1 if "50" in arguments else 0, "")
     assert_spanish(out)
 
 
 @pytest.mark.thorough
-def test_the_plot(lab, tmp_path):
+def test_plot_is_in_spanish(lab, tmp_path):
     picture = tmp_path / "hojas.svg"
     arguments = ["--branching", "2", "--depth", "3", "--trees", "1", "-o", picture]
     assert lab("plot", *arguments, "--lang", "es")[0] == 0
@@ -116,7 +116,7 @@ def test_the_plot(lab, tmp_path):
 
 
 @pytest.mark.thorough
-def test_the_figures_of_the_notes():
+def test_figures_of_the_lecture_notes_are_in_spanish():
     def spanish(first, second):
         return second
 
@@ -133,7 +133,7 @@ def test_the_figures_of_the_notes():
     assert_spanish("\n".join(text.replace("TEST", "") for text in told if text))
 
 
-def test_moves_that_are_words_are_told_and_taken_in_spanish(lab):
+def test_word_moves_are_printed_and_accepted_in_spanish(lab):
     pig = ["--game", "pig", "--size", "30", "--algorithm", "expectiminimax", "--depth", "1"]
     _, out, _ = lab("trace", *pig, "--lang", "es", "--moves", "tirar 6 PLANTARSE")
     assert {"tirar", "plantarse"} <= split(out)
@@ -148,7 +148,7 @@ def test_moves_that_are_words_are_told_and_taken_in_spanish(lab):
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("action", [None, *ACTIONS])
 @pytest.mark.parametrize("first", [True, False])
-def test_help(lab, action, first):
+def test_help_is_in_spanish_if_requested(lab, action, first):
     arguments = [action] if action else []
     arguments = ["--lang=es", *arguments] if first else [*arguments, "--lang", "es"]
     status, out, err = lab(*arguments, "--help")
@@ -185,7 +185,7 @@ def test_every_label_is_in_spanish():
     assert asked <= words.SPANISH.keys()
 
 
-def test_every_error_has_its_spanish():
+def test_every_error_has_a_spanish_translation():
     found = [(file, line, text) for file in sources() for line, text in texts(file)]
     assert len(found) > 100
     offenders = []
@@ -208,7 +208,7 @@ FOR_AUTHORS = (
 )  # fmt: skip
 
 
-def test_argparse_has_no_words_of_its_own_left():
+def test_argparse_messages_have_spanish_translations():
     for node in ast.walk(ast.parse(Path(argparse.__file__).read_text(encoding="utf-8"))):
         if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext")):
             continue
@@ -257,7 +257,7 @@ def test_argparse_has_no_words_of_its_own_left():
         (["draw", "-o", "x.jpg"], "su nombre debe acabar en .svg"),
     ],
 )
-def test_errors(lab, tmp_path, monkeypatch, arguments, message):
+def test_errors_are_in_spanish(lab, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     status, out, err = lab(*arguments, "--lang", "es")
     assert (status, out) == (2, "")
@@ -267,7 +267,7 @@ def test_errors(lab, tmp_path, monkeypatch, arguments, message):
     assert_spanish(re.sub(rf"\b({names})\b|kempelen lab \w+", "", said))
 
 
-def test_a_bad_tree_is_told_by_its_place(lab, tmp_path):
+def test_invalid_tree_error_names_the_location(lab, tmp_path):
     tree = tmp_path / "arbol.yaml"
     for text, message in (
         ("[[3, x]]", "1.2 es 'x', ni un número ni una lista"),
@@ -280,7 +280,7 @@ def test_a_bad_tree_is_told_by_its_place(lab, tmp_path):
         assert (status, message in err) == (2, True), err
 
 
-def test_what_a_users_evaluation_did(lab, tmp_path):
+def test_evaluation_errors_are_in_spanish(lab, tmp_path):
     file = tmp_path / "mio.py"
     file.write_text("def f(g):\n    return 1 / 0\n\n\ndef n(g):\n    return float('nan')\n")
     nim = ["run", "--game", "nim", "--depth", "1", "--lang", "es", "--evaluation"]
@@ -290,14 +290,14 @@ def test_what_a_users_evaluation_did(lab, tmp_path):
     assert "no tiene ninguna función 'g'; tiene: f, n" in lab(*nim, f"{file}:g")[2]
 
 
-def test_what_the_system_says_of_files():
+def test_file_system_errors_are_in_spanish():
     missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "x.yaml")
     assert explained(missing, "es") == "x.yaml: no existe"
     assert explained(missing, "en") == "x.yaml: No such file or directory"
     assert explained(OSError(errno.ENOSPC, "No space left on device"), "es").startswith("no queda")
 
 
-def test_the_language_may_stand_anywhere_and_be_shortened(lab):
+def test_language_option_works_anywhere_and_abbreviated(lab):
     outs = {
         lab(*arguments, "--depth", "x")[2].partition("error: ")[2]
         for arguments in (
@@ -313,7 +313,7 @@ def test_the_language_may_stand_anywhere_and_be_shortened(lab):
     assert "wins" in lab("--lang", "es", "solve", "--game", "nim", "--lang", "en")[1]
 
 
-def test_progress_is_told_in_spanish(monkeypatch, lab, capsys):
+def test_progress_labels_are_in_spanish(monkeypatch, lab, capsys):
     """On a terminal, which the test stands in for."""
     told = []
     monkeypatch.setattr(
@@ -343,6 +343,6 @@ def test_progress_is_told_in_spanish(monkeypatch, lab, capsys):
     assert told == ["buscando", "buscando", "buscando", "resolviendo"]
 
 
-def test_the_parser_refuses_what_nobody_knows_in_english_too(lab):
+def test_unknown_option_is_rejected_in_english(lab):
     assert "unrecognized arguments: --nothing" in lab("trace", "--nothing")[2]
     assert issubclass(Parser, argparse.ArgumentParser)

@@ -68,7 +68,7 @@ def check(browser, tmp_path, recording, language="en"):
     assert browser.complaints() == []
 
 
-def test_a_page_goes_forward_and_back_by_keys(browser, tmp_path):
+def test_page_is_navigated_by_keyboard(browser, tmp_path):
     """The quick one: what a reader does, without a mouse."""
     at = Subject("tree", Tree([[3, 12], [2, 4], [1, 8, 7]]), lambda game: 0, 9)
     recording = record(at, configuration.read("alpha-beta"))
@@ -102,7 +102,7 @@ def test_a_page_goes_forward_and_back_by_keys(browser, tmp_path):
 
 
 @pytest.mark.thorough
-def test_languages_change_in_the_page(browser, tmp_path):
+def test_page_language_can_be_switched(browser, tmp_path):
     opened(browser, tmp_path, recorded("pig", "expectiminimax"), "es")
     browser.run("Kempelen.stepPage.go(20)")
     assert browser.run("return document.documentElement.lang") == "es"
@@ -118,7 +118,7 @@ def test_languages_change_in_the_page(browser, tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_tree_of_ones_own_is_built_by_clicks_and_read(browser, tmp_path, lab):
+def test_tree_edited_in_the_page_can_be_loaded(browser, tmp_path, lab):
     opened(browser, tmp_path, recorded("go", "alpha-beta", most=10))
     own = ".own "
     browser.find(own + "li [data-does='add a child']").click()  # of the first: 3, 5, 0
@@ -147,7 +147,7 @@ def test_a_tree_of_ones_own_is_built_by_clicks_and_read(browser, tmp_path, lab):
 
 
 @pytest.mark.thorough
-def test_nodes_are_folded_by_clicks_and_boards_come_and_go(browser, tmp_path):
+def test_clicks_fold_nodes_and_hide_boards(browser, tmp_path):
     recording = recorded("tic-tac-toe", "minimax", most=400)
     opened(browser, tmp_path, recording)
     browser.run("Kempelen.stepPage.go(1e6); Kempelen.stepPage.view.fit()")
@@ -168,7 +168,7 @@ def test_nodes_are_folded_by_clicks_and_boards_come_and_go(browser, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("game", catalogue.built_in())
-def test_every_algorithm_on_every_game(browser, tmp_path, game):
+def test_every_algorithm_is_replayed_on_every_game(browser, tmp_path, game):
     for number, name in enumerate(algorithms()):
         recording = recorded(game, name, most=40)
         if recording is not None:
@@ -177,7 +177,7 @@ def test_every_algorithm_on_every_game(browser, tmp_path, game):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "depth"), [("minimax", 4), ("sss-star", 5)])
-def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path, name, depth):
+def test_page_draws_only_visible_nodes_of_a_large_tree(browser, tmp_path, name, depth):
     """However the view lies, a frame draws what a screen can hold, not what the tree has."""
     kind = catalogue.find("random-tree")
     at = Subject("t", kind.new(branching=12, depth=depth), kind.evaluation(), depth, 1)
@@ -199,7 +199,7 @@ def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path, n
     assert browser.complaints() == []
 
 
-def test_the_terminal_tells_every_step(lab, tmp_path):
+def test_terminal_prints_every_step(lab, tmp_path):
     tree = tmp_path / "small.yaml"
     tree.write_text("[[3, {name: N16, value: 12}], [2, 4]]")
     status, out, err = lab("step", "--tree", tree, "--text")
@@ -211,7 +211,7 @@ def test_the_terminal_tells_every_step(lab, tmp_path):
     ).steps) + 1  # fmt: skip
 
 
-def test_the_terminal_says_that_a_limit_has_stopped_the_search(lab):
+def test_terminal_reports_a_search_stopped_by_a_limit(lab):
     stopped = "La búsqueda termina. Un límite ha detenido la búsqueda."
     for limit, said in ((["--nodes", "9"], True), ([], False)):
         out = lab("step", "--game", "tree", "--text", "--lang", "es", *limit)[1]
@@ -220,7 +220,7 @@ def test_the_terminal_says_that_a_limit_has_stopped_the_search(lab):
 
 @pytest.mark.thorough(keep=4)
 @pytest.mark.parametrize("name", algorithms())
-def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
+def test_terminal_steps_back_and_prints_spanish(name, capsys, monkeypatch):
     recording = recorded("tree", name)
     commands = iter(["", "", "c", "v", "b", "12", "9" * 5000, "\N{SUPERSCRIPT TWO}", "e", "b", "q"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(commands))
@@ -231,7 +231,7 @@ def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_so_much_of_a_list_is_recorded_that_a_page_has_room_for_it(lab, tmp_path):
+def test_page_of_a_large_search_stays_below_16_mib(lab, tmp_path):
     page = tmp_path / "steps.html"
     status, _, _ = lab("step", "--game", "othello", "--algorithm", "sss-star", "--depth", "6",
                        "-o", page)  # fmt: skip
@@ -240,7 +240,7 @@ def test_so_much_of_a_list_is_recorded_that_a_page_has_room_for_it(lab, tmp_path
     assert "sss-star: othello" in page.read_text()
 
 
-def test_what_cannot_be_written_is_refused_before_the_search(lab, tmp_path):
+def test_invalid_output_file_is_rejected(lab, tmp_path):
     status, _, err = lab("step", "-o", tmp_path / "page.txt")
     assert (status, "its name must end in .html" in err) == (2, True)
     status, _, err = lab("step", "-o", tmp_path / "none" / "page.html", "--lang", "es")
@@ -251,7 +251,7 @@ def test_what_cannot_be_written_is_refused_before_the_search(lab, tmp_path):
     assert "Content-Security-Policy" in page.read_text(encoding="utf-8")
 
 
-def test_signs_of_the_page_are_in_a_system_s_usual_fonts():
+def test_page_uses_no_emoji():
     """None is of a font of emoji, which many machines have not: they show an empty box."""
     from kempelen.lab import page
 
@@ -260,7 +260,7 @@ def test_signs_of_the_page_are_in_a_system_s_usual_fonts():
 
 
 @pytest.mark.thorough
-def test_every_word_of_the_page_has_its_spanish():
+def test_every_page_text_has_a_spanish_translation():
     """Words that scripts ask for by themselves, in quotes or in tables."""
     from kempelen.lab import page
     from kempelen.lab.sentences import WORDS

@@ -16,7 +16,7 @@ TREE = TREES / "sss_star.yaml"
 ROWS = Path(__file__).parents[3] / "kempelen" / "lab" / "notes_sss_star.txt"
 
 
-def test_sss_star_prints_the_run_of_the_notes(lab):
+def test_sss_star_trace_matches_the_lecture_notes(lab):
     status, out, _ = lab("trace", "--algorithm", "sss-star", "--tree", TREE)
     rows = ROWS.read_text(encoding="utf-8").splitlines()
     assert status == 0
@@ -49,7 +49,7 @@ def test_alpha_beta_prints_windows_values_and_cut_offs(lab, tmp_path):
     ]
 
 
-def test_null_windows_are_written_as_one_bound(lab, tmp_path):
+def test_null_windows_are_shown_with_adjacent_bounds(lab, tmp_path):
     tree = tmp_path / "small.yaml"
     tree.write_text("[[3, 12], [7, 9]]")
     _, out, _ = lab("trace", "--tree", tree, "--algorithm", "negascout-2")
@@ -64,7 +64,7 @@ def test_null_windows_are_written_as_one_bound(lab, tmp_path):
     assert "enter (3.5-, 3.5), evaluate 12" in steps
 
 
-def test_scout_asks_its_questions(lab, tmp_path):
+def test_scout_trace_shows_its_tests_and_evaluations(lab, tmp_path):
     tree = tmp_path / "small.yaml"
     tree.write_text("[[3, 12], [7, 9]]")
     _, out, _ = lab("trace", "--tree", tree, "--algorithm", "scout", "--lang", "es")
@@ -82,7 +82,7 @@ def test_every_algorithm_has_a_trace(lab, name, language):
     assert len(out.splitlines()) > 5
 
 
-def test_the_hard_alpha_beta_returns_what_the_notes_return(lab, tmp_path):
+def test_fail_hard_alpha_beta_leaf_returns_its_exact_value(lab, tmp_path):
     """A leaf returns what it is worth, though the limit is 20."""
     tree = tmp_path / "small.yaml"
     tree.write_text("[[20, 23], [[25, 30], 19]]")
@@ -92,7 +92,7 @@ def test_the_hard_alpha_beta_returns_what_the_notes_return(lab, tmp_path):
     assert not any("evalúa" in step and "devuelve" in step for step in steps)
 
 
-def test_ends_are_marked_in_json(lab):
+def test_json_marks_finished_games_as_decided(lab):
     game = ["--game", "tic-tac-toe", "--moves", "a3 b3 a2 c3", "--depth", "1", "--json"]
     events = [json.loads(line) for line in lab("trace", *game)[1].splitlines()]
     won = [event for event in events if event["event"] == "evaluated" and event["decided"]]
@@ -103,7 +103,7 @@ def test_ends_are_marked_in_json(lab):
     }  # fmt: skip
 
 
-def test_a_game_of_chance_says_that_wins_count_more(lab, tmp_path):
+def test_chance_game_trace_reports_a_larger_win_value(lab, tmp_path):
     file = tmp_path / "raw.py"
     file.write_text("def lead(g):\n    return 10 * g.state.rolled\n")
     arguments = ["--game", "pig", "--size", "10", "--algorithm", "expectiminimax", "--depth", "1"]
@@ -114,14 +114,14 @@ def test_a_game_of_chance_says_that_wins_count_more(lab, tmp_path):
     assert "empieza de nuevo: ganar cuenta 64" in out
 
 
-def test_moves_are_written_in_the_games_notation(lab):
+def test_moves_use_the_notation_of_the_game(lab):
     status, out, _ = lab("trace", "--game", "tic-tac-toe", "--moves", "b2 a1", "--depth", "1")
     assert status == 0
     moves = [line.split()[2] for line in out.splitlines()[2:-1]]
     assert moves == ["a3", "b3", "c3", "a2", "c2", "b1", "c1"]
 
 
-def test_chance_moves_too(lab):
+def test_trace_shows_chance_nodes(lab):
     arguments = ["--game", "pig", "--algorithm", "expectiminimax", "--depth", "1", "--lang", "es"]
     status, out, _ = lab("trace", *arguments)
     rows = [line.split() for line in out.splitlines()[1:]]
@@ -132,7 +132,7 @@ def test_chance_moves_too(lab):
     assert {row[2] for row in rows if row[1].startswith("1.")} == set("123456")
 
 
-def test_null_move_passes(lab):
+def test_null_move_is_traced_as_a_pass(lab):
     fen = "fen=4k3/8/8/3q4/8/2N5/8/4K3 w - - 0 1"
     arguments = ["--game", "chess", "--option", fen, "--depth", "3"]
     status, out, err = lab("trace", *arguments, "--algorithm", "null-move+reduction=1")
@@ -142,7 +142,7 @@ def test_null_move_passes(lab):
     assert any(line.split()[1:3] == [passed, "-"] for line in out.splitlines())
 
 
-def test_json_has_one_event_a_line(lab):
+def test_json_has_one_event_per_line(lab):
     status, out, _ = lab("trace", "--tree", TREE, "--json")
     events = [json.loads(line) for line in out.splitlines()]
     assert status == 0
@@ -153,7 +153,7 @@ def test_json_has_one_event_a_line(lab):
     assert sum(event["event"] == "evaluated" for event in events) == 16
 
 
-def test_a_search_that_is_stopped_shows_its_steps(lab):
+def test_stopped_search_shows_its_steps(lab):
     status, out, _ = lab("trace", "--tree", TREE, "--nodes", "5")
     assert status == 0
     assert len(out.splitlines()) == 7
@@ -184,13 +184,13 @@ def test_a_search_that_is_stopped_shows_its_steps(lab):
         (["--option", "misere"], "expected NAME=VALUE"),
     ],
 )
-def test_what_cannot_be_done_is_said(lab, arguments, message):
+def test_invalid_arguments_are_rejected(lab, arguments, message):
     status, out, err = lab("trace", *arguments)
     assert (status, out) == (2, "")
     assert message in err
 
 
-def test_signs_are_written_where_the_terminal_has_fewer():
+def test_output_is_utf8_on_a_latin1_terminal():
     done = subprocess.run(
         [sys.executable, "-m", "kempelen.cli", "lab", "trace", "--algorithm", "sss-star"],
         capture_output=True,
@@ -211,7 +211,7 @@ def judge(batch):
 
 
 @pytest.mark.parametrize("name", ["uct", "alphazero", "ucb1"])
-def test_what_a_batch_judges_is_no_simulation(lab, tmp_path, name):
+def test_batch_evaluated_leaf_is_not_traced_as_a_simulation(lab, tmp_path, name):
     file = tmp_path / "judges.py"
     file.write_text(JUDGE)
     status, out, _ = lab(
@@ -225,7 +225,7 @@ def test_what_a_batch_judges_is_no_simulation(lab, tmp_path, name):
     assert [step.partition("reward ")[2] for step in steps] == ["+0.25", *["-0.25"] * 5]
 
 
-def test_the_number_next_to_infinity_is_no_lost_game(lab, tmp_path):
+def test_bound_next_to_infinity_is_not_shown_as_win_or_loss(lab, tmp_path):
     """A null window about all values, such as MTD begins with, beside a bound that is none."""
     assert words.number(nextafter(inf, 0)) == "∞-"
     assert words.number(nextafter(-inf, 0)) == "-∞+"

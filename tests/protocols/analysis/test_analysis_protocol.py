@@ -21,7 +21,7 @@ def visits(answer):
     return sum(move["visits"] for move in answer["moveInfos"])
 
 
-def test_each_position_that_is_asked_for_is_answered_once(start):
+def test_each_requested_turn_is_answered_once(start):
     talk = start(analysts=2)
     moves = [["B", "C3"], ["W", "C4"], ["B", "D4"]]
     talk.ask("game", moves=moves, rules="chinese", analyzeTurns=[3, 0, 2, 0])
@@ -35,7 +35,7 @@ def test_each_position_that_is_asked_for_is_answered_once(start):
         assert not answer["isDuringSearch"]
 
 
-def test_the_most_urgent_position_comes_first_and_the_earlier_of_equals(start):
+def test_queue_orders_by_priority_then_arrival(start):
     talk = start()
     talk.ask("busy", **ENDLESS)
     talk.ask("low", rules="chinese", priority=-1)
@@ -51,7 +51,7 @@ def test_the_most_urgent_position_comes_first_and_the_earlier_of_equals(start):
     ]  # fmt: skip
 
 
-def test_a_search_that_is_ended_in_the_middle_says_what_it_found(start):
+def test_terminated_search_reports_its_partial_result(start):
     talk = start()
     talk.ask("long", **REPORTED)
     reports = [talk.answer()]
@@ -67,7 +67,7 @@ def test_a_search_that_is_ended_in_the_middle_says_what_it_found(start):
     assert "noResults" not in last
 
 
-def test_a_report_may_come_once(start):
+def test_first_report_option_sends_one_interim_report(start):
     talk = start()
     talk.ask(**ENDLESS, firstReportDuringSearchAfter=0.3)
     report = talk.answer()
@@ -78,7 +78,7 @@ def test_a_report_may_come_once(start):
     assert 0 < visits(report) <= visits(last)
 
 
-def test_time_ends_a_search(start):
+def test_max_time_ends_a_search(start):
     talk = start()
     began = time.monotonic()
     talk.ask(**ENDLESS, overrideSettings={"maxTime": 0.05, "reportAnalysisWinratesAs": "WHITE"})
@@ -86,7 +86,7 @@ def test_time_ends_a_search(start):
     assert time.monotonic() - began < 30
 
 
-def test_positions_that_wait_are_given_up_by_id_and_turn(start):
+def test_terminate_cancels_waiting_positions_by_id_and_turn(start):
     talk = start()
     moves = [["B", "C3"], ["W", "C4"]]
     talk.ask("busy", **ENDLESS)
@@ -104,7 +104,7 @@ def test_positions_that_wait_are_given_up_by_id_and_turn(start):
     ]  # fmt: skip
 
 
-def test_all_can_be_given_up(start):
+def test_terminate_all_cancels_every_query(start):
     talk = start(analysts=2)
     for name in "abcd":
         talk.ask(name, **ENDLESS)
@@ -117,7 +117,7 @@ def test_all_can_be_given_up(start):
     assert [each for each in given_up if each in "cd"] == ["c", "d"]  # the others had begun
 
 
-def test_as_many_positions_are_searched_at_once_as_are_allowed(start):
+def test_concurrent_searches_are_limited_to_analysts(start):
     talk = start(analysts=2)
     for name in "abc":
         talk.ask(name, **REPORTED)
@@ -129,12 +129,12 @@ def test_as_many_positions_are_searched_at_once_as_are_allowed(start):
     talk.rest()
 
 
-def test_memory_is_shared_among_the_analysts():
+def test_memory_is_divided_among_analysts():
     settings = Settings(searching=Searching(means=Means(threads=3, megabytes=100)), analysts=3)
     assert settings.each.means == Means(threads=3, megabytes=33)
 
 
-def test_a_search_that_fails_is_an_error_and_the_next_is_answered(start, monkeypatch):
+def test_failed_search_returns_error_and_next_one_works(start, monkeypatch):
     talk = start()
     with monkeypatch.context() as patch:
         patch.setattr(Go, "playout", lambda *_: 1 / 0)
@@ -147,7 +147,7 @@ def test_a_search_that_fails_is_an_error_and_the_next_is_answered(start, monkeyp
     assert visits(talk.answer()) == 8
 
 
-def test_no_more_is_read_while_very_many_positions_wait(start, monkeypatch):
+def test_full_queue_blocks_the_reader(start, monkeypatch):
     monkeypatch.setattr(analysts, "MOST_WAITING", 3)
     talk = start()
     talk.ask("busy", **ENDLESS)
@@ -163,7 +163,7 @@ def test_no_more_is_read_while_very_many_positions_wait(start, monkeypatch):
     assert [each["id"] for each in talk.answers()] == ["busy", "a", "b", "c", "d"]
 
 
-def test_what_is_not_answered_at_the_close_is_left_silently(start):
+def test_close_drops_unanswered_queries_silently(start):
     talk = start(wait=False)
     talk.ask("a", **ENDLESS)
     talk.ask("b", rules="chinese")
@@ -172,7 +172,7 @@ def test_what_is_not_answered_at_the_close_is_left_silently(start):
     assert talk.sent.empty()
 
 
-def test_a_reader_that_waits_is_let_go_at_the_close(start, monkeypatch):
+def test_close_releases_a_blocked_reader(start, monkeypatch):
     monkeypatch.setattr(analysts, "MOST_WAITING", 1)
     talk = start()
     talk.ask("busy", **ENDLESS)
@@ -184,7 +184,7 @@ def test_a_reader_that_waits_is_let_go_at_the_close(start, monkeypatch):
     assert not reader.is_alive()
 
 
-def test_a_query_as_katrain_sends_it(start):
+def test_katrain_query_is_answered(start):
     talk = start()
     talk.ask(
         "QUERY:1",
@@ -211,7 +211,7 @@ def test_a_query_as_katrain_sends_it(start):
     assert talk.rest() == []
 
 
-def test_deep_nesting_and_long_ids_are_refused(start):
+def test_rejects_deep_nesting_long_ids_and_huge_numbers(start):
     talk = start()
     talk.say('{"id":"a","moves":' + "[" * 200_000)
     assert "could not parse input line" in talk.answer()["error"]
@@ -221,14 +221,14 @@ def test_deep_nesting_and_long_ids_are_refused(start):
     assert "could not parse input line" in talk.answer()["error"]
 
 
-def test_a_record_that_is_too_long_is_refused(start):
+def test_rejects_too_many_moves(start):
     talk = start()
     talk.ask(moves=[["B", "pass"]] * 2001)
     message = "A record of 2001 moves is too long; at most 2000"
     assert talk.answer() == {"error": message, "field": "moves", "id": "a"}
 
 
-def test_a_line_that_was_too_long_is_an_error(start):
+def test_overlong_line_returns_an_error(start):
     (line,) = start().engine.overlong_line()
     assert json.loads(line) == {"error": "The line is too long, ignoring"}
 
@@ -272,7 +272,7 @@ def nonsense(random):
 
 
 @pytest.mark.thorough
-def test_two_thousand_lines_of_nonsense(start):
+def test_malformed_queries_cause_no_internal_error(start):
     random = Random(20)
     talk = start(visits=2, analysts=2)
     ended = found = 0
@@ -290,7 +290,7 @@ def test_two_thousand_lines_of_nonsense(start):
     assert talk.reports == []
 
 
-def test_algorithms_that_count_no_visits_are_refused(start):
+def test_rejects_unknown_algorithms_and_those_without_visits(start):
     with pytest.raises(ValueError, match="alpha-beta counts no visits of moves, which mcts does"):
         start(algorithm="alpha-beta")
     with pytest.raises(ValueError, match="there is no algorithm 'luck'"):

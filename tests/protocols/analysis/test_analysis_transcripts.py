@@ -8,5 +8,5 @@ CASES = read_cases(Path(__file__).parents[2] / "data" / "analysis-transcripts.tx
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_transcript(name, start):
+def test_engine_output_matches_transcript(name, start):
     hold(CASES[name], start())

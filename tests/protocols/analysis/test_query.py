@@ -22,24 +22,24 @@ def read(usual=USUAL, **fields):
     ("text", "place"),
     [("A1", (0, 0)), ("e5", (4, 4)), (" c2 ", (2, 1)), ("(0,0)", (0, 4)), ("(3, 4)", (3, 0))],
 )
-def test_vertices(text, place):
+def test_read_vertex_parses_coordinates(text, place):
     game = Go(5)
     assert read_vertex(text, (5, 5)) == game.stones.shape.vertex(*place)
 
 
 @pytest.mark.parametrize("text", ["A6", "F1", "A0", "I1", "A", "(5,0)", "(0,5)", "A٣", "", None, 3])
-def test_what_is_no_vertex(text):
+def test_read_vertex_rejects_invalid_text(text):
     assert read_vertex(text, (5, 5)) is None
 
 
-def test_a_vertex_of_the_largest_board_skips_i():
+def test_vertex_letters_skip_i():
     game = Go(19)
     assert read_vertex("T19", (19, 19)) == game.stones.shape.vertex(18, 18)
     assert read_vertex("J10", (19, 19)) == read_vertex("(8,9)", (19, 19))
     assert read_vertex("PASS", (19, 19)) == PASS
 
 
-def test_vertices_of_a_board_that_is_no_square():
+def test_read_vertex_handles_rectangular_boards():
     game = Go("4x7")
     assert read_vertex("D7", (4, 7)) == game.stones.shape.vertex(3, 6)
     assert read_vertex("(3,0)", (4, 7)) == game.stones.shape.vertex(3, 6)
@@ -68,12 +68,12 @@ def test_vertices_of_a_board_that_is_no_square():
         ({"komi": 0.5}, 0.5, 0, False),
     ],
 )
-def test_rules(value, komi, bonus, kept):
+def test_ruleset_sets_komi_and_handicap_bonus(value, komi, bonus, kept):
     rules = read_ruleset(value)
     assert (rules.usual_komi, handicap_bonus(rules.bonus, 4), rules.kept) == (komi, bonus, kept)
 
 
-def test_rules_without_anything_said_are_tromp_taylor():
+def test_empty_rules_default_to_tromp_taylor():
     assert read_ruleset({}) == Ruleset()
     assert read_ruleset({"friendlyPassOk": False}) == read_ruleset("tromp-taylor")
 
@@ -93,13 +93,13 @@ def test_rules_without_anything_said_are_tromp_taylor():
         ({"moves": [["B", "C3"], ["B", "B2"]], "rules": "japanese"}, 6.5, 0),
     ],
 )
-def test_handicaps_and_who_begins(fields, komi, turn):
+def test_query_sets_komi_and_side_to_move(fields, komi, turn):
     query = read(**fields)
     game = query.game(0)
     assert (query.komi, game.komi, game.turn) == (komi, komi, turn)
 
 
-def test_the_position_after_each_move():
+def test_query_reproduces_the_position_at_each_turn():
     moves = [["B", "C3"], ["B", "C4"], ["W", "pass"], ["B", "pass"]]
     query = read(moves=moves, initialStones=[["W", "A1"]], analyzeTurns=[4, 0, 1])
     assert query.turns == ((0, 0), (1, 0), (4, 0))
@@ -115,13 +115,13 @@ KO = [["B", "B1"], ["W", "C1"], ["B", "A2"], ["W", "D2"], ["B", "B3"], ["W", "C3
       ["W", "B2"]]  # fmt: skip
 
 
-def test_a_ko_is_not_taken_back_at_once_but_later():
+def test_ko_recapture_is_illegal_until_another_exchange():
     with pytest.raises(QueryError, match="Illegal move 8: C2"):
         read(moves=[*KO, ["B", "C2"]])
     read(moves=[*KO, ["B", "E5"], ["W", "E4"], ["B", "C2"]])
 
 
-def test_a_record_may_repeat_a_position_where_its_rules_allow_it():
+def test_game_record_may_repeat_a_position_under_simple_ko():
     """Passes at a ko: positional superko forbids what simple ko allows."""
     moves = [*KO, ["B", "pass"], ["W", "pass"], ["B", "C2"]]
     query = read(moves=moves, rules="japanese")
@@ -130,12 +130,12 @@ def test_a_record_may_repeat_a_position_where_its_rules_allow_it():
     assert query.game(11).stones.board[read_vertex("C2", (5, 5))] == 1
 
 
-def test_positions_of_many_queries_share_their_moves():
+def test_queries_share_move_objects():
     first, second = (read(moves=[["B", "C3"], ["W", "D4"]]) for _ in range(2))
     assert all(a is b for a, b in zip(first.moves, second.moves, strict=True))
 
 
-def test_settings_of_the_query_outrank_those_of_the_engine():
+def test_query_settings_override_engine_settings():
     usual = Usual(visits=9, seconds=3.0, viewer=1)
     query = read(usual)
     assert (query.visits, query.seconds, query.viewer) == (9, 3.0, 1)
@@ -166,7 +166,7 @@ def answer(viewer, **fields):
     return json.loads(answers.text(found))
 
 
-def test_all_that_a_search_tells():
+def test_answer_contains_all_fields():
     said = answer(None, includeOwnership=True, includePolicy=True)
     first, second = said["moveInfos"]
     assert first["pv"] == ["B2", "C1", "pass"]
@@ -185,7 +185,7 @@ def test_all_that_a_search_tells():
 
 
 @pytest.mark.parametrize(("viewer", "ours"), [(0, False), (1, True), (None, True)])
-def test_whose_winning_is_told(viewer, ours):
+def test_viewer_sets_the_perspective_of_values(viewer, ours):
     said = answer(viewer, includeOwnership=True)
     mine, root = said["moveInfos"][0], said["rootInfo"]
     assert mine["winrate"] == (0.75 if ours else 0.25)
@@ -197,11 +197,11 @@ def test_whose_winning_is_told(viewer, ours):
     assert mine["prior"] == 0.7
 
 
-def test_variations_are_as_long_as_is_wanted():
+def test_analysis_pv_len_limits_the_variation():
     assert answer(None, analysisPVLen=1)["moveInfos"][0]["pv"] == ["B2", "C1"]
 
 
-def test_what_is_not_asked_for_is_not_told():
+def test_ownership_and_policy_are_omitted_by_default():
     assert {"ownership", "policy"}.isdisjoint(answer(None))
 
 
@@ -212,7 +212,7 @@ def hashes(*moves, **fields):
     return root["thisHash"], root["symHash"]
 
 
-def test_hashes_tell_positions_apart_but_not_their_mirror_images():
+def test_symmetry_hash_is_equal_for_mirrored_positions():
     one = hashes(("B", "B1"), ("W", "C1"))
     other_way = hashes(("W", "C1"), ("B", "B1"), initialPlayer="W")
     assert one[1] == other_way[1] or one[0] != other_way[0]  # another is to move

@@ -79,7 +79,7 @@ def compiled(monkeypatch):
     return source
 
 
-def test_a_compiled_search_is_waited_for_and_told_the_visits(start, monkeypatch):
+def test_query_waits_for_compiled_search_and_passes_limits(start, monkeypatch):
     source = compiled(monkeypatch)
     talk = start(algorithm=None)
     talk.ask(rules="chinese", maxVisits=70, includeOwnership=True, overrideSettings={"maxTime": 20})
@@ -93,7 +93,7 @@ def test_a_compiled_search_is_waited_for_and_told_the_visits(start, monkeypatch)
     assert (limits.nodes, limits.movetime, limits.search_moves, lines) == (70, 20, (), 1)
 
 
-def test_each_search_begins_with_nothing_and_may_have_a_choice(start, monkeypatch):
+def test_each_query_starts_fresh_and_may_restrict_moves(start, monkeypatch):
     source = compiled(monkeypatch)
     source.made.set()
     talk = start(algorithm=None)
@@ -107,7 +107,7 @@ def test_each_search_begins_with_nothing_and_may_have_a_choice(start, monkeypatc
     assert [len(limits.search_moves) for limits, _ in source.given.asked] == [2, 24]
 
 
-def test_boards_of_all_sizes_share_one_search(start, monkeypatch):
+def test_all_board_sizes_share_one_search(start, monkeypatch):
     """A search has much memory of its own."""
     source = compiled(monkeypatch)
     source.made.set()
@@ -119,7 +119,7 @@ def test_boards_of_all_sizes_share_one_search(start, monkeypatch):
     assert source.times == trials + 1
 
 
-def test_who_waits_for_a_compiler_can_be_given_up(start, monkeypatch):
+def test_query_waiting_for_compilation_can_be_terminated(start, monkeypatch):
     source = compiled(monkeypatch)
     talk = start(algorithm=None)
     talk.ask(rules="chinese")
@@ -130,7 +130,7 @@ def test_who_waits_for_a_compiler_can_be_given_up(start, monkeypatch):
     assert source.given.asked == []
 
 
-def test_the_compiled_search_of_go_tells_all_that_is_asked(start):
+def test_compiled_go_search_reports_all_requested_fields(start):
     """White has the two columns on the left for good, Black all that is behind his wall."""
     talk = start(algorithm=None)
     stones = [[player, f"{column}{row}"] for player, column in ("WB", "BC") for row in range(1, 8)]
@@ -171,7 +171,7 @@ def test_the_compiled_search_of_go_tells_all_that_is_asked(start):
     ]
 
 
-def test_one_visit_is_enough_for_the_policy(start):
+def test_policy_needs_only_one_visit(start):
     talk = start(algorithm=None)
     talk.ask(rules="chinese", komi=0, boardXSize=5, boardYSize=5, maxVisits=1, includePolicy=True)
     answer = json.loads(talk.sent.get(timeout=600))
@@ -181,7 +181,7 @@ def test_one_visit_is_enough_for_the_policy(start):
     assert sum(0 < prior < 0.5 for prior in policy) > 10
 
 
-def test_each_move_is_told_of_once_also_where_a_search_is_ended(start):
+def test_each_move_is_reported_once_after_termination(start):
     talk = start(algorithm=None)
     moves = [["B", "C3"], ["W", "C2"], ["B", "B2"], ["W", "C4"]]
     talk.ask("all", rules="chinese", moves=moves, maxVisits=3000)
@@ -197,7 +197,7 @@ def test_each_move_is_told_of_once_also_where_a_search_is_ended(start):
         assert len(told) == len(set(told)) > 5
 
 
-def test_where_a_search_stands_can_be_asked_while_it_begins():
+def test_progress_is_available_while_search_starts():
     """Reports during the search are asked for by a clock, at any moment."""
     from agent.go.search import GoSearch
 

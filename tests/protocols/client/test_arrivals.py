@@ -39,7 +39,7 @@ async def start(code):
     return await EngineProcess.start(sys.executable, ("-c", code))
 
 
-async def test_a_line_has_the_time_at_which_it_came_however_busy_the_loop(before):
+async def test_arrival_time_is_exact_despite_a_blocked_event_loop(before):
     process = await start(ECHO)
     process.send("first")
     assert await process.read_line() == "first"
@@ -56,7 +56,7 @@ async def test_a_line_has_the_time_at_which_it_came_however_busy_the_loop(before
     assert await gone(set(readers()) - set(before))
 
 
-async def test_a_program_that_floods_its_output_waits_for_us(before):
+async def test_output_flood_is_limited_by_backpressure(before):
     process = await start(NOISE)
     assert (await process.read_line()).startswith("noise")
     await asyncio.sleep(0.5)
@@ -65,7 +65,7 @@ async def test_a_program_that_floods_its_output_waits_for_us(before):
     assert await gone(set(readers()) - set(before))
 
 
-async def test_what_was_printed_before_the_end_is_read_first():
+async def test_output_before_end_of_file_is_read_first():
     source, sink = os.pipe()
     arrivals = Arrivals(source)
     os.write(sink, b"last words")
@@ -75,7 +75,7 @@ async def test_what_was_printed_before_the_end_is_read_first():
         assert (await arrivals.next())[0] == b""
 
 
-async def test_nothing_is_lost_when_the_wait_is_cancelled():
+async def test_cancelled_read_loses_no_data():
     source, sink = os.pipe()
     arrivals = Arrivals(source)
     with pytest.raises(TimeoutError):
@@ -85,7 +85,7 @@ async def test_nothing_is_lost_when_the_wait_is_cancelled():
     assert (await arrivals.next())[0] == b"x" * 10
 
 
-async def test_closed_arrivals_end_their_thread_at_the_next_output(before):
+async def test_closing_ends_the_reader_thread(before):
     source, sink = os.pipe()
     arrivals = Arrivals(source)
     for _ in range(AHEAD):

@@ -49,7 +49,7 @@ def said(tmp_path):
     return re.findall(r"> (.*)", (tmp_path / "log").read_text())
 
 
-async def test_a_game(start, tmp_path):
+async def test_gtp_client_plays_two_games(start, tmp_path):
     engine = await start(make())
     assert (engine.name, engine.state) == ("Failing none", State.IDLE)
     opening = SearchRequest(None, ("c3", "d3"), movers=(0, 1), movetime=2, **BLACK)
@@ -69,7 +69,7 @@ async def test_a_game(start, tmp_path):
     ]
 
 
-async def test_a_position_that_does_not_follow_is_set_up(start, tmp_path):
+async def test_position_is_replayed_unless_it_continues_the_last_one(start, tmp_path):
     engine = await start(make())
     for moves in (("c3",), ("c3", "a1", "d3"), ("c3", "b1", "d3"), ()):
         movers = tuple(number % 2 for number in range(len(moves)))
@@ -83,7 +83,7 @@ async def test_a_position_that_does_not_follow_is_set_up(start, tmp_path):
     ]
 
 
-async def test_times_that_change_are_told(start, tmp_path):
+async def test_only_changed_time_settings_are_sent(start, tmp_path):
     engine = await start(make())
     for limits in ({"movetime": 2}, {"movetime": 2}, {"movetime": 3}, CLOCK, {}):
         moves = tuple(engine._played)
@@ -97,7 +97,7 @@ async def test_times_that_change_are_told(start, tmp_path):
 
 
 @pytest.mark.thorough
-async def test_limits_of_our_own(start, tmp_path):
+async def test_kempelen_receives_search_limits_as_parameters(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--game", "othello", "--algorithm", "alpha-beta")
     engine = await start(GtpEngine(sys.executable, arguments, game_id="othello"))
     for limits in (
@@ -114,7 +114,7 @@ async def test_limits_of_our_own(start, tmp_path):
     ]
 
 
-async def test_clocks(start, tmp_path):
+async def test_clocks_are_sent_as_time_settings(start, tmp_path):
     engine = await start(make())
     await engine.search(SearchRequest(None, **CLOCK, **BLACK), 10)
     await engine.new_game()
@@ -127,7 +127,7 @@ async def test_clocks(start, tmp_path):
 
 
 @pytest.mark.thorough
-async def test_exact_clocks_of_our_own(start, tmp_path):
+async def test_kempelen_receives_fractional_fischer_clocks(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--playouts", "1")
     engine = await start(GtpEngine(sys.executable, arguments, setup=SETUP, game_id="go"))
     await engine.search(SearchRequest(None, **CLOCK, **BLACK), 30)
@@ -143,7 +143,7 @@ async def test_exact_clocks_of_our_own(start, tmp_path):
         ("other-game", EngineOptionError, "plays hex, not go"),
     ],
 )
-async def test_starts_that_fail(start, failure, error, message):
+async def test_failed_start_raises(start, failure, error, message):
     limit = 0.5 if failure == "no-answer" else 10
     with pytest.raises(error, match=message):
         await start(make(failure, start_limit=limit, game_id="go"))
@@ -158,7 +158,7 @@ async def test_starts_that_fail(start, failure, error, message):
         ("deaf", EngineUnresponsiveError, "no answer to play within 1 s"),
     ],
 )
-async def test_searches_that_fail(start, failure, error, message):
+async def test_failed_search_raises(start, failure, error, message):
     engine = await start(make(failure))
     with pytest.raises(error, match=message):
         await engine.search(
@@ -166,7 +166,7 @@ async def test_searches_that_fail(start, failure, error, message):
         )
 
 
-async def test_what_gtp_cannot_do(start):
+async def test_unsupported_requests_raise(start):
     engine = await start(make("resigns"))
     assert (await engine.search(SearchRequest(None, **BLACK), 10)).move == RESIGNATION
     with pytest.raises(EngineError, match="start of a game only"):
@@ -177,7 +177,7 @@ async def test_what_gtp_cannot_do(start):
         await engine.configure({"Hash": 1})
 
 
-async def test_parameters_of_our_own(start, tmp_path):
+async def test_configure_sets_kempelen_parameters(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--algorithm", "mcts")
     engine = await start(GtpEngine(sys.executable, arguments, setup=SETUP, game_id="go"))
     await engine.configure({"Threads": "2", "memory": 64, "maxVisits": 9, "ponderingEnabled": True})

@@ -20,7 +20,7 @@ def kernel32(monkeypatch: pytest.MonkeyPatch) -> Mock:
     return found
 
 
-def test_a_process_is_put_into_a_job_that_ends_with_us(kernel32: Mock) -> None:
+def test_process_is_assigned_to_a_kill_on_close_job(kernel32: Mock) -> None:
     job = JobObject.of(77)
     assert job is not None
     assert kernel32.OpenProcess.call_args.args[2] == 77
@@ -40,18 +40,18 @@ def test_a_process_is_put_into_a_job_that_ends_with_us(kernel32: Mock) -> None:
 @pytest.mark.parametrize(
     "step", ["CreateJobObjectW", "SetInformationJobObject", "AssignProcessToJobObject"]
 )
-def test_without_a_job_the_process_alone_is_ended(kernel32: Mock, step: str) -> None:
+def test_failed_job_creation_returns_none(kernel32: Mock, step: str) -> None:
     getattr(kernel32, step).return_value = 0
     assert JobObject.of(77) is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="of other systems")
-def test_elsewhere_there_are_no_jobs() -> None:
+def test_no_job_object_on_other_systems() -> None:
     assert JobObject.of(77) is None
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="starts a .bat file")
-async def test_an_engine_behind_a_bat_file_is_ended_with_it(tmp_path: Path) -> None:
+async def test_kill_ends_engine_started_by_a_bat_file(tmp_path: Path) -> None:
     beating = tmp_path / "beating"
     (tmp_path / "engine.py").write_text(
         "import sys, time\n"

@@ -55,7 +55,7 @@ async def start():
     return process, family
 
 
-async def test_what_left_the_group_ends_with_the_engine():
+async def test_children_outside_the_process_group_end_with_engine():
     process, family = await start()
     process.send("sys.exit(3)")
     with pytest.raises(EngineDiedError):
@@ -65,7 +65,7 @@ async def test_what_left_the_group_ends_with_the_engine():
     await process.kill()
 
 
-async def test_an_engine_that_is_stopped_or_killed_leaves_nothing():
+async def test_stop_and_kill_leave_no_processes():
     for end in (lambda process: process.stop(0.1), EngineProcess.kill):
         process, family = await start()
         process.send("import time; time.sleep(600)")
@@ -74,7 +74,7 @@ async def test_an_engine_that_is_stopped_or_killed_leaves_nothing():
 
 
 @pytest.mark.parametrize("number", [posix_signal("SIGKILL"), signal.SIGTERM, signal.SIGSEGV])
-async def test_a_signal_that_ends_the_engine_is_named(number):
+async def test_fatal_signal_is_reported(number):
     process, family = await start()
     os.kill(family[0], number)
     with pytest.raises(EngineDiedError):
@@ -84,7 +84,7 @@ async def test_a_signal_that_ends_the_engine_is_named(number):
     await process.kill()
 
 
-async def test_an_engine_that_kills_its_whole_group_leaves_nothing():
+async def test_engine_killing_its_group_leaves_no_processes():
     process, family = await start()
     process.send("os.kill(0, 9)")
     with pytest.raises(EngineDiedError):
@@ -94,7 +94,7 @@ async def test_an_engine_that_kills_its_whole_group_leaves_nothing():
     await process.kill()
 
 
-async def test_the_engine_ends_with_its_supervisor():
+async def test_engine_ends_with_its_supervisor():
     process, family = await start()
     os.kill(process.pid, signal.SIGKILL)
     assert all_gone(family[:1])
@@ -103,7 +103,7 @@ async def test_the_engine_ends_with_its_supervisor():
     await process.kill()
 
 
-def test_a_killed_runner_leaves_nothing():
+def test_killed_runner_leaves_no_processes():
     line = [sys.executable, "-c", RUNNER, PARENT]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as runner:
         assert runner.stdout is not None
@@ -113,7 +113,7 @@ def test_a_killed_runner_leaves_nothing():
     assert all_gone(family)
 
 
-async def test_an_engine_that_closes_its_output_is_heard_to():
+async def test_closed_engine_output_is_reported():
     process, family = await start()
     process.send("child.kill(); child.wait(); os.close(1)")
     with pytest.raises(EngineDiedError):
@@ -123,7 +123,7 @@ async def test_an_engine_that_closes_its_output_is_heard_to():
     assert all_gone(family, limit=0.0)
 
 
-async def test_signals_are_as_a_program_expects_them():
+async def test_engine_starts_with_no_blocked_signals():
     process, _ = await start()
     process.send("import signal; print(*signal.pthread_sigmask(signal.SIG_BLOCK, ()), '.')")
     process.send("sys.stdout.flush()")

@@ -37,7 +37,7 @@ async def gone(pid):
 
 
 @pytest.mark.needs("stockfish")
-async def test_a_game_with_stockfish():
+async def test_stockfish_answers_a_search_and_exits():
     engine = UciEngine(program("stockfish"))
     await engine.start()
     assert engine.name.startswith("Stockfish")
@@ -64,7 +64,7 @@ async def test_a_game_with_stockfish():
         ("noise-at-once", EngineTimeoutError),
     ],
 )
-async def test_engines_that_do_not_start(failure, error):
+async def test_failed_start_raises_and_leaves_no_process(failure, error):
     engine = make(failure, start_limit=1.5)
     with pytest.raises(error):
         await engine.start()
@@ -74,7 +74,7 @@ async def test_engines_that_do_not_start(failure, error):
     assert await gone(pid)
 
 
-async def test_the_reason_of_a_death_is_told():
+async def test_error_includes_exit_status_and_stderr():
     engine = make("dies-at-once")
     with pytest.raises(EngineDiedError, match="status 1: no licence found"):
         await engine.start()
@@ -82,7 +82,7 @@ async def test_the_reason_of_a_death_is_told():
 
 
 @pytest.mark.parametrize("failure", ["dies", "killed", "closes-output"])
-async def test_death_in_a_search(failure):
+async def test_engine_death_during_search_raises(failure):
     engine = make(failure)
     await engine.start()
     with pytest.raises(EngineDiedError):
@@ -92,7 +92,7 @@ async def test_death_in_a_search(failure):
 
 
 @pytest.mark.parametrize("failure", ["hangs", "noise"])
-async def test_no_answer_in_a_search(failure):
+async def test_missing_search_answer_times_out(failure):
     engine = make(failure, ready_limit=0.5)
     await engine.start()
     with pytest.raises(EngineTimeoutError):
@@ -104,7 +104,7 @@ async def test_no_answer_in_a_search(failure):
     assert await gone(pid)
 
 
-async def test_a_late_answer_is_not_taken_for_the_next():
+async def test_late_answer_is_not_attributed_to_next_search():
     engine = make("late", after=1)
     await engine.start()
     with pytest.raises(EngineTimeoutError):
@@ -130,7 +130,7 @@ async def test_a_late_answer_is_not_taken_for_the_next():
         ("empty-bestmove", ""),
     ],
 )
-async def test_odd_answers_are_passed_on(failure, move):
+async def test_unusual_bestmoves_are_passed_through(failure, move):
     engine = make(failure)
     await engine.start()
     assert (await engine.search(START, 10)).move == move
@@ -138,7 +138,7 @@ async def test_odd_answers_are_passed_on(failure, move):
     await engine.close()
 
 
-async def test_an_engine_that_ignores_quit_is_killed():
+async def test_engine_that_ignores_quit_is_killed():
     engine = make("ignores-quit")
     await engine.start()
     pid = engine._process.pid
@@ -146,7 +146,7 @@ async def test_an_engine_that_ignores_quit_is_killed():
     assert await gone(pid)
 
 
-async def test_options_are_checked():
+async def test_configure_validates_options():
     engine = make("chatty")
     await engine.start()
     await engine.configure({"style of play": "very risky", "OwnBook": False, "HASH": "32"})
@@ -163,14 +163,14 @@ async def test_options_are_checked():
     await engine.close()
 
 
-async def test_a_command_that_does_not_exist():
+async def test_missing_command_or_directory_raises():
     with pytest.raises(EngineNotFoundError, match="no-such-engine"):
         await UciEngine("no-such-engine").start()
     with pytest.raises(EngineNotFoundError, match="does not exist"):
         await UciEngine("sh", directory="/no/such/place").start()
 
 
-def test_lines_of_a_request():
+def test_search_request_formats_position_and_go():
     request = SearchRequest(
         None, ["e2e4"], white=SideClock(1.5, 0.1), black=SideClock(0.0004, 0), moves_to_go=3
     )
@@ -179,7 +179,7 @@ def test_lines_of_a_request():
     assert SearchRequest("8/8 w", movetime=0.25).go_line() == "go movetime 250"
 
 
-def test_parsing():
+def test_info_and_option_lines_are_parsed():
     info = parse_info("info depth 9 seldepth 12 score mate -3 upperbound nodes 7 pv e2e4 e7e5")
     assert (info.depth, info.seldepth, info.score, info.bound) == (9, 12, Mate(-3), "upperbound")
     assert info.pv == ("e2e4", "e7e5")

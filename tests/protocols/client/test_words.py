@@ -70,7 +70,7 @@ def talk(kind, conversation, output, errors=b"", **options):
 
 @settings(deadline=None)
 @given(LINE, LINE, BYTES)
-def test_uci(name, thought, errors):
+def test_uci_engine_text_is_printable(name, thought, errors):
     async def conversation(engine):
         await engine.start()
         await engine.search(SearchRequest(None, nodes=1), 5)
@@ -83,7 +83,7 @@ def test_uci(name, thought, errors):
 
 @settings(deadline=None)
 @given(LINE, LINE)
-def test_options(name, value):
+def test_uci_option_text_is_printable(name, value):
     async def conversation(engine):
         await engine.start()
         await engine.configure({"Clear": 1, _text(value) or "x": 1})
@@ -95,7 +95,7 @@ def test_options(name, value):
 
 @settings(deadline=None)
 @given(LINE, LINE)
-def test_gtp(name, reason):
+def test_gtp_engine_text_is_printable(name, reason):
     async def conversation(engine):
         await engine.start()
         await engine.new_game()
@@ -107,7 +107,7 @@ def test_gtp(name, reason):
 
 @settings(deadline=None)
 @given(LINE, LINE)
-def test_xboard(name, reason):
+def test_xboard_engine_text_is_printable(name, reason):
     async def conversation(engine):
         await engine.start()
         await engine.new_game()
@@ -117,7 +117,7 @@ def test_xboard(name, reason):
     talk(XBoardEngine, conversation, output + b"Error (" + reason + b"): x\n")
 
 
-def test_an_option_is_one_line():
+def test_option_value_must_be_one_line():
     async def conversation(engine):
         await engine.start()
         await engine.configure({"Name": "x\nquit"})
@@ -127,7 +127,7 @@ def test_an_option_is_one_line():
     assert error == r"option Name is one line, not 'x\nquit'"
 
 
-def test_the_last_words_of_the_dead():
+def test_last_stderr_line_is_escaped_and_truncated():
     async def conversation(engine):
         await engine.start()
 

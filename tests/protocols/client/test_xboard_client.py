@@ -42,7 +42,7 @@ async def start():
         await engine.close()
 
 
-async def test_a_game(start):
+async def test_xboard_client_plays_two_games(start):
     engine = await start(make())
     assert engine.name == "Failing none"
     await engine.configure({"STYLE": 5, "memory": "32"})
@@ -57,7 +57,7 @@ async def test_a_game(start):
     assert (await engine.search(SearchRequest(FEN, depth=1), 10)).move == "a2a3"
 
 
-async def test_clocks_are_told(start, tmp_path):
+async def test_clocks_are_sent_to_the_engine(start, tmp_path):
     from protocols.client.process import IoLog
 
     with (tmp_path / "log").open("w") as file:
@@ -73,7 +73,7 @@ async def test_clocks_are_told(start, tmp_path):
     assert said[-1] == "quit"
 
 
-async def test_names_and_choices_of_several_words(start, tmp_path):
+async def test_options_with_spaces_are_set(start, tmp_path):
     from protocols.client.process import IoLog
 
     with (tmp_path / "log").open("w") as file:
@@ -99,7 +99,7 @@ async def test_names_and_choices_of_several_words(start, tmp_path):
     ("options", "message"),
     [({"Hash": 1}, "it has: .*memory"), ({"Style": 10}, "Style"), ({"Style": "x"}, "Style")],
 )
-async def test_options_are_checked(start, options, message):
+async def test_configure_rejects_invalid_options(start, options, message):
     engine = await start(make())
     with pytest.raises(EngineOptionError, match=message):
         await engine.configure(options)
@@ -115,14 +115,14 @@ async def test_options_are_checked(start, options, message):
         ("nonsense", EngineError, "does not keep to its protocol: No closing quotation"),
     ],
 )
-async def test_starts_that_fail(start, failure, error, message):
+async def test_failed_start_raises(start, failure, error, message):
     limit = 0.5 if failure == "no-features" else 10
     with pytest.raises(error, match=message):
         await start(make(failure, start_limit=limit))
 
 
 @pytest.mark.parametrize("failure", ["slow-features", "no-done"])
-async def test_features_take_their_time(start, failure):
+async def test_slow_or_unfinished_features_are_accepted(start, failure):
     engine = await start(make(failure))
     assert engine.state is State.IDLE
     assert (await engine.search(CLOCK, 10)).move == "a2a3"
@@ -131,7 +131,7 @@ async def test_features_take_their_time(start, failure):
 @pytest.mark.parametrize(
     ("failure", "answer"), [("illegal", "a1a1"), ("resigns", RESIGNATION), ("claims", "")]
 )
-async def test_odd_answers_are_for_the_referee(start, failure, answer):
+async def test_unusual_moves_are_passed_through(start, failure, answer):
     engine = await start(make(failure))
     assert (await engine.search(CLOCK, 10)).move == answer
 
@@ -147,7 +147,7 @@ async def test_odd_answers_are_for_the_referee(start, failure, answer):
         ("error", EngineError, "too tired"),
     ],
 )
-async def test_searches_that_fail(start, failure, error, message, caplog):
+async def test_failed_search_raises(start, failure, error, message, caplog):
     caplog.set_level(logging.CRITICAL, "chess.engine")
     engine = await start(make(failure))
     with pytest.raises(error, match=message):
@@ -155,14 +155,14 @@ async def test_searches_that_fail(start, failure, error, message, caplog):
 
 
 @pytest.mark.needs("phalanx")
-async def test_phalanx(start):
+async def test_phalanx_answers_a_search(start):
     engine = await start(XBoardEngine(program("phalanx"), ("-b-", "-l-")))
     await engine.new_game()
     answer = await engine.search(SearchRequest(FEN, ("f1b5",), CLOCK.white, CLOCK.black), 20)
     assert len(answer.move) == 4
 
 
-async def test_it_is_told_whom_it_meets_and_how_that_ended(start):
+async def test_opponent_name_and_result_are_sent(start):
     lines = []
 
     class Log:

@@ -16,17 +16,17 @@ def budget(time, moves_left=40, lag=None):
     return allot(Limits(clock=clock, moves_to_go=moves_left), OVERHEAD, reserve)
 
 
-def test_where_no_clock_runs_out_all_of_a_moves_part_is_used():
+def test_byo_yomi_move_uses_the_whole_period():
     byo_yomi = SideTime(TimeSystem(0, 10, periods=3))
     assert budget(byo_yomi) == Budget(9.95, 9.95)
 
 
-def test_overtime_of_no_stones_is_no_limit():
+def test_zero_overtime_stones_or_seconds_mean_no_overtime():
     assert from_time_settings(0, 1, 0).unlimited
     assert from_time_settings(60, 0, 5) == TimeSystem(60)
 
 
-def test_absolute_time_lasts_for_the_game():
+def test_absolute_time_lasts_for_200_moves():
     clock = SideTime(TimeSystem(300))
     for _ in range(200):
         clock.spend(budget(clock, 40).soft)
@@ -34,18 +34,18 @@ def test_absolute_time_lasts_for_the_game():
 
 
 @pytest.mark.parametrize("moves_left", [None, 8, 40, 150])
-def test_more_moves_to_come_means_less_for_each(moves_left):
+def test_more_remaining_moves_reduce_time_per_move(moves_left):
     clock = SideTime(TimeSystem(300))
     assert LEAST < budget(clock, moves_left).soft <= 300 * 0.2
     assert budget(clock, 200).soft < budget(clock, 20).soft
 
 
-def test_an_increment_is_used():
+def test_increment_raises_the_time_per_move():
     with_increment, without = SideTime(TimeSystem(10, increment=5)), SideTime(TimeSystem(10))
     assert budget(with_increment).soft > budget(without).soft
 
 
-def test_canadian_overtime_is_shared_out():
+def test_canadian_overtime_is_divided_among_stones():
     clock = SideTime(TimeSystem(0, 30, stones=10))
     assert 2.5 < budget(clock, 40).soft < 3
     for _ in range(9):
@@ -63,7 +63,7 @@ def test_byo_yomi_gives_each_move_a_period():
     assert 9 < budget(clock, 40).soft < 10
 
 
-def test_the_front_end_knows_better():
+def test_time_left_overrides_the_estimated_clock():
     clock = SideTime(TimeSystem(300, 30, stones=10))
     clock.set_left(6, 2)
     assert 2.5 < budget(clock, 40).soft < 3
@@ -71,7 +71,7 @@ def test_the_front_end_knows_better():
     assert budget(clock, 10).soft > 5
 
 
-def test_an_increment_does_not_raise_the_main_time_above_its_limit():
+def test_increment_does_not_exceed_the_main_time_cap():
     clock = SideTime(TimeSystem(60, increment=10, most_main=65))
     clock.spend(2)
     assert clock.clock() == SideClock(65, 10)
@@ -81,7 +81,7 @@ def test_an_increment_does_not_raise_the_main_time_above_its_limit():
     assert clock.clock() == SideClock(30, 10)
 
 
-def test_a_time_that_its_limit_cut_off_teaches_nothing():
+def test_lag_is_not_learned_from_a_capped_clock():
     clock = SideTime(TimeSystem(60, increment=10, most_main=60), lag := Lag())
     clock.set_left(59.75, 0)
     clock.spend(2.0, 2.0)
@@ -92,7 +92,7 @@ def test_a_time_that_its_limit_cut_off_teaches_nothing():
     assert lag.reserve(SideClock(60.0)) > 0.5
 
 
-def test_the_first_time_that_is_told_starts_a_clock():
+def test_first_time_left_starts_a_clock():
     clock = SideTime(UNLIMITED)
     clock.set_left(0, 0)
     assert clock.system is UNLIMITED
@@ -106,7 +106,7 @@ def test_the_first_time_that_is_told_starts_a_clock():
     assert clock.clock() == SideClock(0.0, overtime=Overtime(30, 10))
 
 
-def test_overtime_that_was_not_agreed_on_is_believed():
+def test_time_left_with_unknown_overtime_is_accepted():
     clock = SideTime(TimeSystem(300))
     clock.set_left(30, 10)
     assert 2.5 < budget(clock).soft < 3
@@ -128,7 +128,7 @@ def test_overtime_that_was_not_agreed_on_is_believed():
         ("Fischer-Capped 1 2 -1 -1", TimeSystem(1, increment=2)),
     ],
 )
-def test_time_systems_by_their_names(words, system):
+def test_time_systems_are_parsed_by_name(words, system):
     assert read_kind(Arguments(tuple(words.split()))) == system
 
 
@@ -157,13 +157,13 @@ PUNCTUAL = (100.25, 2.0, 2.0), (98.25, 2.0, 2.0), (96.25, None, None)
         ([(100.25, 2.0, 2.0), (200.25, 2.0, 2.0), (300.25, None, None)], False),  # set
     ],
 )
-def test_what_the_front_end_takes_beside_is_learned(games, learned):
+def test_front_end_lag_is_learned(games, learned):
     expected = seconds_for_move(*PUNCTUAL)
     found = seconds_for_move(*games)
     assert found < expected - 0.05 if learned else found == pytest.approx(expected, abs=0.001)
 
 
-def test_two_moves_between_times_teach_nothing():
+def test_lag_is_not_learned_from_two_moves_per_report():
     clock = SideTime(TimeSystem(300), lag := Lag())
     clock.set_left(100.25, 0)
     clock.spend(2.0, 2.0)

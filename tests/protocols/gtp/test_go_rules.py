@@ -16,7 +16,7 @@ from tests.agent.games.test_go import at, from_diagram, played
 WALLS = [". X . O .", ". X . O .", "X X . O .", ". X . O O", ". X . O ."]
 
 
-def test_names_and_json_say_the_same():
+def test_rules_can_be_read_from_names_and_json():
     for name in ("chinese", "japanese", "aga", "new-zealand", "tromp-taylor"):
         rules = read_rules(name)
         assert read_rules(name.upper()) == rules
@@ -33,18 +33,18 @@ def test_names_and_json_say_the_same():
         ('{"score":"AREA"}', False, False),
     ],
 )
-def test_json_is_read_as_katago_reads_it(text, territory, taxed):
+def test_rules_json_is_read_like_katago(text, territory, taxed):
     rules = read_rules(text)
     assert (rules.territory, rules.seki_taxed) == (territory, taxed)
 
 
-def test_one_rule_is_set_by_either_of_its_names():
+def test_scoring_rule_can_be_set_by_either_name():
     rules = read_rules("tromp-taylor")
     for name in ("scoring", "score"):
         assert with_field(rules, name, "Territory").territory
 
 
-def test_area_has_no_tax_whatever_was_before():
+def test_area_scoring_has_no_tax():
     rules = with_field(read_rules("japanese"), "scoring", "AREA")
     assert (rules.territory, rules.seki_taxed) == (False, False)
     with pytest.raises(GtpError, match="tax SEKI is not played here with scoring AREA"):
@@ -52,12 +52,12 @@ def test_area_has_no_tax_whatever_was_before():
 
 
 @pytest.mark.parametrize(("bonus", "number"), [*product(["0", "N-1", "N"], [0, 1, 2, 9])])
-def test_what_white_gets_for_a_handicap(bonus, number):
+def test_handicap_bonus_follows_the_rule(bonus, number):
     expected = {"0": 0, "N-1": number - 1, "N": number}[bonus] if number > 1 else 0
     assert handicap_bonus(bonus, number) == expected
 
 
-def test_territory_is_empty_and_surrounded():
+def test_territory_score_counts_surrounded_empty_points():
     game = from_diagram(*WALLS, komi=0.5)
     assert game.score() == 10 - 10 - 0.5
     assert game.territory_score() == 4 - 4 - 0.5
@@ -71,7 +71,7 @@ def test_dead_stones_are_prisoners_on_territory():
     assert game.territory_score(dead) == 4 + 1 - 4
 
 
-def test_prisoners_are_counted_and_given_back():
+def test_prisoners_are_counted_and_restored_by_undo():
     game = played("A2 A1 B1 C3")
     assert game.prisoners == (1, 0)
     game.play(at(game, "B2"))
@@ -87,7 +87,7 @@ def test_prisoners_are_counted_and_given_back():
     assert game.prisoners == (1, 0)
 
 
-def test_territory_beside_a_seki_counts_where_it_is_not_taxed():
+def test_territory_score_excludes_eyes_of_seki_chains():
     """The eye on A5 is of a chain that shares no liberty here; its stones are said to be seki."""
     game = from_diagram(*WALLS)
     seki = sum(1 << at(game, text) for text in ("A3", "B1", "B2", "B3", "B4", "B5"))
@@ -106,7 +106,7 @@ def test_territory_beside_a_seki_counts_where_it_is_not_taxed():
         ("tromp-taylor", 81 - 7.5),
     ],
 )
-def test_a_handicap_is_worth_what_the_rules_say(name, score):
+def test_handicap_score_depends_on_the_rules(name, score):
     board = GoBoard(catalogue.find("go"), {"size": 9})
     board.fixed_handicap(4)
     board.set_rules(read_rules(name))
@@ -116,7 +116,7 @@ def test_a_handicap_is_worth_what_the_rules_say(name, score):
     assert board.game.komi == 7.5
 
 
-def test_a_position_is_judged_once():
+def test_dead_stone_judgement_is_cached_per_position():
     asked = []
 
     def judge(game):
@@ -139,7 +139,7 @@ def test_a_position_is_judged_once():
     assert len(asked) == 2
 
 
-def test_the_judge_that_is_given_is_asked():
+def test_result_uses_the_given_judge():
     def judge(game):
         return {(at(game, "A1"),): "dead"}
 

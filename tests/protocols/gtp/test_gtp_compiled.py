@@ -61,7 +61,7 @@ def play(talk, moves):
         assert talk.answer(f"play {'bw'[number % 2]} {move}") == "=\n\n"
 
 
-def test_the_compiled_search_plays_by_default(ready):
+def test_compiled_search_is_the_default(ready):
     talk = ready(depth=10)
     assert talk.answer("genmove b").strip("= \n") in set("1234567")
     assert isinstance(talk.searcher, ConnectFourSearch)
@@ -71,20 +71,20 @@ def test_the_compiled_search_plays_by_default(ready):
 @pytest.mark.parametrize(
     "options", [{"algorithm": "alpha-beta", "depth": 2}, {"algorithm": "mcts", "playouts": 10}]
 )
-def test_the_plain_algorithms_can_be_chosen(start, options):
+def test_python_algorithms_can_be_selected(start, options):
     talk = start(game="connect-four", book=False, **options)
     assert talk.answer("genmove b").strip("= \n") in set("1234567")
     assert type(talk.gtp._source) is GameSource
 
 
-def test_a_board_that_is_too_large_is_played_by_a_plain_search():
+def test_oversized_board_uses_python_search():
     """Which board a session has is told by its game's options."""
     for width, source in ((7, CompiledSource), (9, GameSource)):
         settings = Settings(game="connect-four", options={"width": width})
         assert type(Gtp("", "", print, print, settings)._source) is source
 
 
-def test_a_game_derived_from_it_may_have_other_rules(start, tmp_path):
+def test_connect_four_subclass_uses_python_search(start, tmp_path):
     file = tmp_path / "pop_out.py"
     file.write_text(
         "from agent.games.connect_four import ConnectFour\n"
@@ -94,7 +94,7 @@ def test_a_game_derived_from_it_may_have_other_rules(start, tmp_path):
     assert type(talk.gtp._source) is GameSource
 
 
-def test_it_plays_a_whole_game_and_the_game_is_over(ready):
+def test_plays_a_complete_game(ready):
     talk = ready(nodes=3000)
     game = ConnectFour()
     while game.outcome() is None:
@@ -105,7 +105,7 @@ def test_it_plays_a_whole_game_and_the_game_is_over(ready):
     assert talk.answer("genmove b") == "? the game is over\n\n"
 
 
-def test_it_wins_where_it_can_and_holds_where_it_must(ready):
+def test_plays_winning_move_and_blocks_opponents_win(ready):
     talk = ready(depth=8)
     play(talk, "112233")
     assert talk.answer("genmove b") == "= 4\n\n"
@@ -114,7 +114,7 @@ def test_it_wins_where_it_can_and_holds_where_it_must(ready):
     assert talk.answer("genmove w") == "= 4\n\n"
 
 
-def test_undo_and_clear_board_are_followed(ready):
+def test_search_follows_undo_and_clear_board(ready):
     talk = ready(depth=4)
     play(talk, "112233")
     assert talk.answer("reg_genmove b") == "= 4\n\n"
@@ -125,7 +125,7 @@ def test_undo_and_clear_board_are_followed(ready):
 
 
 @pytest.mark.thorough
-def test_analysis_tells_of_every_move_until_input(ready):
+def test_analysis_reports_all_moves_until_input(ready):
     talk = ready(seconds=0.5)
     play(talk, "44")
     talk.say("lz-analyze b 5")
@@ -141,7 +141,7 @@ def test_analysis_tells_of_every_move_until_input(ready):
     assert talk.rest()[-1].startswith("play ")
 
 
-def test_an_analysis_of_a_decided_position_waits_for_input(ready):
+def test_analysis_of_decided_position_waits_for_input(ready):
     talk = ready()
     play(talk, "112233")
     talk.say("lz-analyze 1 maxmoves 1")
@@ -153,26 +153,26 @@ def test_an_analysis_of_a_decided_position_waits_for_input(ready):
     assert talk.rest()[-1] == "= Kempelen"
 
 
-def test_nodes_end_the_search(ready):
+def test_node_limit_ends_the_search(ready):
     talk = ready(seconds=1000.0, nodes=2000)
     assert talk.answer("genmove b").startswith("= ")
     assert 500 < talk.searcher.progress().nodes <= 2000
 
 
 @pytest.mark.parametrize("name", ["right", "compiled_right"])
-def test_a_users_evaluation_plays(ready, own, name):
+def test_user_evaluation_determines_the_move(ready, own, name):
     talk = ready(depth=1, evaluation=f"{own}:{name}")
     for number in range(4):
         assert talk.answer(f"genmove {'bw'[number % 2]}") == "= 7\n\n"
     assert isinstance(talk.searcher, ConnectFourSearch)
 
 
-def test_a_compiled_evaluation_needs_the_compiled_search(start, own):
+def test_compiled_evaluation_requires_compiled_search(start, own):
     with pytest.raises(EvaluationError, match="compiled_right is compiled, for compiled searches"):
         start(game="connect-four", algorithm="alpha-beta", evaluation=f"{own}:compiled_right")
 
 
-def test_an_evaluation_that_cannot_be_compiled_leaves_the_plain_search(ready, own):
+def test_uncompilable_evaluation_falls_back_to_python_search(ready, own):
     talk = ready(depth=2, evaluation=f"{own}:untyped")
     assert talk.answer("genmove b").startswith("= ")
     assert isinstance(talk.searcher, GameSearcher)
@@ -181,20 +181,20 @@ def test_an_evaluation_that_cannot_be_compiled_leaves_the_plain_search(ready, ow
     assert "untyped cannot be compiled: it must return a number, always" in report
 
 
-def test_an_evaluation_that_fails_costs_no_move(ready, own):
+def test_failing_evaluation_still_yields_a_move(ready, own):
     talk = ready(depth=4, evaluation=f"{own}:breaks")
     assert talk.answer("genmove b").startswith("= ")
     assert any("breaks failed: ZeroDivisionError" in report for report in talk.reports)
 
 
-def test_an_evaluation_that_does_not_return_is_given_up(ready, own):
+def test_hanging_evaluation_is_abandoned(ready, own):
     talk = ready(seconds=0.2, evaluation=f"{own}:sleeps")
     assert talk.answer("genmove b").startswith("= ")
     assert any("sleeps did not return in time" in report for report in talk.reports)
     assert talk.answer("genmove w").startswith("= ")
 
 
-def test_while_it_is_compiled_the_plain_search_plays(start, compiler):
+def test_python_search_plays_during_compilation(start, compiler):
     talk = start(game="connect-four", book=False, depth=3, seconds=20.0)
     assert talk.answer("genmove b").startswith("= ")
     assert isinstance(talk.searcher, GameSearcher)
@@ -205,14 +205,14 @@ def test_while_it_is_compiled_the_plain_search_plays(start, compiler):
     assert isinstance(talk.searcher, ConnectFourSearch)
 
 
-def test_a_session_that_ends_ends_the_compiling(start, compiler):
+def test_closing_the_session_ends_compilation(start, compiler):
     talk = start(game="connect-four", book=False, depth=2)
     assert talk.answer("genmove b").startswith("= ")
     assert talk.gtp.close(PATIENCE)
     assert compiler.ended.is_set()
 
 
-def test_go_tells_its_priors_the_score_and_the_owners(start):
+def test_go_analysis_reports_priors_score_and_ownership(start):
     talk = start(size=5, komi=0, seconds=20.0, playouts=600, algorithm=None)
     talk.await_compiled()
     answer = talk.answer(
@@ -233,7 +233,7 @@ def test_go_tells_its_priors_the_score_and_the_owners(start):
     assert talk.gtp.settings.algorithm is None
 
 
-def test_the_dead_are_told_by_compiled_playouts(start, monkeypatch):
+def test_compiled_playouts_determine_dead_stones(start, monkeypatch):
     from agent.games import life
 
     talk = start(size=5, komi=0, algorithm=None)

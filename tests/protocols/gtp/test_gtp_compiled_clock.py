@@ -19,7 +19,7 @@ def talk(request, start):
     return talk
 
 
-def test_an_interrupt_ends_a_long_search_at_once(talk):
+def test_interrupt_ends_a_long_search_at_once(talk):
     talk.say("genmove b")
     search = SEARCHES[talk.gtp.settings.game]
     while not isinstance(talk.searcher, search) or not talk.searcher.progress().nodes:
@@ -32,7 +32,7 @@ def test_an_interrupt_ends_a_long_search_at_once(talk):
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("settings", ["time_settings 0 1 1", "kgs-time_settings absolute 10"])
-def test_a_move_comes_in_the_time_of_the_clock(talk, settings):
+def test_genmove_obeys_the_clock(talk, settings):
     assert talk.answer(settings) == "=\n\n"
     began = time.monotonic()
     assert talk.answer("genmove b").startswith("= ")

@@ -44,7 +44,7 @@ def vertex(talk, colour):
     return answer.strip("= \n")
 
 
-def test_the_compiled_search_plays_by_default(ready):
+def test_compiled_search_is_the_default(ready):
     talk = ready()
     vertex(talk, "b")
     assert type(talk.gtp._source) is CompiledSource
@@ -56,7 +56,7 @@ def test_the_compiled_search_plays_by_default(ready):
 @pytest.mark.parametrize(
     "command", ["clear_board", "boardsize 5", "loadsgf {file}", "set_position b A1"]
 )
-def test_no_move_waits_for_what_the_board_could_wait_for(ready, monkeypatch, tmp_path, command):
+def test_board_setup_commands_wait_for_loading(ready, monkeypatch, tmp_path, command):
     talk, settled = ready(), []
     file = tmp_path / "game.sgf"
     file.write_text("(;SZ[7];B[aa])", "utf-8")
@@ -68,14 +68,14 @@ def test_no_move_waits_for_what_the_board_could_wait_for(ready, monkeypatch, tmp
 @pytest.mark.parametrize(
     "options", [{"algorithm": "mcts", "playouts": 10}, {"algorithm": "alpha-beta", "depth": 1}]
 )
-def test_the_plain_algorithms_can_be_chosen(start, options):
+def test_python_algorithms_can_be_selected(start, options):
     talk = start(size=5, book=False, **options)
     vertex(talk, "b")
     assert type(talk.gtp._source) is GameSource
 
 
 @pytest.mark.thorough
-def test_each_line_of_an_analysis_has_all_moves_once(ready):
+def test_each_analysis_line_lists_every_move_once(ready):
     """However the search ends: by a clock here, amid an iteration."""
     talk = ready(seconds=0.25)
     for colour in "bw" * 4:
@@ -93,7 +93,7 @@ def test_each_line_of_an_analysis_has_all_moves_once(ready):
 
 
 @pytest.mark.thorough
-def test_the_last_line_of_an_analysis_begins_with_the_move_that_is_played(ready):
+def test_last_analysis_line_starts_with_the_played_move(ready):
     """Of a few moves, which are but a part of what is known."""
     talk = ready(seconds=0.25)
     for colour in "bw" * 4:
@@ -104,7 +104,7 @@ def test_the_last_line_of_an_analysis_begins_with_the_move_that_is_played(ready)
         assert len(last.split(" ownership ")[1].split()) == 49
 
 
-def test_it_plays_a_whole_game_by_the_rules(ready):
+def test_plays_a_complete_legal_game(ready):
     talk = ready(size=5, playouts=100, resigns=False)
     game = Go(5)
     for number in range(200):
@@ -120,7 +120,7 @@ def test_it_plays_a_whole_game_by_the_rules(ready):
 
 
 @pytest.mark.parametrize("first", [1, 2, 9])
-def test_the_board_may_change_its_size_at_any_time(ready, first):
+def test_board_size_can_change_at_any_time(ready, first):
     talk = ready(size=first, playouts=50)
     for size in (first, 1, 19, 2, 1, 5):
         assert talk.answer(f"boardsize {size}") == "=\n\n"
@@ -134,7 +134,7 @@ def test_the_board_may_change_its_size_at_any_time(ready, first):
 
 
 @pytest.mark.parametrize(("width", "height"), [(2, 19), (19, 2), (3, 8), (9, 5), (1, 6)])
-def test_it_plays_on_boards_that_are_no_squares(ready, width, height):
+def test_plays_on_rectangular_boards(ready, width, height):
     talk = ready(playouts=60)
     assert talk.answer(f"rectangular_boardsize {width} {height}") == "=\n\n"
     game = Go(f"{width}x{height}")
@@ -148,7 +148,7 @@ def test_it_plays_on_boards_that_are_no_squares(ready, width, height):
     assert faults(talk) == []
 
 
-def test_ownership_and_status_follow_the_rows_of_a_board_that_is_no_square(ready):
+def test_ownership_and_status_on_a_rectangular_board(ready):
     """Black lives in the upper three rows with three eyes, White below; the fourth is shared."""
     talk = ready(playouts=200, komi=0.5)
     assert talk.answer("rectangular_boardsize 3 7") == "=\n\n"
@@ -166,7 +166,7 @@ def test_ownership_and_status_follow_the_rows_of_a_board_that_is_no_square(ready
     assert talk.answer("final_score").startswith("= W+0.5")
 
 
-def test_undo_colours_out_of_turn_komi_and_handicap_are_followed(ready):
+def test_search_follows_undo_moves_out_of_turn_and_handicap(ready):
     talk = ready()
     for line in ("play b D4", "play b C3", "play w E5", "undo", "komi -3.5"):
         assert talk.answer(line) == "=\n\n"
@@ -179,7 +179,7 @@ def test_undo_colours_out_of_turn_komi_and_handicap_are_followed(ready):
     assert faults(talk) == []
 
 
-def test_it_captures_where_that_decides(ready):
+def test_plays_the_decisive_capture(ready):
     talk = ready(size=5, playouts=3000, komi=0.5)
     rows = (".XO..", ".XO..", ".XOO.", "XXXXO", "OOOO.")
     for row, text in zip("54321", rows, strict=True):
@@ -189,7 +189,7 @@ def test_it_captures_where_that_decides(ready):
     assert vertex(talk, "b") == "E1"
 
 
-def test_the_same_seed_gives_the_same_game(ready):
+def test_same_seed_gives_the_same_game(ready):
     games = []
     for seed in (3, 3, 4):
         talk = ready(size=9, seed=seed)
@@ -197,27 +197,27 @@ def test_the_same_seed_gives_the_same_game(ready):
     assert games[0] == games[1] != games[2]
 
 
-def test_nodes_end_the_search(ready):
+def test_node_limit_ends_the_search(ready):
     talk = ready(seconds=1000.0, nodes=700)
     vertex(talk, "b")
     assert talk.searcher.progress().nodes == 700
 
 
 @pytest.mark.parametrize("name", ["point", "compiled_point"])
-def test_a_users_evaluation_plays(ready, own, name):
+def test_user_evaluation_determines_the_move(ready, own, name):
     talk = ready(playouts=1500, evaluation=f"{own}:{name}")
     assert vertex(talk, "b") == "C5"
     assert isinstance(talk.searcher, GoSearch)
     assert faults(talk) == []
 
 
-def test_an_evaluation_that_fails_costs_no_move(ready, own):
+def test_failing_evaluation_still_yields_a_move(ready, own):
     talk = ready(evaluation=f"{own}:breaks")
     vertex(talk, "b")
     assert any("breaks failed: ZeroDivisionError" in report for report in talk.reports)
 
 
-def test_while_it_is_compiled_the_plain_search_plays(start, compiler):
+def test_python_search_plays_during_compilation(start, compiler):
     talk = start(algorithm=None, size=5, book=False, playouts=20, seconds=20.0)
     vertex(talk, "b")
     assert isinstance(talk.searcher, GameSearcher)
@@ -255,7 +255,7 @@ FINISHED = (
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("komi", "colour"), [(-20.5, "w"), (0.5, "w"), (0.5, "b"), (6.5, "b")])
-def test_no_territory_is_filled_where_it_is_counted(ready, komi, colour):
+def test_passes_under_japanese_rules_when_borders_are_closed(ready, komi, colour):
     talk = ready(size=9, komi=komi, playouts=3000, resigns=False)
     set_up(talk, *FINISHED)
     assert vertex(talk, colour) != "pass"
@@ -266,7 +266,7 @@ def test_no_territory_is_filled_where_it_is_counted(ready, komi, colour):
 
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
-def test_a_stone_that_a_territory_needs_is_played(ready, rules):
+def test_plays_eye_making_move_under_both_rulesets(ready, rules):
     """Black's three points in a row make two eyes, if he plays between them."""
     talk = ready(size=7, komi=-34.5, playouts=1000)
     white = [". O . O . O .", "O O O O O O O", ". O . O . O ."]
@@ -275,7 +275,7 @@ def test_a_stone_that_a_territory_needs_is_played(ready, rules):
     assert vertex(talk, "b") == "B1"
 
 
-def test_where_territory_is_counted_a_move_keeps_within_its_period(ready, monkeypatch):
+def test_pass_check_search_fits_within_the_overtime_period(ready, monkeypatch):
     """What is searched after the move was found is taken off the time of that."""
     talk = ready(size=9, komi=0.5, resigns=False)
     set_up(talk, *FINISHED)
@@ -295,7 +295,7 @@ def test_where_territory_is_counted_a_move_keeps_within_its_period(ready, monkey
 
 
 @pytest.mark.thorough
-def test_no_pass_where_playouts_tell_the_end_otherwise(ready):
+def test_does_not_pass_if_playouts_misjudge_dead_stones(ready):
     """White's top is dead, which searches see; playouts, which passing asks, do not."""
     talk = ready(size=9, komi=6.5, playouts=5000, resigns=False)
     set_up(
@@ -309,7 +309,7 @@ def test_no_pass_where_playouts_tell_the_end_otherwise(ready):
     assert vertex(talk, "b") != "pass"
 
 
-def test_what_is_dead_is_searched_in_turns_with_others_and_no_more_at_the_end(ready):
+def test_final_score_waits_for_a_search_slot_and_stops_on_close(ready):
     talk, turns = ready(size=9, komi=6.5), Turns(slots=1)
     set_up(talk, *(" ".join(row) for row in OPEN_SIDE))
     talk.gtp._turns = turns
@@ -326,7 +326,7 @@ def test_what_is_dead_is_searched_in_turns_with_others_and_no_more_at_the_end(re
     assert talk.gtp.close(2.0)
 
 
-def test_an_analysis_goes_on_beyond_the_playouts_of_a_move(ready):
+def test_analysis_is_not_limited_by_playouts_per_move(ready):
     talk = ready(size=5, playouts=50)
     talk.say("kata-analyze b 1 rootInfo true")
     visits = 0
@@ -338,7 +338,7 @@ def test_an_analysis_goes_on_beyond_the_playouts_of_a_move(ready):
     assert talk.gtp.drain(60.0)
 
 
-def test_a_move_into_an_own_eye_is_judged_where_just_that_is_asked(ready):
+def test_analysis_evaluates_own_eye_move_if_only_that_is_allowed(ready):
     talk = ready(size=5)
     for vertex in ("A2", "B1", "B2", "C1"):
         assert talk.answer(f"play b {vertex}") == "=\n\n"
@@ -347,7 +347,7 @@ def test_a_move_into_an_own_eye_is_judged_where_just_that_is_asked(ready):
     assert said[-2] == "play A1"
 
 
-def test_an_analysis_tells_of_visits_and_owners_move_by_move(ready):
+def test_analysis_reports_pv_visits_and_moves_ownership(ready):
     talk = ready(size=5)
     asked = "maxmoves 3 pvVisits true movesOwnership true ownership true avoid b C3 9 avoid w B2 2"
     said = talk.answer(f"kata-genmove_analyze b {asked}").splitlines()[-3]

@@ -15,7 +15,7 @@ from tests.protocols.gtp.conftest import PATIENCE
 from tests.waiting import until
 
 
-def test_every_answer_ends_with_one_empty_line(start):
+def test_every_response_ends_with_one_empty_line(start):
     talk = start(size=5, playouts=10)
     assert talk.answer("name") == "= Kempelen\n\n"
     assert talk.answer("3 komi 0.5") == "=3\n\n"
@@ -37,18 +37,18 @@ def test_every_command_has_a_transcript():
         assert f" {command}" in said, f"no transcript says {command}"
 
 
-def test_analyze_commands_are_known():
+def test_gogui_analyze_commands_exist():
     assert {line.split("/")[2].split()[0] for line in ANALYZE_COMMANDS} <= set(COMMANDS)
 
 
-def test_games_but_go_do_not_list_the_commands_of_go(start):
+def test_other_games_do_not_list_go_commands(start):
     listed = start(game="nim").answer("list_commands").removeprefix("= ").split()
     assert "genmove" in listed
     assert "komi" in listed  # required of every engine
     assert not {"loadsgf", "fixed_handicap", "final_status_list"} & set(listed)
 
 
-def test_analysis_goes_on_until_input(start):
+def test_analysis_continues_until_input(start):
     talk = start(size=5)
     talk.say("lz-analyze b 2")
     assert talk.hear() == "="
@@ -61,7 +61,7 @@ def test_analysis_goes_on_until_input(start):
     assert talk.answer("name").endswith("= Kempelen\n\n")
 
 
-def test_an_analysis_that_has_found_everything_still_waits(start):
+def test_finished_analysis_waits_for_input(start):
     talk = start(game="tic-tac-toe")
     talk.say("lz-analyze 1")
     assert talk.hear() == "="
@@ -72,7 +72,7 @@ def test_an_analysis_that_has_found_everything_still_waits(start):
     assert talk.rest()[-1] == "= Kempelen"
 
 
-def test_gogui_interrupts_a_long_search(start):
+def test_gogui_interrupt_ends_a_long_search(start):
     talk = start(seconds=1000.0)
     talk.say("genmove b")
     while not talk.gtp._player.asked() or talk.gtp._source._search.progress().nodes == 0:
@@ -81,7 +81,7 @@ def test_gogui_interrupts_a_long_search(start):
     assert talk.hear().startswith("= ")
 
 
-def test_many_lines_at_once_are_all_answered(start):
+def test_many_queued_commands_are_all_answered(start):
     talk = start()
     number = 3 * MOST_WAITING
     for line in range(number):
@@ -101,7 +101,7 @@ def test_many_lines_at_once_are_all_answered(start):
         ("kata-time_settings fischer-capped 3 0 3 -1", "time_left b 2 0"),
     ],
 )
-def test_a_move_comes_in_the_time_that_settings_give(start, lines):
+def test_genmove_obeys_time_settings(start, lines):
     talk = start(seconds=1000.0, size=9)
     talk.say(*lines)
     assert talk.gtp.drain(10)
@@ -111,14 +111,14 @@ def test_a_move_comes_in_the_time_that_settings_give(start, lines):
     assert time.monotonic() - began < 30
 
 
-def test_no_time_of_no_clock_is_no_clock(start):
+def test_zero_time_left_without_clock_is_ignored(start):
     talk = start(size=9, playouts=200)
     said = talk.answer("time_left b 0 0") + talk.answer("lz-genmove_analyze b")
     last = [line for line in said.splitlines() if line.startswith("info ")][-1]
     assert sum(map(int, re.findall(r"visits (\d+)", last))) > 20
 
 
-def test_a_failing_evaluation_costs_no_move(start, tmp_path):
+def test_failing_evaluation_still_yields_a_move(start, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def breaks(game):\n    return 1 / 0\n")
     talk = start(game="othello", evaluation=f"{file}:breaks")
@@ -134,7 +134,7 @@ RAW = "def f(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
 
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("algorithm", [None, *algorithms()])
-def test_a_won_move_is_played_whatever_the_evaluation_says(start, tmp_path, algorithm, depth):
+def test_winning_move_is_played_despite_the_evaluation(start, tmp_path, algorithm, depth):
     """E = X - O is 2 after b2, and a1 wins."""
     file = tmp_path / "raw.py"
     file.write_text(RAW)
@@ -146,7 +146,7 @@ def test_a_won_move_is_played_whatever_the_evaluation_says(start, tmp_path, algo
     assert talk.reports == []
 
 
-def test_a_good_evaluation_is_no_sure_win_in_an_analysis(start, tmp_path):
+def test_high_evaluation_is_not_reported_as_certain_win(start, tmp_path):
     file = tmp_path / "raw.py"
     file.write_text(RAW)
     talk = start(game="tic-tac-toe", book=False, depth=1, evaluation=f"{file}:f", seconds=60.0)
@@ -162,7 +162,7 @@ def test_a_good_evaluation_is_no_sure_win_in_an_analysis(start, tmp_path):
     assert winrate("b a3", "w b3", "b a2", "w c3") > 0.9999
 
 
-def test_a_users_evaluation_decides(start, tmp_path):
+def test_user_evaluation_determines_the_move(start, tmp_path):
     file = tmp_path / "mine.py"
     # A position that White is to move in is worth -1 to White with a disc of Black's on d3.
     file.write_text("def corner(game):\n    return -(game.discs(0) >> 19 & 1)\n")
@@ -179,7 +179,7 @@ def test_a_users_evaluation_decides(start, tmp_path):
         ("grundy", ["7=5+2"], {"5=4+1"}),
     ],
 )
-def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, answers):
+def test_book_and_solved_positions_need_no_search(start, game, begun, answers):
     def nodes(talk):
         return talk.gtp._source._search.progress().nodes
 
@@ -199,7 +199,7 @@ def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, a
     assert nodes(talk) > 0
 
 
-def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
+def test_killer_memory_persists_between_games(start, tmp_path):
     file = tmp_path / "killers.db"
     options = {"game": "connect-four", "depth": 1, "seconds": 60.0, "book": False}
     algorithm = f"alpha-beta+killer_memory={file}"
@@ -224,7 +224,7 @@ def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
         start(game="pig", experience=str(tmp_path / "luck.db"))
 
 
-def test_other_sizes_have_no_book(start):
+def test_book_is_used_only_for_its_board_size(start):
     talk = start(game="tic-tac-toe", size=4, depth=1)
     talk.answer("genmove b")
     assert talk.gtp._source._search.progress().nodes > 0
@@ -246,7 +246,7 @@ def test_other_sizes_have_no_book(start):
         "minimax",
     ],
 )
-def test_algorithms_by_name(start, algorithm):
+def test_algorithm_can_be_selected_by_name(start, algorithm):
     talk = start(game="connect-four", algorithm=algorithm, depth=2)
     assert talk.answer("genmove b").strip("= \n") in set("1234567")
 
@@ -260,14 +260,14 @@ def test_algorithms_by_name(start, algorithm):
         ({"game": "pig", "algorithm": "pvs"}, "pvs plays no games of chance"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(start, options, message):
+def test_invalid_settings_are_rejected(start, options, message):
     with pytest.raises(ValueError, match=message):
         start(**options)
 
 
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("name", catalogue.names())
-def test_every_game_is_played_to_its_end(start, name):
+def test_every_game_can_be_played_to_its_end(start, name):
     options = {"go": {"size": 4}, "pig": {}, "othello": {"size": 4}}.get(name, {})
     talk = start(game=name, playouts=5, depth=1, **options)
     board = talk.gtp.board
@@ -282,7 +282,7 @@ def test_every_game_is_played_to_its_end(start, name):
     assert talk.answer("gogui-rules_final_result").startswith(("= Black", "= White", "= draw"))
 
 
-def test_cleaning_up_captures_the_dead_before_passing(start):
+def test_cleanup_captures_dead_stones_before_passing(start):
     talk = start(size=5, playouts=100, komi=0)
     for row in "12345":
         talk.say(f"play b B{row}", f"play b D{row}")
@@ -299,7 +299,7 @@ def test_cleaning_up_captures_the_dead_before_passing(start):
     assert talk.gtp.board.game.last_move == PASS
 
 
-def test_long_lines_that_wait_are_few(start):
+def test_queue_of_long_lines_is_bounded(start):
     talk = start()
     held = threading.Event()
     talk.gtp._player.do(lambda job: held.wait(PATIENCE))
@@ -314,7 +314,7 @@ def test_long_lines_that_wait_are_few(start):
     assert len(talk.rest()) == 1 + len(lines)
 
 
-def test_a_game_has_an_end(start, monkeypatch):
+def test_game_length_is_limited(start, monkeypatch):
     monkeypatch.setattr(boards, "LONGEST", 3)
     talk = start(size=5)
     assert [talk.answer(f"play {colour} pass")[:1] for colour in "bwb"] == ["="] * 3
@@ -325,7 +325,7 @@ def test_a_game_has_an_end(start, monkeypatch):
     assert talk.answer("play b pass").startswith("=")
 
 
-def test_what_the_end_finds_unsearched_is_no_move(start):
+def test_close_answers_unstarted_genmove_with_an_error(start):
     talk = start(seconds=1000.0, size=5)
     held = threading.Event()
     talk.gtp._player.do(lambda job: held.wait(PATIENCE))

@@ -92,7 +92,7 @@ def known(told):
     return talk, oracle
 
 
-def test_lz_analyze_tells_the_priors(known):
+def test_lz_genmove_analyze_reports_priors(known):
     talk, _ = known
     assert talk.answer("lz-genmove_analyze b").splitlines() == [
         "=",
@@ -103,7 +103,7 @@ def test_lz_analyze_tells_the_priors(known):
     ]
 
 
-def test_kata_analyze_tells_the_score_the_root_and_the_owners(known):
+def test_kata_genmove_analyze_reports_score_root_and_ownership(known):
     talk, _ = known
     line = talk.answer("kata-genmove_analyze b rootInfo true ownership true maxmoves 1")
     assert line.splitlines()[1] == (
@@ -116,7 +116,7 @@ def test_kata_analyze_tells_the_score_the_root_and_the_owners(known):
     )
 
 
-def test_cgos_is_told_by_json_at_the_end_and_only_there(known):
+def test_cgos_genmove_analyze_sends_one_json_line(known):
     talk, _ = known
     head, line, play = talk.answer("7 cgos-genmove_analyze b").splitlines()[:3]
     assert (head, play) == ("=7", "play B2")
@@ -130,7 +130,7 @@ def test_cgos_is_told_by_json_at_the_end_and_only_there(known):
     assert second["pv"] == ""
 
 
-def test_moves_without_visits_are_told_of_where_so_many_are_asked_for(known):
+def test_minmoves_adds_unvisited_moves(known):
     talk, _ = known
     answer = talk.answer("lz-genmove_analyze b minmoves 5")
     told = [part.split()[0:3:2] for part in answer.splitlines()[1].split("info move ")[1:]]
@@ -140,13 +140,13 @@ def test_moves_without_visits_are_told_of_where_so_many_are_asked_for(known):
     assert "prior 625 lcb" in answer
 
 
-def test_the_pv_is_as_long_as_its_parameter(known):
+def test_analysis_pv_len_limits_the_pv(known):
     talk, _ = known
     talk.answer("kata-set-param analysisPVLen 2")
     assert "pv B2 A1 info" in talk.answer("lz-genmove_analyze b")
 
 
-def test_at_least_and_at_most_so_many_moves_are_told_of(known):
+def test_minmoves_and_maxmoves_bound_the_reported_moves(known):
     talk, oracle = known
     talk.answer("boardsize 7")
     oracle.infos = two_lines(talk)
@@ -162,7 +162,7 @@ def test_at_least_and_at_most_so_many_moves_are_told_of(known):
         talk.answer("undo")
 
 
-def test_lz_analyze_tells_of_the_position_too_where_that_is_asked_for(known):
+def test_lz_genmove_analyze_reports_requested_root_and_ownership(known):
     talk, _ = known
     line = talk.answer("lz-genmove_analyze b rootInfo true ownership true maxmoves 1")
     assert (
@@ -193,7 +193,7 @@ def level(*moves, depth=3, visits=100, nodes=0):
         ([*level(1), *level(2, depth=4, visits=90)], [(2, 90)]),
     ],
 )
-def test_each_move_is_told_of_once(told, known):
+def test_partial_iterations_report_each_move_once(told, known):
     shown = []
     aloud = Aloud(print, shown.append, most_lines=3)
     for info in told:
@@ -202,7 +202,7 @@ def test_each_move_is_told_of_once(told, known):
     assert [(line.pv[0], line.visits) for line in shown[-1]] == known
 
 
-def test_what_was_known_before_the_end_is_not_forgotten():
+def test_final_report_keeps_the_latest_progress():
     shown = []
     aloud = Aloud(print, shown.append, most_lines=3)
     for info in level(1, 2):
@@ -217,7 +217,7 @@ def test_what_was_known_before_the_end_is_not_forgotten():
     assert shown[-1][0].owners == (1.0,)
 
 
-def test_an_iteration_told_in_part_is_newer_than_all_moves_before():
+def test_partial_iteration_replaces_earlier_progress():
     """As `maxmoves` has it, of three moves that are known."""
     shown = []
     aloud = Aloud(print, shown.append, most_lines=1)
@@ -227,7 +227,7 @@ def test_an_iteration_told_in_part_is_newer_than_all_moves_before():
     assert [[(line.pv[0], line.visits) for line in lines] for lines in shown[1:]] == [[(1, 900)]]
 
 
-def test_ownership_is_black_s_on_gogui_s_board(known):
+def test_ownership_is_reported_from_blacks_perspective(known):
     talk, _ = known
     rows = [line.split() for line in talk.answer("kempelen-ownership b").splitlines()[1:4]]
     assert rows == [["1.00", "0.50", "0.00"], ["-0.50", "-1.00", "0.25"], ["0.12", "-0.12", "0.75"]]
@@ -235,7 +235,7 @@ def test_ownership_is_black_s_on_gogui_s_board(known):
     assert whites == ["-1.00", "-0.50", "-0.00"]
 
 
-def test_a_search_is_shown_again_without_another(known):
+def test_visits_display_reuses_the_last_search(known):
     talk, oracle = known
     talk.say("lz-analyze b")
     wait_for(lambda: talk.gtp.board.turn == 0 and oracle.limits)
@@ -256,7 +256,7 @@ def test_a_search_is_shown_again_without_another(known):
     assert len(oracle.limits) == 2
 
 
-def test_avoid_and_allow_reach_the_search(known):
+def test_allow_and_avoid_set_the_root_search_moves(known):
     talk, oracle = known
     talk.answer("lz-genmove_analyze b allow b B2,C3 5")
     talk.answer("undo")
@@ -286,7 +286,7 @@ def moves(talk, *commands):
     return [talk.answer(command).split()[-1] for command in commands]
 
 
-def test_a_lost_game_is_given_up_at_the_second_move(told):
+def test_resigns_at_the_second_lost_move(told):
     talk, _ = told(lost(), size=5)
     play_moves(talk, 7)
     first, second, third = moves(talk, "genmove w", "genmove w", "lz-genmove_analyze w")
@@ -298,7 +298,7 @@ def test_a_lost_game_is_given_up_at_the_second_move(told):
 
 
 @pytest.mark.parametrize("command", ["undo", "clear_board", "komi 1", "gg-undo 1"])
-def test_what_was_lost_is_forgotten(told, command):
+def test_undo_clear_or_komi_resets_resignation(told, command):
     talk, _ = told(lost(), size=5)
     play_moves(talk, 8)
     assert moves(talk, "genmove w")[0] != "resign"
@@ -319,13 +319,13 @@ def test_what_was_lost_is_forgotten(told, command):
         (lambda game: [Info(1, Cp(-100), (PASS,), visits=1000, expected=-1.0)], 7, {}),
     ],
 )
-def test_games_that_are_played_on(told, infos, number, options):
+def test_does_not_resign_if_early_unclear_or_disabled(told, infos, number, options):
     talk, _ = told(infos, size=5, **options)
     play_moves(talk, number)
     assert "resign" not in moves(talk, "genmove w", "genmove w", "genmove w")
 
 
-def test_what_was_not_searched_is_no_reason_to_resign():
+def test_resignation_requires_a_search_result():
     resignation = Resignation()
     rate = ResignRate(0.05, 1)
     assert not resignation.given_up(0, None, rate)
@@ -334,7 +334,7 @@ def test_what_was_not_searched_is_no_reason_to_resign():
     assert not resignation.given_up(1, Info(1, Cp(0), (1,), visits=500, expected=0.0), rate)
 
 
-def test_the_bound_comes_near_the_rate():
+def test_upper_bound_converges_to_the_win_rate():
     def bound(visits):
         return upper_bound(Info(1, Cp(0), (1,), visits=visits, expected=-0.9))
 
@@ -342,7 +342,7 @@ def test_the_bound_comes_near_the_rate():
     assert bound(10_000_000) == pytest.approx(0.05, abs=0.001)
 
 
-def test_the_dead_are_captured_and_positions_tested_in_lost_games(told):
+def test_reg_genmove_and_cleanup_do_not_resign(told):
     talk, _ = told(lost(), size=5)
     play_moves(talk, 7)
     commands = ("reg_genmove w", "kgs-genmove_cleanup w", "reg_genmove w", "kgs-genmove_cleanup w")
@@ -363,7 +363,7 @@ def wait_for(condition):
         time.sleep(0.001)
 
 
-def test_cgos_counts_dead_stones_as_they_stand(told):
+def test_cgos_genmove_requires_capturing_dead_stones(told):
     captures = []
 
     def look(game):
@@ -376,7 +376,7 @@ def test_cgos_counts_dead_stones_as_they_stand(told):
     assert captures == [True, False]
 
 
-def test_it_ponders_after_its_move_until_a_line_comes(told):
+def test_ponders_after_its_move_until_the_next_command(told):
     talk, oracle = told(first_move, ponders=True)
     talk.say("genmove b")
     assert talk.hear().startswith("= ")
@@ -390,7 +390,7 @@ def test_it_ponders_after_its_move_until_a_line_comes(told):
     assert len(oracle.limits) == 2
 
 
-def test_it_ponders_after_a_move_that_its_clock_has_ended(told):
+def test_ponders_after_a_search_stopped_by_the_clock(told):
     talk, oracle = told(first_move, ponders=True)
     oracle.endless = True
     talk.say("genmove b")
@@ -403,7 +403,7 @@ def test_it_ponders_after_a_move_that_its_clock_has_ended(told):
     assert len(oracle.limits) == 2
 
 
-def test_it_ponders_only_where_that_is_wanted(told):
+def test_ponders_only_if_enabled(told):
     talk, oracle = told(first_move)
     talk.answer("genmove b")
     assert len(oracle.limits) == 1
@@ -414,7 +414,7 @@ def test_it_ponders_only_where_that_is_wanted(told):
     assert talk.gtp.drain(PATIENCE)
 
 
-def test_there_is_nothing_to_ponder_on_after_the_end_or_without_a_move(told):
+def test_does_not_ponder_after_game_end_or_reg_genmove(told):
     talk, oracle = told(lambda game: [Info(1, Cp(0), (PASS,), visits=9)], ponders=True)
     talk.say("play w pass", "genmove b")
     assert [talk.hear(), talk.hear()] == ["=", "= pass"]
@@ -424,7 +424,7 @@ def test_there_is_nothing_to_ponder_on_after_the_end_or_without_a_move(told):
     assert not any(limits.infinite for _, limits in oracle.limits)
 
 
-def test_other_means_make_another_search(start):
+def test_changing_thread_count_replaces_the_search(start):
     talk = start(size=3)
     before = talk.gtp._source
     assert talk.answer("kata-set-param numSearchThreads 3") == "=\n\n"
@@ -437,7 +437,7 @@ def test_other_means_make_another_search(start):
     assert "TEXT 7 visits" in talk.answer("kempelen-visits b")
 
 
-def test_what_is_nobodys_has_no_sign():
+def test_zero_ownership_has_no_minus_sign():
     line = Info(1, Cp(0), (7,), visits=1, expected=0.0, owners=(-0.0, 0.5, -1.0))
     scene = Scene(Request(ownership=True), [7], str, 5)
     assert kata_line(scene, [line]).endswith(" pv 7 ownership 0.000000 0.500000 -1.000000")

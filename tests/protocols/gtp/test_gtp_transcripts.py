@@ -22,6 +22,6 @@ def plain(value):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_transcript(name, start):
+def test_engine_output_matches_transcript(name, start):
     case = [line.replace("SGF/", f"{DATA / 'sgf'}/") for line in CASES[name]]
     hold([line.rstrip() for line in case], start(**options(name)))

@@ -57,7 +57,7 @@ def random_game(random):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_what_is_written_is_read_again(seed, tmp_path):
+def test_saved_game_can_be_loaded_unchanged(seed, tmp_path):
     game = random_game(Random(seed))
     file = tmp_path / "game.sgf"
     game.save(str(file))
@@ -76,7 +76,7 @@ def test_what_is_written_is_read_again(seed, tmp_path):
     assert str(again.game) == str(game.game)
 
 
-def test_a_file_stays_if_another_cannot_be_written(tmp_path):
+def test_failed_save_raises_and_leaves_files_unchanged(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     with pytest.raises(GtpError, match=r"^cannot write .*folder: Is a directory$"):
@@ -98,7 +98,7 @@ def loading(game, file):
 
 
 @given(st.data())
-def test_broken_files_are_named_and_nothing_is_lost(tmp_path_factory, data):
+def test_loading_a_broken_file_keeps_the_current_game(tmp_path_factory, data):
     at = data.draw(st.integers(0, len(GAME)))
     instead = data.draw(st.binary(max_size=4) | st.sampled_from([b"[", b"]", b";", b"AE[aa]"]))
     broken = GAME[:at] + instead + GAME[at + data.draw(st.integers(0, 4)) :]
@@ -143,7 +143,7 @@ def test_broken_files_are_named_and_nothing_is_lost(tmp_path_factory, data):
         ("(;SZ[5:3];B[aa];W[ea];B[eb];W[cc];B[ea])", "move 5 is illegal"),
     ],
 )
-def test_what_is_wrong_with_a_file(text, message, tmp_path):
+def test_load_error_describes_the_problem(text, message, tmp_path):
     file = tmp_path / "game.sgf"
     file.write_text(text)
     game = board()
@@ -162,11 +162,11 @@ def loaded(tmp_path, text, rules=USUAL_RULES):
 
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
-def test_rules_are_written_as_they_are_read(rules):
+def test_sgf_rules_round_trip(rules):
     assert rules_of_sgf(rules.sgf) == rules
 
 
-def test_rules_that_have_a_name_are_written_by_it():
+def test_named_rules_are_written_by_name():
     names = {"chinese": "Chinese", "japanese": "Japanese", "korean": "Japanese", "aga": "AGA",
              "new-zealand": "NZ", "goe": "NZ", "tromp-taylor": "Tromp-Taylor"}  # fmt: skip
     assert {name: read_rules(name).sgf for name in names} == names
@@ -190,7 +190,7 @@ def test_rules_that_have_a_name_are_written_by_it():
         ('{"scoring":"TERRITORY"}', "japanese"),
     ],
 )
-def test_rules_are_known_by_what_files_call_them(said, name, tmp_path):
+def test_common_rule_names_are_recognized(said, name, tmp_path):
     wrong = read_rules("aga" if name == "japanese" else "japanese")
     assert loaded(tmp_path, f"(;SZ[9]RU[{said}])", wrong).rules == read_rules(name)
 
@@ -199,7 +199,7 @@ def test_rules_are_known_by_what_files_call_them(said, name, tmp_path):
     "said",
     ["", "Mine", "rules", "stone-scoring", "AGA-button", "koSIMPLEscoreAREAtaxALLsui0", "{", "{}}"],
 )
-def test_rules_that_are_not_known_or_not_played_are_left(said, tmp_path):
+def test_unknown_or_unsupported_rules_are_ignored(said, tmp_path):
     aga = read_rules("aga")
     assert loaded(tmp_path, f"(;SZ[9]RU[{said}])", aga).rules == aga
     assert loaded(tmp_path, "(;SZ[9])", aga).rules == aga
@@ -208,7 +208,7 @@ def test_rules_that_are_not_known_or_not_played_are_left(said, tmp_path):
 @pytest.mark.parametrize(
     ("said", "komi"), [("6,5", 6.5), ("-0", 0.0), ("", 7.5), ("nan", 7.5), ("much", 7.5)]
 )
-def test_a_komi_that_cannot_be_read_is_left(said, komi, tmp_path):
+def test_unreadable_komi_is_ignored(said, komi, tmp_path):
     assert str(loaded(tmp_path, f"(;SZ[9]KM[{said}])").komi) == str(komi)
 
 
@@ -223,7 +223,7 @@ def test_a_komi_that_cannot_be_read_is_left(said, komi, tmp_path):
         ("KM[375]", 375.0),
     ],
 )
-def test_a_komi_in_hundredths_is_of_those_who_write_it_so(said, komi, tmp_path):
+def test_komi_in_hundredths_is_accepted_from_foxwq_only(said, komi, tmp_path):
     assert loaded(tmp_path, f"(;SZ[19]{said})").komi == komi
 
 
@@ -241,7 +241,7 @@ def test_a_komi_in_hundredths_is_of_those_who_write_it_so(said, komi, tmp_path):
         ("AB[aa][bb]HA[two]", 2),
     ],
 )
-def test_white_gets_what_the_rules_say_for_the_handicap_of_the_file(properties, stones, tmp_path):
+def test_sgf_handicap_sets_the_bonus_for_white(properties, stones, tmp_path):
     game = loaded(tmp_path, f"(;SZ[9]KM[0.5]RU[Chinese]{properties})")
     assert game.game.komi == 0.5 + stones
     assert loaded(tmp_path, game.sgf()).game.komi == game.game.komi
@@ -255,12 +255,12 @@ def test_white_gets_what_the_rules_say_for_the_handicap_of_the_file(properties, 
         "(;SZ[9]KM[0.5]HA[2]AB[cc][gg]W[ee])",
     ],
 )
-def test_stones_may_be_set_up_anywhere_before_the_second_move(text, tmp_path):
+def test_setup_stones_are_accepted_before_the_first_move(text, tmp_path):
     game = loaded(tmp_path, text)
     assert "HA[2]AB[cc][gg];W[ee]" in game.sgf().replace("\n", "")
 
 
-def test_a_handicap_is_written_and_stones_that_are_none_too():
+def test_sgf_distinguishes_handicap_from_setup_stones():
     game = board(9, 0.5)
     game.fixed_handicap(2)
     assert "]RU[NZ]HA[2]AB[cg][gc]PL[W]" in game.sgf()
@@ -272,7 +272,7 @@ def test_a_handicap_is_written_and_stones_that_are_none_too():
     assert "HA" not in game.sgf()
 
 
-def test_a_record_is_written_as_sgf_counts():
+def test_record_is_written_as_sgf():
     record = sgf.Record((9, 9), None, ([(0, 0)], [(8, 8)]), 1, [(1, (2, 6)), (0, None)], "Chinese")
     assert sgf.write(record, {"PB": "[a]"}) == (
         "(;FF[4]GM[1]CA[UTF-8]AP[Kempelen]SZ[9]RU[Chinese]PB[[a\\]]AB[ai]AW[ia];W[cc];B[])"
@@ -288,7 +288,7 @@ def test_a_record_is_written_as_sgf_counts():
         (" 13 : 13 ", (13, 13), [(0, 12), (8, 4), (2, 10)]),
     ],
 )
-def test_points_are_counted_from_the_upper_left_of_any_board(written, size, points, tmp_path):
+def test_sgf_points_are_counted_from_the_upper_left(written, size, points, tmp_path):
     moves = ";B[aa];W[ii];B[cc]"
     file = tmp_path / "game.sgf"
     file.write_text(f"(;GM[1]SZ[{written}]{moves})")
@@ -302,7 +302,7 @@ def test_points_are_counted_from_the_upper_left_of_any_board(written, size, poin
     assert text.endswith(f"{moves})")
 
 
-def test_a_tree_that_is_made_is_read_again_with_its_board():
+def test_new_tree_round_trips_with_its_board_size():
     for size in ((9, 9), (5, 13), (13, 5)):
         tree = sgf.new_tree(size)
         points = [(0, 0), (size[0] - 1, size[1] - 1), None, (0, size[1] - 1), (size[0] - 1, 0)]
@@ -314,7 +314,7 @@ def test_a_tree_that_is_made_is_read_again_with_its_board():
         assert record.moves == [(number % 2, point) for number, point in enumerate(points)]
 
 
-def test_points_are_read_as_gtp_writes_them():
+def test_read_point_parses_gtp_vertices():
     assert sgf.read_point("C4") == (2, 3)
     assert sgf.read_point("t19") == (18, 18)
     assert sgf.read_point("PASS") is None

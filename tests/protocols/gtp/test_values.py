@@ -21,12 +21,12 @@ from tests.support import ANY_TEXT
         ("\x01", None),
     ],
 )
-def test_lines(line, call):
+def test_parse_line_reads_gtp_commands(line, call):
     assert parse_line(line) == call
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_an_answer_ends_where_it_ends(line, text):
+def test_response_contains_no_empty_line(line, text):
     """Whatever was asked or is told, an answer holds no empty line, and an error no line end."""
     call = parse_line(line) or Call("1", "name", ())
     answer = success(call, text)
@@ -37,13 +37,13 @@ def test_an_answer_ends_where_it_ends(line, text):
     assert failure(call, text).count("\n") == 1
 
 
-def test_a_text_may_begin_below_the_first_line():
+def test_success_formats_single_and_multi_line_text():
     assert success(Call("3", "showboard", ()), "\n A\n\n1 .\n") == "=3\n A\n1 .\n"
     assert success(Call("", "name", ()), "Kempelen") == "= Kempelen\n"
     assert success(Call("4", "quit", ())) == "=4\n"
 
 
-def test_arguments_are_taken_one_by_one():
+def test_arguments_are_consumed_in_order():
     arguments = Arguments(("WHITE", "b", "+7", "2.5", "rest", "of it"))
     assert (arguments.player(), arguments.player_if_any()) == (1, 0)
     assert arguments.player_if_any() is None
@@ -65,12 +65,12 @@ def test_arguments_are_taken_one_by_one():
         (Arguments.end, [("more",)]),
     ],
 )
-def test_what_is_not_as_it_should_is_a_syntax_error(take, words):
+def test_invalid_arguments_are_syntax_errors(take, words):
     for each in words:
         with pytest.raises(GtpError, match=r"^syntax error$"):
             take(Arguments(each))
 
 
-def test_numbers_are_bounded():
+def test_numeric_arguments_are_clamped():
     assert Arguments(("99999999999",)).number() == MOST
     assert Arguments(("-1e300",)).real() == -MOST

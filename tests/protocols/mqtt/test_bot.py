@@ -54,7 +54,7 @@ def garbage(topic, generator):
 
 
 @pytest.mark.thorough
-async def test_no_message_ends_a_bot(mosquitto):
+async def test_malformed_requests_do_not_stop_the_bot(mosquitto):
     listening = Listening(mosquitto.broker)
     async with serving(mosquitto.broker) as bot:
         asker = Asker(mosquitto.broker)
@@ -81,7 +81,7 @@ async def test_no_message_ends_a_bot(mosquitto):
     listening.connection.close()
 
 
-async def test_a_null_move_is_refused(mosquitto):
+async def test_null_move_is_rejected_and_chess960_accepted(mosquitto):
     async with serving(mosquitto.broker) as bot:
         asker = Asker(mosquitto.broker)
         asker.ask("null", moves=["0000"])
@@ -92,7 +92,7 @@ async def test_a_null_move_is_refused(mosquitto):
         await asker.close()
 
 
-async def test_a_request_that_comes_again_is_thought_about_once(mosquitto):
+async def test_repeated_request_is_searched_once(mosquitto):
     async with serving(mosquitto.broker, thinker=FakeBotEngine(0.3)) as bot:
         asker = Asker(mosquitto.broker)
         for _ in range(3):
@@ -108,7 +108,7 @@ async def test_a_request_that_comes_again_is_thought_about_once(mosquitto):
         await asker.close()
 
 
-async def test_one_client_does_not_take_all(mosquitto):
+async def test_one_client_cannot_monopolize_the_bot(mosquitto):
     thinker = FakeBotEngine(0.1)
     limits = {"queue_limit": 6, "client_limit": 4, "longest": 0.5}
     async with serving(mosquitto.broker, thinker=thinker, **limits):
@@ -131,7 +131,7 @@ async def test_one_client_does_not_take_all(mosquitto):
         await modest.close()
 
 
-async def test_an_engine_that_fails_in_any_way_fails_one_request(mosquitto):
+async def test_engine_failure_affects_only_one_request(mosquitto):
     class Broken(FakeBotEngine):
         async def search(self, request, limit):
             if not self.asked:
@@ -163,7 +163,7 @@ class Stuck(Nim):
 """
 
 
-async def test_a_game_that_does_not_return_costs_one_request(mosquitto, tmp_path):
+async def test_hanging_game_code_affects_only_its_request(mosquitto, tmp_path):
     (tmp_path / "stuck.py").write_text(STUCK)
     positions = GamePositions(f"{tmp_path / 'stuck.py'}:Stuck", {})
 
@@ -183,7 +183,7 @@ async def test_a_game_that_does_not_return_costs_one_request(mosquitto, tmp_path
     await until(lambda: "request" not in [thread.name for thread in threading.enumerate()])
 
 
-async def test_a_second_bot_of_a_name_is_refused(mosquitto):
+async def test_second_bot_with_the_same_name_is_rejected(mosquitto):
     listening = Listening(mosquitto.broker, topics.bot("+", "status"))
     async with serving(mosquitto.broker) as first:
         async with serving(mosquitto.broker) as second:
@@ -202,7 +202,7 @@ async def test_a_second_bot_of_a_name_is_refused(mosquitto):
     listening.connection.close()
 
 
-async def test_of_many_that_start_at_once_one_has_the_name(mosquitto, monkeypatch):
+async def test_only_one_of_concurrent_bots_gets_the_name(mosquitto, monkeypatch):
     monkeypatch.setattr("protocols.mqtt.bot.SETTLING", PATIENCE)
     contexts = [serving(mosquitto.broker) for _ in range(5)]
     bots = await asyncio.gather(*(context.__aenter__() for context in contexts))
@@ -219,7 +219,7 @@ async def test_of_many_that_start_at_once_one_has_the_name(mosquitto, monkeypatc
         await context.__aexit__(None, None, None)
 
 
-async def test_a_bot_that_crashed_is_replaced(mosquitto):
+async def test_crashed_bot_can_be_replaced(mosquitto):
     dead = Connection(mosquitto.broker)
     stale = {"name": "bot", "state": "online", "engine": "dead", "run": "0"}
     dead.snapshot(topics.bot("bot", "status"), stale)
@@ -239,7 +239,7 @@ async def test_a_bot_that_crashed_is_replaced(mosquitto):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-async def test_a_name_that_the_broker_does_not_allow(tmp_path):
+async def test_name_denied_by_the_broker_is_rejected(tmp_path):
     acl = (
         "user runner\ntopic readwrite kempelen/v1/bots/mine/#\ntopic write kempelen/v1/replies/#\n"
     )
@@ -253,7 +253,7 @@ async def test_a_name_that_the_broker_does_not_allow(tmp_path):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-async def test_a_bot_waits_for_its_broker(tmp_path):
+async def test_bot_reconnects_after_a_broker_restart(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker, patience=5.0) as bot:
         mosquitto.kill()
@@ -268,7 +268,7 @@ async def test_a_bot_waits_for_its_broker(tmp_path):
     mosquitto.kill()
 
 
-async def test_a_bot_does_not_wait_for_ever():
+async def test_bot_gives_up_on_an_unreachable_broker():
     nowhere = Broker("127.0.0.1", free_port())
     async with serving(nowhere, patience=0.5) as bot:
         with pytest.raises(BrokerLostError, match=r"stayed away for 0.5 s: Connection refused"):

@@ -29,7 +29,7 @@ async def asking(broker, **options):
     await client.close()
 
 
-async def test_a_question_waits_for_no_acknowledgement(mosquitto):
+async def test_request_does_not_wait_for_tcp_acknowledgement(mosquitto):
     """Which comes 40 ms late where messages are small, twice in each question and answer."""
     times = []
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
@@ -43,7 +43,7 @@ async def test_a_question_waits_for_no_acknowledgement(mosquitto):
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
 @pytest.mark.parametrize("settings", ["", "persistence true\npersistence_location {}/\n"])
-async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
+async def test_request_survives_a_broker_restart(tmp_path, settings):
     mosquitto = Mosquitto(tmp_path, settings=settings.format(tmp_path))
     thinker = FakeBotEngine(0.3)
     told = []
@@ -71,7 +71,7 @@ async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-async def test_a_request_made_while_the_broker_is_away(tmp_path):
+async def test_request_made_while_broker_is_down_is_answered(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
         await client.wait_for("bot", PATIENCE)
@@ -84,7 +84,7 @@ async def test_a_request_made_while_the_broker_is_away(tmp_path):
     mosquitto.kill()
 
 
-async def test_a_broker_that_hangs_costs_nothing(mosquitto):
+async def test_request_survives_a_hung_broker(mosquitto):
     thinker = FakeBotEngine(0.3)
     async with serving(mosquitto.broker, thinker=thinker), asking(mosquitto.broker) as client:
         await client.wait_for("bot", PATIENCE)
@@ -98,7 +98,7 @@ async def test_a_broker_that_hangs_costs_nothing(mosquitto):
         await client.wait_for("bot", PATIENCE)
 
 
-async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
+async def test_slow_bot_times_out(mosquitto):
     async with (
         serving(mosquitto.broker, thinker=FakeBotEngine(5.0)),
         asking(mosquitto.broker) as client,
@@ -111,7 +111,7 @@ async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-async def test_patience_ends(tmp_path):
+async def test_client_gives_up_waiting_for_a_lost_broker(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with (
         serving(mosquitto.broker, thinker=FakeBotEngine(9)),
@@ -130,7 +130,7 @@ async def test_patience_ends(tmp_path):
     mosquitto.kill()
 
 
-async def test_a_bot_that_restarts_is_asked_again(mosquitto):
+async def test_request_is_resent_to_a_restarted_bot(mosquitto):
     async with asking(mosquitto.broker) as client:
         async with serving(mosquitto.broker, thinker=FakeBotEngine(9)):
             await client.wait_for("bot", PATIENCE)
@@ -141,7 +141,7 @@ async def test_a_bot_that_restarts_is_asked_again(mosquitto):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-async def test_a_request_that_the_broker_refuses(tmp_path):
+async def test_request_refused_by_the_broker_raises(tmp_path):
     acl = (
         "user runner\ntopic readwrite kempelen/v1/bots/+/status\ntopic read kempelen/v1/replies/#\n"
     )
@@ -176,7 +176,7 @@ def rubbish(number, generator):
 
 
 @pytest.mark.thorough
-async def test_no_reply_and_no_status_ends_a_client(mosquitto):
+async def test_malformed_replies_and_statuses_do_not_stop_the_client(mosquitto):
     bad = Connection(mosquitto.broker)
     assert bad.connected.wait(10)
     status = topics.bot("bad", "status")

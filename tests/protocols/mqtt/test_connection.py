@@ -17,7 +17,7 @@ from tests.protocols.mqtt.support import serving
 from tests.waiting import PATIENCE
 
 
-async def test_versions(mosquitto):
+async def test_mqtt_version_5_support_is_detected(mosquitto):
     assert await speaks_version_5(mosquitto.broker)
 
     async def old(reader, writer):
@@ -37,7 +37,7 @@ async def test_versions(mosquitto):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-async def test_what_the_broker_refuses_is_said(tmp_path):
+async def test_refused_topics_are_reported(tmp_path):
     mosquitto = Mosquitto(tmp_path, acl="user runner\ntopic readwrite allowed/#\n")
     refused = []
     connection = Connection(mosquitto.broker, on_refused=lambda *what: refused.append(what))
@@ -55,7 +55,7 @@ async def test_what_the_broker_refuses_is_said(tmp_path):
 
 
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
-async def test_what_cannot_be_published_stops_nothing(tmp_path):
+async def test_unpublishable_messages_do_not_block_others(tmp_path):
     mosquitto = Mosquitto(tmp_path, settings="max_packet_size 10000\n")
     listening = Listening(mosquitto.broker, "t/#")
     connection = Connection(mosquitto.broker)
@@ -71,7 +71,7 @@ async def test_what_cannot_be_published_stops_nothing(tmp_path):
     mosquitto.kill()
 
 
-async def test_a_receiver_that_fails_receives_on(mosquitto):
+async def test_failing_message_callback_keeps_receiving(mosquitto):
     heard = []
 
     def hear(topic, payload):
@@ -86,7 +86,7 @@ async def test_a_receiver_that_fails_receives_on(mosquitto):
     connection.close()
 
 
-async def test_a_broker_that_does_not_answer_is_away(mosquitto):
+async def test_unresponsive_broker_is_detected(mosquitto):
     changes = []
     connection = Connection(
         mosquitto.broker,
@@ -106,7 +106,7 @@ async def test_a_broker_that_does_not_answer_is_away(mosquitto):
     connection.close()
 
 
-async def test_one_who_is_back_is_not_taken_for_lost(mosquitto):
+async def test_status_is_online_again_after_reconnecting(mosquitto):
     """A connection that broke on one side ends, and its will is sent, before the next begins."""
     ends, closed = [], []
 
@@ -150,7 +150,7 @@ async def test_one_who_is_back_is_not_taken_for_lost(mosquitto):
     await server.wait_closed()
 
 
-async def test_bots_over_the_embedded_broker_of_an_older_version():
+async def test_bots_work_over_the_embedded_broker():
     embedded = EmbeddedBroker(free_port())
     client = BotClient(embedded.address)
     async with serving(embedded.address) as bot:

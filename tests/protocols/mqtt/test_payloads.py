@@ -66,12 +66,12 @@ def same_verdict(kind, value):
 
 
 @given(st.sampled_from(KINDS), JSON)
-def test_any_value(kind, value):
+def test_any_value_is_validated_like_jsonschema(kind, value):
     same_verdict(kind, value)
 
 
 @given(st.sampled_from(list(VALID)), st.data())
-def test_a_valid_payload_with_one_change(kind, data):
+def test_changed_payload_is_validated_like_jsonschema(kind, data):
     payload = json.loads(json.dumps(VALID[kind]))
     assert same_verdict(kind, payload)
     place, key = payload, data.draw(st.sampled_from(list(payload)))
@@ -104,7 +104,7 @@ def test_a_valid_payload_with_one_change(kind, data):
         ("x/kempelen/v1/replies/me", False),
     ],
 )
-def test_topics_of_replies(topic, valid):
+def test_reply_topics_are_validated(topic, valid):
     assert same_verdict("reply_topic", topic) == valid
 
 
@@ -116,7 +116,7 @@ def test_topics_of_replies(topic, valid):
         ("\x1b[31m", False), ("\ud800", False), ("x" * 101, False),
     ],
 )  # fmt: skip
-def test_names_of_games(name, valid):
+def test_game_names_are_validated(name, valid):
     assert same_verdict("kind", {"name": name}) == valid
 
 
@@ -129,19 +129,19 @@ def test_names_of_games(name, valid):
         b'{"a": "' + b"x" * 2000 + b'"}', "text", None,
     ],
 )  # fmt: skip
-def test_what_is_no_payload(data):
+def test_decode_rejects_invalid_payloads(data):
     most = 1000 if isinstance(data, bytes) and b"xxx" in data else 1 << 20
     assert payloads.decode(data, most) is None
 
 
-def test_payloads_go_and_come():
+def test_payload_round_trips():
     payload = {"a": [1, 0.5, None, True, "ü\ud800"], "b": {}}
     assert payloads.decode(payloads.encode(payload), 1000) == payload
     with pytest.raises(ValueError, match="not JSON compliant"):
         payloads.encode({"a": math.nan})
 
 
-def test_problems_say_where():
+def test_problem_names_the_invalid_field():
     request = {**VALID["request"], "moves": ["e2e4", 5], "limits": {"nodes": 2.5}}
     assert payloads.problem("request", request) == "moves: [2] string expected, not 5"
     request["moves"] = ["e2 e4"]

@@ -33,7 +33,7 @@ def read(payload, positions=None):
     return (positions or ChessPositions()).read(payload, time.monotonic() + 60)[0]
 
 
-def test_a_request_goes_and_comes():
+def test_chess_request_round_trips():
     clocks = SideClock(1.5, 0.5), SideClock(2.0, 0.0)
     asked = SearchRequest(None, ("e2e4", "e7e5"), *clocks, moves_to_go=3, movers=(0, 1))
     assert read(request(**encode_request(asked))) == asked
@@ -50,11 +50,11 @@ def test_a_request_goes_and_comes():
         ({}, "startpos"),
     ],
 )
-def test_engines_read_our_spelling(changes, position):
+def test_position_is_normalized_for_the_engine(changes, position):
     assert read(request(**changes)).position_line() == f"position {position}"
 
 
-def test_chess960_has_its_own_castling():
+def test_chess960_keeps_its_castling_notation():
     asked = read(request(fen=CASTLING, moves=["e1h1"], chess960=True))
     assert asked.position_line() == (f"position fen {CASTLING.replace('KQkq', 'HAha')} moves e1h1")
     assert encode_request(asked, Variant(chess960=True))["chess960"] is True
@@ -79,12 +79,12 @@ def test_chess960_has_its_own_castling():
         ({"limits": {"white": {"time": 5}}}, "limits"),
     ],
 )
-def test_what_cannot_be_asked(changes, message):
+def test_invalid_chess_requests_are_rejected(changes, message):
     with pytest.raises(RequestError, match=message):
         read(request(**changes))
 
 
-def test_an_engine_that_plays_from_the_start_only():
+def test_start_position_only_engine_rejects_fen_and_chess960():
     positions = ChessPositions(from_start=True)
     assert read(request(moves=["e2e4"]), positions).mover == 1
     for changes in ({"fen": CASTLING}, {"chess960": True}):
@@ -104,7 +104,7 @@ def about_go(moves="", options=None, **changes):
     return request(**{"kind": kind, "moves": moves.split(), "limits": {"movetime": 1}, **changes})
 
 
-def test_a_game_goes_and_comes():
+def test_go_request_round_trips():
     variant = Variant("go", {"size": 9, "komi": 6.5})
     clocks = SideClock(60, 1), SideClock(50, 1)
     asked = SearchRequest(None, ("C3", "pass"), *clocks, side=1, mover=0, movers=(0, 1), playouts=9)
@@ -115,7 +115,7 @@ def test_a_game_goes_and_comes():
     )
 
 
-def test_the_request_of_the_page():
+def test_example_in_mqtt_guide_is_valid():
     page = (Path(__file__).parents[3] / "docs/guide/mqtt.md").read_text()
     block = page.split("```json\n")[1].split("```")[0]
     asked, *replies = map(json.loads, re.split(r"\n(?=\{)", block.strip()))
@@ -126,7 +126,7 @@ def test_the_request_of_the_page():
         read(asked, GamePositions("othello", {}))
 
 
-def test_what_is_not_said_is_as_the_bot_has_it():
+def test_missing_options_default_to_those_of_the_bot():
     positions = go(size=13)
     for options, size, komi in [
         (None, 13, None), ({"size": 13.0}, 13, None), ({"size": 9}, 9, None),
@@ -173,7 +173,7 @@ def test_what_is_not_said_is_as_the_bot_has_it():
         (about_go(limits={"white": {"time": 5}}), "limits: give movetime, playouts, or white"),
     ],
 )
-def test_what_cannot_be_asked_of_go(payload, message):
+def test_invalid_go_requests_are_rejected(payload, message):
     positions = go()
     with pytest.raises(RequestError, match=message) as caught:
         read(payload, positions)
@@ -181,7 +181,7 @@ def test_what_cannot_be_asked_of_go(payload, message):
     assert read(about_go("a1"), positions).moves == ("A1",)
 
 
-def test_options_that_an_engine_cannot_be_told_are_the_bots_own():
+def test_fixed_game_options_must_match_the_bot():
     positions = GamePositions("nim", {"misere": True}, {"nodes"})
     kind = {"name": "nim", "options": {"heaps": [3, 4, 5], "misere": True}}
     assert encode_kind(positions.variant) == {
@@ -197,7 +197,7 @@ def test_options_that_an_engine_cannot_be_told_are_the_bots_own():
         read(request(kind={"name": "random-tree", "options": {"depth": 60}}), tree)
 
 
-def test_boards_of_other_games():
+def test_othello_board_size_is_validated():
     positions = GamePositions("othello", {}, {"nodes"})
     for size, message in [(1000, "use 1 to 25"), (7, "game othello: a board of size 7 cannot be")]:
         with pytest.raises(RequestError, match=message):
@@ -210,7 +210,7 @@ def test_boards_of_other_games():
     assert variant.options == {"size": 8}
 
 
-def test_a_game_of_a_file_is_called_like_its_class():
+def test_custom_game_is_named_after_its_class():
     positions = GamePositions(CHOMP, {}, {"nodes"})
     assert positions.variant.name == public_name(CHOMP) == "Chomp"
     assert read(request(kind={"name": "Chomp"}), positions).side == 1
@@ -219,14 +219,14 @@ def test_a_game_of_a_file_is_called_like_its_class():
     assert "does not match" in payloads.problem("kind", {"name": CHOMP})
 
 
-def test_no_name_in_a_request_is_looked_up(monkeypatch):
+def test_game_name_in_request_is_not_looked_up(monkeypatch):
     positions = go()
     monkeypatch.setattr(catalogue, "find", lambda name: pytest.fail(f"{name} is looked up"))
     with pytest.raises(RequestError, match="this bot plays go, not os"):
         read(about_go(kind={"name": "os"}), positions)
 
 
-def test_events_of_chance_are_moves():
+def test_chance_events_are_given_as_moves():
     positions = GamePositions("pig", {"target": 10}, {"nodes"})
     kind = {"name": "pig"}
     with pytest.raises(RequestError, match="chance is to move, and its event is missing"):
@@ -235,7 +235,7 @@ def test_events_of_chance_are_moves():
     assert (found.movers, found.mover, found.side) == ((0, 0), 1, 0)
 
 
-def test_a_game_is_played_on_and_back_and_anew():
+def test_result_is_independent_of_earlier_requests():
     """Whatever is asked in which order, the answer is as if it were asked alone."""
     generator = random.Random(1)
     moves = ["a1", "b1", "C3", "pass", "d4", "e5", "b2", "a2"]
@@ -254,7 +254,7 @@ def test_a_game_is_played_on_and_back_and_anew():
         assert outcomes[0] == outcomes[1]
 
 
-def test_a_reading_ends_with_its_time():
+def test_reading_a_request_times_out():
     for positions, payload in [
         (ChessPositions(), request(moves=["e2e4"])),
         (go(), about_go("a1 b1")),
@@ -264,7 +264,7 @@ def test_a_reading_ends_with_its_time():
 
 
 @pytest.mark.thorough
-def test_no_request_about_a_game_does_anything_else():
+def test_mutated_go_requests_are_read_or_rejected_cleanly():
     generator = random.Random(2)
     strange = [
         None, True, -1, 0, 2.5, 10**300, "", "x" * 500, "a1\n", "go", "FILE.py:Class", "os", [],
@@ -303,6 +303,6 @@ def _values(place):
 
 
 @pytest.mark.parametrize("options", [{"size": 20}, {"colour": 1}])
-def test_a_bot_of_a_game_that_cannot_be(options):
+def test_invalid_bot_options_are_rejected(options):
     with pytest.raises(GameError, match="game go: "):
         go(**options)

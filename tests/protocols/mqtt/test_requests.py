@@ -20,7 +20,7 @@ def request(**changes):
     return payload
 
 
-def test_limits_that_an_engine_can_be_told():
+def test_parse_limits_drops_or_rejects_unsupported_limits():
     found = parse_limits({"nodes": 5.0, "white": {"time": 3}}, {"nodes", "depth"})
     assert (found["nodes"], found["white"], found["depth"]) == (5, SideClock(3, 0.0), None)
     with pytest.raises(RequestError, match="cannot be told playouts, but movetime, white and"):
@@ -29,7 +29,7 @@ def test_limits_that_an_engine_can_be_told():
         parse_limits({"white": {"time": 3}}, {"depth"})
 
 
-def test_limits():
+def test_time_limit_is_bounded():
     assert time_limit(request(limit=7), 600) == 7
     assert time_limit(request(limit=3600), 600) == 600
     assert time_limit(request(), 600) == 60
@@ -53,12 +53,12 @@ def test_limits():
         {},
     ],
 )
-def test_an_invalid_reply_is_the_bots_failure(reply):
+def test_invalid_reply_raises_engine_error(reply):
     with pytest.raises(EngineError, match="bot b: its reply is not valid"):
         parse_reply({"id": "1", **reply}, "b", 1.0)
 
 
-def test_replies():
+def test_parse_reply_reads_moves_and_errors():
     info = {"depth": 3.0, "cp": 5, "mate": None, "nodes": 8, "pv": ["e2e4"]}
     answer = parse_reply({"id": "1", "move": "e2e4", "time": 1, "info": info}, "b", 2.0)
     assert (answer.move, answer.elapsed, answer.info.depth) == ("e2e4", 2.0, 3)

@@ -21,7 +21,7 @@ async def test_clients_take_turns():
     assert await order(queue, 6) == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
-async def test_who_takes_long_waits_longer():
+async def test_expensive_client_is_served_less_often():
     queue = FairQueue(32, 16)
     for number in range(5):
         queue.put("slow", f"s{number}")
@@ -30,7 +30,7 @@ async def test_who_takes_long_waits_longer():
     assert served == ["s0", "q0", "q1", "q2", "s1", "q3", "q4", "s2"]
 
 
-async def test_rest_earns_nothing():
+async def test_idle_client_gains_no_priority():
     queue = FairQueue(32, 16)
     for number in range(6):
         queue.put("old", f"o{number}")
@@ -42,7 +42,7 @@ async def test_rest_earns_nothing():
     assert sorted(served) == ["n0", "n1", "n2", "o3", "o4", "o5"]
 
 
-async def test_nobody_has_all_places():
+async def test_full_queue_drops_items_of_the_largest_client():
     queue = FairQueue(4, 3)
     assert [queue.put("a", f"a{n}") for n in range(4)] == [None, None, None, "a3"]
     assert queue.put("b", "b0") is None
@@ -52,7 +52,7 @@ async def test_nobody_has_all_places():
     assert len(queue) == 4
 
 
-async def test_it_waits_for_an_item_and_forgets_clients():
+async def test_get_waits_for_an_item_and_forgets_old_clients():
     queue = FairQueue(4, 3)
     waiting = asyncio.create_task(queue.get())
     await asyncio.sleep(0)

@@ -31,7 +31,7 @@ def hangs(peer):
         pass
 
 
-def test_lines_go_through_and_back():
+def test_lines_are_forwarded_in_both_directions():
     with ScriptedServer(plays) as server, Front(server.port) as front:
         front.say("uci")
         assert front.hear("uciok") == ["id name Far", "uciok"]
@@ -42,7 +42,7 @@ def test_lines_go_through_and_back():
         assert server.visits == 1
 
 
-def test_a_go_outlives_its_server():
+def test_go_is_resent_after_server_disconnects():
     asked = []
 
     def comes_back(peer):
@@ -64,7 +64,7 @@ def test_a_go_outlives_its_server():
         assert front.engine.status == 0
 
 
-def test_a_server_that_is_away_is_found_when_it_is_there_again():
+def test_client_reconnects_when_server_is_back():
     server = ScriptedServer(plays)
     with Front(server.port) as front:
         front.say("uci")
@@ -76,7 +76,7 @@ def test_a_server_that_is_away_is_found_when_it_is_there_again():
             assert front.hear("bestmove")[-1] == "bestmove e2e4"
 
 
-def test_a_break_while_nothing_is_asked_goes_unnoticed():
+def test_disconnect_while_idle_is_unnoticed():
     def leaves(peer):
         peer.greet()
 
@@ -90,7 +90,7 @@ def test_a_break_while_nothing_is_asked_goes_unnoticed():
         assert "readyok" in front.hear("bestmove e2e4")
 
 
-def test_the_best_move_heard_of_is_answered_in_time_where_no_server_comes_back():
+def test_best_known_move_is_played_in_time_without_server():
     server = ScriptedServer(breaks_at_go)
     with Front(server.port) as front:
         front.say("uci", "position startpos", "go wtime 1500 btime 1500")
@@ -107,7 +107,7 @@ def test_the_best_move_heard_of_is_answered_in_time_where_no_server_comes_back()
         front.hear("bestmove")
 
 
-def test_a_silent_server_does_not_lose_a_game_on_time():
+def test_silent_server_does_not_cause_time_loss():
     with ScriptedServer(hangs) as server, Front(server.port) as front:
         front.say("uci", "position startpos moves e2e4")
         front.hear("uciok")
@@ -119,7 +119,7 @@ def test_a_silent_server_does_not_lose_a_game_on_time():
 
 
 @pytest.mark.parametrize("line", ["refused wrong token", "refused too many sessions"])
-def test_to_be_refused_ends_it_with_the_reason(line):
+def test_refusal_by_server_ends_engine_with_reason(line):
     def refuses(peer):
         peer.read()
         peer.say(line)
@@ -135,7 +135,7 @@ def test_to_be_refused_ends_it_with_the_reason(line):
         assert server.visits == 1
 
 
-def test_a_session_that_is_ended_by_its_server_is_begun_again():
+def test_session_ended_by_server_is_restarted():
     def ends(peer):
         peer.greet()
         peer.say("refused nothing was asked for an hour")
@@ -148,7 +148,7 @@ def test_a_session_that_is_ended_by_its_server_is_begun_again():
         assert front.engine.status == 0
 
 
-def test_a_server_that_refuses_a_session_it_had_is_asked_so_long_and_no_longer():
+def test_refused_reconnect_is_retried_until_timeout():
     def leaves(peer):
         peer.greet()
 
@@ -164,7 +164,7 @@ def test_a_server_that_refuses_a_session_it_had_is_asked_so_long_and_no_longer()
         assert front.hear("bestmove")
 
 
-def test_no_server_at_all_is_told_after_a_while():
+def test_unreachable_server_is_reported_after_timeout():
     with ScriptedServer(plays) as server:
         port = server.port
     with Front(port, patience=0.5) as front:
@@ -174,7 +174,7 @@ def test_no_server_at_all_is_told_after_a_while():
         assert front.engine.status == 1
 
 
-def test_a_server_that_never_says_anything_is_told_after_a_while():
+def test_silent_server_is_reported_after_timeout():
     def says_nothing(peer):
         while peer._file.readline():
             pass
@@ -186,7 +186,7 @@ def test_a_server_that_never_says_anything_is_told_after_a_while():
         assert front.engine.status == 1
 
 
-def test_gtp_is_answered_by_an_error_where_no_server_comes_back():
+def test_gtp_command_without_server_gets_error():
     def leaves(peer):
         peer.read()
         peer.say("= Far", "")
@@ -203,7 +203,7 @@ def test_gtp_is_answered_by_an_error_where_no_server_comes_back():
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("words", [b"x" * (1 << 16), b"\x00\xff\n" * 1000, b"= \n\n" * 1000])
-def test_noise_without_an_end_is_bounded(words):
+def test_endless_noise_from_server_is_bounded(words):
     """A line without an end cuts the connection; other noise goes no further than a bestmove."""
     sent = []
 
@@ -228,7 +228,7 @@ def test_noise_without_an_end_is_bounded(words):
             assert server.visits == 2
 
 
-def test_a_server_that_accepts_and_closes_is_not_stormed(monkeypatch):
+def test_reconnect_attempts_back_off_after_immediate_close(monkeypatch):
     monkeypatch.setattr(remote, "LONGEST_PAUSE", 0.4)
     with ScriptedServer(lambda peer: None) as server, Front(server.port) as front:
         time.sleep(1.5)
@@ -236,7 +236,7 @@ def test_a_server_that_accepts_and_closes_is_not_stormed(monkeypatch):
         assert front.engine.status == 0
 
 
-def test_a_token_is_shown_before_anything_else():
+def test_token_is_sent_first():
     lines = []
 
     def asks(peer):
@@ -250,7 +250,7 @@ def test_a_token_is_shown_before_anything_else():
         assert lines == ["authorize abc"]
 
 
-def test_tls(tmp_path):
+def test_engine_works_over_tls(tmp_path):
     context, trust = serving(tmp_path)
     with (
         ScriptedServer(breaks_at_go, plays, tls=context) as server,
@@ -264,7 +264,7 @@ def test_tls(tmp_path):
 
 
 @pytest.mark.parametrize("fault", ["strange", "another's"])
-def test_a_certificate_that_is_not_trusted_ends_it(tmp_path, fault):
+def test_untrusted_certificate_ends_engine(tmp_path, fault):
     context, trust = serving(tmp_path, "else.example")
     if fault == "strange":
         trust = ssl.create_default_context()
@@ -279,7 +279,7 @@ def test_a_certificate_that_is_not_trusted_ends_it(tmp_path, fault):
         assert server.visits == 0
 
 
-def test_tls_with_a_server_that_has_none_ends_after_a_while():
+def test_tls_to_plain_server_fails_after_timeout():
     with (
         ScriptedServer(plays) as server,
         Front(server.port, trust=ssl.create_default_context(), scheme="tls", patience=0.3) as front,
@@ -290,7 +290,7 @@ def test_tls_with_a_server_that_has_none_ends_after_a_while():
         assert front.engine.status == 1
 
 
-def test_the_end_waits_for_what_was_asked_and_for_nothing_else():
+def test_drain_waits_only_for_pending_commands():
     with ScriptedServer(hangs) as server, Front(server.port) as front:
         front.say("uci")
         front.hear("uciok")

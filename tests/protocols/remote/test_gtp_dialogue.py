@@ -27,7 +27,7 @@ def again(made, now=0.0):
     return list(made.resume(now).server)
 
 
-def test_answers_are_passed_on_whole_with_their_ids():
+def test_answers_are_forwarded_with_their_ids():
     made = talk(("1 name", "=1 Kempelen"), ("list_commands", "= name\nplay"))
     assert say(made, "7 nonsense", "?7 unknown command") == ["?7 unknown command\n"]
     assert made.told("= more", 0.0).front == ()
@@ -35,7 +35,7 @@ def test_answers_are_passed_on_whole_with_their_ids():
     assert not made.asking()
 
 
-def test_settings_and_moves_are_said_again():
+def test_settings_and_moves_are_replayed_after_reconnect():
     made = talk(
         ("komi 6.5", "="), ("boardsize 9", "="), ("clear_board", "="), ("komi 7.5", "="),
         ("kata-set-rule ko SIMPLE", "="), ("kata-set-rules japanese", "="),
@@ -53,14 +53,14 @@ def test_settings_and_moves_are_said_again():
     assert say(made, "9 play w D4", "=9") == ["=9\n"]
 
 
-def test_a_position_that_was_set_is_set_again():
+def test_set_position_is_replayed_after_reconnect():
     made = talk(
         ("play b E5", "="), ("set_position b C3 w D4", "="), ("play b C4", "="),
     )  # fmt: skip
     assert again(made) == ["set_position b C3 w D4", "play b C4"]
 
 
-def test_what_replaces_a_records_komi_and_rules_is_said_after_it():
+def test_settings_changed_after_loadsgf_are_replayed_after_it():
     made = talk(
         ("komi 0.5", "="), ("loadsgf /x.sgf", "= black"), ("komi 6.5", "="), ("undo", "="),
         ("kata-set-rules japanese", "="), ("kata-set-param maxVisits 10", "="),
@@ -71,7 +71,7 @@ def test_what_replaces_a_records_komi_and_rules_is_said_after_it():
     ]  # fmt: skip
 
 
-def test_what_is_undone_is_not_said_again():
+def test_undone_moves_are_not_replayed():
     made = talk(
         ("play b E5", "="), ("play w C3", "="), ("undo", "="), ("play w C4", "="),
         ("play b D4", "="), ("gg-undo 2", "="), ("fixed_handicap 2", "= C3 G7"),
@@ -85,7 +85,7 @@ def test_what_is_undone_is_not_said_again():
     assert again(resized) == ["rectangular_boardsize 9 13"]
 
 
-def test_a_genmove_is_asked_again_on_the_time_that_is_left():
+def test_genmove_is_resent_with_remaining_time():
     made = talk(("time_settings 60 0 0", "="), ("play b E5", "="))
     made.asked("time_left w 20 0", 1.0)
     made.told("=", 1.0)
@@ -117,13 +117,13 @@ def test_a_genmove_is_asked_again_on_the_time_that_is_left():
         ("time_left b 20 5", 4.0, "16.00 5"),
     ],
 )
-def test_overtime_runs_too(setting, gone, left):
+def test_remaining_time_is_computed_for_each_time_system(setting, gone, left):
     made = talk((setting, "="))
     made.asked("genmove b", 0.0)
     assert f"time_left b {left}" in again(made, gone)
 
 
-def test_the_clock_of_a_game_goes_on_where_no_one_tells_it():
+def test_clock_runs_without_time_left_commands():
     made = talk(("time_settings 60 0 0", "="))
     made.asked("genmove b", 0.0)
     for line in ("= D4", ""):
@@ -133,7 +133,7 @@ def test_the_clock_of_a_game_goes_on_where_no_one_tells_it():
 
 
 @pytest.mark.parametrize("begins", ["clear_board", "boardsize 9", "loadsgf /x.sgf"])
-def test_the_clocks_of_another_game_begin_anew(begins):
+def test_clocks_reset_for_new_game(begins):
     made = talk(("time_settings 60 0 0", "="))
     made.asked("genmove b", 0.0)
     for line in ("= D4", ""):
@@ -142,7 +142,7 @@ def test_the_clocks_of_another_game_begin_anew(begins):
     assert "time_left b 60.00 0" in again(made)
 
 
-def test_commands_wait_for_a_server_and_are_answered_in_order():
+def test_commands_wait_for_server_until_timeout():
     made = talk()
     made.lost(0.0)
     made.asked("1 name", 1.0)
@@ -154,7 +154,7 @@ def test_commands_wait_for_a_server_and_are_answered_in_order():
     assert made.told("", 32.0).front == ("=2 1\n",)
 
 
-def test_a_break_in_the_middle_of_an_answer_leaves_nothing_of_it():
+def test_partial_answer_is_discarded_after_disconnect():
     made = talk()
     made.asked("list_commands", 0.0)
     made.told("= name", 0.0)
@@ -166,7 +166,7 @@ def say_on(made, *lines):
     return [each for line in lines for each in made.told(line, 0.0).front]
 
 
-def test_an_analysis_goes_on_as_one_answer():
+def test_analysis_continues_as_one_answer_after_reconnect():
     made = talk()
     made.asked("4 lz-analyze 10", 0.0)
     assert say_on(made, "=4", "info move D4") == ["=4", "info move D4"]
@@ -175,7 +175,7 @@ def test_an_analysis_goes_on_as_one_answer():
     assert not made.asking()
 
 
-def test_a_move_that_came_at_the_end_of_an_analysis_counts():
+def test_move_from_interrupted_genmove_analyze_is_kept():
     made = talk()
     made.asked("kata-genmove_analyze b 10", 0.0)
     assert say_on(made, "=", "info move D4", "play D4") == ["=", "info move D4", "play D4"]
@@ -183,7 +183,7 @@ def test_a_move_that_came_at_the_end_of_an_analysis_counts():
     assert list(made.resume(0.0).server) == ["play b D4"]
 
 
-def test_a_server_that_cannot_go_on_is_told_of():
+def test_rejected_replay_is_reported():
     made = talk(("play b E5", "="))
     made.asked("genmove w", 0.0)
     again(made)
@@ -192,7 +192,7 @@ def test_a_server_that_cannot_go_on_is_told_of():
     assert made.give_up(0.0, made.failed).front[0].startswith("? the server cannot go on")
 
 
-def test_an_answer_without_an_end_is_not_kept():
+def test_endless_answer_is_an_error():
     made = talk()
     made.asked("list_commands", 0.0)
     for number in range(20_000):
@@ -213,7 +213,7 @@ LINES = st.lists(WORDS, max_size=4).map(" ".join)
 @pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["asked", "told", "lost", "due"]), LINES, st.booleans())))
-def test_every_command_is_answered_once_whatever_is_said(events):
+def test_every_command_is_answered_exactly_once(events):
     made = talk()
     asked, answered, now = 0, 0, 0.0
     for kind, line, well in events:

@@ -85,7 +85,7 @@ def test_work_is_answered_line_by_line():
         assert lines(server.ask("work4", movetime=100))[-1].startswith("bestmove ")
 
 
-def test_the_engine_of_that_name_is_changed_and_not_doubled():
+def test_registered_engine_is_updated_not_duplicated():
     with LichessServer() as server:
         for _ in range(2):
             with Providing(server):
@@ -94,7 +94,7 @@ def test_the_engine_of_that_name_is_changed_and_not_doubled():
         assert len(server.engines) == 1
 
 
-def test_work_that_is_wanted_no_more_is_ended():
+def test_cancelled_work_is_stopped():
     with LichessServer() as server, Providing(server):
         answer = server.ask("endless", infinite=True)
         answer.lines.get(timeout=LIMIT)
@@ -103,7 +103,7 @@ def test_work_that_is_wanted_no_more_is_ended():
         assert lines(server.ask("next", depth=2))[-1].startswith("bestmove ")
 
 
-def test_over_tls(tmp_path):
+def test_work_is_answered_over_tls(tmp_path):
     """What TLS says by itself, as its tickets, is not taken for an answer."""
     tls, trust = serving(tmp_path)
     with LichessServer(tls=tls) as server, Providing(server, trust=trust):
@@ -118,7 +118,7 @@ def test_over_tls(tmp_path):
         assert lines(server.ask("next", depth=1))[-1].startswith("bestmove ")
 
 
-def test_a_certificate_that_is_not_trusted_is_told(tmp_path):
+def test_untrusted_certificate_is_reported(tmp_path):
     tls, _ = serving(tmp_path)
     trust = ssl.create_default_context()
     with LichessServer(tls=tls) as server, Providing(server, trust=trust) as running:
@@ -126,7 +126,7 @@ def test_a_certificate_that_is_not_trusted_is_told(tmp_path):
         assert server.requests == []
 
 
-def test_a_silent_search_is_ended_too():
+def test_cancelled_search_without_output_is_stopped():
     """A mate on the board is searched without a line for long; nobody may wait for the next."""
     with LichessServer() as server, Providing(server):
         answer = server.ask("endless", infinite=True, initialFen="7k/8/5KQ1/8/8/8/8/8 w - - 0 1")
@@ -138,7 +138,7 @@ def test_a_silent_search_is_ended_too():
         assert time.monotonic() - began < 10.0
 
 
-def test_later_work_ends_what_is_being_answered():
+def test_new_work_stops_current_work():
     with LichessServer() as server, Providing(server):
         first = server.ask("endless", infinite=True)
         first.lines.get(timeout=LIMIT)
@@ -154,7 +154,7 @@ def test_later_work_ends_what_is_being_answered():
         ("/api/external-engine/work", [503, None, 500, 408]),
     ],
 )
-def test_a_server_that_is_away_is_asked_again(path, faults):
+def test_unavailable_server_is_retried(path, faults):
     with LichessServer() as server:
         server.faults[path] = list(faults)
         with Providing(server) as running:
@@ -164,7 +164,7 @@ def test_a_server_that_is_away_is_asked_again(path, faults):
 
 
 @pytest.mark.parametrize("fault", [404, 500, None])
-def test_an_answer_that_is_not_taken_does_not_end_it(fault):
+def test_rejected_answer_does_not_stop_provider(fault):
     with LichessServer() as server, Providing(server) as running:
         server.faults["/submit"] = [fault]
         server.ask("lost", infinite=True)
@@ -173,7 +173,7 @@ def test_an_answer_that_is_not_taken_does_not_end_it(fault):
         assert running.error is None
 
 
-def test_the_server_killed_and_started_again():
+def test_provider_survives_server_restart():
     server = LichessServer()
     with Providing(server) as running:
         server.ask("endless", infinite=True).lines.get(timeout=LIMIT)
@@ -186,14 +186,14 @@ def test_the_server_killed_and_started_again():
 
 
 @pytest.mark.parametrize(("status", "told"), [(401, "engine:read"), (403, "scopes"), (404, "404")])
-def test_what_will_not_change_ends_it(status, told):
+def test_permanent_http_error_stops_provider(status, told):
     with LichessServer() as server:
         server.faults["/api/external-engine"] = [status]
         with Providing(server) as running:
             assert told in running.end()
 
 
-def test_a_token_that_the_server_repeats_is_not_told():
+def test_token_repeated_by_server_is_not_shown():
     with LichessServer() as server, Providing(server, token="lip_wrongwrong") as running:
         assert "401" in running.end()
         assert "lip_wrongwrong" not in running.error
@@ -214,7 +214,7 @@ WORK = {
         {"movetime": -1}, {"nodes": 1.5},
     ],
 )  # fmt: skip
-def test_work_that_cannot_be_meant_is_not_begun(change):
+def test_invalid_work_is_rejected(change):
     assert Work.read({"id": "x", "work": WORK}).moves == ("e1e2",)
     with pytest.raises(ValueError, match=r"."):
         Work.read({"id": "x", "work": WORK | change})
@@ -223,7 +223,7 @@ def test_work_that_cannot_be_meant_is_not_begun(change):
             Work.read(answer)
 
 
-def test_bad_work_is_left_undone_and_the_next_is_done():
+def test_invalid_work_is_skipped():
     with LichessServer() as server, Providing(server) as running:
         server.ask("bad", variant="atomic")
         assert lines(server.ask("good", depth=1))[-1].startswith("bestmove ")
@@ -241,7 +241,7 @@ class _Deaf:
             raise LichessAwayError("cut")
 
 
-def test_a_line_that_is_cut_at_the_last_word_is_no_end():
+def test_engine_works_after_upload_fails_at_bestmove():
     engine = providing.WorkingEngine(lambda send: uci.make(RemoteVoice(send)), OFFER)
     work = Work.read({"id": "x", "work": WORK})
     for _ in range(2):

@@ -27,7 +27,7 @@ def again(made, now=0.0):
     return list(made.resume(now).server)
 
 
-def test_the_first_server_hears_what_was_asked_before_it_was_there():
+def test_first_server_receives_earlier_commands():
     made = UciDialogue(patience=30.0)
     for line in ("uci", "d", "isready"):
         assert made.asked(line, 0.0) == NOTHING
@@ -39,7 +39,7 @@ def test_the_first_server_hears_what_was_asked_before_it_was_there():
     assert not made.asking()
 
 
-def test_settings_and_position_are_said_again_and_their_answers_kept_from_the_front_end():
+def test_settings_and_position_are_replayed_silently():
     made = talk(
         "setoption name Hash value 32", "setoption name Threads value 2", "debug on",
         "setoption name hash value 64", "setoption name Clear Hash", "ucinewgame",
@@ -71,7 +71,7 @@ def test_settings_and_position_are_said_again_and_their_answers_kept_from_the_fr
         ("position startpos", "go ponder wtime 5000 btime 4000", "go ponder wtime 5000 btime 4000"),
     ],
 )  # fmt: skip
-def test_a_search_is_asked_again_with_what_its_clock_has_left(position, go, expected):
+def test_search_is_resent_with_remaining_time(position, go, expected):
     made = talk(position, go)
     lines = again(made, 1.5)
     assert lines[-2:] == [position, expected]
@@ -79,18 +79,18 @@ def test_a_search_is_asked_again_with_what_its_clock_has_left(position, go, expe
     assert made.told("bestmove e2e4", 2.0).front == ()
 
 
-def test_the_clock_of_a_pondering_search_runs_from_the_ponderhit():
+def test_ponder_clock_starts_at_ponderhit():
     made = talk("position startpos", "go ponder wtime 5000 btime 4000")
     made.asked("ponderhit", 10.0)
     assert again(made, 11.0)[-1] == "go wtime 4000 btime 4000"
 
 
-def test_a_position_that_came_during_a_search_is_said_after_it():
+def test_position_set_during_search_is_replayed_after_go():
     made = talk("position startpos", "go infinite", "position startpos moves e2e4")
     assert again(made)[-3:] == ["position startpos", "go infinite", "position startpos moves e2e4"]
 
 
-def test_a_front_end_that_waits_for_readyok_has_one_from_the_next_server():
+def test_pending_isready_is_answered_by_next_server():
     made = talk("isready", "isready")
     assert again(made)[-1] == "isready"
     made.told("uciok", 0.0)
@@ -111,13 +111,13 @@ def test_a_front_end_that_waits_for_readyok_has_one_from_the_next_server():
         ("go ponder wtime 1000 btime 1000", None),
     ],
 )
-def test_when_a_search_is_answered_without_a_server(go, due):
+def test_search_deadline_without_server_follows_limits(go, due):
     made = talk("position startpos", go)
     made.lost(0.25)
     assert made.due() == (None if due is None else pytest.approx(due))
 
 
-def test_the_best_move_heard_of_is_played_where_no_server_comes_back():
+def test_best_known_move_is_played_without_server():
     made = talk("position startpos moves e2e4", "go wtime 1000 btime 1000")
     made.told("info depth 3 multipv 1 score cp 3 pv c7c5 g1f3", 0.1)
     made.told("info depth 3 multipv 2 score cp 3 pv a7a5 g1f3", 0.1)
@@ -132,7 +132,7 @@ def test_the_best_move_heard_of_is_played_where_no_server_comes_back():
 
 
 @pytest.mark.parametrize("heard", ["", "info pv e2e4", "info depth 1 pv  ", "info pv h9h9"])
-def test_any_legal_move_is_played_where_nothing_good_was_heard_of(heard):
+def test_legal_move_is_played_without_usable_search_output(heard):
     fen = "k7/8/8/8/8/8/5q2/7K w - - 0 1"  # one legal move: none; two: see below
     made = talk(f"position fen {fen} moves", "go movetime 10")
     made.told(heard, 0.0)
@@ -142,14 +142,14 @@ def test_any_legal_move_is_played_where_nothing_good_was_heard_of(heard):
     assert made.overdue(0.1, "no server").front[-1] == "bestmove h1g2"
 
 
-def test_a_stop_without_a_server_is_answered_at_once():
+def test_stop_without_server_is_answered_immediately():
     made = talk("position startpos", "go infinite", up=False)
     made.asked("stop", 5.0)
     assert made.due() == 5.0
     assert made.overdue(5.0, "no server").front[-1].startswith("bestmove ")
 
 
-def test_a_go_during_a_search_leaves_two_to_answer():
+def test_go_during_search_leaves_two_answers_due():
     made = talk("position startpos", "go infinite", "go movetime 100")
     made.lost(0.0)
     assert made.overdue(0.0, "no server").front[-1].startswith("bestmove ")
@@ -158,14 +158,14 @@ def test_a_go_during_a_search_leaves_two_to_answer():
     assert not made.asking()
 
 
-def test_isready_is_answered_without_a_server_in_a_while():
+def test_isready_without_server_is_answered_after_delay():
     made = talk(up=False)
     made.asked("isready", 1.0)
     assert made.due() == 3.0
     assert made.overdue(3.0, "no server").front == ["info string ready, but no server", "readyok"]
 
 
-def test_a_server_that_is_there_but_silent_is_given_until_the_last_moment():
+def test_silent_server_is_waited_for_until_deadline():
     made = talk("position startpos", "go wtime 1000 btime 1000")
     assert made.due() == pytest.approx(0.99)
     assert talk("position startpos", "go wtime 20 btime 1000").due() == pytest.approx(0.018)
@@ -181,7 +181,7 @@ def test_a_server_that_is_there_but_silent_is_given_until_the_last_moment():
     assert made.told("bestmove c2c4", 1.5).front == ("bestmove c2c4",)
 
 
-def test_a_server_that_stays_silent_is_left():
+def test_silent_server_is_dropped():
     made = talk("position startpos", "go wtime 1000 btime 1000")
     assert not made.overdue(1.0, "silent").drop
     assert made.due() == 4.0
@@ -190,7 +190,7 @@ def test_a_server_that_stays_silent_is_left():
     assert made.due() is None
 
 
-def test_to_give_up_answers_what_was_asked():
+def test_giving_up_answers_pending_search():
     made = talk("position startpos", "go infinite", up=False)
     front = made.give_up(0.0, "refused")[1]
     assert front[0] == "info string refused"
@@ -209,7 +209,7 @@ LINES = st.lists(WORDS, max_size=7).map(" ".join)
 @pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["asked", "told", "lost", "overdue"]), LINES)))
-def test_every_go_is_answered_once_whatever_is_said(events):
+def test_every_go_is_answered_exactly_once(events):
     made = talk()
     now, gos, answers = 0.0, 0, 0
     for kind, line in events:

@@ -33,7 +33,7 @@ def again(made, now=0.0):
     return lines[len(START) :]
 
 
-def test_the_first_server_tells_its_features_and_no_later_one():
+def test_only_features_of_first_server_are_forwarded():
     made = XboardDialogue(patience=30.0)
     assert made.asked("xboard", 0.0) == NOTHING
     assert made.asked("protover 2", 0.0).front == ("feature done=0",)
@@ -47,7 +47,7 @@ def test_the_first_server_tells_its_features_and_no_later_one():
     assert made.told("Error (what)", 0.0).front == ("Error (what)",)
 
 
-def test_settings_are_said_again():
+def test_settings_are_replayed_after_reconnect():
     made = talk(
         "option Hash=32", "new", "level 40 5 0", "post", "easy", "st 5", "memory 64", "sd 4",
         "option Hash=64", "hard", "nopost", "accepted done", "hint",
@@ -59,7 +59,7 @@ def test_settings_are_said_again():
     assert again(talk("new", "variant fischerandom"))[:2] == ["new", "variant fischerandom"]
 
 
-def test_the_engine_that_is_to_move_is_asked_again_on_the_time_that_is_left():
+def test_engine_to_move_resumes_with_remaining_time():
     made = talk("new", "level 0 1 0", "time 6000", "otim 5500", "usermove e2e4")
     assert again(made, 1.5) == [
         "new", "level 0 1 0", "force", "usermove e2e4", f"ping {OURS}", "time 5850", "otim 5500",
@@ -70,7 +70,7 @@ def test_the_engine_that_is_to_move_is_asked_again_on_the_time_that_is_left():
     assert not made.asking()
 
 
-def test_where_the_front_end_is_to_move_the_server_plays_on_from_its_move():
+def test_server_resumes_play_after_next_user_move():
     made = talk("new", "usermove e2e4", "< move e7e5")
     assert again(made) == ["new", "force", "usermove e2e4", "usermove e7e5", f"ping {OURS}"]
     assert made.asked("time 500", 0.0).server == ("time 500",)
@@ -81,7 +81,7 @@ def test_where_the_front_end_is_to_move_the_server_plays_on_from_its_move():
     assert made.asked("usermove f1b5", 0.0).server == ["usermove f1b5"]
 
 
-def test_a_game_from_its_beginning_and_one_in_force_mode():
+def test_new_game_and_force_mode_are_replayed():
     assert again(talk("new")) == ["new", f"ping {OURS}"]
     assert again(talk("new", "go"))[-2:] == [f"ping {OURS}", "go"]
     assert again(talk("new", "force")) == ["new", "force", f"ping {OURS}"]
@@ -92,7 +92,7 @@ def test_a_game_from_its_beginning_and_one_in_force_mode():
     assert made.asked("go", 0.0).server == ("go",)
 
 
-def test_positions_moves_that_are_taken_back_and_those_that_were_refused():
+def test_undone_and_illegal_moves_are_not_replayed():
     made = talk(
         "new", "force", "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1", "usermove h1h8", "undo",
         "usermove h1h7", "usermove h7h8", "remove", "usermove O-O", "usermove e8e1",
@@ -103,7 +103,7 @@ def test_positions_moves_that_are_taken_back_and_those_that_were_refused():
     ]  # fmt: skip
 
 
-def test_an_analysis_goes_on():
+def test_analysis_resumes_after_reconnect():
     assert again(talk("new", "force", "usermove e2e4", "analyze"))[-2:] == [
         f"ping {OURS}", "analyze",
     ]  # fmt: skip
@@ -129,7 +129,7 @@ def test_pings_are_answered_once():
         (("st 5", "?"), 0.0),
     ],
 )  # fmt: skip
-def test_when_a_move_is_made_without_a_server(lines, due):
+def test_move_deadline_without_server_follows_clock(lines, due):
     made = talk("new", *(line for line in lines if line != "?"), "usermove e2e4")
     if "?" in lines:
         made.asked("?", 0.0)
@@ -138,7 +138,7 @@ def test_when_a_move_is_made_without_a_server(lines, due):
 
 
 @pytest.mark.parametrize("heard", ["3 20 100 500 g8f6 b1c3", "  3& 20 100 500 1... Nf6 2. Nc3"])
-def test_the_best_move_heard_of_is_made_without_a_server(heard):
+def test_best_known_move_is_played_without_server(heard):
     made = talk("new", "time 100", "usermove e2e4", f"< {heard}")
     made.lost(0.0)
     assert made.overdue(0.5, "no server").front == []
@@ -149,14 +149,14 @@ def test_the_best_move_heard_of_is_made_without_a_server(heard):
     assert made.asked("usermove d2d4", 2.0).server == ["usermove d2d4", "go"]
 
 
-def test_some_legal_move_is_made_where_nothing_was_heard():
+def test_legal_move_is_played_without_server_or_search_output():
     made = talk("new", "setboard k7/8/8/8/8/8/6q1/7K w - - 0 1", "st 1", "go")
     made.lost(0.0)
     assert made.overdue(1.0, "no server").front[-1] == "move h1g2"
     assert made.overdue(9.0, "no server").front == []
 
 
-def test_to_give_up_is_told_and_moves():
+def test_giving_up_reports_error_and_plays_move():
     made = talk("new", "time 100", "go")
     front = made.give_up(0.0, "wrong token").front
     assert front[-1] == "tellusererror wrong token"
@@ -174,7 +174,7 @@ KINDS = st.sampled_from(["asked", "told", "lost", "resume", "overdue"])
 @pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(KINDS, LINES)))
-def test_whatever_is_said_an_engine_that_is_to_move_moves_once(events):
+def test_overdue_move_is_made_at_most_once(events):
     made, now = talk(), 0.0
     for kind, line in events:
         now += 1.0

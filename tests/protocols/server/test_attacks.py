@@ -20,7 +20,7 @@ from tests.systems import posix_only
 
 
 @posix_only("reads /proc")
-async def test_lines_of_ten_megabytes() -> None:
+async def test_ten_megabyte_line_is_rejected_without_buffering() -> None:
     async with running() as run, calling(run) as attacker, calling(run) as other:
         before = _resident()
         chunk = b"x" * (1 << 20)
@@ -33,7 +33,7 @@ async def test_lines_of_ten_megabytes() -> None:
         assert _resident() - before < 30 << 20  # the client's own buffer is in it
 
 
-async def test_ten_megabytes_in_place_of_a_token(tokens: Tokens) -> None:
+async def test_endless_data_instead_of_token_times_out(tokens: Tokens) -> None:
     """Nothing is read for longer than a client may take to be let in."""
     file = TokenFile(tokens.path)
     async with running(tokens=file, authorising=0.5) as run, calling(run) as attacker:
@@ -45,7 +45,7 @@ async def test_ten_megabytes_in_place_of_a_token(tokens: Tokens) -> None:
         await run.logged("no token came for 0.5 seconds")
 
 
-async def test_a_line_that_comes_byte_by_byte() -> None:
+async def test_line_sent_byte_by_byte_is_answered() -> None:
     async with running() as run, calling(run) as slow, calling(run) as other:
         for byte in b"say hello\n":
             slow.writer.write(bytes([byte]))
@@ -55,7 +55,7 @@ async def test_a_line_that_comes_byte_by_byte() -> None:
         assert await slow.hear() == "hello"
 
 
-async def test_bytes_without_a_line_are_idleness() -> None:
+async def test_bytes_without_newline_count_as_idle() -> None:
     async with running(idle=0.5) as run, calling(run) as slow:
         assert await slow.ask("say 1") == "1"
         dripping = asyncio.create_task(_drip(slow))
@@ -69,7 +69,7 @@ async def _drip(caller: Caller) -> None:
         await asyncio.sleep(0.02)
 
 
-async def test_tokens_that_come_byte_by_byte(tokens: Tokens) -> None:
+async def test_token_sent_byte_by_byte_times_out(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
     async with running(tokens=file, authorising=0.4) as run, calling(run) as slow:
         dripping = asyncio.create_task(_drip(slow))
@@ -77,7 +77,7 @@ async def test_tokens_that_come_byte_by_byte(tokens: Tokens) -> None:
         dripping.cancel()
 
 
-async def test_who_closes_one_side_is_answered() -> None:
+async def test_half_closed_connection_is_answered() -> None:
     """As by `printf ... | nc HOST PORT`."""
     async with running() as run, calling(run) as caller:
         caller.say("later 0.5 late", "say soon")
@@ -88,14 +88,14 @@ async def test_who_closes_one_side_is_answered() -> None:
         assert "lines=2" in await run.logged('reason="end of input"')
 
 
-async def test_a_last_line_without_an_end() -> None:
+async def test_last_line_without_newline_is_answered() -> None:
     async with running() as run, calling(run) as caller:
         caller.writer.write(b"say hello")
         caller.writer.write_eof()
         assert await caller.hear() == "hello"
 
 
-async def test_who_has_gone_is_not_answered_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_session_ends_soon_after_client_disconnects(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_session, "LAST_ANSWERS", 0.3)
     async with running() as run:
         async with calling(run) as caller:
@@ -105,7 +105,7 @@ async def test_who_has_gone_is_not_answered_for_long(monkeypatch: pytest.MonkeyP
         await run.empty()
 
 
-async def test_a_connection_that_is_reset() -> None:
+async def test_connection_reset_does_not_harm_server() -> None:
     async with running() as run:
         for lines in (b"", b"say 1\n", b"later 0.05 text\n", b"sleep 0.1\n", b"flood 3000\n"):
             client = socket.create_connection(run.at("tcp"))
@@ -118,7 +118,7 @@ async def test_a_connection_that_is_reset() -> None:
             assert await caller.ask("say 1") == "1"
 
 
-async def test_a_session_that_fails_is_its_own_affair() -> None:
+async def test_failed_session_does_not_affect_others() -> None:
     async with running() as run, calling(run) as one, calling(run) as other:
         assert await other.ask("say 1") == "1"
         one.say("fail")
@@ -128,7 +128,7 @@ async def test_a_session_that_fails_is_its_own_affair() -> None:
         assert await other.ask("say 2") == "2"
 
 
-async def test_whoever_is_busy_keeps_nobody() -> None:
+async def test_busy_session_does_not_block_others() -> None:
     async with running() as run, calling(run) as busy, calling(run) as other:
         busy.say("sleep 1", "say done")
         async with asyncio.timeout(0.9):
@@ -137,7 +137,7 @@ async def test_whoever_is_busy_keeps_nobody() -> None:
         assert await busy.hear() == "done"
 
 
-async def test_connections_that_say_nothing_to_tls(certified: Certified) -> None:
+async def test_stalled_tls_handshakes_do_not_block_others(certified: Certified) -> None:
     async with running("tls", tls=certified.server, authorising=0.5) as run:
         silent = [socket.create_connection(run.at("tls")) for _ in range(20)]
         nonsense = socket.create_connection(run.at("tls"))
@@ -154,7 +154,7 @@ async def test_connections_that_say_nothing_to_tls(certified: Certified) -> None
             assert await caller.ask("say 2") == "2"
 
 
-async def test_tls(certified: Certified) -> None:
+async def test_session_works_over_tls(certified: Certified) -> None:
     async with running("tls", tls=certified.server) as run:
         async with calling(run, "tls", certified.client) as caller:
             assert await caller.ask("say 1") == "1"
@@ -165,7 +165,7 @@ async def test_tls(certified: Certified) -> None:
                 pass
 
 
-async def test_the_server_ends_and_says_so(tokens: Tokens) -> None:
+async def test_shutdown_answers_pending_requests_and_notifies_clients(tokens: Tokens) -> None:
     """Who waits for an answer gets it within the grace; who is not let in yet is told, too."""
     async with contextlib.AsyncExitStack() as stack:
         run = await stack.enter_async_context(running(tokens=TokenFile(tokens.path), grace=5.0))
@@ -190,7 +190,7 @@ async def test_the_server_ends_and_says_so(tokens: Tokens) -> None:
             await asyncio.open_connection(*run.at("tcp"))
 
 
-async def test_the_grace_has_an_end() -> None:
+async def test_shutdown_grace_period_is_limited() -> None:
     async with running(grace=0.3) as run, calling(run) as caller:
         assert await caller.ask("later 30 bestmove", "say 1") == "1"
         asyncio.get_running_loop().call_later(0.1, asyncio.create_task, run.server.close())
@@ -199,7 +199,7 @@ async def test_the_grace_has_an_end() -> None:
 
 @posix_only("reads /proc")
 @pytest.mark.thorough
-async def test_connections_one_after_another_leave_nothing_behind(thorough: bool) -> None:
+async def test_closed_connections_leak_no_resources(thorough: bool) -> None:
     """Of real engines `benchmarks/connections.py` makes 10,000."""
     async with running("tcp", "ws") as run:
         await _come_and_go(run.at("tcp"), 50)

@@ -12,7 +12,7 @@ from protocols.server.limits import Bucket, Buckets, ServerLimits
 from tests.protocols.server.support import PATIENCE, calling, running
 
 
-async def test_sessions_in_all() -> None:
+async def test_total_sessions_are_limited() -> None:
     async with running(sessions=2) as run, calling(run) as one, calling(run) as two:
         assert await one.ask("say 1") == "1"
         assert await two.ask("say 2") == "2"
@@ -27,7 +27,7 @@ async def test_sessions_in_all() -> None:
             assert await three.ask("say 3") == "3"
 
 
-async def test_sessions_of_an_address() -> None:
+async def test_sessions_per_address_are_limited() -> None:
     async with running(sessions_of_address=1) as run, calling(run) as one:
         assert await one.ask("say 1") == "1"
         async with calling(run) as two:
@@ -36,7 +36,7 @@ async def test_sessions_of_an_address() -> None:
         assert run.server.metrics.of("refused", "address") == 1
 
 
-async def test_a_crowd_is_cut_off() -> None:
+async def test_excess_refused_connections_are_cut_off() -> None:
     """Whoever is refused may stay for the answer, but not everybody."""
     async with running(sessions_of_address=1) as run:
         callers = []
@@ -49,7 +49,7 @@ async def test_a_crowd_is_cut_off() -> None:
         await run.empty()
 
 
-async def test_a_line_too_long() -> None:
+async def test_too_long_line_is_rejected() -> None:
     async with running(line_bytes=1024) as run, calling(run) as caller:
         assert await caller.ask("say " + "x" * 1020) == "x" * 1020
         assert await caller.ask("say " + "x" * 1021) == "too long"
@@ -57,7 +57,7 @@ async def test_a_line_too_long() -> None:
         assert run.server.metrics.of("overlong_lines") == 1
 
 
-async def test_lines_a_second() -> None:
+async def test_lines_per_second_are_limited() -> None:
     async with running(lines_a_second=50) as run, calling(run) as caller:
         began = time.monotonic()
         caller.say(*(f"say {n}" for n in range(150)))
@@ -67,7 +67,7 @@ async def test_lines_a_second() -> None:
         assert 40 <= run.server.metrics.of("delayed_lines") <= 50
 
 
-def test_a_bucket_fills_again() -> None:
+def test_token_bucket_refills() -> None:
     bucket = Bucket(10.0, 0.0)
     assert [bucket.wait(0.0) for _ in range(20)] == [0.0] * 20
     assert bucket.wait(0.0) == pytest.approx(0.1)
@@ -76,7 +76,7 @@ def test_a_bucket_fills_again() -> None:
     assert [bucket.wait(100.0) for _ in range(21)] == [0.0] * 20 + [pytest.approx(0.1)]
 
 
-def test_one_is_taken_from_a_bucket_if_it_is_there() -> None:
+def test_failed_take_does_not_increase_wait() -> None:
     bucket = Bucket(10.0, 0.0, 0.5)
     assert [bucket.take(0.0) for _ in range(5)] == [0.0] * 5
     # Who asks in vain does not wait the longer for it.
@@ -84,7 +84,7 @@ def test_one_is_taken_from_a_bucket_if_it_is_there() -> None:
     assert bucket.take(0.1) == 0.0
 
 
-def test_each_has_a_bucket_and_few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_recently_used_bucket_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MOST_REMEMBERED", 3)
     buckets = Buckets(1.0, 2.0)
     for name in ("a", "a", "b", "c"):
@@ -95,7 +95,7 @@ def test_each_has_a_bucket_and_few_are_remembered(monkeypatch: pytest.MonkeyPatc
     assert buckets.take("a", 0.0) == 1.0
 
 
-async def test_idleness() -> None:
+async def test_idle_session_is_closed() -> None:
     async with running(idle=0.3) as run, calling(run) as caller:
         assert await caller.ask("say 1") == "1"
         assert await caller.hear() == "refused nothing was asked or told for 0.3 seconds"
@@ -103,19 +103,19 @@ async def test_idleness() -> None:
         assert "lines=1" in await run.logged("reason=idle")
 
 
-async def test_whoever_is_told_something_is_not_idle() -> None:
+async def test_session_receiving_output_is_not_idle() -> None:
     async with running(idle=0.5) as run, calling(run) as caller:
         caller.say(*(f"later {n / 4} {n}" for n in range(1, 5)))
         for n in range(1, 5):
             assert await caller.hear() == str(n)
 
 
-async def test_who_never_asks_is_idle() -> None:
+async def test_session_without_any_request_is_closed() -> None:
     async with running(idle=0.2) as run, calling(run) as caller:
         assert await caller.hear() == "refused nothing was asked for 0.2 seconds"
 
 
-async def test_the_longest_session() -> None:
+async def test_session_duration_is_limited() -> None:
     async with running(longest=0.4) as run, calling(run) as caller:
         for n in range(100):
             if (heard := await caller.ask(f"say {n}")) != str(n):
@@ -125,7 +125,7 @@ async def test_the_longest_session() -> None:
         assert await caller.gone()
 
 
-async def test_who_does_not_read_is_dropped_and_keeps_nobody() -> None:
+async def test_client_that_does_not_read_is_disconnected() -> None:
     async with running() as run, calling(run) as deaf, calling(run) as other:
         deaf.reader._transport.pause_reading()  # type: ignore[attr-defined]
         began = time.monotonic()
@@ -137,7 +137,7 @@ async def test_who_does_not_read_is_dropped_and_keeps_nobody() -> None:
 
 
 @pytest.mark.thorough
-async def test_who_asks_without_reading_is_dropped_in_time(
+async def test_client_that_sends_without_reading_is_disconnected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(remote_session, "STALLED", 0.5)
@@ -154,18 +154,18 @@ async def test_who_asks_without_reading_is_dropped_in_time(
 
 @pytest.mark.parametrize("name", list(ServerLimits.__dataclass_fields__))
 @pytest.mark.parametrize("value", [0, -1, float("inf"), float("nan")])
-def test_a_limit_that_cannot_be_meant(name: str, value: float) -> None:
+def test_invalid_limit_is_rejected(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name}: .*above 0.*{re.escape(str(value))}"):
         ServerLimits(**{name: value})
 
 
 @pytest.mark.parametrize("value", [1, 1023, (4 << 20) + 1])
-def test_the_length_of_lines_has_bounds(value: int) -> None:
+def test_line_length_limit_must_be_in_range(value: int) -> None:
     with pytest.raises(ValueError, match="line_bytes: 1024 to 4194304"):
         ServerLimits(line_bytes=value)
 
 
-async def test_what_was_asked_before_quit_is_answered() -> None:
+async def test_requests_before_quit_are_answered() -> None:
     async with running() as run, calling(run) as caller:
         caller.say("later 0.3 done", "quit")
         assert await caller.hear() == "done"

@@ -16,7 +16,7 @@ from tests.protocols.server.support import Caller, calling, running
 from tests.systems import needs_links, posix_only
 
 
-def test_a_token_is_known_by_its_file_and_not_in_it(tokens: Tokens) -> None:
+def test_token_file_identifies_tokens_without_storing_them(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
     assert file.name_of(tokens.alice) == "alice"
     assert file.name_of(tokens.bob) == "bob"
@@ -36,14 +36,16 @@ def test_a_token_is_known_by_its_file_and_not_in_it(tokens: Tokens) -> None:
 
 
 @posix_only("files have no mode there")
-def test_only_the_owner_reads_the_file(tokens: Tokens) -> None:
+def test_token_file_is_readable_only_by_owner(tokens: Tokens) -> None:
     assert stat.S_IMODE(os.stat(tokens.path).st_mode) == 0o600
     os.chmod(tokens.path, 0o644)
     new_token(tokens.path, "carol")
     assert stat.S_IMODE(os.stat(tokens.path).st_mode) == 0o600
 
 
-def test_equal_tokens_have_unequal_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_tokens_have_different_hashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("secrets.token_urlsafe", lambda _: "same")
     path = str(tmp_path / "tokens")
     assert new_token(path, "a") == new_token(path, "b") == "same"
@@ -53,13 +55,13 @@ def test_equal_tokens_have_unequal_hashes(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a\n", "ä", "x" * 65, "a=b"])
-def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
+def test_invalid_user_name_is_rejected(tmp_path: Path, name: str) -> None:
     with pytest.raises(TokenError, match="a name has 1 to 64 letters"):
         new_token(str(tmp_path / "tokens"), name)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_name_has_one_token(tokens: Tokens) -> None:
+def test_second_token_for_same_name_is_rejected(tokens: Tokens) -> None:
     with pytest.raises(TokenError, match="alice has a token; take the line out"):
         new_token(tokens.path, "alice")
 
@@ -73,19 +75,19 @@ def test_a_name_has_one_token(tokens: Tokens) -> None:
         ("\xff", "is not a file of tokens"),
     ],
 )
-def test_a_file_that_is_none(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_token_file_is_rejected(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "tokens"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(TokenError, match=message):
         TokenFile(str(path))
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_token_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(TokenError, match=r"nothing: "):
         TokenFile(str(tmp_path / "nothing"))
 
 
-def test_a_token_that_was_taken_away_lets_nobody_in(tokens: Tokens) -> None:
+def test_token_file_changes_apply_immediately(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
     path = Path(tokens.path)
     lines = path.read_text().splitlines(keepends=True)
@@ -110,13 +112,13 @@ async def test_a_token_opens_a_session(tokens: Tokens) -> None:
         assert tokens.alice not in "".join(run.events)
 
 
-async def test_lines_may_come_with_the_token(tokens: Tokens) -> None:
+async def test_lines_sent_with_token_are_answered(tokens: Tokens) -> None:
     async with running(tokens=TokenFile(tokens.path)) as run, calling(run) as caller:
         caller.say(f"authorize {tokens.alice}", "say 1", "say 2")
         assert [await caller.hear() for _ in range(3)] == ["authorized", "1", "2"]
 
 
-async def test_whoever_sends_a_token_that_is_not_asked_for_is_served() -> None:
+async def test_unneeded_token_is_accepted() -> None:
     async with running() as run, calling(run) as caller:
         assert await caller.ask("authorize something") == "authorized"
         assert await caller.ask("say hello") == "hello"
@@ -132,7 +134,7 @@ async def test_whoever_sends_a_token_that_is_not_asked_for_is_served() -> None:
         ("x" * 100_000, "begin with authorize and your token"),
     ],
 )
-async def test_without_a_token_there_is_no_session(tokens: Tokens, said: str, refused: str) -> None:
+async def test_missing_or_wrong_token_is_refused(tokens: Tokens, said: str, refused: str) -> None:
     async with running(tokens=TokenFile(tokens.path)) as run, calling(run) as caller:
         assert await caller.ask(said, "say hello") == f"refused {refused}"
         assert await caller.hear() == ""
@@ -142,14 +144,14 @@ async def test_without_a_token_there_is_no_session(tokens: Tokens, said: str, re
         assert said == "" or not any(said in line for line in run.events)
 
 
-async def test_a_token_comes_in_time(tokens: Tokens) -> None:
+async def test_late_token_is_refused(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
     async with running(tokens=file, authorising=0.2) as run, calling(run) as caller:
         assert await caller.hear() == "refused no token came for 0.2 seconds"
         assert await caller.hear() == ""
 
 
-async def test_sessions_of_a_token(tokens: Tokens) -> None:
+async def test_sessions_per_token_are_limited(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
     async with (
         running(tokens=file, sessions_of_token=1) as run,
@@ -167,7 +169,7 @@ async def test_sessions_of_a_token(tokens: Tokens) -> None:
             assert await four.ask(f"authorize {tokens.alice}") == "authorized"
 
 
-async def test_those_without_a_token_leave_room_for_those_with_one(tokens: Tokens) -> None:
+async def test_clients_waiting_for_login_do_not_use_up_sessions(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
     async with running(tokens=file, sessions=2) as run, calling(run), calling(run):
         friend = Caller(*await asyncio.open_connection(*run.at("tcp")))
@@ -179,7 +181,9 @@ async def test_those_without_a_token_leave_room_for_those_with_one(tokens: Token
             assert await other.ask(f"authorize {tokens.alice}") == "authorized"
 
 
-async def test_guessing_ends_soon(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_address_is_blocked_after_wrong_tokens(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = [1000.0]
     monkeypatch.setattr(door, "time", SimpleNamespace(monotonic=lambda: now[0]))
     async with running(tokens=TokenFile(tokens.path), wrong_tokens=3) as run:
@@ -195,7 +199,7 @@ async def test_guessing_ends_soon(tokens: Tokens, monkeypatch: pytest.MonkeyPatc
             assert await caller.ask(f"authorize {tokens.alice}") == "authorized"
 
 
-async def test_whoever_guesses_is_forgotten_in_time(tokens: Tokens) -> None:
+async def test_number_of_remembered_wrong_guesses_is_bounded(tokens: Tokens) -> None:
     one = door.Door(ServerLimits(), TokenFile(tokens.path))
     for number in range(MOST_REMEMBERED + 50):
         with pytest.raises(door.RefusedError, match="wrong token"):
@@ -213,12 +217,12 @@ async def test_whoever_guesses_is_forgotten_in_time(tokens: Tokens) -> None:
         ("nobody", "nobody"),
     ],
 )
-def test_what_counts_as_one_address(host: str, grouped: str) -> None:
+def test_ipv6_addresses_are_grouped_by_64_bit_prefix(host: str, grouped: str) -> None:
     assert door.group(host) == grouped
 
 
 @needs_links
-def test_a_link_to_the_file_stays(tokens: Tokens, tmp_path: Path) -> None:
+def test_symlink_to_token_file_is_kept(tokens: Tokens, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tokens.path)
     token = new_token(str(link), "dora")

@@ -65,7 +65,7 @@ async def get(run: Running, path: str, scheme: str = "ws", token: str = "") -> t
     return await asyncio.to_thread(fetch)
 
 
-async def test_a_message_has_a_line_or_several() -> None:
+async def test_message_may_contain_several_lines() -> None:
     async with running("ws") as run, opened(run) as web:
         assert await ask(web, "say 1") == "1"
         assert await ask(web, "say 2\nsay 3\n") == "2"
@@ -80,7 +80,7 @@ async def test_a_message_has_a_line_or_several() -> None:
         assert "lines=6" in await run.logged("reason=quit")
 
 
-async def test_requests_a_second() -> None:
+async def test_http_requests_per_second_are_limited() -> None:
     async with running("ws", requests_a_second=0.1) as run:
         for _ in range(2):
             assert (await get(run, "/health"))[0] == 200
@@ -92,7 +92,7 @@ async def test_requests_a_second() -> None:
         assert run.server.metrics.of("refused", "requests") == 2
 
 
-async def test_the_path_names_the_protocol() -> None:
+async def test_url_path_selects_protocol() -> None:
     makers = dict.fromkeys(("any", "puppet", "other"), Puppet)
     async with running("ws", makers=makers) as run:
         for path in ("/", "/any", "/puppet", "/other", "/puppet/"):
@@ -111,7 +111,7 @@ async def test_the_path_names_the_protocol() -> None:
             await opened(run, "/other").__aenter__()
 
 
-async def test_a_token_in_the_header_or_in_the_first_line(tokens: Tokens) -> None:
+async def test_token_is_accepted_in_header_or_first_line(tokens: Tokens) -> None:
     async with running("ws", tokens=TokenFile(tokens.path)) as run:
         async with opened(run, token=tokens.alice) as web:
             assert await ask(web, "say 1") == "1"
@@ -149,7 +149,7 @@ async def test_a_token_in_the_header_or_in_the_first_line(tokens: Tokens) -> Non
         ("http://rebound.example.org:{port}", "rebound.example.org", False),
     ],
 )
-async def test_pages_of_strangers_may_not(origin: str | None, host: str, may: bool) -> None:
+async def test_websocket_origin_is_checked(origin: str | None, host: str, may: bool) -> None:
     async with running("ws", origins=("https://play.example.org",)) as run:
         port = run.addresses["ws"].port
         headers = {} if origin is None else {"Origin": origin.format(port=port)}
@@ -167,7 +167,7 @@ async def test_pages_of_strangers_may_not(origin: str | None, host: str, may: bo
             assert run.server.metrics.of("refused", "origin") == 1
 
 
-async def test_a_host_with_a_name_is_our_own_where_a_token_is_asked_for(tokens: Tokens) -> None:
+async def test_any_host_name_is_same_origin_with_token(tokens: Tokens) -> None:
     async with running("ws", tokens=TokenFile(tokens.path)) as run:
         port = run.addresses["ws"].port
         headers = {
@@ -179,14 +179,14 @@ async def test_a_host_with_a_name_is_our_own_where_a_token_is_asked_for(tokens: 
             assert await ask(web, "say 1") == "1"
 
 
-async def test_health() -> None:
+async def test_health_reports_ok_or_ending() -> None:
     async with running("ws") as run:
         assert await get(run, "/health") == (200, "ok\n", "text/plain; charset=utf-8")
         run.server.ending = True
         assert (await get(run, "/health"))[:2] == (503, "ending\n")
 
 
-async def test_metrics() -> None:
+async def test_metrics_use_prometheus_format() -> None:
     async with running("ws", "tcp") as run:
         async with opened(run) as web:
             assert await ask(web, "say 1") == "1"
@@ -217,7 +217,7 @@ def assert_is_prometheus_text(text: str) -> None:
     assert text.endswith("\n")
 
 
-async def test_metrics_ask_for_a_token_where_sessions_do(tokens: Tokens) -> None:
+async def test_metrics_require_token_where_sessions_do(tokens: Tokens) -> None:
     async with running("ws", "status", tokens=TokenFile(tokens.path)) as run:
         assert (await get(run, "/metrics"))[0] == 401
         assert (await get(run, "/metrics", token="wrong"))[0] == 401
@@ -228,7 +228,7 @@ async def test_metrics_ask_for_a_token_where_sessions_do(tokens: Tokens) -> None
         await run.empty()
 
 
-async def test_the_place_for_the_status_has_no_sessions() -> None:
+async def test_status_address_serves_no_sessions() -> None:
     async with running("status") as run:
         assert (await get(run, "/health", "status"))[0] == 200
         status, text, _ = await get(run, "/any", "status")
@@ -238,13 +238,13 @@ async def test_the_place_for_the_status_has_no_sessions() -> None:
             await connect(f"ws://127.0.0.1:{address.port}/", proxy=None).__aenter__()
 
 
-async def test_a_plain_request_where_sessions_are() -> None:
+async def test_plain_http_request_gets_upgrade_required() -> None:
     async with running("ws") as run:
         assert (await get(run, "/"))[0] == 426  # Upgrade Required
         await run.empty()
 
 
-async def test_sessions_of_an_address_over_http() -> None:
+async def test_sessions_per_address_are_limited() -> None:
     async with running("ws", sessions_of_address=1) as run, opened(run) as web:
         assert await ask(web, "say 1") == "1"
         with pytest.raises(InvalidStatus) as refusal:
@@ -253,7 +253,7 @@ async def test_sessions_of_an_address_over_http() -> None:
         assert refusal.value.response.body == b"refused too many sessions from your address\n"
 
 
-async def test_sessions_in_all() -> None:
+async def test_total_sessions_are_limited() -> None:
     async with running("ws", sessions=1) as run, opened(run) as web:
         assert await ask(web, "say 1") == "1"
         async with opened(run) as other:
@@ -261,7 +261,7 @@ async def test_sessions_in_all() -> None:
             await closed(other)
 
 
-async def test_a_line_too_long_and_a_message_too_long() -> None:
+async def test_too_long_lines_and_messages_are_rejected() -> None:
     async with running("ws", line_bytes=1024) as run:
         web = await opened(run)
         assert await ask(web, "say " + "x" * 1020) == "x" * 1020
@@ -271,7 +271,7 @@ async def test_a_line_too_long_and_a_message_too_long() -> None:
         await run.logged('reason="too long a message"')
 
 
-async def test_who_does_not_read_is_dropped() -> None:
+async def test_client_that_does_not_read_is_disconnected() -> None:
     async with running("ws") as run, opened(run, close_timeout=0.1) as deaf:
         deaf.transport.pause_reading()
         await deaf.send("flood 30000")
@@ -279,7 +279,7 @@ async def test_who_does_not_read_is_dropped() -> None:
         deaf.transport.resume_reading()
 
 
-async def test_tls(certified: Certified) -> None:
+async def test_websocket_works_over_tls(certified: Certified) -> None:
     async with running("wss", tls=certified.server) as run:
         async with opened(run, scheme="wss", ssl=certified.client, host="localhost") as web:
             assert await ask(web, "say 1") == "1"
@@ -287,7 +287,7 @@ async def test_tls(certified: Certified) -> None:
             await opened(run, scheme="wss", host="localhost").__aenter__()
 
 
-async def test_the_log_as_json() -> None:
+async def test_log_is_written_as_json() -> None:
     async with running("ws", as_json=True) as run:
         async with opened(run) as web:
             assert await ask(web, "say 1") == "1"
@@ -310,7 +310,7 @@ async def test_the_log_as_json() -> None:
         b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
     ],
 )
-async def test_a_request_that_is_none(request_bytes: bytes) -> None:
+async def test_malformed_request_does_not_harm_server(request_bytes: bytes) -> None:
     async with running("ws", authorising=1.0) as run:
         address = run.addresses["ws"]
         reader, writer = await asyncio.open_connection(address.host, address.port)

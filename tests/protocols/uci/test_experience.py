@@ -44,7 +44,7 @@ def talk():
         each.uci.close(20)
 
 
-def test_an_error_is_not_made_twice_and_nothing_changes_without_a_file(talk, tmp_path):
+def test_learned_mistake_is_avoided_only_with_experience_file(talk, tmp_path):
     file = tmp_path / "My experience.db"
     first = talk()
     before = first.best("startpos")
@@ -79,7 +79,7 @@ def _fields(lesson):
     return {name: getattr(lesson, name) for name in lesson.__slots__}
 
 
-def test_a_file_that_is_damaged_is_named_and_the_engine_plays_on(talk, tmp_path):
+def test_damaged_file_is_reported_and_engine_still_plays(talk, tmp_path):
     file = tmp_path / "damaged.db"
     file.write_bytes(b"SQLite format 3\0" + bytes(1000))
     session = talk()
@@ -91,7 +91,7 @@ def test_a_file_that_is_damaged_is_named_and_the_engine_plays_on(talk, tmp_path)
     assert file.read_bytes() == b"SQLite format 3\0" + bytes(1000)
 
 
-def test_strangers_have_no_file(talk, tmp_path):
+def test_untrusted_session_cannot_set_experience_file(talk, tmp_path):
     session = talk(Permissions())
     assert not any("ExperienceFile" in line for line in session.say("uci"))
     (told,) = session.say(f"setoption name ExperienceFile value {tmp_path / 'file'}")
@@ -100,7 +100,7 @@ def test_strangers_have_no_file(talk, tmp_path):
 
 
 @pytest.mark.thorough
-def test_strangers_keep_no_more_waiting_than_is_reasonable(talk):
+def test_untrusted_session_has_pending_command_limit(talk):
     uci = talk(Permissions()).uci
     held = threading.Event()
     uci.player.do(lambda job: held.wait(20.0), lengthy=True)

@@ -9,11 +9,11 @@ def position(moves="", fen=None):
     return PositionCommand(fen, tuple(moves.split()))
 
 
-def test_it_begins_at_the_start():
+def test_initial_position_is_starting_position():
     assert CurrentPosition().board.fen() == chess.STARTING_FEN
 
 
-def test_only_new_moves_are_played_where_a_line_goes_on():
+def test_extending_line_plays_only_new_moves():
     current = CurrentPosition()
     current.set(position("e2e4"), chess960=False)
     board = current.board
@@ -23,7 +23,7 @@ def test_only_new_moves_are_played_where_a_line_goes_on():
 
 
 @pytest.mark.parametrize("moves", ["e2e4", "d2d4 d7d5", ""])
-def test_another_line_begins_anew(moves):
+def test_different_line_replaces_move_history(moves):
     current = CurrentPosition()
     current.set(position("e2e4 e7e5"), chess960=False)
     current.set(position(moves), chess960=False)
@@ -33,7 +33,7 @@ def test_another_line_begins_anew(moves):
 @pytest.mark.parametrize(
     "bad", [position("e2e4 e7e5 e4e5"), position("e2e5"), position(fen="rubbish"), position("e1")]
 )
-def test_what_is_refused_changes_nothing(bad):
+def test_rejected_position_leaves_board_unchanged(bad):
     current = CurrentPosition()
     current.set(position("e2e4"), chess960=False)
     before = current.board.copy()
@@ -56,7 +56,7 @@ def test_what_is_refused_changes_nothing(bad):
         ("4k3/8/8/8/8/8/8/4K3 w - - 999999 0", "4k3/8/8/8/8/8/8/4K3 w - - 150 1"),
     ],
 )
-def test_small_mistakes_are_mended(fen, accepted):
+def test_minor_fen_errors_are_corrected(fen, accepted):
     assert read_board(fen).fen() == accepted
 
 
@@ -72,12 +72,12 @@ def test_small_mistakes_are_mended(fen, accepted):
         "\x00\ufffd",
     ],
 )
-def test_bad_fen_is_refused_with_a_reason(fen):
+def test_invalid_fen_is_rejected_with_reason(fen):
     with pytest.raises(UciError, match=r"bad FEN: .{5,}"):
         read_board(fen)
 
 
-def test_flip_changes_the_sides():
+def test_flip_mirrors_board():
     current = CurrentPosition()
     current.set(position("e2e4"), chess960=False)
     before = current.board.copy()
@@ -87,7 +87,7 @@ def test_flip_changes_the_sides():
     assert current.board == before
 
 
-def test_the_longest_game_is_taken_and_a_longer_one_is_not():
+def test_game_length_limit_is_enforced():
     shuffle = ("g1f3 g8f6 f3g1 f6g8 " * (LONGEST_GAME // 4 + 1)).split()
     current = CurrentPosition()
     current.set(PositionCommand(None, tuple(shuffle[:LONGEST_GAME])), chess960=False)
@@ -97,7 +97,7 @@ def test_the_longest_game_is_taken_and_a_longer_one_is_not():
     assert len(current.board.move_stack) == LONGEST_GAME
 
 
-def test_what_is_passed_on_is_a_copy_with_the_recent_moves():
+def test_recent_returns_copy_with_recent_moves():
     current = CurrentPosition()
     current.set(position("g1f3 g8f6 f3g1 f6g8 " * 300), chess960=False)
     recent = current.recent()

@@ -12,7 +12,7 @@ from tests.systems import posix_only
 from tests.waiting import PATIENCE
 
 
-def test_every_option_is_declared_with_a_default_that_it_accepts(conversation):
+def test_every_option_is_declared_and_accepts_its_default(conversation):
     declared = [line for line in conversation.ask("uci") if line.startswith("option")]
     assert [line.split(" type ")[0] for line in declared] == [
         f"option name {option.name}" for option in OPTIONS
@@ -61,7 +61,7 @@ def test_options_set_during_a_search_wait_for_its_end(conversation):
         ),
     ],
 )
-def test_an_evaluation_that_cannot_be_is_refused_at_once(conversation, spec, message):
+def test_invalid_evaluation_is_rejected_immediately(conversation, spec, message):
     conversation.say("go infinite")
     (reply,) = conversation.uci.handle_line(f"setoption name Evaluation value {spec}")
     assert reply.startswith("info string")
@@ -70,7 +70,7 @@ def test_an_evaluation_that_cannot_be_is_refused_at_once(conversation, spec, mes
     assert conversation.uci.engine.changes == []
 
 
-def test_a_file_that_is_not_there_is_named_when_it_is_set(make_conversation, tmp_path, monkeypatch):
+def test_missing_file_is_reported_when_option_is_set(make_conversation, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def refuse(path):
@@ -84,14 +84,14 @@ def test_a_file_that_is_not_there_is_named_when_it_is_set(make_conversation, tmp
     assert not talk.uci.engine.ready.is_set()
 
 
-def test_move_overhead_and_analysis_reach_the_player(conversation):
+def test_move_overhead_and_analyse_mode_reach_player(conversation):
     conversation.say("setoption name Move Overhead value 250")
     conversation.say("setoption name UCI_AnalyseMode value true")
     assert conversation.uci.player.overhead == pytest.approx(0.25)
     assert conversation.uci.player.patient
 
 
-def test_a_clock_is_read_for_the_side_to_move(conversation):
+def test_go_uses_clock_of_side_to_move(conversation):
     heard = conversation.ask(
         "debug on",
         "setoption name Move Overhead value 0",
@@ -105,7 +105,7 @@ def test_a_clock_is_read_for_the_side_to_move(conversation):
     assert plans[1] < plans[0] == plans[2]
 
 
-def test_the_log_file_can_fail(make_conversation):
+def test_log_file_error_is_reported(make_conversation):
     paths = []
 
     def log_to(path):
@@ -122,7 +122,7 @@ def test_the_log_file_can_fail(make_conversation):
     assert paths == ["/tmp/My Log", "/", ""]
 
 
-def test_a_searcher_that_raises_is_answered_and_the_engine_lives_on(conversation):
+def test_search_exception_is_reported_and_legal_move_returned(conversation):
     def deepen(board, limits, lines=1):
         yield from ()
         raise ZeroDivisionError("division by zero")
@@ -134,7 +134,7 @@ def test_a_searcher_that_raises_is_answered_and_the_engine_lives_on(conversation
         assert chess.Move.from_uci(answer.split()[1]) in chess.Board().legal_moves
 
 
-def test_a_megabyte_on_one_line(conversation):
+def test_megabyte_long_lines_are_handled(conversation):
     conversation.ask("isready")
     for line in ("x" * 2**20, "y " * 2**19, "position startpos moves " + "e2e4 " * 2**17):
         (heard,) = conversation.ask(line)
@@ -145,12 +145,12 @@ def test_a_megabyte_on_one_line(conversation):
     assert conversation.ask("go depth 1")[-1].startswith("bestmove a2a3")
 
 
-def test_help_lists_the_table(conversation):
+def test_help_lists_all_commands(conversation):
     heard = conversation.ask("help")
     assert [line.split()[2].rstrip(":") for line in heard] == list(COMMANDS)
 
 
-def test_quit_is_seen_and_answers_what_is_open(conversation):
+def test_quit_answers_pending_commands(conversation):
     conversation.say("go infinite", "isready", "quit")
     assert conversation.uci.finished
     assert conversation.uci.close(PATIENCE)
@@ -160,7 +160,7 @@ def test_quit_is_seen_and_answers_what_is_open(conversation):
 
 
 @pytest.mark.parametrize("limits", ["depth 5", "nodes 500", "movetime 30", "wtime 100 btime 100"])
-def test_a_search_that_ends_is_answered_after_the_end_of_input(conversation, limits):
+def test_limited_search_finishes_after_end_of_input(conversation, limits):
     conversation.say("setoption name OwnBook value false")
     conversation.say("position startpos moves e2e4", f"go {limits}")
     assert conversation.uci.drain()
@@ -172,14 +172,14 @@ def test_a_search_that_ends_is_answered_after_the_end_of_input(conversation, lim
 
 
 @pytest.mark.parametrize("limits", ["", "infinite", "ponder wtime 1000", "infinite depth 3"])
-def test_a_search_without_end_is_stopped_at_the_end_of_input(conversation, limits):
+def test_unlimited_search_stops_at_end_of_input(conversation, limits):
     conversation.say("setoption name OwnBook value false", f"go {limits}", "isready")
     conversation.hear_until("info depth 3")
     assert conversation.uci.drain()
     assert [line.split()[0] for line in conversation.rest()].count("bestmove") == 1
 
 
-def test_what_is_long_is_stopped_some_time_after_the_end_of_input(conversation, monkeypatch):
+def test_long_search_stops_after_end_of_input_timeout(conversation, monkeypatch):
     monkeypatch.setattr(play, "LAST_ANSWERS", 0.3)
     conversation.say("go depth 100000")
     began = time.monotonic()
@@ -190,13 +190,13 @@ def test_what_is_long_is_stopped_some_time_after_the_end_of_input(conversation, 
     assert conversation.rest()[-1].startswith("bestmove")
 
 
-def test_after_quit_nothing_is_waited_for(conversation):
+def test_drain_returns_immediately_after_quit(conversation):
     conversation.say("go infinite", "quit")
     assert conversation.uci.drain(0.0)
     assert conversation.uci.player.busy
 
 
-def test_more_moves_than_a_game_can_have_are_told_and_not_played(conversation):
+def test_too_many_position_moves_are_rejected(conversation):
     conversation.ask("position startpos moves e2e4")
     heard = conversation.ask("position startpos moves " + "g1f3 g8f6 f3g1 f6g8 " * 20_000)
     assert len(heard) == 1
@@ -204,7 +204,7 @@ def test_more_moves_than_a_game_can_have_are_told_and_not_played(conversation):
     assert conversation.ask("go depth 1")[-1].startswith("bestmove a7a5")
 
 
-def test_the_past_of_a_long_game_costs_a_search_nothing(conversation, monkeypatch):
+def test_search_board_keeps_only_recent_moves(conversation, monkeypatch):
     """A board is copied as often as it is passed on, while the clock runs."""
     boards = []
     deepen = conversation.uci.engine.scripted.deepen
@@ -219,7 +219,7 @@ def test_the_past_of_a_long_game_costs_a_search_nothing(conversation, monkeypatc
     assert board.is_fivefold_repetition()
 
 
-def test_a_great_many_search_moves_do_not_hold_the_search_up(conversation):
+def test_many_searchmoves_do_not_delay_search(conversation):
     words = " ".join(f"{number:06x}" for number in range(300_000))
     began = time.process_time()
     assert conversation.ask(f"go depth 1 searchmoves {words}")[-1] == "bestmove a2a3 ponder a7a5"

@@ -63,7 +63,7 @@ def check_answer(heard, board):
         "nodes 300 searchmoves a2a3 h2h3",
     ],
 )
-def test_a_search_is_answered_once(talk, limits):
+def test_search_gives_one_bestmove_within_limits(talk, limits):
     board = chess.Board()
     board.push_uci("e2e4")
     board.push_uci("c7c5")
@@ -79,13 +79,13 @@ def test_a_search_is_answered_once(talk, limits):
         assert field(heard[-2], "depth") == "5"
 
 
-def test_mate_limit_and_score(talk):
+def test_go_mate_reports_mate_score(talk):
     heard = talk.ask(f"position fen {MATE_IN_TWO}", "go mate 2")
     check_answer(heard, chess.Board(MATE_IN_TWO))
     assert " score mate 2 " in heard[-2]
 
 
-def test_lines_are_different_moves(talk):
+def test_multipv_lines_start_with_different_moves(talk):
     heard = talk.ask("setoption name MultiPV value 3", "position startpos", "go depth 6")
     check_answer(heard, chess.Board())
     lines = {field(line, "multipv"): line for line in heard[:-1] if " multipv " in line}
@@ -95,7 +95,7 @@ def test_lines_are_different_moves(talk):
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, CHECKMATE, MATE_IN_TWO])
-def test_infinite_and_ponder_wait(talk, fen):
+def test_infinite_and_ponder_wait_for_stop_or_ponderhit(talk, fen):
     for go, end in (
         ("go infinite", "stop"),
         ("go ponder wtime 200 btime 200", "ponderhit"),
@@ -121,7 +121,7 @@ def test_a_go_during_a_search_stops_it(talk):
     assert sum(line.startswith("bestmove") for line in heard) == 2
 
 
-def test_a_game_is_played_to_its_end(talk):
+def test_engine_plays_won_ending_to_checkmate(talk):
     board = chess.Board("8/8/8/8/8/2k5/1q6/K7 b - - 0 1".replace("1q6", "2q5"))
     for _ in range(60):
         if board.is_game_over(claim_draw=True):
@@ -132,7 +132,7 @@ def test_a_game_is_played_to_its_end(talk):
     assert board.is_checkmate()
 
 
-def test_the_search_is_changed_between_moves(make_conversation):
+def test_search_option_can_change_between_moves(make_conversation):
     talk = make_conversation(Engine)
     talk.say("setoption name OwnBook value false")
     for search in (*SEARCHES, *SEARCHES):
@@ -143,7 +143,7 @@ def test_the_search_is_changed_between_moves(make_conversation):
     ]
 
 
-def test_a_users_evaluation_is_used_and_may_fail(talk, tmp_path):
+def test_custom_evaluation_is_used_and_errors_are_reported(talk, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(
         "def corner(board):\n"
@@ -183,7 +183,7 @@ def sleeps(batch):
 """
 
 
-def test_a_batched_evaluation_is_used_and_may_fail(make_conversation, tmp_path):
+def test_batched_evaluation_is_used_and_errors_are_reported(make_conversation, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(BATCHED)
     talk = make_conversation(Engine)
@@ -208,7 +208,7 @@ def test_a_batched_evaluation_is_used_and_may_fail(make_conversation, tmp_path):
     check_answer(heard, chess.Board())
 
 
-def test_a_network_is_used_shown_and_refused(talk, tmp_path):
+def test_network_file_is_used_shown_and_rejected_if_damaged(talk, tmp_path):
     network, file = random_network(32), tmp_path / "mine.nnue"
     network.write(file)
     talk.say(f"setoption name Evaluation value nnue:{file}")
@@ -234,7 +234,7 @@ def test_a_network_is_used_shown_and_refused(talk, tmp_path):
     assert talk.ask("eval")[-1] == heard[-1], "what was there goes on"
 
 
-def test_a_limited_strength_answers_within_its_nodes(talk):
+def test_limited_strength_limits_nodes(talk):
     talk.say("setoption name UCI_LimitStrength value true", "setoption name UCI_Elo value 1400")
     for limits in ("go movetime 5000", "go wtime 60000 btime 60000", "go depth 30"):
         heard = talk.ask("ucinewgame", "position startpos moves e2e4", limits)

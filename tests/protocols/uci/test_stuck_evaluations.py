@@ -105,7 +105,7 @@ def complaints(heard):
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("name", ["sleeps", "loops"])
-def test_the_move_comes_in_time_and_the_next_one_too(talk, file, search, name):
+def test_stuck_evaluation_does_not_delay_moves(talk, file, search, name):
     talk.ask(f"setoption name Search value {search}", "isready")
     talk.ask(f"setoption name Evaluation value {file}:{name}")
     for limits in ("movetime 400", "wtime 4000 btime 4000"):
@@ -120,7 +120,7 @@ def test_the_move_comes_in_time_and_the_next_one_too(talk, file, search, name):
     assert not complaints(heard)
 
 
-def test_the_last_completed_level_is_played(talk, file):
+def test_last_completed_depth_is_played(talk, file):
     talk.ask(f"setoption name Evaluation value {file}:sleeps_late")
     heard = talk.ask("go movetime 300")
     assert complaints(heard)
@@ -130,7 +130,7 @@ def test_the_last_completed_level_is_played(talk, file):
     assert any(" depth 2 " in text for text in levels)
 
 
-def test_a_broken_loop_leaves_an_evaluation_that_can_be_used(talk, file):
+def test_evaluation_works_again_after_interrupted_loop(talk, file):
     talk.ask(f"setoption name Evaluation value {file}:loops_once")
     assert complaints(talk.ask("go movetime 100"))
     assert answer(talk.ask("go depth 1")) in ("a2a3", "b1a3")
@@ -140,7 +140,7 @@ def test_a_broken_loop_leaves_an_evaluation_that_can_be_used(talk, file):
     "setting",
     ["name Threads value 3", "name Skill Level value 5"],
 )
-def test_threads_and_levels_are_answered_too(talk, file, setting):
+def test_stuck_evaluation_is_stopped_with_threads_or_skill_level(talk, file, setting):
     talk.ask(f"setoption {setting}", f"setoption name Evaluation value {file}:loops")
     for _ in range(2):
         heard = talk.ask("go movetime 100")
@@ -148,7 +148,7 @@ def test_threads_and_levels_are_answered_too(talk, file, setting):
         assert complaints(heard)
 
 
-def test_a_stop_ends_what_has_no_clock(talk, file):
+def test_stop_ends_stuck_commands_without_clock(talk, file):
     talk.ask(f"setoption name Evaluation value {file}:loops")
     for command in ("go infinite", "go depth 5", "eval"):
         talk.say(command)
@@ -156,7 +156,7 @@ def test_a_stop_ends_what_has_no_clock(talk, file):
         assert complaints(talk.ask("stop"))
 
 
-def test_too_many_sleepers_and_the_usual_evaluation_plays(talk, file, await_threads):
+def test_default_evaluation_replaces_repeatedly_stuck_one(talk, file, await_threads):
     talk.ask(f"setoption name Evaluation value {file}:sleeps")
     for _ in range(MOST_LEFT + 1):
         assert complaints(talk.ask("go movetime 50"))
@@ -174,7 +174,7 @@ def test_too_many_sleepers_and_the_usual_evaluation_plays(talk, file, await_thre
     "search",
     [pytest.param(each, marks=[pytest.mark.thorough][: each == "mcts"]) for each in SEARCHES],
 )
-def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
+def test_default_evaluation_replaces_stuck_compiled_one(talk, file, search):
     talk.ask(f"setoption name Search value {search}", "isready")
     talk.ask(f"setoption name Evaluation value {file}:compiled")
     heard = talk.ask("go movetime 300")
@@ -186,7 +186,7 @@ def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
     assert f"still does not return; {DEFAULT} plays" in heard[0]
 
 
-def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch, await_threads):
+def test_evaluation_file_with_endless_loop_times_out(talk, tmp_path, monkeypatch, await_threads):
     monkeypatch.setattr(evaluation_loading, "LOADING_PATIENCE", 0.1)
     path = tmp_path / "endless.py"
     path.write_text("while True:\n    pass\n")
@@ -196,7 +196,7 @@ def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch, aw
     await_threads("evaluation")
 
 
-def test_a_file_that_exits_is_named(talk, tmp_path):
+def test_evaluation_file_that_exits_is_reported(talk, tmp_path):
     path = tmp_path / "leaver.py"
     path.write_text("import sys\nsys.exit(3)\n")
     (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")

@@ -8,5 +8,5 @@ CASES = read_cases(Path(__file__).parents[2] / "data" / "uci-transcripts.txt")
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_transcript(name, conversation):
+def test_uci_session_matches_transcript(name, conversation):
     hold(CASES[name], conversation)

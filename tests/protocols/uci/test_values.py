@@ -27,7 +27,7 @@ from protocols.uci.values import (
         ("name value value value", SetOption("value", "value")),
     ],
 )
-def test_set_option(text, value):
+def test_setoption_arguments_are_parsed(text, value):
     expected = value or SetOption("Debug Log File", "C:\\My  Files\\a value.log")
     assert parse_set_option(text) == expected
 
@@ -42,12 +42,12 @@ def test_set_option(text, value):
         ("fen 8/8 w - - 0 1 moves a1a2", PositionCommand("8/8 w - - 0 1", ("a1a2",))),
     ],
 )
-def test_position(text, value):
+def test_position_arguments_are_parsed(text, value):
     assert parse_position(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "moves e2e4", "startpos e2e4", "fen", "fen moves e2e4"])
-def test_no_position(text):
+def test_invalid_position_arguments_are_rejected(text):
     with pytest.raises(UciError, match="expected: position"):
         parse_position(text)
 
@@ -71,7 +71,7 @@ def test_no_position(text):
         ("nodes " + "9" * 5000, GoCommand({"nodes": MOST})),
     ],
 )
-def test_go(text, value):
+def test_go_arguments_are_parsed(text, value):
     assert parse_go(text) == value
 
 
@@ -86,13 +86,13 @@ def test_go(text, value):
         ("a b c d e f", {}, 4),
     ],
 )
-def test_go_that_is_broken(text, numbers, problems):
+def test_invalid_go_arguments_are_reported(text, numbers, problems):
     go = parse_go(text)
     assert go.numbers == numbers
     assert len(go.problems) == problems
 
 
-def test_switch_and_depth():
+def test_switch_and_depth_are_parsed():
     assert parse_switch(" ON ")
     assert not parse_switch("off")
     assert parse_depth("") is None
@@ -102,12 +102,12 @@ def test_switch_and_depth():
             parse(text)
 
 
-def test_what_a_user_wrote_is_quoted_on_one_line_and_cut():
+def test_shorten_quotes_and_truncates_input():
     assert shorten("a\r\nb") == "'a b'"
     assert len(shorten("x" * 1_000_000)) == 62
 
 
-def test_search_moves_are_bounded_and_what_follows_them_is_read():
+def test_searchmoves_are_limited_and_later_arguments_parsed():
     words = " ".join(map(str, range(5000)))
     go = parse_go(f"searchmoves e2e4 e2e4 {words} movetime 100")
     assert go.search_moves[:3] == ("e2e4", "0", "1")

@@ -21,12 +21,12 @@ LATE = chess.Board("7k/8/8/8/8/8/R7/r5K1 w - - 10 60")
         ("7k/8/6K1/8/8/8/8/6R1 b - - 99 99", None),
     ],
 )
-def test_the_end_by_rule(fen, over):
+def test_game_end_is_detected_by_rules(fen, over):
     assert verdict(chess.Board(fen)) == over
     assert is_claimed(over) == (over is not None and "fifty" in over)
 
 
-def test_the_third_repetition():
+def test_third_repetition_is_a_draw():
     board = chess.Board()
     for move in ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"):
         board.push_uci(move)
@@ -59,11 +59,11 @@ def agreement(*scores):
         ((Mate(3), *(Cp(0),) * (MOVES - 1)), False),
     ],
 )
-def test_an_offer_is_accepted_by_whoever_gains_nothing(scores, accepts):
+def test_draw_offer_decision_follows_recent_scores(scores, accepts):
     assert agreement(*scores).accepts(LATE) == accepts
 
 
-def test_against_the_stronger_a_draw_is_welcome_and_against_the_weaker_it_is_not():
+def test_draw_offer_decision_follows_draw_worth():
     assert agreement(Cp(100)).accepts(LATE, 200)
     assert not agreement(Cp(200)).accepts(LATE, 200)
     assert not agreement(Cp(-100)).accepts(LATE, -100)
@@ -71,19 +71,19 @@ def test_against_the_stronger_a_draw_is_welcome_and_against_the_weaker_it_is_not
     assert not agreement(*[Cp(0)] * MOVES).accepts(LATE, -100)
 
 
-def test_early_in_a_game_an_even_position_is_played_on():
+def test_draw_offer_in_even_position_is_declined_early_in_game():
     even = agreement(*(Cp(0),) * MOVES)
     assert not even.accepts(chess.Board())
     even.clear()
     assert not even.accepts(LATE)
 
 
-def test_what_was_not_searched_says_nothing():
+def test_scores_without_search_do_not_count():
     made = Agreement()
     made.note(None)
     made.note(Info(1, Cp(-300), (), nodes=0))
     assert not made.accepts(LATE)
 
 
-def test_a_draw_that_could_be_claimed_is_accepted():
+def test_claimable_draw_is_accepted():
     assert agreement(Cp(500)).accepts(chess.Board("7k/8/8/8/8/8/R7/r5K1 w - - 100 90"))

@@ -20,24 +20,24 @@ from protocols.xboard.values import LevelCommand, parse_centiseconds, parse_leve
         ("-1 0 -3", LevelCommand(0, 0, 0)),
     ],
 )
-def test_levels(text, level):
+def test_level_arguments_are_parsed(text, level):
     assert parse_level(text) == level
 
 
 @pytest.mark.parametrize("text", ["", "40", "40 x 0", "x 5 0", "40 5 x", "0 -5 0", "nan 5 0"])
-def test_what_is_no_level(text):
+def test_invalid_level_arguments_are_rejected(text):
     with pytest.raises(UciError):
         parse_level(text)
 
 
-def test_seconds_have_bounds():
+def test_parsed_times_are_clamped():
     assert parse_seconds("0.05") == 0.05
     assert parse_seconds("-1") == 0
     assert parse_seconds("1e300") == parse_seconds("inf") == 1e8
     assert parse_centiseconds("2500") == 25
 
 
-def test_a_clock_with_an_increment():
+def test_clock_with_increment_tracks_remaining_time():
     clock = XboardClock()
     clock.set_level(LevelCommand(0, 60, 2), 0)
     assert (clock.side_clock(), clock.moves_to_go(0)) == (SideClock(60, 2), None)
@@ -50,7 +50,7 @@ def test_a_clock_with_an_increment():
     assert clock.side_clock() == SideClock(60, 2)
 
 
-def test_a_clock_with_controls():
+def test_clock_refills_at_each_time_control():
     clock = XboardClock()
     clock.set_level(LevelCommand(3, 30, 0), 0)
     for played, left, to_go in ((1, 20, 2), (2, 10, 1), (3, 30, 3), (4, 20, 2)):
@@ -58,7 +58,7 @@ def test_a_clock_with_controls():
         assert (clock.side_clock(), clock.moves_to_go(played)) == (SideClock(left), to_go)
 
 
-def test_a_level_during_a_game_counts_from_there():
+def test_level_during_game_starts_new_time_control():
     clock = XboardClock()
     clock.set_level(LevelCommand(40, 3600, 0), 0)
     clock.set_level(LevelCommand(20, 1320, 0), 40)
@@ -66,7 +66,7 @@ def test_a_level_during_a_game_counts_from_there():
     assert clock.moves_to_go(45) == 15
 
 
-def test_time_for_each_move_and_a_level_replace_each_other():
+def test_fixed_move_time_and_level_replace_each_other():
     clock = XboardClock()
     assert not clock.told
     clock.set_movetime(5)
@@ -87,5 +87,5 @@ def test_time_for_each_move_and_a_level_replace_each_other():
         (SideClock(10), None, False),
     ],
 )
-def test_a_reckoned_clock_holds(reckoned, now, kept):
+def test_clock_estimate_is_kept_unless_too_high(reckoned, now, kept):
     assert holds(reckoned, now) == kept

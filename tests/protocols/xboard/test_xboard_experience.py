@@ -19,7 +19,7 @@ def found(conversation, file, line):
     return [lesson.found for lesson in ExperienceFile(file).lessons()]
 
 
-def test_a_lost_game_teaches(playing):
+def test_lost_game_adds_losing_lesson(playing):
     assert found(*playing, "result 1-0 {White mates}") == [-1000]
 
 
@@ -34,11 +34,11 @@ def test_a_lost_game_teaches(playing):
         "result * {}",
     ],
 )
-def test_what_did_not_end_on_the_board_teaches_nothing(playing, line):
+def test_result_not_decided_on_board_is_not_learned(playing, line):
     assert found(*playing, line) == []
 
 
-def test_a_move_that_the_end_kept_from_being_played_is_not_to_blame(playing):
+def test_unplayed_move_is_not_blamed_for_loss(playing):
     conversation, file = playing
     conversation.ask("new", "post")
     conversation.say("st 100", "usermove e2e4")

@@ -28,7 +28,7 @@ def limits(conversation, monkeypatch):
     return found
 
 
-def test_every_option_is_declared_with_a_default_that_it_accepts(conversation):
+def test_every_option_is_declared_and_accepts_its_default(conversation):
     declared = [line for line in conversation.ask("protover 2") if "option=" in line]
     assert len(declared) == len(OPTIONS) == len(SHARED) - 2
     assert {HASH, THREADS} == {each.name for each in SHARED} - {each.name for each in OPTIONS}
@@ -39,7 +39,7 @@ def test_every_option_is_declared_with_a_default_that_it_accepts(conversation):
         assert conversation.ask(f"option {option.name}{value}") == []
 
 
-def test_memory_and_cores_are_the_table_and_the_threads(conversation):
+def test_memory_and_cores_set_hash_and_threads(conversation):
     conversation.ask("memory 64", "cores 2", "option Clear Hash", "cores 100000")
     assert conversation.xboard.engine.changes == [
         ("Hash", 64),
@@ -50,7 +50,7 @@ def test_memory_and_cores_are_the_table_and_the_threads(conversation):
 
 
 @pytest.mark.parametrize("going_on", ["analyze", "hard"])
-def test_an_option_holds_at_once_where_a_search_goes_on_for_ever(conversation, limits, going_on):
+def test_options_apply_immediately_during_analysis_and_pondering(conversation, limits, going_on):
     conversation.say("new", "sd 2", "usermove e2e4")
     conversation.hear_until("move")
     conversation.say(going_on, "memory 64", "option MultiPV=3", "ping 1")
@@ -60,7 +60,7 @@ def test_an_option_holds_at_once_where_a_search_goes_on_for_ever(conversation, l
     conversation.ask("force")
 
 
-def test_an_option_waits_for_our_move(conversation):
+def test_option_set_during_search_applies_after_move(conversation):
     conversation.say("new", "st 1000", "go", "memory 64")
     assert ("Hash", 64) not in conversation.xboard.engine.changes
     assert conversation.ask("?") == ["move a2a3"]
@@ -76,7 +76,7 @@ def test_an_option_waits_for_our_move(conversation):
         (("st 5", "level 2 0:01 0", "time 100"), SideClock(1), 2),
     ],
 )
-def test_a_clock_reaches_the_search(conversation, limits, lines, clock, moves_to_go):
+def test_clock_settings_reach_search(conversation, limits, lines, clock, moves_to_go):
     heard = conversation.ask("new", "sd 3", *lines, "go")
     assert heard == ["move a2a3"]
     (limit,) = limits
@@ -84,26 +84,26 @@ def test_a_clock_reaches_the_search(conversation, limits, lines, clock, moves_to
     assert limit.movetime is None
 
 
-def test_time_for_each_move_reaches_the_search(conversation, limits):
+def test_fixed_move_time_reaches_search(conversation, limits):
     conversation.ask("new", "level 40 5 0", "st 0.05", "time 100000", "go")
     assert (limits[0].movetime, limits[0].clock, limits[0].depth) == (0.05, None, None)
 
 
-def test_moves_to_the_next_control_are_counted(conversation, limits):
+def test_moves_to_next_time_control_are_counted(conversation, limits):
     conversation.ask("new", "sd 1", "level 3 0:30 0")
     for move in ("e2e4", "e4e5", "d2d4", "d4d5"):
         conversation.ask(f"usermove {move}")
     assert [limit.moves_to_go for limit in limits] == [3, 2, 1, 3]
 
 
-def test_a_clock_that_nobody_tells_runs_on(conversation, limits):
+def test_clock_runs_without_time_commands(conversation, limits):
     conversation.ask("new", "level 0 0:10 0", "go")  # of sixty iterations of a millisecond
     conversation.ask("sd 1", "usermove e7e5")
     assert limits[0].clock == SideClock(10)
     assert limits[1].clock.time <= 9.94
 
 
-def test_a_pause_stops_the_clock_and_not_more(conversation, limits):
+def test_pause_stops_clock(conversation, limits):
     conversation.say("new", "st 100", "post", "go")
     conversation.hear_until("5 ")
     conversation.say("nopost", "pause", "ping 1")
@@ -113,7 +113,7 @@ def test_a_pause_stops_the_clock_and_not_more(conversation, limits):
     assert 99.0 < limits[-1].movetime < 100
 
 
-def test_a_ponder_hit_goes_on_and_a_clock_that_was_set_does_not(conversation, limits):
+def test_ponder_hit_continues_unless_clock_was_changed(conversation, limits):
     conversation.say("new", "hard", "level 0 10 0", "time 60000", "sd 2", "usermove e2e4", "ping 1")
     assert conversation.hear_until("pong 1")[0] == "move a7a5"
     conversation.say("time 59950", "usermove a2a3")
@@ -126,7 +126,7 @@ def test_a_ponder_hit_goes_on_and_a_clock_that_was_set_does_not(conversation, li
     assert SideClock(10) in [limit.clock for limit in limits]
 
 
-def test_nothing_is_said_of_a_search_that_was_given_up(conversation):
+def test_abandoned_search_prints_nothing(conversation):
     conversation.say("new", "post", "analyze")
     conversation.hear_until("10 ")
     conversation.say("force", "ping 1")
@@ -136,7 +136,7 @@ def test_nothing_is_said_of_a_search_that_was_given_up(conversation):
     assert [line for line in conversation.rest() if line[0] in "pm"] == ["pong 2", "pong 3"]
 
 
-def test_pings_are_answered_in_order_whatever_goes_on(conversation):
+def test_pings_are_answered_in_order(conversation):
     lines, number = [], 0
     for words in (
         "new",
@@ -157,22 +157,22 @@ def test_pings_are_answered_in_order_whatever_goes_on(conversation):
     assert pongs == [line.split()[1] for line in lines * 3 if line.startswith("ping")]
 
 
-def test_hints_are_thought_about_one_at_a_time(conversation):
+def test_pending_hints_are_answered_once(conversation):
     assert conversation.ask("new", "force", *["hint"] * 1000) == ["Hint: a2a3"]
     assert conversation.ask("hint") == ["Hint: a2a3"]
 
 
-def test_a_user_is_not_shown_everything_that_fails(conversation):
+def test_user_error_messages_are_limited(conversation):
     heard = conversation.ask("new", *(f"memory {2000 + number}" for number in range(100)))
     assert [line.split()[0] for line in heard] == ["tellusererror"] * 20 + ["#"] * 80
 
 
-def test_a_hint_that_comes_too_late_is_not_given(conversation):
+def test_outdated_hint_is_not_given(conversation):
     assert conversation.ask("new", "force", "hint", "usermove e2e4", "ping 1") == ["pong 1"]
 
 
 @pytest.mark.parametrize(("score", "accepted"), [(Cp(-200), True), (Cp(200), False)])
-def test_a_draw_is_accepted_by_whoever_is_behind(conversation, monkeypatch, score, accepted):
+def test_draw_offer_is_accepted_only_when_losing(conversation, monkeypatch, score, accepted):
     def deepen(board, limits, lines=1):
         yield Info(1, score, (chess.Move.from_uci("a7a5"),), nodes=10)
 
@@ -184,7 +184,7 @@ def test_a_draw_is_accepted_by_whoever_is_behind(conversation, monkeypatch, scor
     assert conversation.ask("force", "draw") == []
 
 
-def test_a_search_that_fails_is_told_once_in_a_game_and_a_move_is_made(conversation, monkeypatch):
+def test_search_error_is_shown_once_and_move_is_made(conversation, monkeypatch):
     def deepen(board, limits, lines=1):
         yield from ()
         raise ZeroDivisionError("division by zero")
@@ -198,7 +198,7 @@ def test_a_search_that_fails_is_told_once_in_a_game_and_a_move_is_made(conversat
     assert move.startswith("move ")
 
 
-def test_chess960_lines_have_castling_as_a_letter():
+def test_chess960_lines_show_castling_with_letter_o():
     board = chess.Board("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1", chess960=True)
     moves = tuple(map(chess.Move.from_uci, ("e1g1", "e8b8", "a2a3")))[:2]
     line = thinking_line(Info(3, Cp(5), moves, bound="lowerbound"), board)
@@ -206,7 +206,7 @@ def test_chess960_lines_have_castling_as_a_letter():
     assert thinking_line(Info(3, Cp(5), ()), board, "e2e4").endswith("\te2e4")
 
 
-def test_the_log_file_can_fail(make_conversation):
+def test_log_file_error_is_reported(make_conversation):
     def log_to(path):
         if path == "/":
             raise IsADirectoryError(21, "Is a directory")
@@ -218,7 +218,7 @@ def test_the_log_file_can_fail(make_conversation):
     ]
 
 
-def test_a_file_that_is_not_there_is_named_to_the_user(make_conversation, tmp_path, monkeypatch):
+def test_missing_file_is_reported_to_user(make_conversation, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     talk = make_conversation(Engine)
     for option in ("BookFile", "SyzygyPath", "GaviotaPath"):
@@ -226,14 +226,14 @@ def test_a_file_that_is_not_there_is_named_to_the_user(make_conversation, tmp_pa
         assert "nowhere" in reply
 
 
-def test_a_megabyte_on_one_line(conversation):
+def test_megabyte_long_lines_get_short_answers(conversation):
     for line in ("x" * 2**20, "usermove " + "y " * 2**19, "ping " + "1" * 2**20):
         (heard,) = conversation.ask(line)
         assert len(heard) < 200
     assert conversation.ask("setboard " + "8/" * 2**19)[0].startswith("tellusererror Illegal")
 
 
-def test_a_game_longer_than_any_is_refused(conversation, monkeypatch):
+def test_moves_beyond_game_length_limit_are_rejected(conversation, monkeypatch):
     from protocols.xboard import protocol
 
     monkeypatch.setattr(protocol, "LONGEST_GAME", 2)
@@ -241,12 +241,12 @@ def test_a_game_longer_than_any_is_refused(conversation, monkeypatch):
     assert heard == "Illegal move (the game is longer than any can be): d2d4"
 
 
-def test_help_lists_the_table(conversation):
+def test_help_lists_all_commands(conversation):
     heard = conversation.ask("help")
     assert [line.split()[1].rstrip(":") for line in heard] == list(COMMANDS)
 
 
-def test_quit_is_seen_and_nothing_more_is_said(conversation):
+def test_quit_finishes_without_further_output(conversation):
     conversation.say("go", "quit")
     assert conversation.xboard.finished
     assert conversation.xboard.drain(0.0)
@@ -255,7 +255,7 @@ def test_quit_is_seen_and_nothing_more_is_said(conversation):
 
 
 @pytest.mark.parametrize("lines", [("st 0.1", "go"), ("sd 5", "hard", "go")])
-def test_a_move_that_is_due_is_made_after_the_end_of_input(conversation, lines):
+def test_due_move_is_made_after_end_of_input(conversation, lines):
     conversation.say("new", *lines)
     assert conversation.xboard.drain()
     assert not conversation.xboard.player.busy
@@ -263,7 +263,7 @@ def test_a_move_that_is_due_is_made_after_the_end_of_input(conversation, lines):
 
 
 @pytest.mark.parametrize("lines", [("analyze",), ("hard", "sd 1", "go")])
-def test_what_has_no_end_is_stopped_at_the_end_of_input(conversation, lines):
+def test_analysis_and_pondering_stop_at_end_of_input(conversation, lines):
     conversation.say("new", *lines, "ping 1")
     conversation.hear_until("pong 1")
     began = time.monotonic()
