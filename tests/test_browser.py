@@ -7,6 +7,7 @@ import pytest
 pytestmark = pytest.mark.thorough
 
 
+@pytest.mark.needs("chromium", "chromedriver")
 def test_browser_reads_a_page_and_reports_script_errors(tmp_path: Path) -> None:
     from tests.browser import started
 

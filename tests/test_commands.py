@@ -199,7 +199,12 @@ THOROUGH = re.compile(
     r"|kempelen (analyse|book extend|book check|epd|lab learn|regress|selfplay|tournament)"
 )
 # Programs that a command starts without naming them.
-NEEDS = {"kempelen tournament cup.yaml": ("stockfish",)}
+NEEDS = {
+    "kempelen tournament cup.yaml": ("stockfish",),
+    "python benchmarks/overhead.py": ("stockfish",),
+    "python benchmarks/startup.py": ("stockfish",),
+    "python benchmarks/startup.py --no-cold": ("stockfish",),
+}
 
 # Of those that take minutes however small: that the program is there and has the arguments.
 TOO_LONG = [

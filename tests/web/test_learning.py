@@ -214,6 +214,7 @@ def test_no_lessons_are_offered_by_default(tmp_path: Path) -> None:
         assert "/static/learn.js" in served.ask("GET", "/learn")[2]
 
 
+@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
 def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
     from tests.browser import started
@@ -229,6 +230,7 @@ def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
 def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
     from kempelen.lab import exercise_page, words
@@ -250,6 +252,7 @@ def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
 STEPS = "return globalThis.Kempelen && Kempelen.stepPage.replay.length"
 
 
+@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
 def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
     from tests.browser import started
@@ -269,6 +272,7 @@ def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
         assert not browser.complaints()
 
 
+@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
 def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
     from tests.browser import started
@@ -309,6 +313,7 @@ def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
         browser.complaints()  # of the status of what was refused
 
 
+@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
 def test_standalone_step_page_shows_command_line(tmp_path: Path) -> None:
     from tests.browser import started

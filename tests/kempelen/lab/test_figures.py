@@ -94,6 +94,7 @@ def test_invalid_page_path_is_rejected(lab, tmp_path, name):
     assert "its name must end in .html" in err or "there is no folder" in err
 
 
+@pytest.mark.needs("chromium", "chromedriver")
 @pytest.mark.thorough
 def test_page_is_shown_in_a_browser(lab, tmp_path):
     file = tmp_path / "figures.html"
