@@ -113,8 +113,8 @@ def make_token(settings: ListenSettings, name: str, command: str = COMMAND) -> i
         raise SettingsError(f"{settings.tokens}: {error.strerror}") from None
     if sys.platform == "win32":
         complain(
-            f"{settings.tokens}: readable by every user who can open its folder (Windows has no "
-            "mode 0600; expected a folder of your own)",
+            f"{settings.tokens}: not protected by file permissions on Windows (expected a folder "
+            "that only you can open)",
             command,
         )
     complain(f"{name}'s token, which is shown this once and kept as a hash alone:", command)

@@ -1,8 +1,9 @@
 """External programs and files that some tests need, and the Debian packages that have them.
 
-A test declares what it needs by `@pytest.mark.needs("stockfish")`, or by a fixture of FIXTURES.
-Without its program a test is skipped; where CI is set, it fails. On PATH an undeclared program is
-a stub that fails. So a missing declaration is found on a machine that has the program, too.
+A test declares what it needs by `@pytest.mark.needs("stockfish")`, or by using a fixture of
+FIXTURES. If the program is missing, the test is skipped, or fails if the environment variable CI is
+set. Undeclared programs are replaced on PATH by stubs that fail, so a missing declaration is
+noticed even where the program is installed.
 
 `python3 -m tests.external` prints the packages. It needs no pytest: it runs before installation.
 """
@@ -37,7 +38,7 @@ FIXTURES = {
     "mosquitto": ("mosquitto", "mosquitto_passwd"),
     "referee": ("stockfish",),
 }
-GAMES = ("/usr/games", "/usr/sbin")  # where Debian installs some, beside PATH
+DEBIAN_FOLDERS = ("/usr/games", "/usr/sbin")  # may be missing from PATH
 
 _STUB = """#!/bin/sh
 name=${0##*/}
@@ -52,7 +53,7 @@ def find(name: str) -> str | None:
     """Return the path of an installed program or file, None if it is missing."""
     if os.path.isabs(name):
         return name if os.path.exists(name) else None
-    return shutil.which(name, path=os.pathsep.join([_path, *GAMES]))
+    return shutil.which(name, path=os.pathsep.join([_path, *DEBIAN_FOLDERS]))
 
 
 def installed(name: str) -> str:

@@ -18,7 +18,7 @@ def posix_only(reason: str) -> pytest.MarkDecorator:
 
 
 def module_or_skip(name: str) -> Any:
-    """Import a module; where Windows lacks it, return one that skips the test that uses it."""
+    """Import a module. If Windows lacks it, return a stub that skips the test on first use."""
     try:
         return import_module(name)
     except (ImportError, AttributeError):
@@ -37,7 +37,7 @@ def _links_work() -> bool:
         return link.is_symlink()
 
 
-# Windows lets them be made by those who may; in Wine they are not found again.
+# On Windows, symbolic links need a privilege; in Wine they do not work.
 needs_links = pytest.mark.skipif(not _links_work(), reason="there are no symbolic links")
 
 

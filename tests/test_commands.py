@@ -268,7 +268,7 @@ IMAGE = "tests/docker/test_image.py"
 COMPOSED = "tests/tournament/test_compose.py::test_compose_services_play_match_to_the_end"
 BOTS = "tests/tournament/test_bots.py::test_bots_play_go_at_match_size_and_komi"
 EXTRAS = "pyproject.toml"
-HABITS = "tests/opponents/test_sessions.py::test_command_shows_lists_and_forgets_opponents"
+HABITS = "tests/opponents/test_sessions.py::test_opponents_can_be_listed_shown_and_forgotten"
 NETWORK = "tests/docs/test_extending.py::test_example_network_trains_and_plays"
 
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.

@@ -23,10 +23,9 @@ from typing import BinaryIO, TextIO
 LARGEST = 16 << 20
 LONGEST_LINE = 1 << 20
 
-# How long a file that another program has open is tried to be replaced on Windows, and how often,
-# in seconds: a virus scanner or an indexer looks at a new file for a moment.
-REPLACING = 1.0
-GLANCE = 0.02
+# On Windows, a virus scanner or an indexer may briefly open a new file. Retry timeout and interval.
+REPLACE_TIMEOUT_S = 1.0
+REPLACE_RETRY_S = 0.02
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # the other end of a pipe is not waited for
@@ -139,10 +138,10 @@ def replace_atomically(
 
 
 def replace_file(temporary: Path, path: Path, *, keep: bool = True) -> None:
-    """Put a temporary file in the place of another, or raise OSError.
+    """Replace `path` by a temporary file, or raise OSError.
 
-    On Windows a file that another program has open cannot be replaced. It is tried for a while.
-    keep: then the temporary file gets the name of the other with `.new`, and the error says so.
+    On Windows this is retried while another program has `path` open.
+    keep: if it stays open, save the content as `NAME.new` and name that file in the error.
     """
     try:
         rename_over(temporary, path)
@@ -166,7 +165,7 @@ def rename_over(
 
     folder: the descriptor of the folder that both are in, if they are names in it.
     """
-    deadline = time.monotonic() + REPLACING
+    deadline = time.monotonic() + REPLACE_TIMEOUT_S
     while True:
         try:
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
@@ -179,7 +178,7 @@ def rename_over(
                 raise InUseError(
                     error.errno, "in use by another program (close it)", os.fspath(target)
                 ) from None
-        time.sleep(GLANCE)
+        time.sleep(REPLACE_RETRY_S)
 
 
 def to_replace(path: Path) -> Path:

@@ -1,8 +1,8 @@
-"""Standard input, taken over by one reader, so that nothing else can meet it.
+"""Move standard input to a private descriptor.
 
-On Windows a thread that waits in a read of a pipe holds up every other call on that pipe. Libraries
-that are loaded meanwhile, as NumPy's OpenBLAS, ask for the state of the standard handles, and so
-never finish to load. Hence whoever reads standard input in a thread takes it over first.
+On Windows, a blocking read on a pipe blocks every other call on that pipe. Libraries such as
+OpenBLAS query the standard handles while they load, and would hang. So code that reads standard
+input in a thread calls `take_standard_input` first.
 """
 
 import contextlib

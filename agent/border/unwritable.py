@@ -25,7 +25,7 @@ def require_writable(
         folder = os.path.dirname(os.path.realpath(target))
         there = os.path.exists(target)
         device = there and not os.path.isfile(target) and not os.path.isdir(target)
-        if not device and not os.path.isdir(folder):  # that of Windows' `nul` is none
+        if not device and not os.path.isdir(folder):  # the folder of Windows' `nul` does not exist
             raise failure(f"{target}: its folder does not exist")
         if os.path.isdir(target):
             raise failure(f"{target} is a folder: name a file in it")

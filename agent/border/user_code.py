@@ -33,7 +33,7 @@ def split(spec: str, noun: str) -> tuple[str, str]:
 
 
 def is_file_name(place: str) -> bool:
-    """Tell whether a place is a file, not a module. Windows may write the ending in capitals."""
+    """Return whether this names a file, not a module. The suffix may be `.PY` on Windows."""
     return place.strip().lower().endswith(".py")
 
 

@@ -94,7 +94,7 @@ def note_progress(folder: Path) -> None:
         os.utime(_at(folder, _LOCK, place), dir_fd=place)
 
 
-def progress(folder: Path) -> int:
+def progress_stamp(folder: Path) -> int:
     """Return a number that changes when the lock's holder notes progress."""
     try:
         with _opened(folder) as place:

@@ -29,11 +29,11 @@ Report = Callable[[str, int, int], None]
 GLANCE = 0.1
 # How long it waits for another at most, and for one that makes no progress, in seconds.
 PATIENCE = 900.0
-STALLED = 60.0
-# How often a compiling process looks whether it makes progress, and what it calls so: time of the
-# processor, in seconds. One that is stuck uses none; the slowest machine gives it more than this.
-BEAT = 5.0
-BEAT_WORK = 0.02
+STALL_TIMEOUT_S = 60.0
+# Interval of the progress check, and the CPU time in it that counts as progress. A stuck compiler
+# uses none.
+HEARTBEAT_S = 5.0
+HEARTBEAT_MIN_CPU_S = 0.02
 
 
 def _mark(part: str) -> str:
@@ -112,7 +112,7 @@ def _turn(parts: Sequence[str]) -> Iterator[list[str]]:
 def _wait_for_turn(parts: Sequence[str]) -> IO[bytes] | None:
     """Return the lock to compile under; None if there is nothing to compile, or no lock.
 
-    A holder that makes no progress for STALLED seconds is not waited for.
+    A holder that makes no progress for STALL_TIMEOUT_S seconds is not waited for.
     """
     began = moved = time.monotonic()
     progress = None
@@ -120,10 +120,10 @@ def _wait_for_turn(parts: Sequence[str]) -> IO[bytes] | None:
         try:
             return cache.lock(cache_folder())
         except BlockingIOError:
-            now, latest = time.monotonic(), cache.progress(cache_folder())
+            now, latest = time.monotonic(), cache.progress_stamp(cache_folder())
             if latest != progress:
                 progress, moved = latest, now
-            if now - began > PATIENCE or now - moved > STALLED:
+            if now - began > PATIENCE or now - moved > STALL_TIMEOUT_S:
                 break
             time.sleep(GLANCE)
         except OSError:
@@ -138,9 +138,9 @@ def _noting_progress() -> Iterator[None]:
 
     def beat() -> None:
         used = time.process_time()
-        while not over.wait(BEAT):
+        while not over.wait(HEARTBEAT_S):
             now = time.process_time()
-            if now - used > BEAT_WORK:
+            if now - used > HEARTBEAT_MIN_CPU_S:
                 cache.note_progress(cache_folder())
             used = now
 

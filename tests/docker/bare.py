@@ -27,7 +27,7 @@ def main() -> int:
         root = container.root()
         container.run("useradd", "--create-home", "--shell", "/bin/bash", USER)
         owner = (root / HOME.relative_to("/")).stat()
-        # A clone of its own: git refuses one that belongs to another user.
+        # Clone first: git rejects a repository owned by another user.
         call("git", "clone", "--quiet", "--no-hardlinks", ROOT, root / "source")
         call("chown", "-R", f"{owner.st_uid}:{owner.st_gid}", root / "source")
         volumes = pip_settings(buildah.folder)

@@ -16,7 +16,7 @@ def test_the_readme_is_short() -> None:
     assert len(README.text.splitlines()) <= LONGEST_README
 
 
-def leads_somewhere(page: Page, link: str) -> bool:
+def link_target_exists(page: Page, link: str) -> bool:
     """Return whether a link of a page leads to another site, or to a file and heading of ours."""
     if re.match(r"https?://", link):
         return True
@@ -30,7 +30,8 @@ def leads_somewhere(page: Page, link: str) -> bool:
 def test_links_are_not_broken() -> None:
     links = [(page, link) for page in ALL for link in page.links()]
     assert len(links) > 100
-    assert not [f"{page.name}: {link}" for page, link in links if not leads_somewhere(page, link)]
+    broken = [f"{page.name}: {link}" for page, link in links if not link_target_exists(page, link)]
+    assert not broken
 
 
 def test_every_page_is_linked_from_readme() -> None:

@@ -1,4 +1,4 @@
-"""The page on Windows: its commands are those that a test runs there, and name what is there."""
+"""Check that docs/guide/windows.md uses only tested commands and existing names."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What Windows tells the programs of a console ends a run as SIGTERM does elsewhere."""
+"""Windows console events end a run as SIGTERM does on other systems."""
 
 import asyncio
 import ctypes

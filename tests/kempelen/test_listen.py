@@ -190,7 +190,7 @@ def test_windows_warns_of_an_unprotected_token_file(
     monkeypatch.setattr(sys, "platform", "win32")
     made = in_process.run("listen", "--new-token", "alice", "--tokens", file)
     assert made.returncode == 0
-    assert f"{file}: readable by every user who can open its folder" in made.stderr
+    assert f"{file}: not protected by file permissions on Windows" in made.stderr
 
 
 # The command as a process: signals, its log, and what it leaves behind.

@@ -270,7 +270,7 @@ def test_aborted_game_is_not_saved(talk, file) -> None:
 # The command.
 
 
-def test_command_shows_lists_and_forgets_opponents(file) -> None:
+def test_opponents_can_be_listed_shown_and_forgotten(file) -> None:
     for game in (won(), won(), won("d2d4 d7d5", points=0.0), won(opponent="Bob")):
         HabitsFile(file).add(game)
     shown = run("habits", "show", "ann other", "--file", file)

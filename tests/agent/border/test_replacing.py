@@ -93,7 +93,7 @@ def test_named_pipe_is_not_replaced(tmp_path: Path) -> None:
 
 
 class Scanner:
-    """Has the file open the first times that it is to be replaced, as Windows tells it."""
+    """Simulate a virus scanner: the first `times` replacements fail with PermissionError."""
 
     def __init__(self, file: Path, times: int) -> None:
         self._file = file
@@ -125,7 +125,7 @@ def test_windows_retries_file_that_is_briefly_open(path: Path, scanner: Scanner)
 def test_windows_keeps_new_content_beside_file_in_use(
     path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "REPLACING", 0.1)
+    monkeypatch.setattr(files, "REPLACE_TIMEOUT_S", 0.1)
     scanner.times = 1 << 20
     with pytest.raises(PermissionError, match="in use by another program") as raised:
         replace_atomically(path, b"new")
@@ -151,7 +151,7 @@ def test_forbidden_replacement_is_not_retried(
 def test_windows_discards_new_cache_file_if_old_is_in_use(
     path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "REPLACING", 0.1)
+    monkeypatch.setattr(files, "REPLACE_TIMEOUT_S", 0.1)
     scanner.times = 1 << 20
     with pytest.raises(PermissionError, match="in use"):
         replace_atomically(path, b"new", keep=False)

@@ -362,7 +362,7 @@ def test_waiting_for_cache_lock_times_out(toys: Path, monkeypatch: pytest.Monkey
 
 
 def test_waiting_ends_when_lock_holder_stalls(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "STALLED", 0.5)
+    monkeypatch.setattr(warming, "STALL_TIMEOUT_S", 0.5)
     folder = warming.cache_folder()
     with cache.lock(folder):
         progressing = threading.Thread(target=progress_for, args=(folder, 1.0))
@@ -385,16 +385,16 @@ def progress_for(folder: Path, seconds: float) -> None:
 def test_progress_is_noted_only_while_using_cpu(
     works: bool, toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warming, "BEAT", 0.2)
-    monkeypatch.setattr(warming, "BEAT_WORK", 0.05)
+    monkeypatch.setattr(warming, "HEARTBEAT_S", 0.2)
+    monkeypatch.setattr(warming, "HEARTBEAT_MIN_CPU_S", 0.05)
     folder = warming.cache_folder()
     with cache.lock(folder), warming._noting_progress():
-        began = cache.progress(folder)
+        began = cache.progress_stamp(folder)
         end = time.monotonic() + 1
         while time.monotonic() < end:
             if not works:
                 time.sleep(0.1)
-        assert (cache.progress(folder) != began) == works
+        assert (cache.progress_stamp(folder) != began) == works
 
 
 def test_warm_start_does_not_wait_for_lock(toys: Path) -> None:
