@@ -82,7 +82,7 @@ def test_fastchess_command_order_is_supported(start_engine, warm_cache):
 def test_whole_chess960_self_play_game_has_legal_moves(engine):
     board = chess.Board.from_chess960_pos(0)
     while not board.is_game_over(claim_draw=True) and board.ply() < 200:
-        move = engine.play(board, chess.engine.Limit(nodes=200)).move
+        move = engine.play(board, chess.engine.Limit(nodes=200), game=960).move
         assert move in board.legal_moves
         board.push(move)
     assert board.ply() > 10
