@@ -15,6 +15,6 @@ MEDIA_TYPES = {
 
 
 def declare_media_types() -> None:
-    """Have Python, and so whoever serves files, go by ours."""
+    """Register our media types with `mimetypes`, which file servers ask."""
     for suffix, media_type in MEDIA_TYPES.items():
         mimetypes.add_type(media_type, suffix)
