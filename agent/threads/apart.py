@@ -31,6 +31,9 @@ class Apart(Generic[Returned]):
     def __init__(self, work: Callable[[], Returned], name: str) -> None:
         self.over = Latch()
         self._work = work
+        self._lock = threading.Lock()  # held to change the next two
+        self._running = False
+        self._given_up = False
         self._error: BaseException | None = None
         self._returned: list[Returned] = []
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -51,17 +54,32 @@ class Apart(Generic[Returned]):
         return self._returned[0]
 
     def give_up(self) -> None:
-        """Break its code off, where that is Python."""
-        if self.thread.ident is not None:
-            break_off(self.thread.ident)
+        """Interrupt the call if it is in Python code. A call that has not begun never begins."""
+        with self._lock:
+            self._given_up = True
+            if self._running and self.thread.ident is not None:
+                break_off(self.thread.ident)
 
     def _run(self) -> None:
         try:
-            self._returned.append(self._work())
+            try:
+                with self._lock:
+                    if self._given_up:
+                        raise GivenUp
+                    self._running = True
+                self._returned.append(self._work())
+            finally:
+                with self._lock:
+                    self._running = False
+                _raise_pending()
         except BaseException as error:  # noqa: BLE001 - a user's code may raise anything
             self._error = error
         finally:
             self.over.set()
+
+
+def _raise_pending() -> None:
+    """Do nothing: Python raises a pending exception of the thread when it enters a function."""
 
 
 # A call is not stuck before it has lasted so many times as long as the slowest that returned, but

@@ -63,6 +63,18 @@ def test_unwatched_loop_is_interrupted():
         apart.result()
 
 
+def test_call_given_up_at_any_moment_is_over():
+    """Before its thread runs, while it does, and while it ends."""
+    for number in range(300):
+        apart = Apart(lambda: sum(range(100)), "short")
+        for _ in range(number):
+            pass
+        apart.give_up()
+        assert apart.wait(timeout=PATIENCE)
+        with contextlib.suppress(GivenUp):
+            assert apart.result() == 4950
+
+
 def test_abandoned_sleeping_call_ends_when_it_wakes():
     gate = threading.Event()
     function = Watched(lambda number: gate.wait(PATIENCE) and number)
