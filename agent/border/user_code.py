@@ -1,5 +1,6 @@
 """Objects of the user's own code, by the words `module:name` or `FILE.py:name`."""
 
+import ast
 import contextlib
 import importlib
 import importlib.machinery
@@ -12,6 +13,9 @@ from types import ModuleType
 from typing import TypeGuard
 
 from agent.border.files import read_bytes
+
+# Our top-level packages, which a user's file cannot import its neighbours instead of.
+PACKAGES = ("agent", "protocols", "openings", "kempelen")
 
 # The folders of files that were run, those that became places of modules by it, and what modules
 # the last file imported.
@@ -115,6 +119,7 @@ def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
 
 def _load_file(path: Path, noun: str) -> ModuleType:
     path, source = _read_file(path, noun)
+    _reject_hidden_neighbours(path, source, noun)
     _find_neighbours(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
     # By its loader: Python knows no file that ends in .PY.
@@ -133,6 +138,36 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     finally:
         _imported.update(set(sys.modules) - known)
     return module
+
+
+def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
+    """Raise UserCodeError if the file imports a neighbour that has the name of our package."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return  # reported when the file is run
+    for package in PACKAGES:
+        neighbour = path.with_name(f"{package}.py")
+        if not neighbour.is_file():
+            neighbour = path.with_name(package)
+            if not (neighbour / "__init__.py").is_file():
+                continue
+        if neighbour != path and package in _imported_packages(tree):
+            raise UserCodeError(
+                f"{noun} file {path}: cannot import {neighbour.name} beside it "
+                f"('{package}' is a package of Kempelen; rename {neighbour.name})"
+            )
+
+
+def _imported_packages(tree: ast.Module) -> set[str]:
+    """Return the top-level names that a module imports, inside functions too."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return {name.partition(".")[0] for name in names}
 
 
 def _find_neighbours(folder: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import agent.evaluation
-from agent.border.user_code import UserCodeError, describe, load_module
+from agent.border.user_code import PACKAGES, UserCodeError, describe, load_module
 
 
 def raised(function: Any, *arguments: Any) -> BaseException:
@@ -88,3 +88,34 @@ def test_file_extension_may_be_uppercase(tmp_path: Path) -> None:
     assert load_module(str(file), "evaluation").f() == 7
     with pytest.raises(UserCodeError, match=r"OTHER\.PY does not exist"):
         load_module(str(tmp_path / "OTHER.PY"), "evaluation")
+
+
+@pytest.mark.parametrize("name", ["training", "match", "web", "tournament", "opponents", "lab"])
+def test_neighbour_may_have_the_name_of_an_inner_package(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text("BONUS = 10\n")
+    (tmp_path / "mine.py").write_text(f"from {name} import BONUS\n")
+    assert load_module(str(tmp_path / "mine.py"), "evaluation").BONUS == 10
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("line", ["import {}", "from {} import BONUS", "import os, {}.inner"])
+def test_neighbour_with_our_name_is_a_clear_error(tmp_path: Path, name: str, line: str) -> None:
+    (tmp_path / f"{name}.py").write_text("BONUS = 10\n")
+    (tmp_path / "mine.py").write_text(line.format(name))
+    with pytest.raises(UserCodeError, match=f"cannot import {name}.py beside it .*rename {name}.py"):
+        load_module(str(tmp_path / "mine.py"), "evaluation")
+
+
+def test_neighbouring_package_with_our_name_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "__init__.py").touch()
+    (tmp_path / "mine.py").write_text("def f():\n    import agent\n")
+    with pytest.raises(UserCodeError, match="rename agent"):
+        load_module(str(tmp_path / "mine.py"), "evaluation")
+
+
+def test_neighbour_with_our_name_that_is_not_imported_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("raise RuntimeError\n")
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "mine.py").write_text("import agents\nBONUS = 3\n")
+    assert load_module(str(tmp_path / "mine.py"), "evaluation").BONUS == 3
