@@ -27,74 +27,74 @@ SOFT_SHARE = 0.75
 HARD_SHARE = 3.0
 # The most of a clock that one move takes, unless the next time control is so near that an equal
 # share is more. A search that always uses the most of it settles where this is the increment.
-MOST_OF_CLOCK = 0.2
+MAX_CLOCK_SHARE = 0.2
 # The most of a period of overtime that is kept for the way to the clock.
-MOST_OF_PERIOD = 0.5
+MAX_PERIOD_SHARE = 0.5
 # With nothing left, play at once: enough for a first iteration, so that it is no blind move.
-LEAST = 0.003
+MIN_TIME = 0.003
 # The soft budget times UNSETTLED after a change of mind, less by STEP for each agreement since.
-UNSETTLED, STEP, SETTLED = 1.4, 0.1, 0.7
+UNSTABLE_FACTOR, STABILITY_STEP, STABLE_FACTOR = 1.4, 0.1, 0.7
 # Times this much less the best move's share of the nodes, and that by a scale.
 EFFORT_BASE, EFFORT_SCALE = 1.5, 1.35
 # The least share of it to search for, however long others did.
-AFTER_WAITING = 0.25
+MIN_SHARE_AFTER_WAITING = 0.25
 # Longer by this for each centipawn that the score fell, up to so many.
-DROP_WEIGHT, MOST_DROP = 0.01, 60
+DROP_WEIGHT, MAX_DROP = 0.01, 60
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class TimeBudget:
     """No new iteration after `soft` seconds; stopped at `hard` seconds."""
 
     soft: float = inf
     hard: float = inf
 
 
-def allot(
-    limits: Limits[Move], overhead: float, reserve: float = 0.0, thrift: float = 1.0
-) -> Budget:
+def allocate_time(
+    limits: Limits[Move], overhead: float, reserve: float = 0.0, time_factor: float = 1.0
+) -> TimeBudget:
     """Return the budget of one move; `overhead` is what the way to the clock takes, kept free.
 
     reserve: what to keep of a clock, where that is more (`agent.lag`). thrift: the share of
     the time usually planned on such a clock that this move is to take.
     """
     if limits.infinite:
-        return Budget()
+        return TimeBudget()
     soft = hard = inf
     if limits.movetime is not None:
-        hard = max(limits.movetime - overhead, LEAST)
+        hard = max(limits.movetime - overhead, MIN_TIME)
     if limits.clock is not None:
-        timed = _timed(limits.clock, limits.moves_to_go, overhead, reserve)
-        soft, hard = timed.soft * thrift, min(timed.hard, hard)
-    return Budget(soft, hard)
+        timed = _clock_budget(limits.clock, limits.moves_to_go, overhead, reserve)
+        soft, hard = timed.soft * time_factor, min(timed.hard, hard)
+    return TimeBudget(soft, hard)
 
 
-def _timed(clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float) -> Budget:
+def _clock_budget(clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float) -> TimeBudget:
     """Return the budget of a move on a clock: of its time, or of the overtime if that is more.
 
     What is left of a period at its end is lost, so that all of a move's part is used.
     """
     overtime = clock.overtime
     if overtime is None:
-        return _share(clock, moves_to_go, max(overhead, reserve))
+        return _main_time_budget(clock, moves_to_go, max(overhead, reserve))
     part = overtime.seconds / max(overtime.moves, 1)
-    over = max(part - max(overhead, min(reserve, MOST_OF_PERIOD * part)), LEAST)
+    over = max(part - max(overhead, min(reserve, MAX_PERIOD_SHARE * part)), MIN_TIME)
     if clock.time <= 0.0:
-        return Budget(over, over)
-    main = _share(clock, moves_to_go, max(overhead, reserve))
-    return Budget(max(main.soft, over), max(main.hard, over))
+        return TimeBudget(over, over)
+    main = _main_time_budget(clock, moves_to_go, max(overhead, reserve))
+    return TimeBudget(max(main.soft, over), max(main.hard, over))
 
 
-def _share(clock: SideClock, moves_to_go: int | None, kept: float) -> Budget:
-    available = max(clock.time - kept, LEAST)
+def _main_time_budget(clock: SideClock, moves_to_go: int | None, kept: float) -> TimeBudget:
+    available = max(clock.time - kept, MIN_TIME)
     moves = max(moves_to_go or MOVES_LEFT, 1)
     share = available / moves + clock.increment * INCREMENT_SHARE
-    most = available * max(MOST_OF_CLOCK, 1 / moves)
-    hard = max(min(share * HARD_SHARE, most), LEAST)
-    return Budget(min(share * SOFT_SHARE, hard), hard)
+    most = available * max(MAX_CLOCK_SHARE, 1 / moves)
+    hard = max(min(share * HARD_SHARE, most), MIN_TIME)
+    return TimeBudget(min(share * SOFT_SHARE, hard), hard)
 
 
-class Clock(Generic[Move]):
+class SearchClock(Generic[Move]):
     """The clock of one search: it runs from the start, or, pondering, from `start`.
 
     reserve, thrift: as in `allot`. forced: there is no choice of move, so on a game clock one
@@ -106,22 +106,22 @@ class Clock(Generic[Move]):
         self,
         limits: Limits[Move],
         overhead: float = 0.0,
-        forced: bool = False,
+        only_move: bool = False,
         now: Callable[[], float] = time.monotonic,
         reserve: float = 0.0,
-        thrift: float = 1.0,
+        time_factor: float = 1.0,
     ) -> None:
-        self.budget = allot(limits, overhead, reserve, thrift)
-        if forced and limits.clock is not None:
-            self.budget = Budget(0.0, self.budget.hard)
+        self.budget = allocate_time(limits, overhead, reserve, time_factor)
+        if only_move and limits.clock is not None:
+            self.budget = TimeBudget(0.0, self.budget.hard)
         self._now = now
-        self._began = now()
-        self._started = None if limits.ponder else self._began
+        self._created_at = now()
+        self._started_at = None if limits.ponder else self._created_at
         self._best: Move | None = None
         self._score: Score | None = None
-        self._agreements = 0
-        self._enough = False  # what was pondered is worth the time it took
-        self._meant: float | None = None
+        self._stability = 0
+        self._pondered_enough = False  # what was pondered is worth the time it took
+        self._planned_time: float | None = None
         self.waited = 0.0
 
     @property
@@ -132,54 +132,54 @@ class Clock(Generic[Move]):
     @property
     def running(self) -> bool:
         """Whether our time runs: the search is not, or no longer, one of a move that is guessed."""
-        return self._started is not None
+        return self._started_at is not None
 
     def start(self) -> None:
         """Let our time run from here: the expected move has been played."""
-        if self._started is None:
-            self._started = self._now()
+        if self._started_at is None:
+            self._started_at = self._now()
 
     def elapsed(self) -> float:
         """Seconds since the search was asked for, pondering included."""
-        return self._now() - self._began
+        return self._now() - self._created_at
 
     def remaining(self) -> float:
         """Seconds to the hard limit; infinite while the clock does not run.
 
         None remain if pondering has taken, before the hit, as long as the move deserves.
         """
-        if self._started is None:
+        if self._started_at is None:
             return inf
-        return 0.0 if self._enough else self.budget.hard - self._spent()
+        return 0.0 if self._pondered_enough else self.budget.hard - self._spent()
 
-    def left(self) -> float:
+    def expected_remaining(self) -> float:
         """Seconds until it will probably be over: to the soft limit, or after it to the hard one.
 
         Infinite while the clock does not run, and where it limits nothing.
         """
-        if self._started is None:
+        if self._started_at is None:
             return inf
         spent = self._spent()
         hard = self.budget.hard
         soft = min(self.budget.soft, hard)
         return max((soft if spent < soft or not soft else hard) - spent, 0.0)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Take note that nothing is left to do but to answer."""
-        if self._meant is None and self._started is not None:
-            self._meant = min(self._spent(), self.budget.hard)
+        if self._planned_time is None and self._started_at is not None:
+            self._planned_time = min(self._spent(), self.budget.hard)
 
     @property
-    def meant(self) -> float | None:
+    def planned_time(self) -> float | None:
         """Seconds of our time that the move was meant to take; None if none of it ran."""
-        return self._meant
+        return self._planned_time
 
-    def another_iteration(
+    def should_continue(
         self,
         best: Move,
         score: Score | None = None,
         effort: float | None = None,
-        ahead: float | None = None,
+        visit_lead: float | None = None,
     ) -> bool:
         """Whether to search deeper, after an iteration that found this best move.
 
@@ -187,25 +187,25 @@ class Clock(Generic[Move]):
         ahead: how many more nodes than the second best move it has, as a part of all, where the
         most nodes choose the move: what the second cannot make good is not waited for.
         """
-        self._agreements = self._agreements + 1 if best == self._best else 0
-        patience = max(UNSETTLED - STEP * self._agreements, SETTLED)
+        self._stability = self._stability + 1 if best == self._best else 0
+        patience = max(UNSTABLE_FACTOR - STABILITY_STEP * self._stability, STABLE_FACTOR)
         if effort is not None:
             patience *= (EFFORT_BASE - effort) * EFFORT_SCALE
         if isinstance(score, Cp) and isinstance(self._score, Cp):
             drop = self._score.value - score.value
-            patience *= 1 + DROP_WEIGHT * min(max(drop, 0), MOST_DROP)
+            patience *= 1 + DROP_WEIGHT * min(max(drop, 0), MAX_DROP)
         self._best, self._score = best, score
         planned = self.budget.soft * patience
         if self.waited:  # which is not to leave nothing to think in, as long as there is time
-            planned = max(planned, self.waited + planned * AFTER_WAITING)
+            planned = max(planned, self.waited + planned * MIN_SHARE_AFTER_WAITING)
         spent, until = self._spent(), min(planned, self.budget.hard)
-        enough = spent + (ahead or 0.0) * spent >= until
-        if self._started is None:
-            self._enough = enough
+        enough = spent + (visit_lead or 0.0) * spent >= until
+        if self._started_at is None:
+            self._pondered_enough = enough
             return True
         if enough:
-            self.end()
+            self.finish()
         return not enough
 
     def _spent(self) -> float:
-        return self._now() - (self._began if self._started is None else self._started)
+        return self._now() - (self._created_at if self._started_at is None else self._started_at)

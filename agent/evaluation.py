@@ -72,11 +72,11 @@ PlainFunction = Callable[[Any], Any]
 Number = TypeVar("Number", int, float)
 
 # More would wait longer for each other than any network gains by them.
-LARGEST_BATCH = 4096
-USUAL_BATCH = 64
+MAX_BATCH_SIZE = 4096
+DEFAULT_BATCH_SIZE = 64
 
 # What a compiled evaluator may use, and where it lives.
-_LENT = {
+_HELPERS = {
     "agent.chess.records": (
         "WHITE BLACK PAWN KNIGHT BISHOP ROOK QUEEN KING EMPTY NO_SQUARE position_at"
     ),
@@ -88,13 +88,13 @@ _LENT = {
     "agent.chess.geometry": "knight_attacks king_attacks",
     "agent.chess.handcrafted": "game_phase handcrafted",
 }
-_LENDERS = {name: module for module, names in _LENT.items() for name in names.split()}
+_HELPER_MODULES = {name: module for module, names in _HELPERS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     """Lend the kernel's helpers to a user's evaluator, without importing them before."""
-    if name in _LENDERS:
-        return getattr(importlib.import_module(_LENDERS[name]), name)
+    if name in _HELPER_MODULES:
+        return getattr(importlib.import_module(_HELPER_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -150,12 +150,12 @@ class BatchedEvaluator:
         return self.function(batch)
 
 
-def batched(size: int = USUAL_BATCH) -> Callable[[PlainFunction], BatchedEvaluator]:
+def batched(size: int = DEFAULT_BATCH_SIZE) -> Callable[[PlainFunction], BatchedEvaluator]:
     """Mark `function(batch)` to be asked about up to `size` positions at once."""
-    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_BATCH:
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
         raise ValueError(
-            f"a batch has 1 to {LARGEST_BATCH} positions, not {size!r}: "
-            f"write @batched(size={USUAL_BATCH})"
+            f"a batch has 1 to {MAX_BATCH_SIZE} positions, not {size!r}: "
+            f"write @batched(size={DEFAULT_BATCH_SIZE})"
         )
     return lambda function: BatchedEvaluator(function, size)
 
@@ -181,7 +181,7 @@ def load(spec: str) -> Evaluation:
     if (file := learned_file(spec)) is not None:
         # It brings in NumPy, and belongs to the games.
         return Evaluation(spec, python=importlib.import_module("agent.games.learned").load(file))
-    place, name = _split(spec)
+    place, name = _split_spec(spec)
     try:
         module = user_code.load_module(place, "evaluation")
     except user_code.UserCodeError as error:
@@ -190,10 +190,10 @@ def load(spec: str) -> Evaluation:
     if not callable(function) and not isinstance(function, JittedEvaluator):
         known = ", ".join(_functions(module)) or "none"
         raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
-    return made_of(function, spec)
+    return from_function(function, spec)
 
 
-def made_of(function: Any, name: str) -> Evaluation:
+def from_function(function: Any, name: str) -> Evaluation:
     """Return the evaluation that a function of the user's is; name: what errors call it.
 
     Raises EvaluationError if it takes other arguments than it gets.
@@ -205,16 +205,16 @@ def made_of(function: Any, name: str) -> Evaluation:
         _require_call(name, function.function, "batch")
         return Evaluation(name, python=function.function, batch=function.size)
     _require_call(name, function, "position")
-    return Evaluation(name, python=function, batch=USUAL_BATCH if _takes_batch(function) else 0)
+    return Evaluation(name, python=function, batch=DEFAULT_BATCH_SIZE if _is_batch_function(function) else 0)
 
 
 def check(spec: str) -> None:
     """Raise EvaluationError for a spec that cannot be right, without running any code of it."""
     built_in = _is_built_in(spec) or network_file(spec) is not None
     if not built_in and learned_file(spec) is None:
-        place, _ = _split(spec)
+        place, _ = _split_spec(spec)
         try:
-            user_code.check(place, "evaluation")
+            user_code.check_readable(place, "evaluation")
         except user_code.UserCodeError as error:
             raise EvaluationError(str(error)) from None
 
@@ -233,7 +233,7 @@ def learned_file(spec: str) -> str | None:
     return os.path.expanduser(file) if colon and kind.lower() == LEARNED else None
 
 
-def digest_of(spec: str, folder: str = "") -> str:
+def evaluation_digest(spec: str, folder: str = "") -> str:
     """Hash the file of the evaluation that a spec names; "" if there is none to be read.
 
     folder: where a file's path begins, if not in the working directory.
@@ -269,7 +269,7 @@ def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> N
         ) from None
 
 
-def _takes_batch(function: Callable[..., Any]) -> bool:
+def _is_batch_function(function: Callable[..., Any]) -> bool:
     """Tell whether a function says by its argument's name that it judges many positions."""
     from inspect import signature
 
@@ -283,9 +283,9 @@ def _is_built_in(spec: str) -> bool:
     return spec.strip().lower() in ("handcrafted", "")
 
 
-def _split(spec: str) -> tuple[str, str]:
+def _split_spec(spec: str) -> tuple[str, str]:
     try:
-        return user_code.split(spec, "evaluation")
+        return user_code.split_spec(spec, "evaluation")
     except user_code.UserCodeError:
         raise EvaluationError(
             f"evaluation {spec!r} is not 'handcrafted', 'nnue:FILE', 'module:function' or "
@@ -303,7 +303,7 @@ def _functions(module: ModuleType) -> list[str]:
     ]
 
 
-def guarded(
+def with_error_reporting(
     name: str, function: PlainFunction, check: Callable[[str, Any], Number]
 ) -> Callable[[Any], Number]:
     """Make a user's function report by its name what it raises, and values that `check` refuses."""
@@ -314,17 +314,17 @@ def guarded(
         except EvaluationError:
             raise
         except (Exception, SystemExit) as error:
-            raise failure(name, error) from error
+            raise evaluation_failure(name, error) from error
 
     return evaluate
 
 
-def failure(name: str, error: BaseException) -> EvaluationError:
+def evaluation_failure(name: str, error: BaseException) -> EvaluationError:
     """Make the error that reports an exception in a running evaluation."""
     return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")
 
 
-def whole(name: str, value: Any) -> int:
+def require_integer(name: str, value: Any) -> int:
     """Return what an evaluation of chess returned; EvaluationError if it is no whole number."""
     try:
         return operator.index(value)
@@ -335,7 +335,7 @@ def whole(name: str, value: Any) -> int:
         ) from None
 
 
-def finite(name: str, value: float) -> float:
+def require_finite(name: str, value: float) -> float:
     """Return what an evaluation returned; EvaluationError if it is infinite or not a number.
 
     A number of NumPy's or another library's becomes one of Python's: searches calculate with it.

@@ -18,8 +18,8 @@ from random import Random
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Move = TypeVar("Move")
-SomeMove = TypeVar("SomeMove", covariant=True)
-RatedMove = TypeVar("RatedMove", contravariant=True)
+Move_co = TypeVar("Move_co", covariant=True)
+Move_contra = TypeVar("Move_contra", contravariant=True)
 
 
 class Game(Protocol[Move]):
@@ -46,10 +46,10 @@ class Game(Protocol[Move]):
 
 
 @runtime_checkable
-class Rated(Protocol[RatedMove]):
+class HasMoveRating(Protocol[Move_contra]):
     """A game that can tell at a glance which of its moves are likely to be good."""
 
-    def rating(self, move: RatedMove) -> float:
+    def move_rating(self, move: Move_contra) -> float:
         """Rate a legal move: above 0 to be tried early, the higher the earlier; below 0 late."""
 
 
@@ -68,26 +68,26 @@ class MoveClass(IntEnum):
 
 
 @runtime_checkable
-class Classed(Protocol[RatedMove]):
+class HasMoveClass(Protocol[Move_contra]):
     """A game whose moves can be told apart by what they do."""
 
-    def move_class(self, move: RatedMove) -> MoveClass:
+    def move_class(self, move: Move_contra) -> MoveClass:
         """Return the most urgent class that a legal move belongs to."""
 
 
 @runtime_checkable
-class Gridded(Protocol[SomeMove]):
+class GridGame(Protocol[Move_co]):
     """A game of filling the squares of a board, which board patterns can be laid on."""
 
     def grid(self) -> list[str]:
         """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
 
-    def filling(self, row: int, column: int) -> SomeMove | None:
+    def move_at(self, row: int, column: int) -> Move_co | None:
         """Return the legal move that fills a square, counted from 0 at the top left, if any."""
 
 
 @runtime_checkable
-class Patterned(Gridded[SomeMove], Protocol[SomeMove]):
+class HasPatterns(GridGame[Move_co], Protocol[Move_co]):
     """A game that knows patterns of its board and the squares to fill in them.
 
     patterns: as agent.search.patterns reads them. upright: up and down differ on the board.
@@ -98,7 +98,7 @@ class Patterned(Gridded[SomeMove], Protocol[SomeMove]):
 
 
 @runtime_checkable
-class Scaled(Protocol):
+class HasEvaluationScale(Protocol):
     """A game whose evaluations are on a scale of their own.
 
     clear_lead: the value of a clear one: to tree search, in which wins are worth 1 and evaluations
@@ -109,7 +109,7 @@ class Scaled(Protocol):
 
 
 @runtime_checkable
-class Bounded(Protocol):
+class HasValueBounds(Protocol):
     """A game that can tell between which values a position must lie, as B* asks."""
 
     def bounds(self) -> tuple[float, float]:
@@ -120,19 +120,19 @@ class Bounded(Protocol):
 
 
 @runtime_checkable
-class Valued(Protocol):
+class HasTerminalValues(Protocol):
     """A game whose ends have values like those of evaluations, as the leaves of a tree have.
 
     In all other games a win outranks every evaluation, and every evaluation a loss.
     """
 
     @property
-    def whole_values(self) -> bool:
+    def integer_values(self) -> bool:
         """Whether all ends have whole numbers, between which there is nothing to search for."""
 
 
 @runtime_checkable
-class Continued(Game[Move], Protocol[Move]):
+class SupportsQuiescence(Game[Move], Protocol[Move]):
     """A game that says on which moves a leaf is continued beyond the horizon.
 
     This is the heuristic continuation of 'Tema 2: Búsqueda en juegos', in chess quiescence.
@@ -141,26 +141,26 @@ class Continued(Game[Move], Protocol[Move]):
     def forced(self) -> bool:
         """Tell whether the mover may not stand pat, as in check: all moves are then continued."""
 
-    def noisy(self) -> Iterable[Move]:
+    def noisy_moves(self) -> Iterable[Move]:
         """Generate the legal moves worth continuing when the mover may also stand pat."""
 
-    def settled(self) -> float | None:
+    def quick_outcome(self) -> float | None:
         """Return `outcome` as far as it is known without looking for legal moves."""
 
 
 @runtime_checkable
-class Passing(Protocol):
+class SupportsNullMove(Protocol):
     """A game in which a search may pretend that the mover passes, though the rules forbid it."""
 
-    def may_pass(self) -> bool:
+    def allows_null_move(self) -> bool:
         """Tell whether passing makes sense here: not in check, not where it might be best."""
 
-    def pass_turn(self) -> None:
+    def play_null_move(self) -> None:
         """Let the mover pass; `undo` takes it back."""
 
 
 @runtime_checkable
-class Featured(Protocol):
+class HasFeatures(Protocol):
     """A game that can show its position as numbers, to networks."""
 
     def features(self) -> Any:
@@ -168,19 +168,19 @@ class Featured(Protocol):
 
 
 @runtime_checkable
-class Measurable(Protocol):
+class HasNamedFeatures(Protocol):
     """A game that names what is worth knowing of a position, for weights to be learned."""
 
-    def measures(self) -> Mapping[str, float]:
+    def named_features(self) -> Mapping[str, float]:
         """Return numbers from about -1 to 1 by their names, always the same, for the mover."""
 
 
 @runtime_checkable
-class Simulated(Game[Move], Protocol[Move]):
+class SupportsPlayouts(Game[Move], Protocol[Move]):
     """A game that plays the playouts of Monte Carlo tree search itself, faster or better."""
 
     @property
-    def longest_playout(self) -> int:
+    def max_playout_length(self) -> int:
         """The most moves that a playout makes."""
 
     def playout(self, random: Random) -> tuple[float, Sequence[tuple[int, Move]]]:
@@ -189,7 +189,7 @@ class Simulated(Game[Move], Protocol[Move]):
         Return player 0's utility at the end, and who played which moves.
         """
 
-    def sensible(self) -> Iterable[Move]:
+    def candidate_moves(self) -> Iterable[Move]:
         """Generate the legal moves that a tree should hold, at least one while there are any."""
 
 
@@ -197,33 +197,33 @@ CHANCE = 2
 
 
 @runtime_checkable
-class Chance(Game[Move], Protocol[Move]):
+class ChanceGame(Game[Move], Protocol[Move]):
     """A game of chance: at some positions `turn` is CHANCE and the moves are events.
 
     The players need not alternate. A game is over, and a leaf evaluated, only where a player is
     to move.
     """
 
-    def chances(self) -> Iterable[tuple[Move, float]]:
+    def chance_outcomes(self) -> Iterable[tuple[Move, float]]:
         """Generate the events of a position of chance with their probabilities."""
 
 
 @runtime_checkable
-class Symmetric(Protocol):
+class HasSymmetry(Protocol):
     """A game with positions that differ only as a mirror image, or by another symmetry."""
 
     def symmetric_key(self) -> Hashable:
         """Return a key that is equal also for positions that a symmetry maps to each other."""
 
 
-class Written(Game[Move], Protocol[Move]):
+class NotatedGame(Game[Move], Protocol[Move]):
     """A game that can be shown: `str(game)` is the board, on one or more lines without a gap."""
 
     def text(self, move: Move) -> str:
         """Write a legal move in the game's notation: one word, different for every move."""
 
 
-def write_line(game: Written[Move], line: Iterable[Move]) -> list[str]:
+def format_line(game: NotatedGame[Move], line: Iterable[Move]) -> list[str]:
     """Write the moves of a line that begins at the position, which stays as it is."""
     texts = []
     for move in line:
@@ -234,7 +234,7 @@ def write_line(game: Written[Move], line: Iterable[Move]) -> list[str]:
     return texts
 
 
-def find_move(game: Written[Move], text: str) -> Move:
+def parse_move(game: NotatedGame[Move], text: str) -> Move:
     """Return the legal move that is written so; capitals do not matter.
 
     Raises ValueError, naming the legal moves, if there is none.

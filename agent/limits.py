@@ -50,7 +50,7 @@ class SideClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Restriction(Generic[Move]):
+class MoveRestriction(Generic[Move]):
     """Moves that a player may not make in a search's tree, or, if `allowed`, alone may make.
 
     plies: how deep it holds, from 1, the root alone; beyond that he may make all.
@@ -70,7 +70,7 @@ class Limits(Generic[Move]):
     movetime: seconds for this move. clock: the mover's clock; moves_to_go: moves to the next
     time control. infinite, ponder: no answer before `stop` (or, pondering, `ponderhit`).
     search_moves: only these moves at the root, if any are given. restrictions: what holds below
-    the root too, of searches that know of it. owners_after: tell, with each line, whose each point
+    the root too, of searches that know of it. moves_ownership: tell, with each line, whose each point
     will be after its first move, where the search knows.
     """
 
@@ -83,8 +83,8 @@ class Limits(Generic[Move]):
     infinite: bool = False
     ponder: bool = False
     search_moves: tuple[Move, ...] = field(default=())
-    restrictions: tuple[Restriction[Move], ...] = field(default=())
-    owners_after: bool = False
+    restrictions: tuple[MoveRestriction[Move], ...] = field(default=())
+    moves_ownership: bool = False
 
     @property
     def endless(self) -> bool:
@@ -110,7 +110,7 @@ class Info(Generic[Move]):
     prior: how promising the line's move looked before it was tried; the priors of all moves sum
     to 1. lead: by how many points the mover is expected to win, in games that count them. owners:
     whose each point of the board will be, rows from above, from -1, the other's, to 1, the
-    mover's; told with the first line alone. owners_after: the same after the line's first move,
+    mover's; told with the first line alone. moves_ownership: the same after the line's first move,
     where that is asked for. pv_visits: the visits of the position after each move of the line,
     where it is a tree that is searched.
     """
@@ -128,12 +128,12 @@ class Info(Generic[Move]):
     complete: bool = True
     effort: float | None = None
     visits: int = 0
-    expected: float | None = None
-    ahead: float | None = None
+    expected_outcome: float | None = None
+    visit_lead: float | None = None
     prior: float | None = None
     lead: float | None = None
-    owners: tuple[float, ...] | None = None
-    owners_after: tuple[float, ...] | None = None
+    ownership: tuple[float, ...] | None = None
+    moves_ownership: tuple[float, ...] | None = None
     pv_visits: tuple[int, ...] = ()
 
 
@@ -148,8 +148,8 @@ class Progress(Generic[Move]):
     nodes: int = 0
     hashfull: int = 0
     seldepth: int = 0
-    move: Move | None = None
-    number: int = 0
+    current_move: Move | None = None
+    current_move_number: int = 0
     lines: tuple[Info[Move], ...] = ()
 
 
@@ -163,4 +163,4 @@ class Result(Generic[Move]):
     move: Move | None
     ponder: Move | None = None
     info: Info[Move] | None = None
-    meant: float | None = None
+    planned_time: float | None = None

@@ -10,7 +10,7 @@ from agent.limits import Info
 Move = TypeVar("Move")
 
 
-def each_once(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
+def unique_first_moves(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
     """Generate the lines, of those that begin with the same move the first."""
     known: set[tuple[Move, ...]] = set()
     for line in lines:
@@ -19,11 +19,11 @@ def each_once(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
             yield line
 
 
-def cut_short(lines: Iterable[Info[Move]], most: int) -> Iterator[Info[Move]]:
+def merge_interrupted(lines: Iterable[Info[Move]], max_lines: int) -> Iterator[Info[Move]]:
     """Generate so many of the lines of an iteration that was cut short, then of the one before.
 
     They are numbered anew; the first stays complete, if it was searched to its end.
     """
-    for number, line in enumerate(islice(each_once(lines), most), 1):
+    for number, line in enumerate(islice(unique_first_moves(lines), max_lines), 1):
         complete = line.complete if number == 1 else False
         yield replace(line, multipv=number, complete=complete)

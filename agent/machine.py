@@ -21,7 +21,7 @@ def usable_cores() -> int:
         cores = len(os.sched_getaffinity(0))
     else:
         cores = os.cpu_count() or 1
-    return max(int(min(cores, quota())), 1)
+    return max(int(min(cores, cpu_quota())), 1)
 
 
 def lower_priority() -> None:
@@ -37,12 +37,12 @@ def lower_priority() -> None:
         os.nice(5)
 
 
-def quota(root: Path = Path("/")) -> float:
+def cpu_quota(root: Path = Path("/")) -> float:
     """Return how many cores' time the control groups of this process leave it (Linux).
 
     root: where the system's files are.
     """
-    return min((_quota_of(folder) for folder in _control_groups(root, "cpu")), default=inf)
+    return min((_read_cpu_quota(folder) for folder in _control_groups(root, "cpu")), default=inf)
 
 
 def memory_limit(root: Path = Path("/")) -> float:
@@ -50,7 +50,7 @@ def memory_limit(root: Path = Path("/")) -> float:
 
     root: where the system's files are.
     """
-    limits = (_memory_of(folder) for folder in _control_groups(root, "memory"))
+    limits = (_read_memory_limit(folder) for folder in _control_groups(root, "memory"))
     return min(limits, default=inf)
 
 
@@ -72,7 +72,7 @@ def _control_groups(root: Path, controller: str) -> Iterator[Path]:
             yield from (up for up in (group, *group.parents) if up.is_relative_to(top))
 
 
-def _quota_of(folder: Path) -> float:
+def _read_cpu_quota(folder: Path) -> float:
     for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
         try:
             words = " ".join((folder / name).read_text() for name in names).split()
@@ -84,7 +84,7 @@ def _quota_of(folder: Path) -> float:
     return inf
 
 
-def _memory_of(folder: Path) -> float:
+def _read_memory_limit(folder: Path) -> float:
     for name in ("memory.max", "memory.limit_in_bytes"):
         try:
             return int((folder / name).read_text())
@@ -93,7 +93,7 @@ def _memory_of(folder: Path) -> float:
     return inf
 
 
-def processor(root: Path = Path("/")) -> str:
+def cpu_model(root: Path = Path("/")) -> str:
     """Return what the processor calls itself, "" where the system does not tell.
 
     root: where the system's files are.
@@ -113,14 +113,14 @@ def processor(root: Path = Path("/")) -> str:
 def physical_memory() -> float:
     """Return the machine's memory in bytes, infinite where the system does not tell."""
     if sys.platform == "win32":
-        return _physical_memory_of_windows()
+        return _windows_physical_memory()
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
         return inf
 
 
-def _physical_memory_of_windows() -> float:
+def _windows_physical_memory() -> float:
     """Ask GlobalMemoryStatusEx, whose first word of 64 bits has the size of the structure."""
     if sys.platform != "win32":
         return inf

@@ -9,33 +9,33 @@ class MemoryBudget:
     def __init__(self, megabytes: int) -> None:
         self.megabytes = megabytes
         self._lock = threading.Lock()
-        self._taken = 0
+        self._reserved = 0
 
     @property
     def free(self) -> int:
         """How many megabytes nobody has."""
         with self._lock:
-            return max(self.megabytes - self._taken, 0)
+            return max(self.megabytes - self._reserved, 0)
 
-    def change(self, before: int, after: int) -> None:
+    def resize(self, before: int, after: int) -> None:
         """Take `after` megabytes in place of `before`; raises MemoryError if less is free."""
         with self._lock:
-            free = self.megabytes - self._taken
+            free = self.megabytes - self._reserved
             if after - before > max(free, 0):
                 raise MemoryError(
                     f"no {after} MB are free: all sessions have {self.megabytes} MB together; "
                     f"choose {before + max(free, 0)} or less"
                 )
-            self._taken += after - before
+            self._reserved += after - before
 
-    def take(self, wanted: int, least: int) -> int:
+    def reserve(self, wanted: int, minimum: int) -> int:
         """Take what is wanted, or what there is of it, but the least in any case; return it."""
         with self._lock:
-            taken = max(min(wanted, self.megabytes - self._taken), min(least, wanted))
-            self._taken += taken
-            return taken
+            reserved = max(min(wanted, self.megabytes - self._reserved), min(minimum, wanted))
+            self._reserved += reserved
+            return reserved
 
-    def give(self, megabytes: int) -> None:
+    def release(self, megabytes: int) -> None:
         """Give so many megabytes back."""
         with self._lock:
-            self._taken -= megabytes
+            self._reserved -= megabytes

@@ -20,45 +20,45 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
-from agent.border.user_code import message_of
-from agent.clock import Clock
+from agent.border.user_code import error_message
+from agent.clock import SearchClock
 from agent.evaluation import EvaluationError
-from agent.lag import Lag, lag_between
+from agent.lag import LagEstimator, measure_lag
 from agent.limits import Info, Limits, Progress, Result, Score
-from agent.threads.apart import Apart
-from agent.threads.latch import Latch, wait_for_any
-from agent.threads.task_thread import Job, TaskThread
-from agent.threads.turns import Turn, Turns
+from agent.threads.apart import BackgroundCall
+from agent.threads.latch import OneShotEvent, wait_for_any
+from agent.threads.task_thread import Job, SerialExecutor
+from agent.threads.scheduler import ScheduledSearch, SearchScheduler
 
 Position = TypeVar("Position")
-Asked = TypeVar("Asked", contravariant=True)  # a position, for whoever only takes it
+Position_contra = TypeVar("Asked", contravariant=True)  # a position, for whoever only takes it
 Move = TypeVar("Move")
 
 # A search that was stopped ends within a millisecond; if not, see that often what keeps it.
-GLANCE = 0.005
+POLL_INTERVAL_S = 0.005
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ReportInterval:
     """When a long search tells where it stands: seconds to the first report, and between them."""
 
     first: float = 3.0
     every: float = 1.0
 
 
-USUAL_PACE = Pace()
+DEFAULT_REPORT_INTERVAL = ReportInterval()
 
 
-class Searcher(Protocol[Asked, Move]):
+class Searcher(Protocol[Position_contra, Move]):
     """A search that its caller drives: it prints nothing and reads no clock.
 
     A position is a `chess.Board` in chess, in any other game a `Game`.
     """
 
-    def deepen(
-        self, position: Asked, limits: Limits[Move], lines: int = 1, /
+    def search(
+        self, position: Position_contra, limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
         """Search deeper and deeper; yield each iteration's lines, multipv 1..lines in order.
 
@@ -70,7 +70,7 @@ class Searcher(Protocol[Asked, Move]):
         notation. The position is the caller's to give away: nobody else uses it meanwhile.
         """
 
-    def arm(self) -> None:
+    def clear_stop(self) -> None:
         """Reset the stop flag, before a search."""
 
     def stop(self) -> None:
@@ -98,15 +98,15 @@ class Pausable(Protocol):
         """
 
 
-class SearcherAround(Generic[Position, Move]):
+class SearcherWrapper(Generic[Position, Move]):
     """What a searcher around another leaves to that one. searcher: the other."""
 
     def __init__(self, searcher: Searcher[Position, Move]) -> None:
         self.searcher = searcher
 
-    def arm(self) -> None:
+    def clear_stop(self) -> None:
         """Reset the stop flag, before a search."""
-        self.searcher.arm()
+        self.searcher.clear_stop()
 
     def stop(self) -> None:
         """End the search soon."""
@@ -120,14 +120,14 @@ class SearcherAround(Generic[Position, Move]):
         """Tell where the running search stands."""
         return self.searcher.progress()
 
-    def inner(
+    def search_wrapped(
         self, position: Position, limits: Limits[Move], lines: int
     ) -> Generator[Info[Move], None, None]:
         """Have the other one search; to close the generator ends that."""
-        yield from self.searcher.deepen(position, limits, lines)
+        yield from self.searcher.search(position, limits, lines)
 
 
-class PausableAround(SearcherAround[Position, Move]):
+class PausableWrapper(SearcherWrapper[Position, Move]):
     """One around a searcher that can make room for others."""
 
     @property
@@ -140,13 +140,13 @@ class PausableAround(SearcherAround[Position, Move]):
         cast(Pausable, self.searcher).pause(wait)
 
 
-class Source(Protocol[Asked, Move]):
+class SearchBackend(Protocol[Position_contra, Move]):
     """Where a player gets its searcher from, one search at a time."""
 
-    def searcher(self, clock: Clock[Move], stop: Latch, /) -> Searcher[Asked, Move]:
+    def get_searcher(self, clock: SearchClock[Move], stop: OneShotEvent, /) -> Searcher[Position_contra, Move]:
         """Return who searches now. May wait for it, until `stop` or as the clock allows."""
 
-    def give_up(self, thread: threading.Thread, /) -> str | None:
+    def abandon(self, thread: threading.Thread, /) -> str | None:
         """Give up what that thread does with the searcher, if a user's code keeps it.
 
         Return what to tell the user then; the next searcher is another one. From any thread,
@@ -154,10 +154,10 @@ class Source(Protocol[Asked, Move]):
         """
 
 
-class Advisor(Protocol[Asked, Move]):
+class MoveProvider(Protocol[Position_contra, Move]):
     """Who may know the move without a search: an opening book, an endgame table."""
 
-    def advise(self, position: Asked, limits: Limits[Move], lines: int, /) -> Info[Move] | None:
+    def probe(self, position: Position_contra, limits: Limits[Move], lines: int, /) -> Info[Move] | None:
         """Return the line to play, or None where a search is to decide.
 
         Called from the player's thread, never without a legal move; must not take long. lines:
@@ -166,7 +166,7 @@ class Advisor(Protocol[Asked, Move]):
         """
 
 
-class Reader(Protocol[Position, Move]):
+class PositionAdapter(Protocol[Position, Move]):
     """How a player reads the positions of a kind of game."""
 
     def copy(self, position: Position, /) -> Position:
@@ -175,7 +175,7 @@ class Reader(Protocol[Position, Move]):
     def moves(self, position: Position, /) -> Iterable[Move]:
         """Generate the moves that a player chooses among."""
 
-    def end(self, position: Position, /) -> Score:
+    def terminal_score(self, position: Position, /) -> Score:
         """Return the score, for its mover, of a position without a move."""
 
     def follows(self, later: Position, move: Move, earlier: Position, /) -> bool:
@@ -198,11 +198,11 @@ class Listener(Protocol[Move]):
         """Take the answer: the last call of a search."""
 
 
-class PlayerError(Exception):
+class AgentError(Exception):
     """What was asked for cannot be done; the message says why."""
 
 
-class Player(TaskThread, Generic[Position, Move]):
+class Agent(SerialExecutor, Generic[Position, Move]):
     """Plays and does other lengthy work, one thing at a time, in a thread of its own.
 
     overhead: seconds between a result and the clock that times it. patient: use the time that is
@@ -214,32 +214,32 @@ class Player(TaskThread, Generic[Position, Move]):
 
     def __init__(
         self,
-        source: Source[Position, Move],
+        source: SearchBackend[Position, Move],
         listener: Listener[Move],
-        reader: Reader[Position, Move],
+        reader: PositionAdapter[Position, Move],
         overhead: float = 0.010,
-        advisors: Sequence[Advisor[Position, Move]] = (),
-        turns: Turns | None = None,
+        move_providers: Sequence[MoveProvider[Position, Move]] = (),
+        scheduler: SearchScheduler | None = None,
     ) -> None:
         self.overhead = overhead
-        self.patient = False
-        self.thrift = 1.0
+        self.use_full_time = False
+        self.time_factor = 1.0
         self.source = source
         self._listener = listener
         self._reader = reader
-        self._advisors = advisors
-        self._turns = turns
-        self.lag = Lag()
-        self._last: _Thinking[Position, Move] | None = None
+        self._move_providers = move_providers
+        self._scheduler = scheduler
+        self.lag_estimator = LagEstimator()
+        self._last: _SearchRun[Position, Move] | None = None
         super().__init__(lambda error: listener.error(describe(error)), "player")
 
     def go(self, position: Position, limits: Limits[Move], lines: int = 1) -> None:
         """Think about a position, which is copied; what was going on is stopped first."""
-        thinking = self._begin(position, limits, lines, self._listener, USUAL_PACE)
+        thinking = self._start_run(position, limits, lines, self._listener, DEFAULT_REPORT_INTERVAL)
         self.stop()
-        job = Job(thinking.run, lengthy=True, endless=limits.endless)
-        job.ponderhit.then(thinking.clock.start)  # which may come before the search begins
-        self._ask(job)
+        job = Job(thinking.run, long_running=True, endless=limits.endless)
+        job.ponderhit.add_callback(thinking.clock.start)  # which may come before the search begins
+        self._submit(job)
 
     def think(
         self,
@@ -248,67 +248,67 @@ class Player(TaskThread, Generic[Position, Move]):
         limits: Limits[Move],
         lines: int,
         listener: Listener[Move],
-        pace: Pace = USUAL_PACE,
+        report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
     ) -> Result[Move]:
         """Think about a position, which is copied, as a part of a job; return the answer.
 
         listener: told as of a `go`; pace: how often where the search stands. The job may go on
         after a search that its clock has stopped.
         """
-        part = Job(job.work, job.lengthy)
-        job.stop.then(part.stop.set)
-        job.ponderhit.then(part.ponderhit.set)
-        return self._begin(position, limits, lines, listener, pace).run(part)
+        part = Job(job.work, job.long_running)
+        job.stop.add_callback(part.stop.set)
+        job.ponderhit.add_callback(part.ponderhit.set)
+        return self._start_run(position, limits, lines, listener, report_interval).run(part)
 
-    def _begin(
+    def _start_run(
         self,
         position: Position,
         limits: Limits[Move],
         lines: int,
         listener: Listener[Move],
-        pace: Pace,
-    ) -> _Thinking[Position, Move]:
+        report_interval: ReportInterval,
+    ) -> _SearchRun[Position, Move]:
         """Let the clock of a search run."""
         if self._last is not None and (lag := self._last.lag(position, limits)) is not None:
-            self.lag.learn(lag)
+            self.lag_estimator.update(lag)
         reader = self._reader
         position = reader.copy(position)
-        choice = list(islice(limits.search_moves or reader.moves(position), max(lines, 2)))
-        forced = not self.patient and len(choice) < 2
-        overhead = self.overhead + (0.0 if self._turns is None else self._turns.reserve)
-        reserve = self.lag.reserve(limits.clock)
-        clock = Clock(limits, overhead, forced, reserve=reserve, thrift=self.thrift)
-        self._last = _Thinking(
+        root_moves = list(islice(limits.search_moves or reader.moves(position), max(lines, 2)))
+        only_move = not self.use_full_time and len(root_moves) < 2
+        overhead = self.overhead + (0.0 if self._scheduler is None else self._scheduler.reserve)
+        reserve = self.lag_estimator.reserve(limits.clock)
+        clock = SearchClock(limits, overhead, only_move, reserve=reserve, time_factor=self.time_factor)
+        self._last = _SearchRun(
             position,
             limits,
             lines,
-            choice,
+            root_moves,
             clock,
             reader,
             self.source,
             listener,
-            self._advisors,
-            pace,
-            self._turns,
+            self._move_providers,
+            report_interval,
+            self._scheduler,
         )
         return self._last
 
-    def apart(self, job: Job, work: Callable[[], Answer]) -> Answer:
-        """Do work of a job that calls a user's evaluation; raise PlayerError if it is given up."""
-        apart = Apart(work, "apart")
-        if not apart.wait(job.stop) and (message := _end(apart, self.source)):
-            raise PlayerError(message)
+    def run_user_code(self, job: Job, work: Callable[[], Answer]) -> Answer:
+        """Do work of a job that calls a user's evaluation; raise AgentError if it is given up."""
+        apart = BackgroundCall(work, "apart")
+        if not apart.wait(job.stop) and (message := _wait_or_abandon(apart, self.source)):
+            raise AgentError(message)
         return apart.result()
 
     def ponderhit(self) -> None:
         """Go on by the clock: the move that was pondered on has been played."""
-        for job in self.asked():
+        for job in self.pending():
             job.ponderhit.set()
 
     def new_game(self) -> None:
         """Take the next position for one of another game."""
         self._last = None
-        self.lag.new_game()
+        self.lag_estimator.new_game()
 
     def close(self, timeout: float) -> bool:
         """Stop and end the thread; return whether it ended within `timeout` seconds."""
@@ -318,7 +318,7 @@ class Player(TaskThread, Generic[Position, Move]):
         return ended
 
 
-class _Thinking(Generic[Position, Move]):
+class _SearchRun(Generic[Position, Move]):
     """One search, from `go` to its result.
 
     choice: moves to choose among, as many as tell whether there is a choice and how many lines.
@@ -329,32 +329,32 @@ class _Thinking(Generic[Position, Move]):
         position: Position,
         limits: Limits[Move],
         lines: int,
-        choice: Sequence[Move],
-        clock: Clock[Move],
-        reader: Reader[Position, Move],
-        source: Source[Position, Move],
+        root_moves: Sequence[Move],
+        clock: SearchClock[Move],
+        reader: PositionAdapter[Position, Move],
+        source: SearchBackend[Position, Move],
         listener: Listener[Move],
-        advisors: Sequence[Advisor[Position, Move]],
-        pace: Pace,
-        turns: Turns | None,
+        move_providers: Sequence[MoveProvider[Position, Move]],
+        report_interval: ReportInterval,
+        scheduler: SearchScheduler | None,
     ) -> None:
         self.clock = clock
         self._position = position
         self._limits = limits
-        self._choice = choice
-        self._lines = min(lines, len(choice))
+        self._root_moves = root_moves
+        self._lines = min(lines, len(root_moves))
         self._reader = reader
         self._source = source
         self._listener = listener
-        self._advisors = advisors
-        self._pace = pace
-        self._turns = turns
-        self._turn: Turn | None = None
+        self._move_providers = move_providers
+        self._pace = report_interval
+        self._scheduler = scheduler
+        self._scheduled: ScheduledSearch | None = None
         self._searcher: Searcher[Position, Move] | None = None
         self._best: Info[Move] | None = None
         self._last: Info[Move] | None = None
-        self._telling = threading.Lock()
-        self._answering = False
+        self._output_lock = threading.Lock()
+        self._finished = False
         self._result: Result[Move] | None = None
 
     def lag(self, position: Position, limits: Limits[Move]) -> float | None:
@@ -362,131 +362,131 @@ class _Thinking(Generic[Position, Move]):
 
         It does if it is about our next move of the same game, with no time control in between.
         """
-        before, after, meant = self._limits.clock, limits.clock, self.clock.meant
+        before, after, planned_time = self._limits.clock, limits.clock, self.clock.planned_time
         move = None if self._result is None else self._result.move
-        if move is None or before is None or after is None or meant is None:
+        if move is None or before is None or after is None or planned_time is None:
             return None
         if self._limits.infinite or limits.infinite or self._limits.moves_to_go == 1:
             return None
         if not self._reader.follows(position, move, self._position):
             return None
-        return lag_between(before, after, meant)
+        return measure_lag(before, after, planned_time)
 
     def run(self, job: Job) -> Result[Move]:
         """Think and answer, whatever happens."""
-        thinking = Apart(lambda: self._work(job), "search")
+        thinking = BackgroundCall(lambda: self._work(job), "search")
         try:
-            self._watch(job, thinking)
+            self._supervise(job, thinking)
         except Exception as error:  # noqa: BLE001 - whoever listens may fail
             job.stop.set()
-            self._report(describe(error))
-        message = _end(thinking, self._source)
-        if self._turn is not None:
-            self._turn.leave()  # which a search that was given up does not
-        with self._telling:  # a search that was given up is silent from here
-            self._answering = True
+            self._report_error(describe(error))
+        message = _wait_or_abandon(thinking, self._source)
+        if self._scheduled is not None:
+            self._scheduled.release()  # which a search that was given up does not
+        with self._output_lock:  # a search that was given up is silent from here
+            self._finished = True
         if message:
             self._listener.error(message)
             self._last = None
-        self.clock.end()
-        self._result = self._conclude()
+        self.clock.finish()
+        self._result = self._make_result()
         self._listener.result(self._result)
-        if self._turns is not None and self.clock.limited:
-            self._turns.note_lateness(-self.clock.remaining())
+        if self._scheduler is not None and self.clock.limited:
+            self._scheduler.record_lateness(-self.clock.remaining())
         return self._result
 
     def _work(self, job: Job) -> None:
         """Think, and wait with the answer where the protocol says so."""
         try:
             if not self._lines:
-                self._tell(Info(depth=0, score=self._reader.end(self._position), pv=()))
-            elif advice := self._advice():
-                self._tell(replace(advice, time=self.clock.elapsed()))
+                self._report_info(Info(depth=0, score=self._reader.terminal_score(self._position), pv=()))
+            elif advice := self._probe_providers():
+                self._report_info(replace(advice, time=self.clock.elapsed()))
             else:
                 self._think(job)
         except BaseException as error:  # noqa: BLE001 - a user's code may even exit
-            self._report(describe(error))
+            self._report_error(describe(error))
         finally:
-            self._hold(job)
-            self.clock.end()
+            self._wait_to_answer(job)
+            self.clock.finish()
 
-    def _advice(self) -> Info[Move] | None:
+    def _probe_providers(self) -> Info[Move] | None:
         """Return what the first advisor knows; one that fails costs no move, only a message."""
-        for advisor in self._advisors:
+        for advisor in self._move_providers:
             try:
-                if advice := advisor.advise(self._position, self._limits, self._lines):
+                if advice := advisor.probe(self._position, self._limits, self._lines):
                     return advice
             except Exception as error:  # noqa: BLE001 - there is still the search
-                self._report(describe(error))
+                self._report_error(describe(error))
         return None
 
     def _think(self, job: Job) -> None:
-        searcher = self._source.searcher(self.clock, job.stop)
-        searcher.arm()
-        job.stop.then(searcher.stop)
-        if self._turns is None:
+        searcher = self._source.get_searcher(self.clock, job.stop)
+        searcher.clear_stop()
+        job.stop.add_callback(searcher.stop)
+        if self._scheduler is None:
             self._drive(searcher, None)
             return
         threads = searcher.threads if isinstance(searcher, Pausable) else 1
-        turn = self._turns.enter(self.clock, threads, endless=self._limits.endless)
-        self._turn = turn
-        job.stop.then(turn.stop)
+        scheduled = self._scheduler.register(self.clock, threads, endless=self._limits.endless)
+        self._scheduled = scheduled
+        job.stop.add_callback(scheduled.stop)
         if isinstance(searcher, Pausable):
             pausable = searcher
-            turn.pause = lambda: pausable.pause(turn.take)
+            scheduled.pause = lambda: pausable.pause(scheduled.acquire)
         try:
-            if turn.take():
-                self._drive(searcher, turn)
+            if scheduled.acquire():
+                self._drive(searcher, scheduled)
         finally:
-            turn.leave()
+            scheduled.release()
 
-    def _drive(self, searcher: Searcher[Position, Move], turn: Turn | None) -> None:
+    def _drive(self, searcher: Searcher[Position, Move], scheduled: ScheduledSearch | None) -> None:
         """Search until the limits or the clock say that it is enough."""
         self._searcher = searcher
-        for info in searcher.deepen(self._position, self._limits, self._lines):
-            self._tell(replace(info, time=self.clock.elapsed()))
+        for info in searcher.search(self._position, self._limits, self._lines):
+            self._report_info(replace(info, time=self.clock.elapsed()))
             if not info.complete or info.bound or info.multipv < self._lines or not self._best:
                 continue
             best = self._best
-            if turn is not None:
-                self.clock.waited = turn.waited
-            if not self.clock.another_iteration(best.pv[0], best.score, best.effort, best.ahead):
+            if scheduled is not None:
+                self.clock.waited = scheduled.wait_time
+            if not self.clock.should_continue(best.pv[0], best.score, best.effort, best.visit_lead):
                 break
-            if turn is not None and not turn.take():
+            if scheduled is not None and not scheduled.acquire():
                 break
 
-    def _tell(self, info: Info[Move]) -> None:
+    def _report_info(self, info: Info[Move]) -> None:
         """Pass a line on, and remember it if it says what to play, unless it comes too late."""
-        with self._telling:
-            if not self._answering:
-                self._note(info)
+        with self._output_lock:
+            if not self._finished:
+                self._record_info(info)
 
-    def _report(self, message: str) -> None:
+    def _report_error(self, message: str) -> None:
         """Pass on what went wrong, unless it comes too late."""
-        with self._telling:
-            if not self._answering:
+        with self._output_lock:
+            if not self._finished:
                 self._listener.error(message)
                 self._last = None
 
-    def _note(self, info: Info[Move]) -> None:
+    def _record_info(self, info: Info[Move]) -> None:
         if info.multipv == 1 and info.pv and (info.bound != "upperbound" or not self._best):
             self._best = info
         self._last = info
         self._listener.info(info)
 
-    def _hold(self, job: Job) -> None:
+    def _wait_to_answer(self, job: Job) -> None:
         """Wait with the answer where the protocol says so, however early the search is done."""
         if self._limits.infinite:
             wait_for_any(job.stop)
         elif self._limits.ponder:
             wait_for_any(job.stop, job.ponderhit)
 
-    def _conclude(self) -> Result[Move]:
+    def _make_result(self) -> Result[Move]:
         """Make the last line reported the one that is played, with an exact score."""
         best = self._best
         if best is None:
-            move = self._choice[0] if self._choice else None
-            return Result(move, info=self._last, meant=self.clock.meant)
+            move = self._root_moves[0] if self._root_moves else None
+            return Result(move, info=self._last, planned_time=self.clock.planned_time)
         if (self._last is not best or best.bound) and self._searcher is not None:
             now = self._searcher.progress()
             best = replace(
@@ -496,20 +496,20 @@ class _Thinking(Generic[Position, Move]):
                 hashfull=now.hashfull,
                 time=self.clock.elapsed(),
             )
-            self._note(best)
+            self._record_info(best)
         reply = best.pv[1] if len(best.pv) > 1 else None
-        return Result(best.pv[0], reply, best, self.clock.meant)
+        return Result(best.pv[0], reply, best, self.clock.planned_time)
 
-    def _watch(self, job: Job, thinking: Apart[None]) -> None:
+    def _supervise(self, job: Job, thinking: BackgroundCall[None]) -> None:
         """Stop the search at the hard limit; once in a while, tell where it stands.
 
         Returns when the search is over, or stopped.
         """
         wake = threading.Event()
-        for latch in (job.ponderhit, job.stop, thinking.over):
-            latch.then(wake.set)
+        for latch in (job.ponderhit, job.stop, thinking.done):
+            latch.add_callback(wake.set)
         report_at = self._pace.first
-        while not (thinking.over.is_set() or job.stop.is_set()):
+        while not (thinking.done.is_set() or job.stop.is_set()):
             if self.clock.remaining() <= 0.0:
                 job.stop.set()
                 return
@@ -522,19 +522,19 @@ class _Thinking(Generic[Position, Move]):
             wake.clear()
 
 
-def _end(apart: Apart[Any], source: Source[Any, Any]) -> str | None:
+def _wait_or_abandon(apart: BackgroundCall[Any], source: SearchBackend[Any, Any]) -> str | None:
     """Wait until it is over, after a stop; or give it up, and return what to tell the user."""
-    while not apart.wait(timeout=GLANCE):
-        if message := source.give_up(apart.thread):
+    while not apart.wait(timeout=POLL_INTERVAL_S):
+        if message := source.abandon(apart.thread):
             return message
     return None
 
 
 def describe(error: BaseException) -> str:
     """Return the message of an error that was foreseen, type and place too of one that was not."""
-    foreseen = (PlayerError, EvaluationError, MemoryError)
+    foreseen = (AgentError, EvaluationError, MemoryError)
     if isinstance(error, foreseen) and str(error):
         return str(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-    return f"internal error: {type(error).__name__}: {message_of(error)} ({place})"
+    return f"internal error: {type(error).__name__}: {error_message(error)} ({place})"

@@ -18,11 +18,11 @@ import chess
 import numpy as np
 from report import POSITIONS, parser, show
 
-from agent.chess.tree_search import TreeSearch
+from agent.chess.tree_search import MctsSearch
 from agent.evaluation import Evaluation
 from agent.games.chess_batch import ChessBatch
 from agent.limits import Limits
-from kempelen.cli import MATRIX_THREADS
+from kempelen.cli import BLAS_THREADS_VARIABLE
 
 MEGABYTES = 256
 
@@ -53,13 +53,13 @@ def speed(judge: Callable[[ChessBatch], Any], size: int, playouts: int) -> tuple
         return judge(batch)
 
     evaluation = Evaluation("network", python=counted, batch=size)
-    search = TreeSearch(MEGABYTES, evaluation=evaluation)
+    search = MctsSearch(MEGABYTES, evaluation=evaluation)
     seconds = 0.0
     for fen in POSITIONS:
         search.new_game()
-        search.arm()
+        search.clear_stop()
         began = process_time()
-        for _ in search.deepen(chess.Board(fen), Limits(nodes=playouts)):
+        for _ in search.search(chess.Board(fen), Limits(nodes=playouts)):
             pass
         seconds += process_time() - began
     return sum(sizes) / seconds, sum(sizes) / len(sizes)
@@ -72,8 +72,8 @@ def main() -> None:
     arguments.add_argument("--neurons", type=int, default=256, help="(256)")
     arguments.add_argument("--playouts", type=int, default=5_000, help="of each search (5000)")
     chosen = arguments.parse_args()
-    if MATRIX_THREADS not in os.environ:
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {MATRIX_THREADS: "1"})
+    if BLAS_THREADS_VARIABLE not in os.environ:
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {BLAS_THREADS_VARIABLE: "1"})
     judge = network(chosen.neurons)
     speed(judge, 16, 100)  # loaded
     rows = []

@@ -51,12 +51,12 @@ def positions(number: int) -> Iterator[ConnectFour]:
 def run(search: Any, games: list[ConnectFour], depth: int) -> tuple[int, float, list[float]]:
     """Return nodes, seconds, and what each search expects."""
     nodes, seconds, values = 0, 0.0, []
-    list(search.deepen(ConnectFour(), Limits(depth=2)))  # the first takes longer
+    list(search.search(ConnectFour(), Limits(depth=2)))  # the first takes longer
     for game in games:
         search.new_game()
-        search.arm()
+        search.clear_stop()
         began = process_time()
-        *_, last = search.deepen(game, Limits(depth=depth))
+        *_, last = search.search(game, Limits(depth=depth))
         seconds += process_time() - began
         nodes += last.nodes
         values.append(last.expected)

@@ -67,7 +67,7 @@ async def by_web(port: int, asks: list[str], awaited: str) -> None:
             pass
 
 
-async def come_and_go(ports: list[int], times: int) -> None:
+async def open_and_close_sessions(ports: list[int], times: int) -> None:
     """Begin and end so many sessions."""
     for number in range(times):
         asks, awaited = ["uci"], "uciok"
@@ -78,7 +78,7 @@ async def come_and_go(ports: list[int], times: int) -> None:
         await asyncio.wait_for(speak(ports[number % 2], asks, awaited), 60)
 
 
-def left(process: int) -> tuple[float, int, int]:
+def leftovers(process: int) -> tuple[float, int, int]:
     """Return the memory of a process, in MB, and how many files and threads it has."""
     folder = Path(f"/proc/{process}")
     status = (folder / "status").read_text()
@@ -99,9 +99,9 @@ def main() -> int:
         kept = []
         for number in (FIRST, connections // 2, connections):
             done = kept[-1][0] if kept else 0
-            asyncio.run(come_and_go(ports, max(number - done, 0)))
+            asyncio.run(open_and_close_sessions(ports, max(number - done, 0)))
             time.sleep(5)  # the last sessions end, and what they leave is freed
-            found = left(process)
+            found = leftovers(process)
             kept.append((number, found))
             seconds = time.monotonic() - began
             print(f"{number:11} {seconds:8.1f} {found[0]:10.1f} {found[1]:6} {found[2]:8}")

@@ -30,15 +30,15 @@ from children import spawn
 from report import parser, show
 
 from agent.machine import usable_cores
-from tournament.statistics import strength
+from tournament.statistics import estimate_strength
 
 REPOSITORY = Path(__file__).parent.parent
-SIDE = Path(__file__).with_name("duel_side.py")
+ENGINE_SCRIPT = Path(__file__).with_name("duel_side.py")
 REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")  # as duel_side has them
 BEGIN = -1
 OPENING_PLIES = 8
-LEVEL = 90  # centipawns: openings that the first side finds less level are not played
-LONGEST = 400  # plies; a longer game is a draw
+MAX_OPENING_SCORE = 90  # centipawns: openings that the first side finds less level are not played
+MAX_PLIES = 400  # plies; a longer game is a draw
 WON, WON_PLIES = 700, 6  # centipawns that both sides see for so long
 DRAWN, DRAWN_PLIES, DRAWN_FROM = 8, 12, 70
 ONGOING, DRAW, MATED = range(3)
@@ -49,7 +49,7 @@ class Side:
 
     def __init__(self, tree: Path, nodes: int, evaluation: str) -> None:
         self._process = spawn(
-            [sys.executable, str(SIDE), str(nodes), evaluation],
+            [sys.executable, str(ENGINE_SCRIPT), str(nodes), evaluation],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=tree,
@@ -57,7 +57,7 @@ class Side:
         )
         self._read()  # the kernel is there
 
-    def begin(self, fen: str) -> None:
+    def new_game(self, fen: str) -> None:
         """Forget the last game and set up a position."""
         self._ask(BEGIN, fen)
 
@@ -92,9 +92,9 @@ def play(white: Side, black: Side, board: chess.Board) -> int:
     """Play a game from a position; return White's result, 1, 0 or -1."""
     sides = (black, white)
     for side in sides:
-        side.begin(board.fen())
+        side.new_game(board.fen())
     turn, move, lead, level = board.turn, 0, 0, 0
-    for ply in range(LONGEST):
+    for ply in range(MAX_PLIES):
         state, move, score = sides[turn].answer(move)
         if state == DRAW:
             return 0
@@ -129,9 +129,9 @@ def openings(judge: Side, seed: str) -> Iterator[chess.Board]:
             board.push(generator.choice(moves))
         if board.is_game_over() or board.is_check():
             continue
-        judge.begin(board.fen())
+        judge.new_game(board.fen())
         _, _, score = judge.answer(0)
-        if abs(score) <= LEVEL:
+        if abs(score) <= MAX_OPENING_SCORE:
             yield board
 
 
@@ -195,7 +195,7 @@ def main(arguments: argparse.Namespace) -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     by_pairs = [counts[points] for points in range(5)]
-    found = strength(by_pairs)
+    found = estimate_strength(by_pairs)
     elo = f"{found.elo.value:+.0f} +- {found.elo.error:.0f}"
     columns = ("new against old", "games", "pairs by points 0, 1/2, ... 2", "Elo")
     names = (arguments.new, arguments.old)

@@ -14,11 +14,11 @@ import numba
 
 from agent.chess.evaluations import load
 from agent.chess.evaluators import make_evaluator
-from agent.chess.position import advance
+from agent.chess.position import advance_root
 from agent.chess.records import Worker
 from agent.chess.rules import KernelBoard
-from agent.chess.selfplay import _outcome, _Play, _think
-from agent.compiled.kernel import entry
+from agent.chess.selfplay import _outcome, _SelfPlayState, _search_root
+from agent.compiled.kernel import entry_point
 from agent.compiled.record import allocate
 from agent.compiled.table_memory import TableMemory
 
@@ -27,21 +27,21 @@ BEGIN = -1
 TABLE_NODES = 2500  # a megabyte of table for so many nodes a move
 
 
-@entry(numba.int64(Worker, _Play))
-def answer(worker: Worker, play: _Play) -> int:
+@entry_point(numba.int64(Worker, _SelfPlayState))
+def answer(worker: Worker, play: _SelfPlayState) -> int:
     """Make play.move, if there is one; unless that ends the game, find a move and make it."""
     if play.move:
-        advance(worker, play.move)
+        advance_root(worker, play.move)
     outcome = _outcome(worker)
     if outcome == 0:
-        _think(worker, play)
-        advance(worker, play.move)
+        _search_root(worker, play)
+        advance_root(worker, play.move)
     return numba.int64(outcome)
 
 
 def main(nodes: int, evaluation: str) -> None:
     """Serve until standard input ends; the evaluation is named as in the UCI option."""
-    play, _ = allocate(_Play)
+    play, _ = allocate(_SelfPlayState)
     play.nodes = nodes
     table = TableMemory(2 + nodes // TABLE_NODES)
     evaluator = make_evaluator(load(evaluation), False, lambda: None)
@@ -59,7 +59,7 @@ def main(nodes: int, evaluation: str) -> None:
             game = KernelBoard()
             game.load(chess.Board(text.rstrip(b"\0").decode()))
             game.worker["selective"] = 1
-            evaluator.lend(game)
+            evaluator.attach(game)
             game.worker["table"] = table.address
             game.worker["table_clusters"] = table.clusters
             continue

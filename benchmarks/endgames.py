@@ -24,18 +24,18 @@ import chess
 import chess.syzygy
 from report import parser, show
 
-from agent.chess.endgame import Endgame
-from agent.chess.ending_index import EndingKind, ending_named
-from agent.chess.own_tables import OwnTables
-from agent.chess.search import KernelSearch
+from agent.chess.endgame import Tablebases
+from agent.chess.ending_index import EndgameType, endgame_from_name
+from agent.chess.own_tables import BuiltinTablebase
+from agent.chess.search import AlphaBetaSearch
 from agent.limits import Limits
 from openings.tables import open_tables
 
-ENDINGS = ("KBNK", "KQKR", "KBBK")
+ENDGAMES = ("KBNK", "KQKR", "KBBK")
 DEPTH = 8  # where the tables leave a choice
 
 
-def positions(ending: EndingKind, chance: random.Random) -> Iterator[chess.Board]:
+def positions(ending: EndgameType, chance: random.Random) -> Iterator[chess.Board]:
     """Yield random legal positions of an ending, for ever."""
     pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
         chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes
@@ -49,12 +49,12 @@ def positions(ending: EndingKind, chance: random.Random) -> Iterator[chess.Board
             yield board
 
 
-def defend(own: OwnTables, board: chess.Board, chance: random.Random) -> chess.Move:
+def defend(own: BuiltinTablebase, board: chess.Board, chance: random.Random) -> chess.Move:
     """Return a move that delays the mate longest, or one that escapes it."""
     worth = {}
     for move in board.legal_moves:
         board.push(move)
-        value = own.value(board)
+        value = own.probe(board)
         board.pop()
         assert value is not None
         worth[move] = 500 if value == 0 else value + 1000 * (value % 2)
@@ -68,9 +68,9 @@ def is_over(board: chess.Board) -> bool:
 
 
 def win(
-    search: KernelSearch,
+    search: AlphaBetaSearch,
     limits: Limits[chess.Move],
-    own: OwnTables,
+    own: BuiltinTablebase,
     board: chess.Board,
     chance: random.Random,
 ) -> bool:
@@ -79,8 +79,8 @@ def win(
     attacker = board.turn
     while not is_over(board):
         if board.turn == attacker:
-            search.arm()
-            *_, info = search.deepen(board, limits)
+            search.clear_stop()
+            *_, info = search.search(board, limits)
             board.push(info.pv[0])
         else:
             board.push(defend(own, board, chance))
@@ -111,24 +111,24 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()
     tables, problems = open_tables()
-    if problems or any(name not in tables for name in ENDINGS):
+    if problems or any(name not in tables for name in ENDGAMES):
         print(*problems, "build the tables first: kempelen tables build", sep="\n", file=sys.stderr)
         return 2
-    own = OwnTables(tables)
-    search = KernelSearch()
+    own = BuiltinTablebase(tables)
+    search = AlphaBetaSearch()
     limits: Limits[chess.Move] = Limits(depth=DEPTH)
     if arguments.nodes:
         limits = Limits(nodes=arguments.nodes)
     else:
-        search.set_endgame(Endgame(own))
+        search.set_tablebases(Tablebases(own))
     chance = random.Random(arguments.seed)
     rows = []
     failed = False
-    for name in ENDINGS:
+    for name in ENDGAMES:
         starts = (
             board
-            for board in positions(ending_named(name), chance)
-            if board.turn and (own.value(board) or 1) % 2 == 0
+            for board in positions(endgame_from_name(name), chance)
+            if board.turn and (own.probe(board) or 1) % 2 == 0
         )
         began = time.perf_counter()
         games = [
@@ -148,9 +148,9 @@ def main() -> int:
     syzygy = chess.syzygy.open_tablebase(arguments.syzygy) if arguments.syzygy else None
     each = -(-arguments.positions // len(tables.names))
     for name in tables.names:
-        for _, board in zip(range(each), positions(ending_named(name), chance), strict=False):
-            value = own.value(board)
-            if value != own.value_by_moves(board):
+        for _, board in zip(range(each), positions(endgame_from_name(name), chance), strict=False):
+            value = own.probe(board)
+            if value != own.probe_by_moves(board):
                 wrong.append(board.fen())
             if syzygy and outcome(value) != outcome_by(syzygy, board):
                 wrong.append(f"{board.fen()}: another outcome by Syzygy")

@@ -21,7 +21,7 @@ import chess
 from children import spawn
 from report import POSITIONS, parser, show
 
-WORTH = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
+PIECE_VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 ASKED, ANSWERED, VALUE, CHILD_SLEEPS, ENGINE_SLEEPS = range(5)  # words of the shared memory
 POSITION = 512  # bytes before the position
 PAGE = 4096
@@ -32,8 +32,8 @@ def evaluate(board: chess.Board) -> int:
     """Evaluate as the README's first example does."""
     own, enemy = board.turn, not board.turn
     return sum(
-        WORTH[kind] * (len(board.pieces(kind, own)) - len(board.pieces(kind, enemy)))
-        for kind in WORTH
+        PIECE_VALUES[kind] * (len(board.pieces(kind, own)) - len(board.pieces(kind, enemy)))
+        for kind in PIECE_VALUES
     )
 
 
@@ -118,17 +118,17 @@ def main() -> int:
 
     from agent.chess import evaluators
     from agent.chess.records import Position, Worker
-    from agent.chess.search import KernelSearch
+    from agent.chess.search import AlphaBetaSearch
     from agent.compiled.record import dtype_of, offset_of
     from agent.evaluation import Evaluation
     from agent.limits import Limits
-    from agent.threads.apart import Watched
+    from agent.threads.apart import MonitoredFunction
 
     assert LAYOUT.size == dtype_of(Position).itemsize
     positions = offset_of(Worker, "positions")
 
-    def searcher(ask: Callable[[int], int] | None) -> KernelSearch:
-        search = KernelSearch(evaluation=Evaluation("README", python=Watched(evaluate)))
+    def searcher(ask: Callable[[int], int] | None) -> AlphaBetaSearch:
+        search = AlphaBetaSearch(evaluation=Evaluation("README", python=MonitoredFunction(evaluate)))
         if ask is not None:
             call = evaluators._C_TYPE(
                 lambda worker, ply: ask(worker + positions + ply * LAYOUT.size)
@@ -149,7 +149,7 @@ def main() -> int:
                 nodes, began = 0, time.perf_counter()
                 for fen in POSITIONS:
                     search.new_game()
-                    infos = list(search.deepen(chess.Board(fen), Limits(nodes=options.nodes)))
+                    infos = list(search.search(chess.Board(fen), Limits(nodes=options.nodes)))
                     nodes += infos[-1].nodes
                 speeds[name].append(nodes / (time.perf_counter() - began))
     first = statistics.median(next(iter(speeds.values())))

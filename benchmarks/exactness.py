@@ -21,25 +21,25 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from agent.game import Chance, Game
+from agent.game import ChanceGame, Game
 from agent.games import catalogue
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
 from agent.games.tree import evaluate as no_evaluation
 from agent.search.catalogue import algorithms
 from agent.search.minimax import Minimax
-from agent.search.theory import least_leaves
+from agent.search.theory import min_leaves
 
 EXACT = {name: search for name, search in algorithms().items() if search.exact}
 ALL = algorithms()
 BEST_MOVE = ("b-star", "bns")
 TWO_VALUED = ("and-or", "minimax-two-valued")
-LEAST = ("alpha-beta", "alpha-beta-hard", "scout", "pvs", "negascout-1", "negascout-2")
+MINIMAL_LEAF_ALGORITHMS = ("alpha-beta", "alpha-beta-hard", "scout", "pvs", "negascout-1", "negascout-2")
 # How deep a position of each game is searched; others 3 plies.
 DEPTHS = {"chess": 2, "nim": 4, "grundy": 6, "tic-tac-toe": 4, "random-tree": 4, "tree": 4}
 
 
-class Watched(Tree):
+class RecordingTree(Tree):
     """A tree that remembers its leaves in the order in which they are first evaluated."""
 
     def __init__(self, root: Any) -> None:
@@ -56,7 +56,7 @@ class Watched(Tree):
 
 def leaves(name: str, root: Any, depth: int) -> list[Any]:
     """Return the leaves that an algorithm evaluates, in order."""
-    tree = Watched(root)
+    tree = RecordingTree(root)
     EXACT[name](no_evaluation).search(tree, depth)
     return list(tree.visited)
 
@@ -109,9 +109,9 @@ def compare_leaves(root: Any, branching: int, depth: int, found: Counter[str]) -
         "dual-star", root, depth
     ) != leaves("dual-star-mtd", root, depth)
     _, ordered = in_best_order(root)
-    for name in LEAST:
+    for name in MINIMAL_LEAF_ALGORITHMS:
         count = len(leaves(name, ordered, depth))
-        found[f"{name}: not the least leaves in best order"] += count != least_leaves(
+        found[f"{name}: not the least leaves in best order"] += count != min_leaves(
             branching, depth
         )
 
@@ -146,8 +146,8 @@ def main() -> int:
         tree = RandomTree(branching, depth, seed)
         agree(tree, no_evaluation, depth, found)
         compare_leaves(tree._nodes[0], branching, depth, found)
-    for name in catalogue.built_in():
-        if isinstance(catalogue.new_game(name), Chance):
+    for name in catalogue.builtin_names():
+        if isinstance(catalogue.new_game(name), ChanceGame):
             continue
         if sys.stderr.isatty():
             print(name, file=sys.stderr)

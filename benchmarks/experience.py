@@ -23,15 +23,15 @@ from typing import Any
 import chess
 from report import parser, show
 
-from agent.chess.experience import ChessNotation
-from agent.chess.search import KernelSearch
-from agent.experience.memory import Experience
-from agent.experience.searcher import WarySearcher
+from agent.chess.experience import ChessLearningAdapter
+from agent.chess.search import AlphaBetaSearch
+from agent.experience.memory import PositionLearner
+from agent.experience.searcher import PositionLearningSearcher
 from agent.limits import Cp, Info, Limits
 
 OPENING_PLIES = 6
 LEVEL, LEVEL_NODES = 60, 20_000  # centipawns that an opening may be from level, and who says so
-LONGEST = 400  # plies; a longer game is a draw
+MAX_PLIES = 400  # plies; a longer game is a draw
 PARTS = 4
 
 
@@ -39,11 +39,11 @@ class Side:
     """One player: a search of its own, with an experience file or without."""
 
     def __init__(self, file: Path | None) -> None:
-        self._search = KernelSearch(4)
-        self.experience: Experience[chess.Board, chess.Move] | None = None
+        self._search = AlphaBetaSearch(4)
+        self.experience: PositionLearner[chess.Board, chess.Move] | None = None
         if file is not None:
-            self.experience = Experience(ChessNotation())
-            self.experience.use(str(file))
+            self.experience = PositionLearner(ChessLearningAdapter())
+            self.experience.open_file(str(file))
 
     def begin(self) -> None:
         """Forget the last game."""
@@ -56,11 +56,11 @@ class Side:
         searcher: Any = self._search
         if self.experience is not None:
             learned = self.experience
-            self._search.learn_from(learned.by_position_after, learned.order)
-            searcher = WarySearcher(self._search, learned)
-        self._search.arm()
+            self._search.set_learned_moves(learned.by_resulting_position, learned.resulting_positions)
+            searcher = PositionLearningSearcher(self._search, learned)
+        self._search.clear_stop()
         last = None
-        for info in searcher.deepen(board.copy(stack=100), Limits(nodes=nodes)):
+        for info in searcher.search(board.copy(stack=100), Limits(nodes=nodes)):
             if info.pv:
                 last = info
         assert last is not None
@@ -71,7 +71,7 @@ class Side:
     def end(self, points: int) -> None:
         """Learn how the game has ended: 1 for White's win, -1 for Black's."""
         if self.experience is not None:
-            self.experience.conclude(lambda board: points if board.turn else -points)
+            self.experience.record_result(lambda board: points if board.turn else -points)
 
 
 def openings(count: int, seed: int) -> list[str]:
@@ -99,7 +99,7 @@ def play(learner: Side, other: Side, fen: str, white: bool, nodes: int, others: 
     learner.begin()
     other.begin()
     outcome = None
-    for _ in range(LONGEST):
+    for _ in range(MAX_PLIES):
         if (outcome := board.outcome(claim_draw=True)) is not None:
             break
         mine = board.turn == white
@@ -135,7 +135,7 @@ def main(arguments: argparse.Namespace) -> int:
         file = None if arguments.without else Path(name) / "experience.db"
         points = series(arguments, file, starts)
         learned = Side(file).experience
-        lessons = 0 if learned is None else len(learned.by_position_after)
+        lessons = 0 if learned is None else len(learned.by_resulting_position)
     size = max(len(points) // PARTS, 1)
     parts = [100 * sum(points[i : i + size]) / size for i in range(0, size * PARTS, size)]
     gain = f"{parts[-1] - parts[0]:+.1f}"

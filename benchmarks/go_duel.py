@@ -19,15 +19,15 @@ from pathlib import Path
 
 from report import parser, show
 
-from agent.compiled.source import Means
+from agent.compiled.source import SearchConfig
 from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.limits import Limits
-from tournament.statistics import strength
-from training.go_games import MEGABYTES, opening, play
+from tournament.statistics import estimate_strength
+from training.go_games import MEGABYTES, random_opening, play_game
 
 RANDOM_PLIES = 4
-FOREVER = 1 << 40  # playouts, where time decides
+UNLIMITED_PLAYOUTS = 1 << 40  # playouts, where time decides
 
 
 class TimedSearch(GoSearch):
@@ -35,9 +35,9 @@ class TimedSearch(GoSearch):
 
     seconds = 0.0
 
-    def arm(self) -> None:
+    def clear_stop(self) -> None:
         """Allow the next search to run, for so long."""
-        super().arm()
+        super().clear_stop()
         timer = threading.Timer(self.seconds, self.stop)
         timer.daemon = True
         timer.start()
@@ -50,10 +50,10 @@ def settings_of(texts: list[str]) -> dict[str, float]:
 
 def make_search(settings: dict[str, float], seed: int, seconds: float | None) -> GoSearch:
     """Make a side's search for one game."""
-    means = Means(megabytes=MEGABYTES, seed=seed, settings=settings)
+    search_config = SearchConfig(megabytes=MEGABYTES, seed=seed, settings=settings)
     if seconds is None:
-        return GoSearch(means)
-    search = TimedSearch(means)
+        return GoSearch(search_config)
+    search = TimedSearch(search_config)
     search.seconds = seconds
     return search
 
@@ -61,18 +61,18 @@ def make_search(settings: dict[str, float], seed: int, seconds: float | None) ->
 def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str]]:
     """Return the first side's points of a pair, in halves, and the moves of both games."""
     sides = [settings_of(arguments.settings), settings_of(arguments.against)]
-    limits: Limits[int] = Limits(nodes=FOREVER if arguments.time else arguments.playouts)
+    limits: Limits[int] = Limits(nodes=UNLIMITED_PLAYOUTS if arguments.time else arguments.playouts)
     points, texts = 0, []
     for colour in range(2):
         game = Go(arguments.size, arguments.komi)
-        first = opening(arguments.size, RANDOM_PLIES, f"{arguments.seed}/{number}")
+        first = random_opening(arguments.size, RANDOM_PLIES, f"{arguments.seed}/{number}")
         for move in first:
             game.play(move)
         seed = (arguments.seed << 32) + 4 * number + 2 * colour
         searches = [
             make_search(sides[side ^ colour], seed + side, arguments.time) for side in range(2)
         ]
-        moves, result = play(searches, game, limits)
+        moves, result = play_game(searches, game, limits)
         points += 2 * (result == (-1 if colour else 1))
         texts.append(" ".join(map(str, first + moves)))
     return points, texts
@@ -108,7 +108,7 @@ def main(arguments: argparse.Namespace) -> int:
             print(f"\r{2 * len(done)} of {2 * pairs} games", end="", file=sys.stderr)
     counts = Counter(points for points, _ in done.values())
     by_pairs = [counts[points] for points in range(5)]
-    found = strength(by_pairs)
+    found = estimate_strength(by_pairs)
     distinct = len({game for _, games in done.values() for game in games})
     title, _, limit = key.partition(", ")
     columns = ("settings", "games", "distinct", "won", "Elo")

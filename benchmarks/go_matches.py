@@ -23,11 +23,11 @@ from json_ledger import JsonLedger
 from report import parser, show
 
 from agent.go.parts import GO
-from kempelen.console import warm_up
+from kempelen.console import load_kernels
 
 OURS, THEIRS = "ours", "theirs"
 # Limits of time where playouts are the limit, and for GNU Go, which keeps its own time.
-LONG = 600
+MAX_SECONDS = 600
 OTHER = {"black": "white", "white": "black"}
 
 
@@ -46,12 +46,12 @@ def engines(options: argparse.Namespace, seed: int) -> list[str]:
         words += ["--threads", str(options.threads), "--memory", str(options.memory), *more]
         return words + (["--playouts", str(playouts)] if playouts else [])
 
-    seconds = options.seconds or LONG
+    seconds = options.seconds or MAX_SECONDS
     ours = player(OURS, own(seed, options.playouts), seconds, options.margin)
     if options.against == "gnugo":
         rules = "--chinese-rules --positional-superko"
         words = f"{options.gnugo} --mode gtp {rules} --level {options.level} --seed {seed}".split()
-        return [ours, player(THEIRS, words, LONG, LONG)]
+        return [ours, player(THEIRS, words, MAX_SECONDS, MAX_SECONDS)]
     more = ("--algorithm", "mcts") if options.against == "plain" else ()
     theirs = own(seed + 1_000_000, options.their_playouts or options.playouts, *more)
     return [ours, player(THEIRS, theirs, seconds, options.margin)]
@@ -148,7 +148,7 @@ def main() -> int:
     arguments.add_argument("--seed", type=int, default=1, help="of the first pair")
     arguments.add_argument("--ledger", type=Path, metavar="FILE", help="a JSON object a line")
     options = arguments.parse_args()
-    warm_up(GO)
+    load_kernels(GO)
     if options.seconds is None and options.playouts is None:
         arguments.error("no limit: add --seconds or --playouts")
     settings = {

@@ -27,13 +27,13 @@ from json_ledger import JsonLedger
 from report import parser, show
 
 from agent.go.parts import GO
-from kempelen.console import warm_up
+from kempelen.console import load_kernels
 from protocols.gtp import sgf
 from protocols.gtp.rules import read_rules
 
 # By number: a game, and whether GNU Go's verdict of it stands.
 Known = dict[int, tuple[dict[str, Any], bool]]
-LONGEST_GAME = 3  # moves, as a multiple of the points
+MAX_GAME_LENGTH_FACTOR = 3  # moves, as a multiple of the points
 OURS = [sys.executable, "-m", "kempelen.cli", "gtp"]
 COLOURS = ("black", "white")
 LETTERS = "ABCDEFGHJKLMNOPQRST"
@@ -89,7 +89,7 @@ def play(
     game: dict[str, Any] = {"colour": colour_of_ours, "size": size, "komi": komi, "error": ""}
     try:
         while moves[-2:] != ["PASS", "PASS"]:
-            if len(moves) >= LONGEST_GAME * size * size:
+            if len(moves) >= MAX_GAME_LENGTH_FACTOR * size * size:
                 raise ValueError("the game did not end")
             colour = colour_after(moves)
             mover, other = (ours, theirs) if colour == colour_of_ours else (theirs, ours)
@@ -123,7 +123,7 @@ def play_on(theirs: Engine, game: dict[str, Any], level: int) -> None:
     theirs.ask(f"level {level}")
     moves, added = game["moves"].split(), []
     while added[-2:] != ["PASS", "PASS"]:
-        if len(moves) + len(added) >= LONGEST_GAME * game["size"] ** 2:
+        if len(moves) + len(added) >= MAX_GAME_LENGTH_FACTOR * game["size"] ** 2:
             raise ValueError("the game did not end")
         colour = colour_after([*moves, *added])
         move = theirs.ask(f"genmove {colour}").upper()
@@ -135,7 +135,7 @@ def play_on(theirs: Engine, game: dict[str, Any], level: int) -> None:
         game |= written(moves + added)
 
 
-def let_theirs_judge(theirs: Engine, game: dict[str, Any], referee: int | None, level: int) -> None:
+def score_with_gnugo(theirs: Engine, game: dict[str, Any], referee: int | None, level: int) -> None:
     """Note what GNU Go says of the end of a game that it follows; it has its level again then.
 
     referee: its level as the referee, who plays on first; None where it only judges.
@@ -149,7 +149,7 @@ def let_theirs_judge(theirs: Engine, game: dict[str, Any], referee: int | None, 
     theirs.ask(f"level {level}")
 
 
-def let_ours_judge(ours: Engine, game: dict[str, Any]) -> None:
+def score_with_kempelen(ours: Engine, game: dict[str, Any]) -> None:
     """Note what our engine says of the end of a game, and after how many seconds."""
     begin((ours,), game["size"], game["komi"], game["moves"])
     began = time.monotonic()
@@ -180,7 +180,7 @@ def same(first: str, second: str) -> bool:
     return first[:2] == second[:2] and float(first[2:] or 0) == float(second[2:] or 0)
 
 
-def alike(game: dict[str, Any]) -> bool:
+def same_score(game: dict[str, Any]) -> bool:
     """Tell whether both score a game alike, with the same dead stones."""
     return same(game["ours"], game["theirs"]) and game["our_dead"] == game["their_dead"]
 
@@ -196,10 +196,10 @@ def to_sgf(game: dict[str, Any]) -> str:
 
     ours, theirs = set(game["our_dead"]), set(game["their_dead"])
     moves = [(n % 2, place(move)) for n, move in enumerate(game["moves"].split())]
-    record = sgf.Record((size, size), game["komi"], ([], []), 0, moves, RULES.sgf)
+    record = sgf.Record((size, size), game["komi"], ([], []), 0, moves, RULES.sgf_name)
     points = {vertex: place(vertex) for vertex in ours | theirs}
     marks = [
-        f"{mark}{''.join(f'[{sgf.written(points[each], size)}]' for each in sorted(stones))}"
+        f"{mark}{''.join(f'[{sgf.sgf_point(points[each], size)}]' for each in sorted(stones))}"
         for mark, stones in (("TR", ours - theirs), ("SQ", theirs - ours))
         if stones
     ]
@@ -233,9 +233,9 @@ def games_of(
                 size = options.sizes[number % len(options.sizes)]
                 game, judged = play(ours, theirs, colour, size, options.komi), False
             if not game["error"] and not judged:
-                let_theirs_judge(theirs, game, options.referee, options.level)
+                score_with_gnugo(theirs, game, options.referee, options.level)
             if not game["error"]:
-                let_ours_judge(ours, game)
+                score_with_kempelen(ours, game)
             ledger.add(number, game)
             if sys.stderr.isatty():
                 print(f"\r{number + 1} games", end="", file=sys.stderr)
@@ -289,7 +289,7 @@ def main() -> int:
     )
     arguments.add_argument("--sgf", type=Path, metavar="DIR", help="for games judged differently")
     options = arguments.parse_args()
-    warm_up(GO)
+    load_kernels(GO)
     names = ("sizes", "komi", "level", "play", "seconds", "playouts", "seed")
     settings = {"benchmark": "go_scores"} | {name: getattr(options, name) for name in names}
     if options.referee:
@@ -306,7 +306,7 @@ def main() -> int:
         dead = sum(bool(game["their_dead"]) for game in over)
         distinct = len({game["moves"] for game in own})
         rows.append((f"{size}x{size}", len(own), distinct, len(over), dead, scores, stones,
-                     sum(map(alike, over))))  # fmt: skip
+                     sum(map(same_score, over))))  # fmt: skip
     rows.append(("all", *(sum(row[column] for row in rows) for column in range(1, 8))))
     columns = ("board", "games", "distinct", "finished", "with dead stones", "same score",
                "same dead stones", "both")  # fmt: skip
@@ -314,7 +314,7 @@ def main() -> int:
     for number, game in games:
         if game["error"]:
             print(f"game {number}: {game['error']}")
-        elif not alike(game):
+        elif not same_score(game):
             print(f"game {number}, {game['size']}x{game['size']}: {game['ours']} against "
                   f"{game['theirs']}")  # fmt: skip
             if options.sgf:

@@ -17,10 +17,10 @@ from report import parser, show, stockfish
 from agent.games.go import Go
 from agent.go.parts import GO
 from agent.limits import Limits
-from kempelen.console import warm_up
+from kempelen.console import load_kernels
 
 # Kind, size of the board, threads: the aim in playouts a second.
-AIMS = {
+TARGETS = {
     ("light", 9, 1): 60_000,
     ("with knowledge", 9, 1): 22_000,
     ("in the search", 9, 1): 18_000,
@@ -35,30 +35,30 @@ MEGABYTES = 512
 
 def playouts(size: int, seconds: float, heavy: bool) -> float:
     """Return playouts a second from the empty board, without a search."""
-    from agent.go.playout import many_playouts
-    from agent.go.rules import StoneBoard
+    from agent.go.playout import run_playouts
+    from agent.go.rules import KernelBoard
 
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(Go(size))
-    many_playouts(board.worker, BATCH, heavy)
+    run_playouts(board.worker, BATCH, heavy)
     began, done = time.perf_counter(), 0
     while (taken := time.perf_counter() - began) < seconds:
-        many_playouts(board.worker, BATCH, heavy)
+        run_playouts(board.worker, BATCH, heavy)
         done += BATCH
     return done / taken
 
 
 def searching(size: int, threads: int, seconds: float) -> float:
     """Return the playouts a second of the search at the start of a game."""
-    from agent.compiled.source import Means
+    from agent.compiled.source import SearchConfig
     from agent.go.search import GoSearch
 
-    search = GoSearch(Means(threads=threads, megabytes=MEGABYTES, seed=1))
-    list(search.deepen(Go(size), Limits(nodes=BATCH)))
+    search = GoSearch(SearchConfig(threads=threads, megabytes=MEGABYTES, seed=1))
+    list(search.search(Go(size), Limits(nodes=BATCH)))
     search.new_game()
     threading.Timer(seconds, search.stop).start()
     began = time.perf_counter()
-    *_, last = search.deepen(Go(size), Limits())
+    *_, last = search.search(Go(size), Limits())
     return last.nodes / (time.perf_counter() - began)
 
 
@@ -78,7 +78,7 @@ def main() -> int:
     arguments.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
     arguments.add_argument("--sizes", type=int, nargs="+", default=[9, 19])
     options = arguments.parse_args()
-    warm_up(GO)
+    load_kernels(GO)
     native, nodes = stockfish(), []
     found: dict[tuple[str, int, int], float] = {}
     for size in options.sizes:
@@ -94,7 +94,7 @@ def main() -> int:
     scale = statistics.median(nodes) / 1e6 if nodes else float("nan")
     rows = []
     for (kind, size, threads), speed in found.items():
-        aim = AIMS.get((kind, size, threads), float("nan")) * scale
+        aim = TARGETS.get((kind, size, threads), float("nan")) * scale
         if threads == 2:
             aim = TWO_THREADS * found[kind, size, 1]
         rows.append((f"{kind}, {size}x{size}", threads, round(speed), round(aim) if aim == aim

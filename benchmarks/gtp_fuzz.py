@@ -13,13 +13,13 @@ import sys
 import tempfile
 from typing import Any
 
-from nonsense import conversation, lines, options, report
+from nonsense import fuzz_session, lines, options, report
 
 from protocols.gtp.protocol import COMMANDS
 from protocols.gtp.values import parse_line
 
 HEAD = re.compile(r"[=?](\d*)( .*)?")
-WORDS = {
+COMMAND_ARGUMENTS = {
     "boardsize": ("{small}", "{small}", "9", "{small} {small2}", "{small}:{small2}"),
     "rectangular_boardsize": ("{small} {small2}", "{small} 19", "2 {small}", "{small}"),
     "komi": ("{number}", "-0.5", "7.5"),
@@ -101,7 +101,7 @@ def valid_line(rng: random.Random) -> str:
     """Return a line that a front end might send."""
     known = [name for name in COMMANDS if name != "quit"]
     name = rng.choice(FREQUENT if rng.random() < 0.5 else known)
-    line = f"{name} {rng.choice(WORDS.get(name, ('',)))}".strip()
+    line = f"{name} {rng.choice(COMMAND_ARGUMENTS.get(name, ('',)))}".strip()
     line = re.sub(r"\{vertex\}", lambda _: rng.choice("ABCDEFGHJ") + str(rng.randint(1, 7)), line)
     line = line.format(
         small=rng.randint(1, 7),
@@ -133,7 +133,7 @@ def talk(data: list[bytes], game: str, timeout: float) -> dict[str, Any]:
                 file.write(text)
         options = ["--game", game, "--playouts", "4", "--depth", "999" if game == "go" else "1"]
         ids, failures, refused, inside = [], [], 0, False
-        with conversation(["gtp", *options], data, b"quit\n", folder, timeout) as engine:
+        with fuzz_session(["gtp", *options], data, b"quit\n", folder, timeout) as engine:
             for line in engine.heard():
                 if "internal error" in line:
                     failures.append(line)

@@ -28,16 +28,16 @@ from pathlib import Path
 import chess
 from report import parser, show
 
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.limits import Cp, Limits, Mate, Score
-from openings.advisor import BookAdvisor
-from opponents.game_watch import repeating
-from protocols.uci.protocol import Uci
+from openings.advisor import BookProvider
+from opponents.game_watch import repeating_moves
+from protocols.uci.protocol import UciProtocol
 
 SCENARIOS = {"line": 4.0, "draws": 8.0, "weaker": 0.25, "none": 1.0}
 MEGABYTES = 4
-MOST_PLIES = 300
-LOST = 900  # centipawns at which both sides call a game lost
+MAX_PLIES = 300
+RESIGN_SCORE = 900  # centipawns at which both sides call a game lost
 RESULTS = {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2"}
 
 # What the first opponent answers, by the moves so far.
@@ -55,15 +55,15 @@ def value(score: Score) -> int:
     return score.value if isinstance(score, Cp) else 10_000 if score.moves > 0 else -10_000
 
 
-class Planted:
+class HabitOpponent:
     """An opponent with a habit."""
 
     def __init__(self, scenario: str, nodes: int, chance: random.Random) -> None:
         self._scenario = scenario
         self._nodes = round(nodes * SCENARIOS[scenario])
         self._chance = chance
-        self._search = KernelSearch(MEGABYTES)
-        self._book = BookAdvisor(lambda _: None)
+        self._search = AlphaBetaSearch(MEGABYTES)
+        self._book = BookProvider(lambda _: None)
         self.score = 0
 
     def new_game(self) -> None:
@@ -76,31 +76,31 @@ class Planted:
         line = " ".join(move.uci() for move in board.move_stack)
         if self._scenario == "line" and line in FALLS:
             return chess.Move.from_uci(FALLS[line])
-        if self._scenario in ("draws", "weaker") and (moves := list(repeating(board))):
+        if self._scenario in ("draws", "weaker") and (moves := list(repeating_moves(board))):
             return moves[0]
-        if known := self._book.moves(board):
+        if known := self._book.move_probabilities(board):
             moves, weights = zip(*known, strict=True)
             return self._chance.choices(moves, weights)[0]
         nodes = self._nodes
         if self._scenario == "none":
             nodes = round(nodes * self._chance.uniform(0.8, 1.2))
-        self._search.arm()
+        self._search.clear_stop()
         best = None
-        for info in self._search.deepen(board.copy(), Limits(nodes=nodes)):
+        for info in self._search.search(board.copy(), Limits(nodes=nodes)):
             if info.pv and info.bound != "upperbound":
                 best, self.score = info.pv[0], value(info.score)
         assert best is not None
         return best
 
 
-class Ours:
+class UciEngineUnderTest:
     """Our engine, by UCI."""
 
     def __init__(self, nodes: int, file: Path | None, name: str, chance: random.Random) -> None:
         self._nodes = nodes
         self._lines: queue.Queue[str] = queue.Queue()
-        self._uci = Uci("Kempelen", "", self._lines.put, lambda _: None)
-        self._uci.book._chance = chance
+        self._uci = UciProtocol("Kempelen", "", self._lines.put, lambda _: None)
+        self._uci.book._rng = chance
         self.score = 0
         self.say("uci", f"setoption name Hash value {MEGABYTES}")
         if file is not None:
@@ -144,7 +144,7 @@ class Ours:
         self._uci.close(10.0)
 
 
-def play(ours: Ours, other: Planted, colour: chess.Color) -> tuple[float, bool]:
+def play(ours: UciEngineUnderTest, other: HabitOpponent, colour: chess.Color) -> tuple[float, bool]:
     """Play a game; return our points, and whether it was drawn by repeating positions."""
     board = chess.Board()
     other.new_game()
@@ -156,12 +156,12 @@ def play(ours: Ours, other: Planted, colour: chess.Color) -> tuple[float, bool]:
         board.push(move)
         if outcome := board.outcome():
             points = 0.5 if outcome.winner is None else float(outcome.winner == colour)
-        elif board.is_repetition(3) or board.is_fifty_moves() or len(board.move_stack) > MOST_PLIES:
+        elif board.is_repetition(3) or board.is_fifty_moves() or len(board.move_stack) > MAX_PLIES:
             points = 0.5
         elif mover is other and len(board.move_stack) > 12:
-            if ours.score <= -LOST and other.score >= LOST:
+            if ours.score <= -RESIGN_SCORE and other.score >= RESIGN_SCORE:
                 points = 0.0
-            elif ours.score >= LOST and other.score <= -LOST:
+            elif ours.score >= RESIGN_SCORE and other.score <= -RESIGN_SCORE:
                 points = 1.0
     ours.end(RESULTS[points if colour else 1.0 - points])
     return points, board.is_repetition(3)
@@ -169,9 +169,9 @@ def play(ours: Ours, other: Planted, colour: chess.Color) -> tuple[float, bool]:
 
 def run(scenario: str, nodes: int, games: int, seed: int, file: Path | None) -> list[list[float]]:
     """Play all games of one arm; return our points, and whether positions were repeated."""
-    arm = "with" if file else "without"
-    ours = Ours(nodes, file, scenario, random.Random(f"{seed} ours"))
-    other = Planted(scenario, nodes, random.Random(f"{seed} other"))
+    clear_stop = "with" if file else "without"
+    ours = UciEngineUnderTest(nodes, file, scenario, random.Random(f"{seed} ours"))
+    other = HabitOpponent(scenario, nodes, random.Random(f"{seed} other"))
     found: list[list[float]] = []
     began = time.monotonic()
     for number in range(games):
@@ -180,7 +180,7 @@ def run(scenario: str, nodes: int, games: int, seed: int, file: Path | None) -> 
         if (number + 1) % 20 == 0:
             total = sum(each[0] for each in found)
             spent = time.monotonic() - began
-            print(f"{scenario} {arm}: {total:g}/{number + 1} {spent:.0f} s", file=sys.stderr)
+            print(f"{scenario} {clear_stop}: {total:g}/{number + 1} {spent:.0f} s", file=sys.stderr)
     ours.close()
     return found
 

@@ -45,7 +45,7 @@ def ours(name: str, search_name: str, depth: int, **options: Any) -> float:
     game = catalogue.new_game(name)
 
     def run() -> None:
-        search.forget_counts()
+        search.reset_stats()
         search.search(game, depth)
 
     return speed(run, lambda: search.counts.leaves if search_name == "uct" else search.counts.nodes)

@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 from report import parser, show, stockfish
 
-from agent.chess.packed_fen import fens_of
-from training.descent import chance
+from agent.chess.packed_fen import packed_fens
+from training.descent import win_probability
 from training.network_settings import Target
 from training.positions import Dataset, Packed
-from training.returns import returns
-from training.uci_teacher import SEARCH_LIMIT, UciTeacher
+from training.returns import lambda_returns
+from training.uci_teacher import SEARCH_TIMEOUT, UciScorer
 
 Scores = npt.NDArray[np.float64]
 
@@ -37,11 +37,11 @@ COLUMNS = ("scores", "ms a position", "correlation", "difference", "for the move
 def scored(games: Sequence[Packed], command: str, **limits: int) -> tuple[Scores, float]:
     """Return the scores of all positions, and the milliseconds that each took."""
     found = []
-    with UciTeacher(command, {"Hash": "16"}, SEARCH_LIMIT) as teacher:
+    with UciScorer(command, {"Hash": "16"}, SEARCH_TIMEOUT) as teacher:
         began = time.perf_counter()
         for game in games:
             teacher.new_game()
-            found += [teacher.score(*position, **limits)[0] for position in fens_of(game)]
+            found += [teacher.score(*position, **limits)[0] for position in packed_fens(game)]
         seconds = time.perf_counter() - began
     return np.array(found, np.float64), 1000 * seconds / len(found)
 
@@ -53,7 +53,7 @@ def returned(games: Sequence[Packed], scores: Scores, trace_decay: float) -> Sco
     for game, of_game in zip(games, np.split(scores, ends), strict=True):
         changed = game.copy()
         changed["score"] = of_game
-        found.append(returns(changed, trace_decay, TARGET.scale))
+        found.append(lambda_returns(changed, trace_decay, TARGET.scale))
     return np.concatenate(found).astype(np.float64)
 
 
@@ -62,7 +62,7 @@ def compared(scores: Scores, long: Scores) -> list[float]:
     open_ = np.abs(long) <= DECIDED
     near = open_ & (np.abs(scores) <= 2.5 * DECIDED)
     scales = np.arange(0.3, 1.6, 0.05)
-    differences = chance(long[open_], TARGET) - chance(np.outer(scales, scores[open_]), TARGET)
+    differences = win_probability(long[open_], TARGET) - win_probability(np.outer(scales, scores[open_]), TARGET)
     return [
         float(np.corrcoef(scores[near], long[near])[0, 1]),
         float(np.sqrt((differences**2).mean(axis=1)).min()),
@@ -88,7 +88,7 @@ def main() -> None:
     if arguments.engine is None:
         options.error("Stockfish is not installed: name an engine by --engine")
     with Dataset(arguments.file) as dataset:
-        games = [game for _, game in islice(dataset.in_games(), arguments.games) if len(game)]
+        games = [game for _, game in islice(dataset.iter_games(), arguments.games) if len(game)]
     if not games:
         options.error(f"{arguments.file}: there are no positions")
     long, _ = scored(games, arguments.engine, nodes=arguments.nodes)

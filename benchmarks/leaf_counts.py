@@ -19,7 +19,7 @@ from rich.table import Table
 from agent.games.random_tree import RandomTree, evaluate
 from agent.search.catalogue import algorithm
 from agent.search.search import Search
-from agent.search.theory import least_leaves
+from agent.search.theory import min_leaves
 
 PUBLISHED = {
     (2, 10): (63, 315.7, 308, 278, 222.5, 238.9, 175.7),
@@ -31,7 +31,7 @@ PUBLISHED = {
 NAMES = ("alpha-beta", "scout", "negascout-1", "sss-star", "dual-star", "mtd-f")
 
 
-class WatchedTree(RandomTree):
+class RecordingTree(RandomTree):
     """A random tree that remembers which leaves were looked at, in the order of the first look."""
 
     def __init__(self, branching: int, depth: int, seed: int) -> None:
@@ -46,7 +46,7 @@ class WatchedTree(RandomTree):
         return value
 
 
-def leaves(search: Search[int], tree: WatchedTree, depth: int) -> list[Any]:
+def leaves(search: Search[int], tree: RecordingTree, depth: int) -> list[Any]:
     """Return the leaves that a search evaluates, in the order in which it first does."""
     tree.visited.clear()
     search.search(tree, depth)
@@ -59,7 +59,7 @@ def means(branching: int, depth: int, seeds: Iterable[int]) -> Iterator[float]:
     trees = 0
     for seed in seeds:
         trees += 1
-        tree = WatchedTree(branching, depth, seed)
+        tree = RecordingTree(branching, depth, seed)
         value = algorithm("alpha-beta")(evaluate).search(tree, depth).value
         for name in NAMES:
             options = {"first_guess": value} if name == "mtd-f" else {}
@@ -77,7 +77,7 @@ def main() -> int:
     table = Table("b, d", "b^d", "minimum", *NAMES, title="Mean leaves: measured (published)")
     results = []
     for (branching, depth), (least, *published) in PUBLISHED.items():
-        assert least == least_leaves(branching, depth)
+        assert least == min_leaves(branching, depth)
         seeds = track(
             range(arguments.trees),
             f"b={branching} d={depth}",

@@ -17,15 +17,15 @@ import time
 from pathlib import Path
 from random import Random
 
-from kempelen.cli import MATRIX_THREADS
+from kempelen.cli import BLAS_THREADS_VARIABLE
 
-os.environ[MATRIX_THREADS] = "1"  # as in the program, before NumPy is imported
+os.environ[BLAS_THREADS_VARIABLE] = "1"  # as in the program, before NumPy is imported
 
 from agent.games import catalogue
-from agent.search.configuration import read
+from agent.search.configuration import parse
 from agent.search.mtd import MTD
 from agent.search.suiting import WHOLE_WIN
-from training.game_learning import GameLearner, LearningSettings
+from training.game_learning import GameTrainer, GameTrainingSettings
 
 
 def main():
@@ -75,10 +75,10 @@ def main():
 
 def learned(arguments, options):
     """Return the network's file and the processor time that it took."""
-    settings = LearningSettings(
+    settings = GameTrainingSettings(
         game=arguments.game, options=options, steps=arguments.steps, seed=arguments.seed
     )
-    learner = GameLearner(settings)
+    learner = GameTrainer(settings)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     name = "-".join([arguments.game, *map(str, options.values())])
     path = arguments.folder / f"{name}.learned"
@@ -116,7 +116,7 @@ def chooser(text, kind, game, arguments, seed):
         return lambda game: random.choice(list(game.moves()))
     if text == "perfect":
         return lambda game: MTD(kind.evaluate).search(game, 1000).move
-    written = read(f"{text}+playouts={arguments.playouts}")
+    written = parse(f"{text}+playouts={arguments.playouts}")
     search = written.new(game, kind.evaluate, scale=WHOLE_WIN, seed=random.getrandbits(32))
     return lambda game: search.search(game, 1000).move
 

@@ -27,19 +27,19 @@ from report import parser, show
 
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
-from agent.threads.turns import Turns
-from protocols.allowance import Allowance
+from agent.threads.scheduler import SearchScheduler
+from protocols.session_context import SessionContext
 from protocols.permissions import Permissions
 from protocols.pipes import SWITCH_INTERVAL
-from protocols.uci.protocol import Uci
+from protocols.uci.protocol import UciProtocol
 
 MEGABYTE = 1 << 20
 LOADING = 120.0  # seconds, for a kernel that must be compiled first
-LONGEST_GAME = 120  # half-moves; then another begins
+MAX_PLIES = 120  # half-moves; then another begins
 
 
 @dataclass
-class Figures:
+class Measurements:
     """What was counted. seconds: of each answer; nodes: of each search."""
 
     seconds: list[float] = field(default_factory=list)
@@ -57,12 +57,12 @@ class Player:
     def __init__(
         self,
         number: int,
-        allowance: Allowance,
+        session_context: SessionContext,
         milliseconds: int,
     ) -> None:
         self._chance = Random(number)
         self._heard: queue.SimpleQueue[tuple[float, str]] = queue.SimpleQueue()
-        self.uci = Uci("bench", "", self._hear, lambda _: None, allowance=allowance)
+        self.uci = UciProtocol("bench", "", self._hear, lambda _: None, session_context=session_context)
         self._milliseconds = milliseconds
         self._board = chess.Board()
         self._nodes = 0
@@ -81,10 +81,10 @@ class Player:
         while not self._heard.get(timeout=LOADING)[1].startswith(start):
             pass
 
-    def ask(self, figures: Figures) -> None:
+    def ask(self, figures: Measurements) -> None:
         """Judge the last answer, and ask for the next move."""
         self.judge(figures)
-        if self._board.is_game_over() or self._board.ply() > LONGEST_GAME:
+        if self._board.is_game_over() or self._board.ply() > MAX_PLIES:
             self._board.reset()
             self.say("ucinewgame")
         moves = " ".join(move.uci() for move in self._board.move_stack)
@@ -93,7 +93,7 @@ class Player:
         self.say(f"go movetime {self._milliseconds}")
         figures.asked += 1
 
-    def judge(self, figures: Figures) -> None:
+    def judge(self, figures: Measurements) -> None:
         """Take note of what was answered, and reply with a move of chance."""
         if self._asked_at is None:
             return
@@ -144,9 +144,9 @@ def resident() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
 
 
-def play(players: Sequence[Player], options: argparse.Namespace) -> tuple[Figures, int]:
+def play(players: Sequence[Player], options: argparse.Namespace) -> tuple[Measurements, int]:
     """Let all play for a while; return what was counted, and the most threads there were."""
-    figures, chance, most = Figures(), Random(0), 0
+    figures, chance, most = Measurements(), Random(0), 0
     began = time.perf_counter()
     due = [(began + chance.random() * options.every, n) for n in range(len(players))]
     heapify(due)
@@ -179,10 +179,10 @@ def main() -> int:
     options = arguments.parse_args()
     sys.setswitchinterval(SWITCH_INTERVAL)
 
-    turns = Turns(usable_cores())
+    scheduler = SearchScheduler(usable_cores())
     budget = MemoryBudget((options.sessions + 1) * options.hash)
-    allowance = Allowance(Permissions(megabytes=options.hash), turns, budget)
-    first = Player(0, allowance, options.move_time)
+    session_context = SessionContext(Permissions(megabytes=options.hash), scheduler, budget)
+    first = Player(0, session_context, options.move_time)
     for word in ("uci", "setoption name OwnBook value false", "isready"):
         first.say(word)
     first.await_line("readyok")
@@ -191,7 +191,7 @@ def main() -> int:
     alone = resident()
     players = []
     for number in range(1, options.sessions + 1):
-        player = Player(number, allowance, options.move_time)
+        player = Player(number, session_context, options.move_time)
         for word in ("uci", "setoption name OwnBook value false", "isready"):
             player.say(word)
         player.await_line("readyok")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MatchResult:
     """A match from the first player's side; elo and error are None where one side won all."""
 
     wins: int
@@ -38,7 +38,7 @@ def engine(command: list[str] | str, name: str, *entries: str) -> str:
     return ",".join(words)
 
 
-def play(first: str, second: str, games: int, *options: str) -> Outcome:
+def play(first: str, second: str, games: int, *options: str) -> MatchResult:
     """Play a match; raises CalledProcessError if it could not be played to its end."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
@@ -50,7 +50,7 @@ def play(first: str, second: str, games: int, *options: str) -> Outcome:
     rows = json.loads(done.stdout)["summary"]["rows"]
     one, other = sorted(rows, key=lambda row: f"name={row['name']}" not in first.split(","))
     decided = one["error"] is not None and 0 < one["points"] < one["games"]
-    return Outcome(
+    return MatchResult(
         one["wins"],
         one["draws"],
         one["losses"],

@@ -13,9 +13,9 @@ from report import KEMPELEN, parser, show
 
 RANDOM_MOVER = [sys.executable, str(Path(__file__).with_name("random_mover.py"))]
 MCTS = "option.Search=mcts"
-LATE = "margin=5"  # a busy machine is no loss on time
+TIME_MARGIN = "margin=5"  # a busy machine is no loss on time
 # Each player has limits of its own; the match wants one for all.
-ENDS = ("--nodes", "1", "--draw", "movenumber=60,movecount=8,score=10")
+ADJUDICATION_OPTIONS = ("--nodes", "1", "--draw", "movenumber=60,movecount=8,score=10")
 
 # What is measured, by name: the two players.
 MATCHES = {
@@ -28,16 +28,16 @@ MATCHES = {
         engine(KEMPELEN, "tenth", MCTS, "nodes=300"),
     ),
     "0.2 s a move : 0.02 s": (
-        engine(KEMPELEN, "mcts", MCTS, "movetime=0.2", LATE),
-        engine(KEMPELEN, "tenth", MCTS, "movetime=0.02", LATE),
+        engine(KEMPELEN, "mcts", MCTS, "movetime=0.2", TIME_MARGIN),
+        engine(KEMPELEN, "tenth", MCTS, "movetime=0.02", TIME_MARGIN),
     ),
     "0.1 s a move : alpha-beta at 0.1 s": (
-        engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", LATE),
-        engine(KEMPELEN, "alphabeta", "movetime=0.1", LATE),
+        engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", TIME_MARGIN),
+        engine(KEMPELEN, "alphabeta", "movetime=0.1", TIME_MARGIN),
     ),
     "0.1 s a move : with the hand-made evaluation": (
-        engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", LATE),
-        engine(KEMPELEN, "handmade", MCTS, "option.Evaluation=handcrafted", "movetime=0.1", LATE),
+        engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", TIME_MARGIN),
+        engine(KEMPELEN, "handmade", MCTS, "option.Evaluation=handcrafted", "movetime=0.1", TIME_MARGIN),
     ),
 }
 
@@ -51,7 +51,7 @@ def main() -> int:
     rows = []
     for number, (name, players) in enumerate(MATCHES.items(), 1):
         if options.only in (None, number):
-            outcome = play(*players, options.games, *ENDS)
+            outcome = play(*players, options.games, *ADJUDICATION_OPTIONS)
             rows.append((name, outcome.score, outcome.elo_text, outcome.failures))
     columns = ("match", "wins-draws-losses", "Elo", "failures")
     show("Monte Carlo tree search", columns, rows, options.json)

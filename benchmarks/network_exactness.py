@@ -18,16 +18,16 @@ import chess
 import numpy as np
 from random_network import random_network
 
-from agent.chess.network import network_judge
-from agent.chess.network_format import Network, read
-from agent.chess.network_model import evaluate_many
+from agent.chess.network import network_score_function
+from agent.chess.network_format import NnueNetwork, read
+from agent.chess.network_model import evaluate_batch
 from agent.chess.packed import packed_dtype
 from agent.chess.packing import pack, packed_type
 from agent.chess.records import position_at
-from agent.chess.search import KernelSearch
-from agent.chess.tree_search import TreeSearch
+from agent.chess.search import AlphaBetaSearch
+from agent.chess.tree_search import MctsSearch
 from agent.compiled.columns import INT64, adder
-from agent.compiled.native import U64, at_address, outside_table
+from agent.compiled.native import U64, at_address, external_table
 from agent.evaluation import Evaluation
 from agent.limits import Limits
 
@@ -36,16 +36,16 @@ PROMOTING = "8/PPP1k3/8/8/8/8/3K1ppp/8 w - - 0 1"
 
 # Where the next record goes, how many there is room for, and how many there are.
 _PLACES = np.zeros(3, np.uint64)
-_place = outside_table("kempelen_recorded_evaluations", _PLACES)
+_place = external_table("kempelen_recorded_evaluations", _PLACES)
 _count_place = np.array([_PLACES.ctypes.data + 16], np.uint64)
-_count_at = outside_table("kempelen_recorded_count", _count_place)
+_count_at = external_table("kempelen_recorded_count", _count_place)
 _add = adder(INT64)
 _record_at = at_address(packed_type)
 
 
-def recorded(network: Network) -> Evaluation:
+def recorded(network: NnueNetwork) -> Evaluation:
     """Make an evaluation that asks the network, and keeps what was asked and answered."""
-    judge = network_judge(network.neurons)
+    judge = network_score_function(network.neurons)
 
     def evaluate(worker: Any, ply: Any) -> Any:
         value = judge(worker, ply)
@@ -76,24 +76,24 @@ def board(number: int) -> chess.Board:
     return start if any(start.legal_moves) else board(number + 1_000_003)
 
 
-def compare(network: Network, evaluations: int) -> dict[str, int]:
+def compare(network: NnueNetwork, evaluations: int) -> dict[str, int]:
     """Search until so many evaluations are recorded; count those that differ."""
     records = np.zeros(evaluations, packed_dtype)
     _PLACES[:] = records.ctypes.data, evaluations, 0
     evaluation = recorded(network)
     searches = [
-        make(megabytes=16, threads=2, evaluation=evaluation) for make in (KernelSearch, TreeSearch)
+        make(megabytes=16, threads=2, evaluation=evaluation) for make in (AlphaBetaSearch, MctsSearch)
     ]
     number = 0
     while int(_PLACES[2]) < evaluations:
         search = searches[number % 2]
-        search.arm()
-        for _ in search.deepen(board(number), Limits(nodes=NODES)):
+        search.clear_stop()
+        for _ in search.search(board(number), Limits(nodes=NODES)):
             pass
         number += 1
         if sys.stderr.isatty():
             print(f"\r{int(_PLACES[2])} of {evaluations}", end="", file=sys.stderr)
-    expected = np.clip(evaluate_many(network, records), -32000, 32000)
+    expected = np.clip(evaluate_batch(network, records), -32000, 32000)
     return {
         "searches": number,
         "evaluations": evaluations,

@@ -12,7 +12,7 @@ from pathlib import Path
 from random_network import random_network
 from report import parser, show
 
-from agent.chess.bench import nodes_a_second
+from agent.chess.bench import nodes_per_second
 from agent.chess.network_format import read
 from agent.evaluation import HANDCRAFTED, Evaluation
 
@@ -23,10 +23,10 @@ def speeds(evaluations: dict[str, Evaluation], seconds: float, turns: int) -> di
     """Return the median of each evaluation's nodes a second, measured in turns."""
     found: dict[str, list[float]] = {name: [] for name in evaluations}
     for evaluation in evaluations.values():
-        nodes_a_second(0.1, evaluation)  # compiled, or loaded
+        nodes_per_second(0.1, evaluation)  # compiled, or loaded
     for _ in range(turns):
         for name, evaluation in evaluations.items():
-            found[name].append(nodes_a_second(seconds, evaluation))
+            found[name].append(nodes_per_second(seconds, evaluation))
     return {name: statistics.median(values) for name, values in found.items()}
 
 

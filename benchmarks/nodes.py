@@ -5,7 +5,7 @@ python benchmarks/nodes.py --seconds 5
 
 from report import KEMPELEN, POSITIONS, nodes_a_second, parser, show, stockfish
 
-from kempelen.console import warm_up
+from kempelen.console import load_kernels
 
 
 def main() -> int:
@@ -15,7 +15,7 @@ def main() -> int:
     arguments.add_argument("--hash", type=int, default=64, help="MB of table for each engine")
     arguments.add_argument("--evaluation", help="ours, as in the UCI option (default: its)")
     options = arguments.parse_args()
-    warm_up()
+    load_kernels()
     other = stockfish()
     rows = []
     for fen in POSITIONS:

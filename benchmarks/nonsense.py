@@ -61,7 +61,7 @@ def lines(
 
 
 @dataclass
-class Conversation:
+class FuzzSession:
     """An engine that is being talked to; status, seconds and errors are known at its end."""
 
     engine: "subprocess.Popen[bytes]"
@@ -85,18 +85,18 @@ class Conversation:
 
 
 # So many lines are said at once, where there are pauses.
-BREATH = 50
+PAUSE_EVERY = 50
 
 
 @contextmanager
-def conversation(
+def fuzz_session(
     arguments: list[str],
     data: list[bytes],
     ending: bytes,
     folder: str,
     timeout: float,
     pause: float = 0.0,
-) -> Iterator[Conversation]:
+) -> Iterator[FuzzSession]:
     """Start `kempelen` in a folder and say the lines and the ending; kill it after the timeout.
 
     pause: seconds between BREATHs, in which searches come to their ends; 0 says all at once.
@@ -108,13 +108,13 @@ def conversation(
         stderr=subprocess.PIPE,
         cwd=folder,
     )
-    talk = Conversation(engine)
+    talk = FuzzSession(engine)
 
     def read_errors() -> None:
         talk.errors.extend(line.decode(errors="replace") for line in engine.stderr or ())
 
     def say_all() -> None:
-        size = BREATH if pause else max(len(data), 1)
+        size = PAUSE_EVERY if pause else max(len(data), 1)
         for start in range(0, len(data), size):
             talk.say(b"".join(line + b"\n" for line in data[start : start + size]))
             time.sleep(pause)

@@ -17,9 +17,9 @@ import chess.engine
 
 from tournament.engine_settings import EngineSettings
 from tournament.ledger import Ledger
-from tournament.openings import Opening, choose, load
-from tournament.runner import Local, Runner
-from tournament.schedule import due
+from tournament.openings import Opening, select_opening, load_openings
+from tournament.runner import LocalExecutor, Runner
+from tournament.schedule import due_pairs
 from tournament.settings import Settings
 from tournament.time_control import TimeControl
 
@@ -35,28 +35,28 @@ def find_engine() -> str:
 def settings_for(command: str, games: int, nodes: int) -> Settings:
     """Return the match that both play."""
     engine = EngineSettings(command, options={"Hash": 16})
-    return Settings((engine, engine), TimeControl(nodes=nodes), games=games).named()
+    return Settings((engine, engine), TimeControl(nodes=nodes), games=games).with_unique_names()
 
 
 async def with_runner(settings: Settings) -> list[list[str]]:
     """Return the moves of the games that the runner plays."""
     ledger = Ledger()
     ledger.begin(settings, resume=False)
-    await Runner(settings, ledger).run(Local(settings))
+    await Runner(settings, ledger).run(LocalExecutor(settings))
     return [[*r.opening, *(move.move for move in r.moves)] for r in ledger.records()]
 
 
 def with_python_chess(settings: Settings) -> list[list[str]]:
     """Return the moves of the games that a plain loop plays."""
-    openings = load(settings.openings)
+    openings = load_openings(settings.openings)
     played = []
     engines = [chess.engine.SimpleEngine.popen_uci(e.command) for e in settings.engines]
     try:
         for engine in engines:
             engine.configure({"Hash": 16})
-        for pair in due(settings, {}):
+        for pair in due_pairs(settings, {}):
             for game in pair.games:
-                opening = choose(openings, settings, pair.key.round, pair.key.number)
+                opening = select_opening(openings, settings, pair.key.round, pair.key.number)
                 sides = (engines[pair.key.white(game)], engines[pair.key.black(game)])
                 played.append(_one_game(sides, opening, settings.time.nodes, object()))
     finally:

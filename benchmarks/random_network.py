@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from agent.chess.network_format import Network
+from agent.chess.network_format import NnueNetwork
 
 
 def random_network(
     neurons: int = 128, buckets: int = 8, seed: int = 1, manifest: dict[str, Any] | None = None
-) -> Network:
+) -> NnueNetwork:
     """Make one; equal arguments make equal networks."""
     generator = np.random.default_rng(seed)
-    return Network.of(
+    return NnueNetwork.quantize(
         generator.normal(0, 0.1, (768, neurons)),
         generator.normal(0.3, 0.2, neurons),
         generator.normal(0, 0.2, (buckets, 2 * neurons)),

@@ -21,7 +21,7 @@ from typing import IO
 import chess
 from children import end_in_order, spawn
 
-MOST = 2.0
+MAX_EXTRA_MS = 2.0
 KEMPELEN = (sys.executable, "-m", "kempelen.cli")
 START_LIMIT = 60.0
 
@@ -127,7 +127,7 @@ def main() -> int:
     parser.add_argument("--depth", type=int, default=1)
     parser.add_argument("--scheme", choices=("tcp", "tls", "ws", "wss"), default="tcp")
     parser.add_argument(
-        "--most", type=float, default=MOST, help="milliseconds (default: %(default)g)"
+        "--most", type=float, default=MAX_EXTRA_MS, help="milliseconds (default: %(default)g)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from report import parser, show, stockfish
 
-from agent.chess.selfplay_rules import Rules
+from agent.chess.selfplay_rules import SelfPlaySettings
 from training.positions import Dataset
-from training.rescoring import Rescorer, Rescoring
+from training.rescoring import Rescorer, RescoreTask
 from training.selfplay import SelfPlayPlan, generate
 
 
@@ -28,7 +28,7 @@ def children() -> float:
 
 def measure(source: Path, arguments: argparse.Namespace) -> dict[str, float]:
     """Score games until there are so many positions; the engine's start is not counted."""
-    task = Rescoring(source, arguments.engine, arguments.nodes)
+    task = RescoreTask(source, arguments.engine, arguments.nodes)
     before = children()
     task.start().close()
     starting = children() - before
@@ -43,7 +43,7 @@ def measure(source: Path, arguments: argparse.Namespace) -> dict[str, float]:
         if scored >= arguments.positions:
             break
     seconds, ours = time.perf_counter() - began, time.process_time() - used
-    rescorer.teacher.close()
+    rescorer.engine.close()
     theirs = children() - before - starting
     return {
         "positions": scored,
@@ -67,7 +67,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = arguments.source or Path(folder) / "positions"
         if arguments.source is None:
-            plan = SelfPlayPlan(Rules(nodes=100))
+            plan = SelfPlayPlan(SelfPlaySettings(nodes=100))
             list(generate(source, plan, "rescoring", arguments.positions, 1))
         found = measure(source, arguments)
     title = f"{arguments.nodes} nodes a position; milliseconds of processor time"

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from agent.games import catalogue
 from agent.search import configuration
-from kempelen.lab.recorded import record
+from kempelen.lab.recorded import record_search
 from kempelen.lab.recording import Recording
-from kempelen.lab.step import as_page
-from kempelen.lab.subject import Subject
+from kempelen.lab.step import render_page
+from kempelen.lab.subject import SearchProblem
 from tests.browser import Browser, started
 
-WAYS = {
+STEP_ACTIONS = {
     "a step forward": "page.go(page.replay.at + 1)",
     "a step back": "page.go(page.replay.at - 1)",
     "the view moved": "view.centre(17 * round % length)",
@@ -46,15 +46,15 @@ def recorded(algorithm: str, nodes: int) -> Recording:
     kind = catalogue.find("random-tree")
     depth = 4 if algorithm == "minimax" else 5
     game = kind.new(branching=12, depth=depth)
-    at = Subject("random-tree", game, kind.evaluation(), depth, 1)
-    return record(at, configuration.read(algorithm), most=nodes)
+    at = SearchProblem("random-tree", game, kind.evaluation(), depth, 1)
+    return record_search(at, configuration.parse(algorithm), most=nodes)
 
 
 def frames_of(browser: Browser, page: Path, nodes: int, steps: int) -> dict[str, dict[str, float]]:
     """Return the milliseconds of frames on a page, by the way to them."""
     browser.open(page)
     found = {}
-    for way, script in WAYS.items():
+    for way, script in STEP_ACTIONS.items():
         frames = browser.run(TIMED % script, nodes, steps)
         frames.sort()
         last = frames[int(0.99 * len(frames))]
@@ -76,7 +76,7 @@ def main() -> None:
         for algorithm in arguments.algorithm or ("minimax", "sss-star"):
             recording = recorded(algorithm, arguments.nodes)
             page = Path(folder) / f"{algorithm}.html"
-            page.write_text(as_page(recording, "en"), encoding="utf-8")
+            page.write_text(render_page(recording, "en"), encoding="utf-8")
             found = frames_of(browser, page, len(recording.nodes), arguments.steps)
             size = {"nodes": len(recording.nodes), "steps": len(recording.steps)}
             if arguments.json:

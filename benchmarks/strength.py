@@ -28,16 +28,16 @@ from report import KEMPELEN, parser, show
 
 from agent.machine import usable_cores
 from kempelen import __version__
-from kempelen.console import warm_up
+from kempelen.console import load_kernels
 from kempelen.display import Display
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.formats import Format
 from tournament.ledger import LedgerError
 from tournament.ratings import Rating, rate
 from tournament.records import GameRecord
-from tournament.runner import Finish, boards_for, play
+from tournament.runner import RunResult, limit_concurrency, play_tournament
 from tournament.settings import Adjudication, DrawRule, ResignRule, Settings
-from tournament.standings import FAILURES, meetings_of, outcome_of, results_of
+from tournament.standings import FAILURES, pair_scores, outcome_from_record, pair_results
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 
@@ -145,11 +145,11 @@ def gauntlet(opponents: Sequence[Opponent], options: argparse.Namespace) -> Sett
     )
 
 
-async def run(settings: Settings, options: argparse.Namespace) -> tuple[Finish, list[GameRecord]]:
+async def run(settings: Settings, options: argparse.Namespace) -> tuple[RunResult, list[GameRecord]]:
     """Play what the ledger does not hold, and return all games."""
     display = Display()
     try:
-        return await play(
+        return await play_tournament(
             settings,
             ledger=options.ledger,
             resume=True,
@@ -166,7 +166,7 @@ def table(
     """Return a row for each player: its rating and error, and our score against it."""
     names = ["Kempelen", *(opponent.name for opponent in opponents)]
     # The players of a record are numbered as in the gauntlet: ours is the first.
-    meetings = meetings_of(results_of(map(outcome_of, records)))
+    meetings = pair_scores(pair_results(map(outcome_from_record, records)))
     anchors = {opponent.name: opponent.elo for opponent in opponents if opponent.elo is not None}
     ratings = rate(names, meetings, anchors)
     return [row(rating, records, rating.name in anchors) for rating in ratings]
@@ -220,12 +220,12 @@ def main() -> int:
     )
     options = arguments.parse_args()
     if options.concurrency is None:
-        options.concurrency, _ = boards_for(usable_cores(), oversubscribe=False)
+        options.concurrency, _ = limit_concurrency(usable_cores(), oversubscribe=False)
     try:
         opponents = chosen(options.opponents)
         if not opponents:
             raise SettingsError("no opponent is installed: see docs/guide/matches.md")
-        warm_up()
+        load_kernels()
         finish, records = asyncio.run(run(gauntlet(opponents, options), options))
     except (SettingsError, LedgerError) as error:
         print(f"strength: {error}", file=sys.stderr)

@@ -27,40 +27,40 @@ from agent.chess.evaluations import DEFAULT, load
 from agent.chess.evaluators import make_evaluator
 from agent.chess.parameters import _REDUCTIONS, _VALUES, PARAMETERS
 from agent.chess.rules import KernelBoard
-from agent.chess.selfplay import _Play
+from agent.chess.selfplay import _SelfPlayState
 from agent.compiled.record import allocate
 from agent.compiled.table_memory import TableMemory
-from agent.evaluation import digest_of
+from agent.evaluation import evaluation_digest
 from agent.machine import usable_cores
 from tournament.spsa import Spsa, Trial, Tunable
-from tournament.statistics import strength
+from tournament.statistics import estimate_strength
 from tournament.values import SettingsError
 
 Numbers = Mapping[str, int]
 
 TABLES = _VALUES, _REDUCTIONS  # what the kernel reads
 GAIN = 0.006  # three times that of tournament.spsa: some thousand pairs, not ten thousands
-SAVED = 20  # pairs between two writings of the state
+SAVE_EVERY = 20  # pairs between two writings of the state
 
 
 class Player:
     """One side of a duel, as duel.Side: it searches with constants of its own."""
 
     def __init__(self, nodes: int) -> None:
-        self._play, _ = allocate(_Play)
+        self._play, _ = allocate(_SelfPlayState)
         self._play["nodes"] = nodes
         self._table = TableMemory(2 + nodes // TABLE_NODES)
         self._evaluator = make_evaluator(load(DEFAULT), False, lambda: None)
         self._game = KernelBoard()
-        self.take({})
+        self.set_parameters({})
 
-    def take(self, numbers: Numbers) -> None:
+    def set_parameters(self, numbers: Numbers) -> None:
         """Search with these from now on, and with the usual ones of those that are not named."""
         for parameter in PARAMETERS.values():
             parameter.set(numbers.get(parameter.name, parameter.default))
         self._tables = [table.copy() for table in TABLES]
 
-    def begin(self, fen: str) -> None:
+    def new_game(self, fen: str) -> None:
         """Forget the last game and set up a position."""
         self._table.clear()
         self._game = KernelBoard()
@@ -69,7 +69,7 @@ class Player:
         worker["selective"] = 1
         worker["table"] = self._table.address
         worker["table_clusters"] = self._table.clusters
-        self._evaluator.lend(self._game)
+        self._evaluator.attach(self._game)
 
     def answer(self, move: int) -> tuple[int, int, int]:
         """Make the other side's move and one's own; see duel.Side."""
@@ -88,10 +88,10 @@ def play_pair(nodes: int, seed: str, plus: Numbers, minus: Numbers) -> int:
     if not _players:
         _players.extend(Player(nodes) for _ in range(2))
     first, second = _players
-    first.take({})  # whose opinion of openings is always the same
+    first.set_parameters({})  # whose opinion of openings is always the same
     board = next(openings(first, seed))
-    first.take(plus)
-    second.take(minus)
+    first.set_parameters(plus)
+    second.set_parameters(minus)
     return play(first, second, board) - play(second, first, board)
 
 
@@ -139,7 +139,7 @@ def tunable(text: str) -> Tunable:
         raise SystemExit(f"tune_duel: {name} is no constant; there are {', '.join(PARAMETERS)}")
     one = PARAMETERS[name]
     usual = max(abs(one.default) / 10, 0.5)
-    return Tunable(name, one.default, one.least, one.most, float(step) if step else usual, GAIN)
+    return Tunable(name, one.default, one.minimum, one.maximum, float(step) if step else usual, GAIN)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -147,11 +147,11 @@ def main(arguments: argparse.Namespace) -> int:
     made_with: dict[str, str | int | None] = {}  # a check may be made otherwise
     if not arguments.check_only:
         made_with = {"--nodes": arguments.nodes, "--seed": arguments.seed}
-        made_with["evaluation"] = digest_of(DEFAULT)
+        made_with["evaluation"] = evaluation_digest(DEFAULT)
     tunables = [tunable(text) for text in arguments.names or PARAMETERS]
     spsa = Spsa(tunables, arguments.pairs, made_with=made_with)
     try:
-        with spsa.kept_in(arguments.state):
+        with spsa.locked_state(arguments.state):
             return tune(arguments, spsa)
     except SettingsError as error:
         raise SystemExit(f"tune_duel: {error}") from None
@@ -164,7 +164,7 @@ def tune(arguments: argparse.Namespace, spsa: Spsa) -> int:
 
     def learn(trial: Trial, balance: int) -> None:
         spsa.tell(trial, balance)
-        if spsa.told % SAVED == 0 or spsa.told == arguments.pairs:
+        if spsa.told % SAVE_EVERY == 0 or spsa.told == arguments.pairs:
             spsa.save(arguments.state)
 
     def count(trial: Trial, balance: int) -> None:
@@ -180,7 +180,7 @@ def tune(arguments: argparse.Namespace, spsa: Spsa) -> int:
     rows = [(name, str(before[name]), str(value)) for name, value in spsa.values().items()]
     title = f"after {spsa.told} pairs at {arguments.nodes} nodes a move"
     if arguments.check:
-        elo = strength(counts).elo
+        elo = estimate_strength(counts).elo
         title += f"; {elo.value:+.0f} +- {elo.error:.0f} Elo in {2 * arguments.check} games"
     show(title, ("constant", "before", "found"), rows, arguments.json)
     return 0

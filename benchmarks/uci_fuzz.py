@@ -12,10 +12,10 @@ import sys
 import tempfile
 from typing import Any
 
-from nonsense import conversation, lines, options, report
+from nonsense import fuzz_session, lines, options, report
 
 MARKER = "the_end_of_the_nonsense"
-SPOKEN = re.compile(
+VALID_OUTPUT = re.compile(
     r"(id (name|author) .+|option name .+ type .+|uciok|readyok|info .+|bestmove (\(none\)|"
     r"[a-h][1-8][a-h][1-8][qrbn]?)( ponder [a-h][1-8][a-h][1-8][qrbn]?)?|"
     r"\d+ nodes \d+ nps|[a-h][1-8][a-h][1-8][qrbn]?: \d+|Nodes searched: \d+|"
@@ -58,7 +58,7 @@ OPTIONS = (
     "OwnBook value {boolean}",
     "BookFile value missing.bin",
     "BookDepth value {few}",
-    "OwnTables value {boolean}",
+    "BuiltinTablebase value {boolean}",
     "SyzygyPath value nowhere",
     "GaviotaPath value nowhere",
     "ExperienceFile value nowhere/at.all",
@@ -126,11 +126,11 @@ def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
     answers, failures, ready, done = 0, [], False, False
     with (
         tempfile.TemporaryDirectory() as folder,
-        conversation(["uci"], data, ending, folder, timeout) as engine,
+        fuzz_session(["uci"], data, ending, folder, timeout) as engine,
     ):
         for line in engine.heard():
             answers += line.startswith("bestmove")
-            if "internal error" in line or not SPOKEN.fullmatch(line):
+            if "internal error" in line or not VALID_OUTPUT.fullmatch(line):
                 failures.append(line)
             if MARKER in line:
                 done = True

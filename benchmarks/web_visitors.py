@@ -35,7 +35,7 @@ FIRST_PAGE = (
 )  # fmt: skip
 
 
-class Sights:
+class ViewTimes:
     """When each position of each game was sent, first seen, and seen."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Sights:
         self.delays.append(now - began)
 
 
-async def listen(socket: ClientConnection, game: str, sights: Sights) -> None:
+async def listen(socket: ClientConnection, game: str, sights: ViewTimes) -> None:
     """Look on at a game until the connection ends."""
     ply = -1
     async for text in socket:
@@ -61,7 +61,7 @@ async def listen(socket: ClientConnection, game: str, sights: Sights) -> None:
 
 
 async def play(
-    socket: ClientConnection, game: str, sights: Sights, every: float, seed: int, until: float
+    socket: ClientConnection, game: str, sights: ViewTimes, every: float, seed: int, until: float
 ) -> int:
     """Play a game at random, a move every so many seconds; return how many moves were made."""
     chance, made, state = Random(seed), 0, {}
@@ -115,7 +115,7 @@ def first_page(base: str, game: str) -> tuple[float, int]:
 
 async def measure(base: str, process: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """Let all play and look on, and return the figures."""
-    sights = Sights()
+    sights = ViewTimes()
     games = [await asyncio.to_thread(begin, base, 0.1) for _ in range(arguments.players)]
     address = base.replace("http", "ws")
 

@@ -13,19 +13,19 @@ import sys
 import tempfile
 from typing import Any
 
-from nonsense import conversation, lines, options, report
+from nonsense import fuzz_session, lines, options, report
 from uci_fuzz import FENS, MOVES
 
 from protocols.xboard.protocol import COMMANDS
 
 LAST = "the_end_of_the_nonsense"
 MOVE = r"([a-h][1-8][a-h][1-8][qrbn]?|O-O(-O)?)"
-SPOKEN = re.compile(
+VALID_OUTPUT = re.compile(
     rf"feature .+|(Error|Illegal move)( \([^()]*\))?: .*|# .+|tellusererror .+|move {MOVE}|"
     rf"Hint: {MOVE}|pong .*|offer draw|(1-0|0-1|1/2-1/2) \{{.+\}}|-?\d+( -?\d+){{6}}\t.+|"
     rf"stat01: \d+ \d+ \d+ \d+ \d+( {MOVE})?| .+|"
 )
-WORDS = {
+COMMAND_ARGUMENTS = {
     "protover": ("2", "{few}"),
     "accepted": ("ping",),
     "rejected": ("setscore", "debug"),
@@ -58,7 +58,7 @@ WORDS = {
         "UCI_LimitStrength={boolean}",
         "UCI_Elo={number}",
         "Skill Level={few}",
-        "OwnTables={boolean}",
+        "BuiltinTablebase={boolean}",
         "SyzygyPath=nowhere",
         "GaviotaPath=nowhere",
         "ExperienceFile=nowhere/at.all",
@@ -80,7 +80,7 @@ OFTEN = (
 def valid_line(rng: random.Random) -> str:
     """Return a line that a front end might send."""
     name = rng.choice(OFTEN.split() if rng.random() < 0.6 else list(COMMANDS))
-    line = f"{name} {rng.choice(WORDS.get(name, ('',)))}".strip()
+    line = f"{name} {rng.choice(COMMAND_ARGUMENTS.get(name, ('',)))}".strip()
     if name == "usermove" and rng.random() < 0.2:
         line = line.partition(" ")[2]
     return line.format(
@@ -116,11 +116,11 @@ def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
     failures, moves, ready = [], 0, False
     with (
         tempfile.TemporaryDirectory() as folder,
-        conversation(["xboard"], data, ending, folder, timeout, PAUSE) as engine,
+        fuzz_session(["xboard"], data, ending, folder, timeout, PAUSE) as engine,
     ):
         for line in engine.heard():
             moves += line.startswith("move ")
-            if "internal error" in line or not SPOKEN.fullmatch(line):
+            if "internal error" in line or not VALID_OUTPUT.fullmatch(line):
                 failures.append(line)
             if line == f"pong {LAST}":
                 ready = True

@@ -14,42 +14,42 @@ from pathlib import Path
 from rich.console import Console
 
 from agent.border.files import write_atomically
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from agent.border.unwritable import require_writable
 from agent.go.parts import GO
 from agent.machine import usable_cores
-from kempelen.console import complain, progress, warm_up
+from kempelen.console import print_error, progress_bar, load_kernels
 from kempelen.interruption import Interruption
 from kempelen.match import ENGINE_HELP
-from kempelen.numbers import positive
+from kempelen.numbers import positive_int
 from kempelen.pictures import SUFFIXES, PictureError, check_picture, save
 from kempelen.plain_table import PlainTable
-from kempelen.uci_engine import uci_engine
-from tournament.assessments import AssessmentFile
+from kempelen.uci_engine import uci_engine_from
+from tournament.assessments import AnalysisFile
 from tournament.judgement import (
-    FAULTS,
-    SIGNS,
+    BAD_QUALITIES,
+    QUALITY_SYMBOLS,
     GameReview,
-    Grade,
+    MoveQuality,
     ReviewedMove,
-    annotator_of,
-    score_words,
+    annotator_name,
+    format_eval,
 )
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 
 COMMAND = "kempelen analyse"
 # What a search may take beyond its limit, in seconds, before the engine counts as hung.
-PATIENCE = 600.0
+HANG_TIMEOUT = 600.0
 # What a move may take, where nothing is said.
 CHESS_NODES = 200_000
 GO_VISITS = 500
 # More games than this fit into no picture.
-MOST_DRAWN = 20
+MAX_DRAWN_GAMES = 20
 # Moves of the better line that the table shows.
-SHOWN = 4
+SHOWN_LINE_MOVES = 4
 
-Report = Callable[[int], None]
+ProgressCallback = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ class FileReview:
 
     positions: int
     games: int
-    ending: str
-    known: AssessmentFile
-    assess: Callable[[Report], Awaitable[None]]
+    suffix: str
+    assessments: AnalysisFile
+    assess: Callable[[ProgressCallback], Awaitable[None]]
     review: Callable[[int], GameReview]
-    annotated: Callable[[int], str]
+    annotated_game: Callable[[int], str]
 
     def reviews(self) -> list[GameReview]:
         """Return all the games as they stand."""
@@ -84,11 +84,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write the annotated games (.pgn, .sgf), or a picture of the evaluation (.svg, "
         ".png, .pdf); may be given for each",
     )
-    parser.add_argument("--nodes", type=positive, help="nodes a move; of Go, visits")
+    parser.add_argument("--nodes", type=positive_int, help="nodes a move; of Go, visits")
     parser.add_argument("--movetime", type=float, metavar="SECONDS", help="seconds a move")
-    parser.add_argument("--threads", type=positive, default=1, help="of each search (default 1)")
+    parser.add_argument("--threads", type=positive_int, default=1, help="of each search (default 1)")
     parser.add_argument(
-        "--concurrency", type=positive, help="positions at once (default: as many as cores allow)"
+        "--concurrency", type=positive_int, help="positions at once (default: as many as cores allow)"
     )
     parser.add_argument(
         "--engine", metavar="SPEC", help=f"of chess, default: Kempelen; {ENGINE_HELP}"
@@ -101,30 +101,30 @@ def run(arguments: argparse.Namespace) -> int:
     interruption = Interruption()
     try:
         pictures = _check_outputs(arguments)
-        work = _work(arguments)
+        work = _file_review(arguments)
     except (SettingsError, PictureError) as error:
-        complain(error, COMMAND)
+        print_error(error, COMMAND)
         return 2
     problem, status = "", 0
     try:
-        with progress("judging", work.positions) as show:
+        with progress_bar("judging", work.positions) as show:
             asyncio.run(_assess(work, show, interruption))
     except SettingsError as error:
         problem, status = str(error), 2
     except (KeyboardInterrupt, asyncio.CancelledError):
-        problem, status = "interrupted", interruption.status
+        problem, status = "interrupted", interruption.exit_status
     reviews = work.reviews()
     try:
         _write(arguments, work, reviews, pictures)
     except OSError as error:
         problem, status = f"cannot write {error.filename or 'what was found'}: {error.strerror}", 2
     finally:
-        work.known.close(done=not problem)
+        work.assessments.close(done=not problem)
     if problem:
-        kept = work.known.path
+        kept = work.assessments.path
         remedy = f"; the same command goes on from here ({kept})" if kept else ""
-        complain(f"{problem} after {len(work.known)} positions{remedy}", COMMAND)
-        if not len(work.known):
+        print_error(f"{problem} after {len(work.assessments)} positions{remedy}", COMMAND)
+        if not len(work.assessments):
             return status
     if arguments.json:
         print(json.dumps({"file": str(arguments.file), "games": encode(reviews)}))
@@ -133,15 +133,15 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-async def _assess(work: FileReview, show: Report, interruption: Interruption) -> None:
-    interruption.listen()
+async def _assess(work: FileReview, show: ProgressCallback, interruption: Interruption) -> None:
+    interruption.install_handlers()
     await work.assess(show)
 
 
 def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
     """Return the pictures that are asked for; raise for what cannot be written."""
     pictures = []
-    kind = _kind(arguments.file)
+    kind = _game_suffix(arguments.file)
     require_writable(arguments.output, [arguments.file], SettingsError, regular=True)
     for path in arguments.output:
         if path.suffix.lower() in SUFFIXES:
@@ -154,84 +154,84 @@ def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
     return pictures
 
 
-def _kind(path: Path) -> str:
+def _game_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in (".pgn", ".sgf"):
         raise SettingsError(f"{path}: games are in .pgn (chess) or in .sgf (Go)")
     return suffix
 
 
-def _work(arguments: argparse.Namespace) -> FileReview:
+def _file_review(arguments: argparse.Namespace) -> FileReview:
     if arguments.movetime is not None and not 0 < arguments.movetime < math.inf:
         raise SettingsError("--movetime: more than 0 seconds are needed, and an end")
     concurrency = arguments.concurrency or max(1, usable_cores() // arguments.threads)
-    if _kind(arguments.file) == ".sgf":
-        return _work_of_go(arguments, concurrency)
-    return _work_of_chess(arguments, concurrency)
+    if _game_suffix(arguments.file) == ".sgf":
+        return _go_review(arguments, concurrency)
+    return _chess_review(arguments, concurrency)
 
 
-def _work_of_chess(arguments: argparse.Namespace, concurrency: int) -> FileReview:
+def _chess_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
     from tournament import chess_review
 
     scores = chess_review.read_pgn(arguments.file)
-    engine = uci_engine(arguments.engine, "an analysis of chess")
+    engine = uci_engine_from(arguments.engine, "an analysis of chess")
     if arguments.threads > 1:
         engine = dataclasses.replace(
             engine, options={**engine.options, "Threads": arguments.threads}
         )
     limits = _limits(arguments, CHESS_NODES)
-    known = _known(arguments, chess_review.chess_terms(engine, limits))
-    annotator = annotator_of(engine.name, limits, "nodes")
+    assessments = _assessment_file(arguments, chess_review.chess_search_key(engine, limits))
+    annotator = annotator_name(engine.name, limits, "nodes")
     return FileReview(
         positions=sum(len(score.moves) + 1 for score in scores),
         games=len(scores),
-        ending=".pgn",
-        known=known,
-        assess=lambda report: chess_review.assess_chess(
-            scores, engine, limits, known, concurrency=concurrency, report=report
+        suffix=".pgn",
+        assessments=assessments,
+        assess=lambda report: chess_review.analyse_chess(
+            scores, engine, limits, assessments, concurrency=concurrency, report=report
         ),
-        review=lambda number: chess_review.review_chess(scores[number], known),
-        annotated=lambda number: chess_review.annotated_pgn(scores[number], known, annotator),
+        review=lambda number: chess_review.review_chess(scores[number], assessments),
+        annotated_game=lambda number: chess_review.annotated_pgn(scores[number], assessments, annotator),
     )
 
 
-def _work_of_go(arguments: argparse.Namespace, concurrency: int) -> FileReview:
-    from agent.compiled.source import Means
+def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
+    from agent.compiled.source import SearchConfig
     from protocols.analysis.protocol import Settings
-    from protocols.analysis.visits import Searching
+    from protocols.analysis.visits import SearchSettings
     from tournament import go_review
 
     if arguments.engine is not None:
         raise SettingsError("--engine is for chess: games of Go are judged by Kempelen's search")
     scores = go_review.read_sgf(arguments.file)
-    warm_up(GO)
+    load_kernels(GO)
     limits = _limits(arguments, GO_VISITS)
-    searching = Searching(means=Means(threads=arguments.threads))
-    settings = Settings(searching=searching, analysts=min(concurrency, usable_cores()))
-    known = _known(arguments, go_review.go_terms(settings, limits))
-    annotator = annotator_of("Kempelen", limits, "visits")
+    searching = SearchSettings(search_config=SearchConfig(threads=arguments.threads))
+    settings = Settings(search_settings=searching, max_workers=min(concurrency, usable_cores()))
+    assessments = _assessment_file(arguments, go_review.go_search_key(settings, limits))
+    annotator = annotator_name("Kempelen", limits, "visits")
     return FileReview(
         positions=sum(len(score.moves) + 1 for score in scores),
         games=len(scores),
-        ending=".sgf",
-        known=known,
-        assess=lambda report: go_review.assess_go(scores, settings, limits, known, report=report),
-        review=lambda number: go_review.review_go(scores[number], known),
-        annotated=lambda number: go_review.annotated_sgf(scores[number], known, annotator),
+        suffix=".sgf",
+        assessments=assessments,
+        assess=lambda report: go_review.analyse_go(scores, settings, limits, assessments, report=report),
+        review=lambda number: go_review.review_go(scores[number], assessments),
+        annotated_game=lambda number: go_review.annotated_sgf(scores[number], assessments, annotator),
     )
 
 
-def _limits(arguments: argparse.Namespace, usual: int) -> TimeControl:
+def _limits(arguments: argparse.Namespace, default_nodes: int) -> TimeControl:
     nodes = arguments.nodes
     if nodes is None and arguments.movetime is None:
-        nodes = usual
-    return TimeControl(movetime=arguments.movetime, nodes=nodes, patience=PATIENCE)
+        nodes = default_nodes
+    return TimeControl(movetime=arguments.movetime, nodes=nodes, patience=HANG_TIMEOUT)
 
 
-def _known(arguments: argparse.Namespace, terms: str) -> AssessmentFile:
+def _assessment_file(arguments: argparse.Namespace, terms: str) -> AnalysisFile:
     """Return where positions are kept: beside the first file that is to be written, if any."""
     place = next(iter(arguments.output), None)
-    return AssessmentFile(place and place.with_name(f"{place.name}.part"), terms)
+    return AnalysisFile(place and place.with_name(f"{place.name}.part"), terms)
 
 
 def _write(
@@ -242,15 +242,15 @@ def _write(
 ) -> None:
     for path in arguments.output:
         if path in pictures:
-            from kempelen.analyse_picture import figure
+            from kempelen.analyse_picture import review_figure
 
-            shown = [review for review in reviews if review.moves][:MOST_DRAWN]
-            save(figure(shown), path)
+            shown = [review for review in reviews if review.moves][:MAX_DRAWN_GAMES]
+            save(review_figure(shown), path)
         else:
-            text = "".join(work.annotated(number) for number in range(work.games))
+            text = "".join(work.annotated_game(number) for number in range(work.games))
             write_atomically(path, text.encode())
-    if pictures and sum(bool(review.moves) for review in reviews) > MOST_DRAWN:
-        complain(f"the picture shows the first {MOST_DRAWN} games", COMMAND)
+    if pictures and sum(bool(review.moves) for review in reviews) > MAX_DRAWN_GAMES:
+        print_error(f"the picture shows the first {MAX_DRAWN_GAMES} games", COMMAND)
 
 
 def _print(reviews: Sequence[GameReview]) -> None:
@@ -259,32 +259,32 @@ def _print(reviews: Sequence[GameReview]) -> None:
         if not review.moves:
             continue
         console.print(f"{review.number}. {review.title}", markup=False, highlight=False)
-        bad = [move for move in review.moves if move.grade is not Grade.GOOD]
+        bad = [move for move in review.moves if move.grade is not MoveQuality.GOOD]
         if bad:
             table = PlainTable("move", "", "evaluation", "gives away", "better", box=None)
             for move in bad:
                 table.add_row(
-                    _numbered(review, move),
+                    _numbered_move(review, move),
                     str(move.grade),
-                    score_words(move),
+                    format_eval(move),
                     f"{100 * (move.loss or 0):.0f} %",
-                    " ".join(move.line[:SHOWN]),
+                    " ".join(move.line[:SHOWN_LINE_MOVES]),
                 )
             console.print(table)
     console.print(_totals(reviews))
 
 
 def _totals(reviews: Sequence[GameReview]) -> PlainTable:
-    plural = [f"{grade}s".replace("ys", "ies") for grade in FAULTS]
+    plural = [f"{grade}s".replace("ys", "ies") for grade in BAD_QUALITIES]
     table = PlainTable("game", "player", "moves", *plural, "mean loss", box=None)
     for review in reviews:
         for name, tally in zip((review.first, review.second), review.tallies, strict=True):
             counts = (tally.moves, tally.inaccuracies, tally.mistakes, tally.blunders)
             mean = "" if tally.loss is None else f"{100 * tally.loss:.1f} %"
-            table.add_row(str(review.number), plain(name), *map(str, counts), mean)
+            table.add_row(str(review.number), sanitize_line(name), *map(str, counts), mean)
     return table
 
 
-def _numbered(review: GameReview, move: ReviewedMove) -> str:
+def _numbered_move(review: GameReview, move: ReviewedMove) -> str:
     dots = "." if review.game == "go" or move.player == 0 else "..."
-    return f"{move.number}{dots} {move.move}{SIGNS[move.grade]}"
+    return f"{move.number}{dots} {move.move}{QUALITY_SYMBOLS[move.grade]}"

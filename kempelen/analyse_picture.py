@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from tournament.judgement import GameReview, Grade
+from tournament.judgement import GameReview, MoveQuality
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Distinct by shape, for whoever does not see the colours.
 MARKS = {
-    Grade.INACCURACY: ("o", "#b58900"),
-    Grade.MISTAKE: ("s", "#cb4b16"),
-    Grade.BLUNDER: ("X", "#b00020"),
+    MoveQuality.INACCURACY: ("o", "#b58900"),
+    MoveQuality.MISTAKE: ("s", "#cb4b16"),
+    MoveQuality.BLUNDER: ("X", "#b00020"),
 }
 LIGHT, DARK, LINE = "#f4f1ea", "#4a4a4a", "#1f6f8b"
 HEIGHT = 2.6
 # Letters of a name that stand in a title.
-LONGEST_TITLE = 90
+MAX_TITLE_LENGTH = 90
 
 
-def figure(reviews: Sequence[GameReview]) -> Figure:
+def review_figure(reviews: Sequence[GameReview]) -> Figure:
     """Draw games below each other."""
     made = Figure(figsize=(9, max(1, len(reviews)) * HEIGHT), layout="constrained")
     for place, review in enumerate(reviews, 1):
@@ -57,7 +57,7 @@ def _draw(axes: Axes, review: GameReview) -> None:
                 label=f"{grade} ({len(bad)})",
             )
     # A name is text, whatever a formula would begin with.
-    axes.set_title(review.title[:LONGEST_TITLE], fontsize=10, parse_math=False)
+    axes.set_title(review.title[:MAX_TITLE_LENGTH], fontsize=10, parse_math=False)
     axes.set(xlim=(0, max(1, len(review.moves))), ylim=(0, 1))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))

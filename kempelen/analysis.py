@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 
 from agent.machine import usable_cores
 from kempelen import __version__, means_arguments
-from kempelen.console import complain
+from kempelen.console import print_error
 from protocols import pipes
 from protocols.analysis.fields import QueryError
 from protocols.analysis.protocol import AnalysisEngine, Settings
-from protocols.analysis.query import USUAL, Usual, read_settings
-from protocols.analysis.visits import Searching
-from protocols.session import Session
+from protocols.analysis.query import DEFAULTS, QueryDefaults, read_settings
+from protocols.analysis.visits import SearchSettings
+from protocols.session import StdioSession
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 COMMAND = "kempelen analysis"
-VIEWERS = {"black": 0, "white": 1, "side": None}
+PERSPECTIVES = {"black": 0, "white": 1, "side": None}
 # KataGo says so where it is ready; programs that start KataGo may wait for it.
-STARTED = "Started, ready to begin handling requests"
+READY_MESSAGE = "Started, ready to begin handling requests"
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    from kempelen.numbers import positive
+    from kempelen.numbers import positive_int
 
     means_arguments.configure(
         parser,
@@ -37,15 +37,15 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         *("--analysis-threads", "-analysis-threads"),
-        type=positive,
+        type=positive_int,
         default=1,
         metavar="N",
         help="positions at once, no more than there are cores (default: %(default)d)",
     )
     parser.add_argument(
         "--visits",
-        type=positive,
-        default=USUAL.visits,
+        type=positive_int,
+        default=DEFAULTS.visits,
         metavar="N",
         help="of a position, where a query has no maxVisits (default: %(default)d)",
     )
@@ -56,7 +56,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--report-as",
-        choices=VIEWERS,
+        choices=PERSPECTIVES,
         default="black",
         help="whose winning and points are told: side is whoever is to move (default: %(default)s)",
     )
@@ -84,16 +84,16 @@ def run(arguments: Namespace) -> int:
         settings = _settings(arguments)
         AnalysisEngine("", lambda _: None, lambda _: None, settings)  # a trial
     except ValueError as error:
-        complain(error, COMMAND)
+        print_error(error, COMMAND)
         return 2
     for name in ("config", "model", "human_model"):
         if (file := getattr(arguments, name)) is not None:
-            complain(f"-{name.replace('_', '-')} {file} does not apply and is not read", COMMAND)
+            print_error(f"-{name.replace('_', '-')} {file} does not apply and is not read", COMMAND)
 
-    def make(session: Session) -> AnalysisEngine:
-        engine = AnalysisEngine(__version__, session.send, complain, settings)
+    def make(session: StdioSession) -> AnalysisEngine:
+        engine = AnalysisEngine(__version__, session.send, print_error, settings)
         if arguments.config is not None or arguments.model is not None:
-            complain(STARTED, COMMAND)
+            print_error(READY_MESSAGE, COMMAND)
         return engine
 
     return pipes.serve(make)
@@ -102,24 +102,24 @@ def run(arguments: Namespace) -> int:
 def _settings(arguments: Namespace) -> Settings:
     cores = usable_cores()
     if arguments.analysis_threads > cores:
-        complain(f"{cores} positions are analysed at once, as there are {cores} cores", COMMAND)
+        print_error(f"{cores} positions are analysed at once, as there are {cores} cores", COMMAND)
     return Settings(
-        usual=_usual(arguments),
-        searching=Searching(arguments.algorithm, means_arguments.means(arguments)),
-        analysts=min(arguments.analysis_threads, cores),
+        defaults=_query_defaults(arguments),
+        search_settings=SearchSettings(arguments.algorithm, means_arguments.resources_from(arguments)),
+        max_workers=min(arguments.analysis_threads, cores),
         wait=not arguments.quit_without_waiting,
     )
 
 
-def _usual(arguments: Namespace) -> Usual:
+def _query_defaults(arguments: Namespace) -> QueryDefaults:
     """Return what holds where queries do not say, by our flags and then KataGo's."""
-    usual = Usual(visits=arguments.visits, viewer=VIEWERS[arguments.report_as])
+    defaults = QueryDefaults(visits=arguments.visits, perspective=PERSPECTIVES[arguments.report_as])
     pairs = [pair for text in arguments.override_config for pair in text.split(",")]
     settings = {name.strip(): value.strip() for name, _, value in (p.partition("=") for p in pairs)}
     try:
-        visits, seconds, viewer, unknown = read_settings(settings, usual)
+        visits, seconds, perspective, unknown = read_settings(settings, defaults)
     except QueryError as error:
         raise ValueError(f"-override-config: {error}") from None
     if unknown:
-        complain(f"-override-config: {', '.join(unknown)} does not apply", COMMAND)
-    return Usual(visits, seconds, viewer)
+        print_error(f"-override-config: {', '.join(unknown)} does not apply", COMMAND)
+    return QueryDefaults(visits, seconds, perspective)

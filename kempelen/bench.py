@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kempelen.console import complain, warm_up, with_progress
-from kempelen.numbers import positive
+from kempelen.console import print_error, load_kernels, with_progress
+from kempelen.numbers import positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--depth", type=positive, help="plies to search each position")
+    parser.add_argument("--depth", type=positive_int, help="plies to search each position")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
     """Search; the last line is `N nodes M nps`. The status is 2 without the default evaluation."""
-    warm_up()
+    load_kernels()
     from agent.chess import bench
     from agent.evaluation import EvaluationError
 
@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
             nodes += info.nodes
             seconds += info.time
     except EvaluationError as error:
-        complain(error, "kempelen bench")
+        print_error(error, "kempelen bench")
         return 2
     speed = int(nodes / seconds)
     if arguments.json:

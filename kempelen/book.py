@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kempelen.console import complain, progress, warm_up, with_progress
-from kempelen.numbers import positive, up_to
+from kempelen.console import print_error, progress_bar, load_kernels, with_progress
+from kempelen.numbers import positive_int, int_up_to
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
     from agent.limits import Info, Score
     from openings import games
-    from openings.growing import Grower
+    from openings.growing import BookExtender
     from openings.polyglot import Entry
 
 # The depths and the loss, in centipawns, at which `check` suspects a move and finds fault.
-DEPTH = 10
-CONFIRM = 18
-MARGIN = 150
+DEFAULT_DEPTH = 10
+DEFAULT_CONFIRM_DEPTH = 18
+DEFAULT_MARGIN = 150
 # Of `extend`: how much is learned unless something else is asked for, and how often it is saved.
-POSITIONS = 100
-NODES = 50_000
-SAVE_EVERY = 10.0
+DEFAULT_POSITIONS = 100
+DEFAULT_NODES = 50_000
+SAVE_INTERVAL = 10.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -58,20 +58,20 @@ def configure(parser: ArgumentParser) -> None:
     prune = actions.add_parser("prune", help="leave out moves that are hardly played")
     prune.add_argument("book", type=Path, metavar="BOOK")
     prune.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
-    prune.add_argument("--best", type=positive, help="keep so many moves of a position")
-    prune.add_argument("--min-share", type=_percent, default=0.0, help="percent of all weights")
+    prune.add_argument("--best", type=positive_int, help="keep so many moves of a position")
+    prune.add_argument("--min-share", type=_parse_percent, default=0.0, help="percent of all weights")
     prune.set_defaults(act=_prune)
     check = actions.add_parser("check", help="search every move of a book for one that loses")
     check.add_argument("book", type=Path, nargs="?", default=SHIPPED_BOOK, metavar="BOOK")
-    check.add_argument("--depth", type=positive, default=DEPTH, help="plies to search")
+    check.add_argument("--depth", type=positive_int, default=DEFAULT_DEPTH, help="plies to search")
     check.add_argument(
-        "--margin", type=positive, default=MARGIN, help="centipawns that may be lost"
+        "--margin", type=positive_int, default=DEFAULT_MARGIN, help="centipawns that may be lost"
     )
     check.add_argument(
         "--confirm",
-        type=positive,
-        default=CONFIRM,
-        help=f"plies to search again what seems to lose (default {CONFIRM})",
+        type=positive_int,
+        default=DEFAULT_CONFIRM_DEPTH,
+        help=f"plies to search again what seems to lose (default {DEFAULT_CONFIRM_DEPTH})",
     )
     check.set_defaults(act=_check)
     extend = actions.add_parser("extend", help="grow a book by self-play and search where it ends")
@@ -91,17 +91,17 @@ def _configure_build(build: ArgumentParser) -> None:
     )
     build.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
     games = build.add_argument_group("games (PGN)")
-    games.add_argument("--depth", type=positive, default=24, help="plies of a game (default 24)")
+    games.add_argument("--depth", type=positive_int, default=24, help="plies of a game (default 24)")
     games.add_argument(
         "--min-games",
-        type=positive,
+        type=positive_int,
         default=3,
         help="leave out moves played less often (default 3)",
     )
-    games.add_argument("--min-elo", type=positive, help="of both players")
+    games.add_argument("--min-elo", type=positive_int, help="of both players")
     games.add_argument("--player", default="", metavar="NAME", help="only this player's moves")
     for name, word in (("--since", "not before"), ("--until", "not after")):
-        games.add_argument(name, type=_date, metavar="DATE", help=f"{word} YYYY.MM.DD")
+        games.add_argument(name, type=_parse_date, metavar="DATE", help=f"{word} YYYY.MM.DD")
     build.add_argument(
         "--min-score", type=int, metavar="CP", help="EPD: leave out positions of a lower ce"
     )
@@ -121,15 +121,15 @@ def _configure_extend(extend: ArgumentParser) -> None:
         "work goes on from it",
     )
     extend.add_argument(
-        "--positions", type=positive, default=POSITIONS, help=f"to learn (default {POSITIONS})"
+        "--positions", type=positive_int, default=DEFAULT_POSITIONS, help=f"to learn (default {DEFAULT_POSITIONS})"
     )
     extend.add_argument(
-        "--nodes", type=positive, default=NODES, help=f"for each position (default {NODES})"
+        "--nodes", type=positive_int, default=DEFAULT_NODES, help=f"for each position (default {DEFAULT_NODES})"
     )
-    extend.add_argument("--time", type=positive, metavar="SECONDS", help="stop after so long")
-    extend.add_argument("--depth", type=positive, default=30, help="plies at most (default 30)")
+    extend.add_argument("--time", type=positive_int, metavar="SECONDS", help="stop after so long")
+    extend.add_argument("--depth", type=positive_int, default=30, help="plies at most (default 30)")
     extend.add_argument(
-        "--margin", type=positive, default=30, help="centipawns that a move may be worse by"
+        "--margin", type=positive_int, default=30, help="centipawns that a move may be worse by"
     )
     extend.add_argument("--seed", type=int, help="for the same book each time")
     extend.set_defaults(act=_extend)
@@ -145,20 +145,20 @@ def run(arguments: Namespace) -> int:
     try:
         return act(arguments)
     except (BookError, EvaluationError, UciError) as error:
-        complain(error, "kempelen book")
+        print_error(error, "kempelen book")
         return 2
 
 
-def _percent(text: str) -> float:
-    return up_to(100, text) / 100
+def _parse_percent(text: str) -> float:
+    return int_up_to(100, text) / 100
 
 
-def _say(arguments: Namespace, found: dict[str, object], text: str) -> int:
+def _print_result(arguments: Namespace, found: dict[str, object], text: str) -> int:
     print(json.dumps(found) if arguments.json else text)
     return 0
 
 
-def _date(text: str) -> str:
+def _parse_date(text: str) -> str:
     if not re.fullmatch(r"\d{4}(\.\d\d(\.\d\d)?)?", text):
         raise ArgumentTypeError(f"expected a date like 2024 or 2024.03.01, not {text!r}")
     return text
@@ -172,27 +172,27 @@ def _build(arguments: Namespace) -> int:
     written = [path for path in arguments.sources if path not in pgn and path not in analysed]
     _check_output(arguments.output, arguments.sources)
     for path in pgn:
-        games.check(path)
+        games.check_readable(path)
     lines = repertoire.read(written)
     built = repertoire.build(lines)
     positions = epd.read(analysed, arguments.min_score)
-    filter_ = games.Filter(
+    filter_ = games.GameFilter(
         arguments.min_elo or 0, arguments.player, arguments.since or "", arguments.until or ""
     )
-    with games.Tally() as tally:
-        collector = games.Collector(tally, arguments.depth, filter_)
+    with games.MoveCounts() as tally:
+        collector = games.MoveCounter(tally, arguments.depth, filter_)
         for path in pgn:
-            _collect(path, collector)
-        played = games.entries(tally, arguments.min_games)
+            _collect_games(path, collector)
+        played = games.book_entries(tally, arguments.min_games)
         merged = polyglot.merge([built.entries(), played, positions])
-        with progress("writing", None) as show:
+        with progress_bar("writing", None) as show:
             first = next(merged, None)
             if first is None:
-                why = _counts(collector.games)
+                why = _format_counts(collector.game_counts)
                 raise weights.BookError(
                     f"{arguments.output} is not written: nothing was kept ({why})"
                 )
-            entries = _counted(itertools.chain([first], merged), show)
+            entries = _with_count(itertools.chain([first], merged), show)
             moves = polyglot.write(arguments.output, entries)
     if built.names:
         names.write(arguments.output.with_suffix(names.SUFFIX), built.names)
@@ -200,10 +200,10 @@ def _build(arguments: Namespace) -> int:
     if written:
         found.update(lines=len(lines), positions=len(built.weights), names=len(built.names))
     if pgn:
-        found.update(games=collector.games["used"])
-        found.update({f"games {what}": collector.games[what] for what in ("left out", "damaged")})
+        found.update(games=collector.game_counts["used"])
+        found.update({f"games {what}": collector.game_counts[what] for what in ("left out", "damaged")})
     found.update(moves=moves)
-    return _say(arguments, found, f"{arguments.output}: {_counts(found)}")
+    return _print_result(arguments, found, f"{arguments.output}: {_format_counts(found)}")
 
 
 def _check_output(path: Path, sources: Iterable[Path]) -> None:
@@ -214,26 +214,26 @@ def _check_output(path: Path, sources: Iterable[Path]) -> None:
 
     if path.suffix == names.SUFFIX:
         raise BookError(f"{path}: the names of a book lie in such a file; call the book otherwise")
-    read = [each for source in sources for each in (source, *_inside(source))]
+    read = [each for source in sources for each in (source, *_files_in(source))]
     require_writable([path], read, BookError, regular=True)
 
 
-def _inside(folder: Path) -> list[Path]:
+def _files_in(folder: Path) -> list[Path]:
     return list(folder.iterdir()) if folder.is_dir() else []
 
 
-def _counts(found: Mapping[str, object]) -> str:
+def _format_counts(found: Mapping[str, object]) -> str:
     return ", ".join(f"{count} {what}" for what, count in found.items()) or "no games"
 
 
-def _collect(path: Path, collector: games.Collector) -> None:
-    from openings.games import collect
+def _collect_games(path: Path, collector: games.MoveCounter) -> None:
+    from openings.games import count_moves
 
-    with progress(f"reading {path.name}", path.stat().st_size) as show:
-        collect(path, collector, show)
+    with progress_bar(f"reading {path.name}", path.stat().st_size) as show:
+        count_moves(path, collector, show)
 
 
-def _board(words: list[str]) -> chess.Board:
+def _parse_position(words: list[str]) -> chess.Board:
     from protocols.uci.position import read_board
     from protocols.uci.values import UciError, shorten
 
@@ -245,13 +245,13 @@ def _board(words: list[str]) -> chess.Board:
         if not san:
             continue
         try:
-            board.push(_read(board, san))
+            board.push(_parse_move(board, san))
         except ValueError:
             raise UciError(f"illegal move {shorten(san)} in {board.fen()}") from None
     return board
 
 
-def _read(board: chess.Board, word: str) -> chess.Move:
+def _parse_move(board: chess.Board, word: str) -> chess.Move:
     try:
         return board.parse_san(word)
     except ValueError:
@@ -262,8 +262,8 @@ def _show(arguments: Namespace) -> int:
     from openings import names, polyglot
     from openings.advisor import SHIPPED_BOOK
 
-    board = _board(arguments.position)
-    with polyglot.reading(arguments.book) as reader:
+    board = _parse_position(arguments.position)
+    with polyglot.opened_book(arguments.book) as reader:
         entries = list(reader.find_all(board, minimum_weight=0))
     beside = arguments.book.with_suffix(names.SUFFIX)
     known = names.read(beside if beside.exists() else SHIPPED_BOOK.with_suffix(names.SUFFIX))
@@ -272,7 +272,7 @@ def _show(arguments: Namespace) -> int:
     for entry in entries:
         san = board.san(entry.move)
         board.push(entry.move)
-        name = names.find(known, board)
+        name = names.find_name(known, board)
         board.pop()
         row: dict[str, object] = {
             "san": san,
@@ -285,7 +285,7 @@ def _show(arguments: Namespace) -> int:
             row["games"] = statistics.games
             row["score"] = round(statistics.points / statistics.games, 3)
         rows.append(row)
-    name = names.find(known, board)
+    name = names.find_name(known, board)
     lines = [str(name or "no name"), board.fen()]
     for row in rows:
         games = f"  {row['score']:.1%} of {row['games']} games" if "games" in row else ""
@@ -293,7 +293,7 @@ def _show(arguments: Namespace) -> int:
     if not rows:
         lines.append("not in the book")
     found: dict[str, object] = {"fen": board.fen(), "name": str(name or ""), "moves": rows}
-    return _say(arguments, found, "\n".join(lines))
+    return _print_result(arguments, found, "\n".join(lines))
 
 
 def _merge(arguments: Namespace) -> int:
@@ -301,18 +301,18 @@ def _merge(arguments: Namespace) -> int:
 
     for book in arguments.books:
         polyglot.open_book(book).close()
-    with progress("merging", sum(map(_size, arguments.books))) as show:
-        books = [_counted(polyglot.read(book), show) for book in arguments.books]
+    with progress_bar("merging", sum(map(_entry_count, arguments.books))) as show:
+        books = [_with_count(polyglot.read(book), show) for book in arguments.books]
         moves = polyglot.write(arguments.output, polyglot.merge(books, add=arguments.add))
-    _carry_names(arguments.books, arguments.output)
-    return _say(arguments, {"moves": moves}, f"{arguments.output}: {moves} moves")
+    _copy_names(arguments.books, arguments.output)
+    return _print_result(arguments, {"moves": moves}, f"{arguments.output}: {moves} moves")
 
 
 def _prune(arguments: Namespace) -> int:
     from openings import polyglot, weights
 
-    with progress("pruning", _size(arguments.book)) as show:
-        entries = _counted(polyglot.read(arguments.book), show)
+    with progress_bar("pruning", _entry_count(arguments.book)) as show:
+        entries = _with_count(polyglot.read(arguments.book), show)
         kept = polyglot.prune(entries, arguments.best, arguments.min_share)
         first = next(kept, None)
         if first is None:
@@ -320,30 +320,30 @@ def _prune(arguments: Namespace) -> int:
                 f"{arguments.output} is not written: nothing is kept; ask for a smaller share"
             )
         moves = polyglot.write(arguments.output, itertools.chain([first], kept))
-    _carry_names([arguments.book], arguments.output)
-    return _say(arguments, {"moves": moves}, f"{arguments.output}: {moves} moves")
+    _copy_names([arguments.book], arguments.output)
+    return _print_result(arguments, {"moves": moves}, f"{arguments.output}: {moves} moves")
 
 
-def _size(book: Path) -> int:
+def _entry_count(book: Path) -> int:
     """Return how many entries a book has, for a progress bar."""
-    from openings.polyglot import reading
+    from openings.polyglot import opened_book
 
-    with reading(book) as reader:
+    with opened_book(book) as reader:
         return len(reader)
 
 
-def _counted(entries: Iterator[Entry], show: Callable[[int], None]) -> Iterator[Entry]:
+def _with_count(entries: Iterator[Entry], show: Callable[[int], None]) -> Iterator[Entry]:
     for number, entry in enumerate(entries):
         if number % 1000 == 0:
             show(number)
         yield entry
 
 
-def _carry_names(sources: list[Path], output: Path) -> None:
+def _copy_names(sources: list[Path], output: Path) -> None:
     """Write beside a book the names of what it is made of; the first source counts."""
     from openings import names, repertoire
 
-    known: dict[int, names.Name] = {}
+    known: dict[int, names.OpeningName] = {}
     for source in reversed(sources):
         beside = source.with_suffix(names.SUFFIX)
         if not _is_binary(source):
@@ -361,20 +361,20 @@ def _extend(arguments: Namespace) -> int:
     as_lines = output.suffix.lower() in repertoire.SUFFIXES
     # A book may grow in its place; what is learned as lines goes to a YAML file of its own.
     _check_output(output, arguments.sources if as_lines else [])
-    grower = growing.Grower(
-        _analysing(),
+    grower = growing.BookExtender(
+        _analyser(),
         random.Random(arguments.seed),
         arguments.nodes,
         arguments.depth,
         arguments.margin,
     )
-    _take_sources(grower, arguments.sources, output, as_lines)
+    _load_sources(grower, arguments.sources, output, as_lines)
     before = len(grower.book)
-    warm_up()
+    load_kernels()
 
     def save() -> None:
         if as_lines:
-            growing.write_lines(output, grower.learned())
+            growing.write_lines(output, grower.learned_moves())
         else:
             polyglot.write(output, grower.entries())
 
@@ -382,7 +382,7 @@ def _extend(arguments: Namespace) -> int:
     stopped = "asked for"
     began = saved = time.monotonic()
     try:
-        with progress("learning", arguments.positions) as show:
+        with progress_bar("learning", arguments.positions) as show:
             while learned < arguments.positions:
                 if arguments.time and time.monotonic() - began >= arguments.time:
                     stopped = "time is up"
@@ -392,14 +392,14 @@ def _extend(arguments: Namespace) -> int:
                     break
                 learned += 1
                 show(learned)
-                if time.monotonic() - saved >= SAVE_EVERY:
+                if time.monotonic() - saved >= SAVE_INTERVAL:
                     save()
                     saved = time.monotonic()
     finally:
         save()
         if not as_lines:
-            _carry_names([*arguments.sources, output], output)
-    avoided = sum(not known.weight for known in grower.learned())
+            _copy_names([*arguments.sources, output], output)
+    avoided = sum(not known.weight for known in grower.learned_moves())
     found: dict[str, object] = {
         "learned": learned,
         "positions": len(grower.book),
@@ -411,10 +411,10 @@ def _extend(arguments: Namespace) -> int:
         f"{output}: {learned} positions learned ({stopped}), {len(grower.book)} in all, "
         f"{avoided} moves found to lose"
     )
-    return _say(arguments, found, text)
+    return _print_result(arguments, found, text)
 
 
-def _take_sources(grower: Grower, sources: list[Path], output: Path, as_lines: bool) -> None:
+def _load_sources(grower: BookExtender, sources: list[Path], output: Path, as_lines: bool) -> None:
     from openings import polyglot, repertoire
 
     books = list(sources)
@@ -422,11 +422,11 @@ def _take_sources(grower: Grower, sources: list[Path], output: Path, as_lines: b
         books.append(output)
     for path in books:
         if _is_binary(path):
-            grower.take(polyglot.read(path))
+            grower.add_entries(polyglot.read(path))
         else:
-            grower.take(repertoire.build(repertoire.read([path])).entries())
+            grower.add_entries(repertoire.build(repertoire.read([path])).entries())
     if as_lines and output.exists():
-        grower.take_lines(repertoire.read([output]))
+        grower.add_lines(repertoire.read([output]))
 
 
 def _is_binary(path: Path) -> bool:
@@ -435,17 +435,17 @@ def _is_binary(path: Path) -> bool:
     return not path.is_dir() and path.suffix.lower() not in SUFFIXES
 
 
-def _analysing() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
+def _analyser() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
     """Return a search to so many nodes, that gives so many lines, best first."""
-    from agent.chess.search import KernelSearch
+    from agent.chess.search import AlphaBetaSearch
     from agent.limits import Limits
 
-    search = KernelSearch()
+    search = AlphaBetaSearch()
 
     def analyse(board: chess.Board, nodes: int, lines: int) -> list[Info[chess.Move]]:
-        search.arm()
+        search.clear_stop()
         levels: list[list[Info[chess.Move]]] = []
-        for info in search.deepen(board, Limits(nodes=nodes), lines):
+        for info in search.search(board, Limits(nodes=nodes), lines):
             if info.multipv == 1:
                 levels.append([])
             levels[-1].append(info)
@@ -457,23 +457,23 @@ def _analysing() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
 def _check(arguments: Namespace) -> int:
     from openings import checking, polyglot
 
-    with polyglot.reading(arguments.book) as reader:
-        walk = checking.walk(reader)
-    warm_up()
+    with polyglot.opened_book(arguments.book) as reader:
+        walk = checking.walk_book(reader)
+    load_kernels()
 
-    def losing(visits: list[checking.Visit], depth: int) -> Iterator[tuple[checking.Visit, int]]:
-        judged = checking.judge(visits, _searching(depth))
+    def losing(visits: list[checking.BookLine], depth: int) -> Iterator[tuple[checking.BookLine, int]]:
+        judged = checking.score_lines(visits, _scorer(depth))
         for visit, score in with_progress(judged, len(visits), f"searching to depth {depth}"):
             if (value := checking.centipawns(score)) < -arguments.margin:
                 yield visit, value
 
-    suspects = [visit for visit, _ in losing(walk.visits, arguments.depth)]
+    suspects = [visit for visit, _ in losing(walk.lines, arguments.depth)]
     confirmed = [
         {"line": visit.san(), "score": value}
         for visit, value in losing(suspects, max(arguments.confirm, arguments.depth))
     ]
     found: dict[str, object] = {
-        "moves": len(walk.visits),
+        "moves": len(walk.lines),
         "illegal": walk.illegal,
         "unreachable": walk.unreachable,
         "suspected": len(suspects),
@@ -481,23 +481,23 @@ def _check(arguments: Namespace) -> int:
     }
     text = [f"loses {-int(str(each['score'])) / 100:.2f}: {each['line']}" for each in confirmed]
     text.append(
-        f"{len(walk.visits)} moves searched, {len(suspects)} suspected, {len(confirmed)} losing, "
+        f"{len(walk.lines)} moves searched, {len(suspects)} suspected, {len(confirmed)} losing, "
         f"{walk.illegal} illegal, {walk.unreachable} not reachable from the start"
     )
-    _say(arguments, found, "\n".join(text))
+    _print_result(arguments, found, "\n".join(text))
     return 1 if confirmed or walk.illegal else 0
 
 
-def _searching(depth: int) -> Callable[[chess.Board], Score]:
+def _scorer(depth: int) -> Callable[[chess.Board], Score]:
     """Return the score, for the side to move, of a position with a legal move."""
-    from agent.chess.search import KernelSearch
+    from agent.chess.search import AlphaBetaSearch
     from agent.limits import Limits
 
-    search = KernelSearch()
+    search = AlphaBetaSearch()
 
     def score(board: chess.Board) -> Score:
-        search.arm()
-        *_, last = search.deepen(board, Limits(depth=depth))
+        search.clear_stop()
+        *_, last = search.search(board, Limits(depth=depth))
         return last.score
 
     return score

@@ -5,7 +5,7 @@ from typing import Any
 from kempelen.plain_table import PlainTable
 
 # By how many matches a round has.
-ROUNDS = {1: "final", 2: "semi-finals", 4: "quarter-finals"}
+ROUND_NAMES = {1: "final", 2: "semi-finals", 4: "quarter-finals"}
 
 
 def bracket_table(bracket: list[list[dict[str, Any]]]) -> PlainTable:
@@ -16,7 +16,7 @@ def bracket_table(bracket: list[list[dict[str, Any]]]) -> PlainTable:
     for number, matches in enumerate(bracket, start=1):
         for place, match in enumerate(matches):
             table.add_row(
-                "" if place else ROUNDS.get(len(matches), f"round {number}"),
+                "" if place else ROUND_NAMES.get(len(matches), f"round {number}"),
                 match["first"],
                 _points(match),
                 match["second"] or "",

@@ -24,17 +24,17 @@ from kempelen import __version__
 from kempelen.diagnosis import Diagnosis
 
 # How long the search takes, and how long it may take to begin and to end, in seconds.
-SEARCHING = 2.0
-PATIENCE = 120.0
+SEARCH_SECONDS = 2.0
+SUBPROCESS_TIMEOUT = 120.0
 # Less room than compiled code needs, in bytes.
-LITTLE_ROOM = 100 << 20
+MIN_FREE_BYTES = 100 << 20
 
 # What compiled code gains most by, as LLVM calls it.
-FEATURES = {
+CPU_FEATURES = {
     "x86_64": {"AVX2": "avx2", "AVX-512": "avx512f", "BMI2": "bmi2", "POPCNT": "popcnt"},
     "aarch64": {"NEON": "neon", "SVE": "sve", "CSSC": "cssc"},
 }
-MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+ARCHITECTURE_ALIASES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 _BEGIN = """
 import json, sys
@@ -53,13 +53,13 @@ print(nodes_a_second(float(sys.argv[2])))
 """
 
 
-def look_at_version(diagnosis: Diagnosis) -> None:
+def check_version(diagnosis: Diagnosis) -> None:
     """Tell which version this is, and from where."""
     folder = Path(__file__).parent
-    diagnosis.tell("kempelen", f"{__version__}, in {folder}", version=__version__, folder=folder)
+    diagnosis.add_note("kempelen", f"{__version__}, in {folder}", version=__version__, folder=folder)
 
 
-def look_at_python(diagnosis: Diagnosis) -> None:
+def check_python(diagnosis: Diagnosis) -> None:
     """Tell which Python runs it, and whether that will do."""
     from importlib.metadata import PackageNotFoundError, metadata
 
@@ -67,23 +67,23 @@ def look_at_python(diagnosis: Diagnosis) -> None:
 
     number, kind = platform.python_version(), platform.python_implementation()
     text = f"{number} ({kind}), {sys.executable}"
-    diagnosis.tell("Python", text, version=number, kind=kind, program=sys.executable)
+    diagnosis.add_note("Python", text, version=number, kind=kind, program=sys.executable)
     try:
         needed = metadata("kempelen")["Requires-Python"] or ""
     except PackageNotFoundError:
         return
     if not satisfies(number, needed):
-        diagnosis.complain(
+        diagnosis.print_error(
             f"Python {number} is not one of {needed}", "install it with another", broken=True
         )
 
 
-def look_at_system(diagnosis: Diagnosis) -> None:
+def check_system(diagnosis: Diagnosis) -> None:
     """Tell which operating system this is."""
-    diagnosis.tell("system", platform.platform(), machine=platform.machine())
+    diagnosis.add_note("system", platform.platform(), machine=platform.machine())
 
 
-def look_at_windows(diagnosis: Diagnosis) -> None:
+def check_windows(diagnosis: Diagnosis) -> None:
     """Tell what front ends and browsers depend on, on Windows."""
     if sys.platform != "win32":
         return
@@ -92,12 +92,12 @@ def look_at_windows(diagnosis: Diagnosis) -> None:
     found = shutil.which("kempelen")
     beside = Path(get_path("scripts")) / "kempelen.exe"
     program = found or (str(beside) if beside.is_file() else None)
-    diagnosis.tell(
+    diagnosis.add_note(
         "program", f"{program or 'missing'}{'' if found else ', not on PATH'}",
         program=program, on_path=found is not None,
     )  # fmt: skip
     if found is None:
-        diagnosis.complain(
+        diagnosis.print_error(
             "kempelen is not on PATH",
             "py -m kempelen instead, and the full path of kempelen.exe for front ends"
             + (f": {program}" if program else ""),
@@ -111,28 +111,28 @@ def look_at_windows(diagnosis: Diagnosis) -> None:
     }
     told = ", ".join(f"{suffix} is {name}" for suffix, name in others.items())
     text = f"{told} in the registry; the pages of kempelen web declare their own" if told else ""
-    diagnosis.tell("file types", text or "as usual", changed=others)
+    diagnosis.add_note("file types", text or "as usual", changed=others)
 
 
-def look_at_packages(diagnosis: Diagnosis) -> None:
+def check_packages(diagnosis: Diagnosis) -> None:
     """Tell what the package needs, and which extras are there."""
     from importlib.metadata import PackageNotFoundError
 
-    from kempelen.requirements import installed, requirements_of
+    from kempelen.requirements import installed_version, package_requirements
 
     try:
-        needed = requirements_of("kempelen")
+        needed = package_requirements("kempelen")
     except PackageNotFoundError:
-        diagnosis.tell("packages", "not known: this runs from sources that are not installed")
+        diagnosis.add_note("packages", "not known: this runs from sources that are not installed")
         return
     always = needed.pop("")
     versions = {each.name: each.installed for each in always}
-    versions["llvmlite"] = installed("llvmlite")
+    versions["llvmlite"] = installed_version("llvmlite")
     text = ", ".join(f"{name} {number or 'missing'}" for name, number in versions.items())
-    diagnosis.tell("packages", text, versions=versions)
+    diagnosis.add_note("packages", text, versions=versions)
     for each in always:
-        if not each.met:
-            diagnosis.complain(
+        if not each.is_met:
+            diagnosis.print_error(
                 f"{each} is needed, and {each.installed or 'none'} is there",
                 f"pip install '{each}'",
                 broken=True,
@@ -147,39 +147,39 @@ def look_at_packages(diagnosis: Diagnosis) -> None:
     }
     words = [extra for extra in needed if extra not in lacking]
     words += [f"not {extra}, which needs {' '.join(names)}" for extra, names in lacking.items()]
-    diagnosis.tell("extras", ", ".join(words) or "none", packages=there)
+    diagnosis.add_note("extras", ", ".join(words) or "none", packages=there)
     for extra, those in needed.items():
-        wrong = [f"{each} ({each.installed})" for each in those if each.installed and not each.met]
+        wrong = [f"{each} ({each.installed})" for each in those if each.installed and not each.is_met]
         if wrong and extra not in lacking:
-            diagnosis.complain(
+            diagnosis.print_error(
                 f"extra {extra} needs {', '.join(wrong)}", f"pip install 'kempelen[{extra}]'"
             )
-    recorded = installed("kempelen")
+    recorded = installed_version("kempelen")
     if recorded != __version__:
-        diagnosis.complain(
+        diagnosis.print_error(
             f"version {__version__} runs, and {recorded} is installed", "pip install it again"
         )
 
 
-def look_at_processor(diagnosis: Diagnosis) -> None:
+def check_processor(diagnosis: Diagnosis) -> None:
     """Tell which processor this is, and what it can do."""
-    from agent.compiled.host import processor_features, processor_name
-    from agent.machine import processor
+    from agent.compiled.host import cpu_features, cpu_name
+    from agent.machine import cpu_model
 
-    name, told, features = processor_name(), processor(), processor_features()
-    diagnosis.tell("processor", f"{told}; to LLVM {name}" if told else name, name=told, llvm=name)
+    name, told, features = cpu_name(), cpu_model(), cpu_features()
+    diagnosis.add_note("processor", f"{told}; to LLVM {name}" if told else name, name=told, llvm=name)
     machine = platform.machine().lower()
-    known = FEATURES.get(MACHINES.get(machine, machine), {})
+    known = CPU_FEATURES.get(ARCHITECTURE_ALIASES.get(machine, machine), {})
     has = {word: feature in features for word, feature in known.items()}
     text = ", ".join(f"{word} {'yes' if there else 'no'}" for word, there in has.items())
-    diagnosis.tell("features", text or "not known", of_note=has, all=sorted(features))
+    diagnosis.add_note("features", text or "not known", of_note=has, all=sorted(features))
 
 
-def look_at_cores(diagnosis: Diagnosis) -> None:
+def check_cores(diagnosis: Diagnosis) -> None:
     """Tell how many cores there are to use, and how busy they are."""
-    from agent.machine import quota, usable_cores
+    from agent.machine import cpu_quota, usable_cores
 
-    cores, usable, paid = os.cpu_count() or 1, usable_cores(), quota()
+    cores, usable, paid = os.cpu_count() or 1, usable_cores(), cpu_quota()
     text = f"{usable} to be used, of {cores}"
     if isfinite(paid):
         text += f"; the control group grants {paid:g}"
@@ -187,24 +187,24 @@ def look_at_cores(diagnosis: Diagnosis) -> None:
     if load is not None:
         text += f"; {load:.1f} busy in the last minute"
     granted = paid if isfinite(paid) else None
-    diagnosis.tell("cores", text, usable=usable, machine=cores, granted=granted, busy=load)
+    diagnosis.add_note("cores", text, usable=usable, machine=cores, granted=granted, busy=load)
 
 
-def look_at_memory(diagnosis: Diagnosis) -> None:
+def check_memory(diagnosis: Diagnosis) -> None:
     """Tell how much memory there is."""
     from agent.machine import memory_limit, physical_memory
 
     total, limit = physical_memory(), memory_limit()
     granted = limit if limit < total else inf
-    text = f"{_size(total)}" if isfinite(total) else "not known"
+    text = f"{_format_size(total)}" if isfinite(total) else "not known"
     if isfinite(granted):
-        text += f"; the control group grants {_size(granted)}"
+        text += f"; the control group grants {_format_size(granted)}"
     details = {"physical": total, "granted": granted}
     finite = {name: size if isfinite(size) else None for name, size in details.items()}
-    diagnosis.tell("memory", text, **finite)
+    diagnosis.add_note("memory", text, **finite)
 
 
-def look_at_cache(diagnosis: Diagnosis) -> None:
+def check_cache(diagnosis: Diagnosis) -> None:
     """Tell where compiled code is kept, and whether it is all there."""
     from agent.chess.parts import ALPHABETA
     from agent.compiled.inventory import take_inventory
@@ -212,37 +212,37 @@ def look_at_cache(diagnosis: Diagnosis) -> None:
 
     found = take_inventory(cache_folder())
     base, playable = found.folder.parent, ALPHABETA in found.complete
-    free = _free_room(base)
-    text = f"{found.folder}, {_size(found.size)}"
+    free = _free_bytes(base)
+    text = f"{found.folder}, {_format_size(found.size)}"
     if free is not None:
-        text += f"; {_size(free)} free"
-    diagnosis.tell("cache", text, folder=found.folder, size=found.size, free=free)
+        text += f"; {_format_size(free)} free"
+    diagnosis.add_note("cache", text, folder=found.folder, size=found.size, free=free)
     complete = ", ".join(found.complete) or "nothing"
     missing = f"; not compiled yet: {', '.join(found.missing)}" if found.missing else ""
     parts = {"complete": found.complete, "missing": found.missing}
-    diagnosis.tell("compiled", f"{complete}{missing}", **parts)
-    if found.others:
+    diagnosis.add_note("compiled", f"{complete}{missing}", **parts)
+    if found.other_folders:
         text = (
-            f"{len(found.others)}, {_size(found.size_of_others)}, of other versions, Pythons or "
-            f"processors; to remove them: {_removal(base, found.folder)}"
+            f"{len(found.other_folders)}, {_format_size(found.other_folders_size)}, of other versions, Pythons or "
+            f"processors; to remove them: {_removal_command(base, found.folder)}"
         )
-        sizes = {"folders": len(found.others), "size": found.size_of_others}
-        diagnosis.tell("other kernels", text, **sizes)
+        sizes = {"folders": len(found.other_folders), "size": found.other_folders_size}
+        diagnosis.add_note("other kernels", text, **sizes)
     if found.problem and found.missing:
         lost = ", ".join(found.missing)
-        diagnosis.complain(
+        diagnosis.print_error(
             f"whoever needs {lost} compiles it anew each time", found.problem, broken=not playable
         )
     elif not playable:
-        if free is not None and free < LITTLE_ROOM:
-            diagnosis.complain(f"the disk of {base} is full", "make room", broken=True)
-        diagnosis.complain(
+        if free is not None and free < MIN_FREE_BYTES:
+            diagnosis.print_error(f"the disk of {base} is full", "make room", broken=True)
+        diagnosis.print_error(
             "the kernel is not compiled: until it is, games are played in plain Python",
             "kempelen warmup",
         )
 
 
-def look_at_data(diagnosis: Diagnosis) -> None:
+def check_data(diagnosis: Diagnosis) -> None:
     """Tell which book and endgame tables are there."""
     import openings
     from openings.places import table_folder
@@ -250,35 +250,35 @@ def look_at_data(diagnosis: Diagnosis) -> None:
     shipped = Path(openings.__file__).parent
     book = shipped / "kempelen.bin"
     entries = book.stat().st_size // 16 if book.is_file() else 0
-    diagnosis.tell("book", f"{entries:,} entries, in {book}", entries=entries, file=book)
+    diagnosis.add_note("book", f"{entries:,} entries, in {book}", entries=entries, file=book)
     packed = sorted(path.name.partition(".")[0] for path in (shipped / "data").glob("*.dtm.xz"))
     if not entries or not packed:
         lost = "the book" if not entries else "the endgame tables"
-        diagnosis.complain(f"{lost} of the package is not there", "install it again", broken=True)
+        diagnosis.print_error(f"{lost} of the package is not there", "install it again", broken=True)
     folder = table_folder()
     tables = sorted(folder.glob("*.dtm")) if folder.is_dir() else []
     size = sum(table.stat().st_size for table in tables)
-    diagnosis.tell(
+    diagnosis.add_note(
         "tables",
-        f"{len(tables)}, {_size(size)}, in {folder}; {' '.join(packed)} are in the package",
+        f"{len(tables)}, {_format_size(size)}, in {folder}; {' '.join(packed)} are in the package",
         folder=folder,
         tables=[table.stem for table in tables],
         size=size,
         shipped=packed,
     )
-    if not _writable(folder):
-        diagnosis.complain(
+    if not _is_writable(folder):
+        diagnosis.print_error(
             f"no tables can be kept in {folder}", "name another folder by KEMPELEN_DATA_DIR"
         )
 
 
-def look_at_environment(diagnosis: Diagnosis) -> None:
+def check_environment(diagnosis: Diagnosis) -> None:
     """Tell which variables speak to this program or to Numba. Secrets stay so."""
     from agent.compiled.cache import CACHE_VARIABLE
     from openings.places import DATA_VARIABLE
-    from protocols.mqtt.broker import PASSWORD, USER
+    from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 
-    known = {CACHE_VARIABLE, DATA_VARIABLE, USER, PASSWORD}
+    known = {CACHE_VARIABLE, DATA_VARIABLE, USER_VARIABLE, PASSWORD_VARIABLE}
     found = {name: value for name, value in os.environ.items() if name.startswith("KEMPELEN_")}
     numba = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
     told = {
@@ -286,58 +286,58 @@ def look_at_environment(diagnosis: Diagnosis) -> None:
         for name, value in sorted(found.items())
     } | dict(sorted(numba.items()))
     text = ", ".join(f"{name}={value}" for name, value in told.items())
-    diagnosis.tell("environment", text or "nothing set", variables=told)
+    diagnosis.add_note("environment", text or "nothing set", variables=told)
     if unknown := sorted(found.keys() - known):
-        diagnosis.complain(
+        diagnosis.print_error(
             f"{', '.join(unknown)}: there is no such variable", f"there are {', '.join(known)}"
         )
     if numba.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        diagnosis.complain(
+        diagnosis.print_error(
             "NUMBA_DISABLE_JIT keeps the kernel from being compiled", "unset it", broken=True
         )
 
 
-def look_at_search(diagnosis: Diagnosis) -> None:
+def check_search(diagnosis: Diagnosis) -> None:
     """Tell how fast the kernel searches, in a process of its own."""
     from agent.chess.parts import ALPHABETA
     from agent.compiled import warming
 
     try:
-        if not warming.is_warm(ALPHABETA):
-            _run_apart(_COMPILE)
-            diagnosis.tell("search", "not tried: the kernel is not compiled; Numba can compile")
+        if not warming.is_cached(ALPHABETA):
+            _run_subprocess(_COMPILE)
+            diagnosis.add_note("search", "not tried: the kernel is not compiled; Numba can compile")
             return
-        speed = float(_run_apart(_SEARCH, str(SEARCHING)).split()[-1])
+        speed = float(_run_subprocess(_SEARCH, str(SEARCH_SECONDS)).split()[-1])
     except RuntimeError as error:
-        diagnosis.tell("search", f"failed: {error}")
+        diagnosis.add_note("search", f"failed: {error}")
         remedy = "pip install --force-reinstall numba llvmlite numpy"
         if "EvaluationError" in str(error):  # of the network that ships
             remedy = "pip install --force-reinstall --no-deps kempelen"
-        diagnosis.complain(
+        diagnosis.print_error(
             f"the search fails: {error}", f"install its packages anew: {remedy}", broken=True
         )
         return
-    text = f"{speed:,.0f} nodes a second, one thread, {SEARCHING:g} s"
-    diagnosis.tell("search", text, nodes_a_second=speed, seconds=SEARCHING)
+    text = f"{speed:,.0f} nodes a second, one thread, {SEARCH_SECONDS:g} s"
+    diagnosis.add_note("search", text, nodes_a_second=speed, seconds=SEARCH_SECONDS)
 
 
-def _run_apart(code: str, *arguments: str) -> str:
+def _run_subprocess(code: str, *arguments: str) -> str:
     """Run Python in a process of its own and return what it prints; RuntimeError if it fails."""
     command = [sys.executable, "-c", code, json.dumps(sys.path), *arguments]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
+            command, capture_output=True, text=True, errors="replace", timeout=SUBPROCESS_TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"it did not end within {PATIENCE:g} s") from None
+        raise RuntimeError(f"it did not end within {SUBPROCESS_TIMEOUT:g} s") from None
     if done.returncode:
         lines = done.stderr.strip().splitlines()
-        ended = _end_of(done.returncode)
+        ended = _exit_reason(done.returncode)
         raise RuntimeError(f"{lines[-1]} ({ended})" if lines else ended)
     return done.stdout
 
 
-def _end_of(status: int) -> str:
+def _exit_reason(status: int) -> str:
     if status > 0:
         return f"exit status {status}"
     try:
@@ -346,13 +346,13 @@ def _end_of(status: int) -> str:
         return f"ended by signal {-status}"
 
 
-def _removal(base: Path, kept: Path) -> str:
+def _removal_command(base: Path, kept: Path) -> str:
     if sys.platform == "win32" or shlex.quote(str(base)) != str(base):
         return f"delete all but {kept.name} in {base}"
     return f"find {base} -maxdepth 1 -name 'kernel-*' ! -name {kept.name} -exec rm -r {{}} +"
 
 
-def _free_room(folder: Path) -> int | None:
+def _free_bytes(folder: Path) -> int | None:
     """Return how many bytes can still be written there, None if that cannot be told."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
@@ -362,14 +362,14 @@ def _free_room(folder: Path) -> int | None:
         return None
 
 
-def _writable(folder: Path) -> bool:
+def _is_writable(folder: Path) -> bool:
     """Tell whether files can be put there, where it may be made first."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return os.access(folder, os.W_OK)
 
 
-def _size(size: float) -> str:
+def _format_size(size: float) -> str:
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}"
@@ -378,16 +378,16 @@ def _size(size: float) -> str:
 
 
 CHECKS: dict[str, Callable[[Diagnosis], None]] = {
-    "kempelen": look_at_version,
-    "Python": look_at_python,
-    "system": look_at_system,
-    "Windows": look_at_windows,
-    "packages": look_at_packages,
-    "processor": look_at_processor,
-    "cores": look_at_cores,
-    "memory": look_at_memory,
-    "cache": look_at_cache,
-    "data": look_at_data,
-    "environment": look_at_environment,
-    "search": look_at_search,
+    "kempelen": check_version,
+    "Python": check_python,
+    "system": check_system,
+    "Windows": check_windows,
+    "packages": check_packages,
+    "processor": check_processor,
+    "cores": check_cores,
+    "memory": check_memory,
+    "cache": check_cache,
+    "data": check_data,
+    "environment": check_environment,
+    "search": check_search,
 }

@@ -48,22 +48,22 @@ COMMANDS = {
 }
 
 # Those whose words after `--` are not theirs, but of the program that they start.
-PASSING_ON = ("regress",)
+PASS_THROUGH_COMMANDS = ("regress",)
 
 # NumPy's threads wait for each other by spinning: on the small matrices of a learned network they
 # took six times the processor's time of one, and took it from the engine's own threads.
-MATRIX_THREADS = "OPENBLAS_NUM_THREADS"
+BLAS_THREADS_VARIABLE = "OPENBLAS_NUM_THREADS"
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.
-INTERRUPTED = 130
+EXIT_INTERRUPTED = 130
 # And of one whose output nobody reads any more.
-NO_READER = 141
+EXIT_BROKEN_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one sub-command and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
-    os.environ.setdefault(MATRIX_THREADS, "1")  # read when NumPy is imported
+    os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # read when NumPy is imported
     _write_utf8()
     if argv == ["uci"]:
         from kempelen import uci
@@ -89,29 +89,29 @@ def main(argv: list[str] | None = None) -> int:
     for name, help_line in COMMANDS.items():
         command = commands.add_parser(name, help=help_line, description=help_line)
         if name == argv[0]:
-            _module(name).configure(command)
-    end = argv.index("--") if argv[0] in PASSING_ON and "--" in argv else len(argv)
+            _command_module(name).configure(command)
+    end = argv.index("--") if argv[0] in PASS_THROUGH_COMMANDS and "--" in argv else len(argv)
     arguments = parser.parse_args(argv[:end])
-    arguments.passed_on = argv[end + 1 :]
+    arguments.extra_arguments = argv[end + 1 :]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be text
     try:
-        status = int(_module(arguments.command).run(arguments))
+        status = int(_command_module(arguments.command).run(arguments))
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NO_READER
+        return EXIT_BROKEN_PIPE
     except OSError as error:
-        from kempelen.console import complain
+        from kempelen.console import print_error
 
         speaker = f"kempelen {arguments.command}"
         if error.filename is not None:
-            complain(f"{error.filename}: {error.strerror}", speaker)
+            print_error(f"{error.filename}: {error.strerror}", speaker)
             return 2
-        complain(error, speaker)  # a full disk, our output's perhaps
+        print_error(error, speaker)  # a full disk, our output's perhaps
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
 
@@ -124,7 +124,7 @@ def _write_utf8() -> None:
                 stream.reconfigure(encoding="utf-8")
 
 
-def _module(command: str) -> ModuleType:
+def _command_module(command: str) -> ModuleType:
     from importlib import import_module
     from keyword import iskeyword
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kempelen.console import complain
-from kempelen.mqtt_arguments import needs_packages
+from kempelen.console import print_error
+from kempelen.mqtt_arguments import require_packages
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from protocols.cluster.tasks import ClusterAddress
-    from training.cluster import ClusterThreads
+    from training.cluster import ClusterWorkers
 
 MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
@@ -40,14 +40,14 @@ def cluster_from(arguments: Namespace) -> ClusterAddress | None:
         if any(files):
             raise SettingsError("--cluster-ca, -cert and -key are of --cluster, which is missing")
         return None
-    needs_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
+    require_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
     from protocols.cluster.tasks import ClusterAddress
 
     return ClusterAddress(arguments.cluster, *files)
 
 
 @contextmanager
-def cluster_threads(arguments: Namespace, command: str) -> Iterator[ClusterThreads | None]:
+def cluster_threads(arguments: Namespace, command: str) -> Iterator[ClusterWorkers | None]:
     """Give what makes games on the cluster that is named, if one is, and leave it at the end.
 
     Raises SettingsError, and GamesError if it is not there.
@@ -56,7 +56,7 @@ def cluster_threads(arguments: Namespace, command: str) -> Iterator[ClusterThrea
     if address is None:
         yield None
         return
-    from training.cluster import ClusterThreads
+    from training.cluster import ClusterWorkers
 
-    with ClusterThreads(address, lambda text: complain(text, command)) as threads:
+    with ClusterWorkers(address, lambda text: print_error(text, command)) as threads:
         yield threads

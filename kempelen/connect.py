@@ -6,10 +6,10 @@ from importlib.util import find_spec
 from threading import Event
 from typing import TYPE_CHECKING
 
-from kempelen.console import complain
-from kempelen.first_line import FirstLine
+from kempelen.console import print_error
+from kempelen.first_line import ProtocolDetector
 from protocols import pipes
-from protocols.remote.credentials import TOKEN, CredentialsError, read_address, read_token
+from protocols.remote.credentials import TOKEN_VARIABLE, CredentialsError, read_address, read_token
 from protocols.remote.engine import RemoteEngine
 
 if TYPE_CHECKING:
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
 
-    from protocols.remote.dialogue import Dialogue
+    from protocols.remote.dialogue import Proxy
     from protocols.server.addresses import Address
-    from protocols.session import Session
+    from protocols.session import StdioSession
 
 COMMAND = "kempelen connect"
 PROTOCOLS = ("uci", "gtp", "xboard")
-MISSING = "ws:// and wss:// need one more package: pip install 'kempelen[server]'"
-PATIENCE = 30.0
+MISSING_PACKAGES = "ws:// and wss:// need one more package: pip install 'kempelen[server]'"
+DEFAULT_TIMEOUT = 30.0
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments. The token never stands on the command line."""
-    from kempelen.numbers import seconds
+    from kempelen.numbers import positive_seconds
 
-    parser.epilog = f"The server's token: {TOKEN} in the environment, or a file."
+    parser.epilog = f"The server's token: {TOKEN_VARIABLE} in the environment, or a file."
     parser.add_argument(
         "address", metavar="ADDRESS", help="tcp://HOST:PORT, or tls://, ws:// and wss://"
     )
@@ -41,7 +41,7 @@ def configure(parser: ArgumentParser) -> None:
         "--protocol", choices=PROTOCOLS, help="what is spoken (default: what the first line asks)"
     )
     parser.add_argument(
-        "--patience", type=seconds, default=PATIENCE, metavar="SECONDS",
+        "--patience", type=positive_seconds, default=DEFAULT_TIMEOUT, metavar="SECONDS",
         help="how long to wait for a server where no clock runs (default: %(default)g)",
     )  # fmt: skip
     parser.add_argument(
@@ -55,38 +55,38 @@ def run(arguments: Namespace) -> int:
     try:
         address = read_address(arguments.address)
         token = read_token(arguments.token_file)
-        if token is not None and not (address.secure or address.loopback or arguments.insecure):
+        if token is not None and not (address.uses_tls or address.is_loopback or arguments.insecure):
             raise CredentialsError(
                 f"{address}: everyone on the way could read the token; "
                 "use tls:// or wss://, or say --insecure"
             )
-        if address.web and find_spec("websockets") is None:
-            raise CredentialsError(MISSING)
-        trust = _trust(arguments.ca, address)
+        if address.uses_http and find_spec("websockets") is None:
+            raise CredentialsError(MISSING_PACKAGES)
+        trust = _ssl_context(arguments.ca, address)
     except CredentialsError as error:
-        complain(error, COMMAND)
+        print_error(error, COMMAND)
         return 2
     failed = Event()
 
-    def make(protocol: str, session: Session) -> RemoteEngine:
+    def make(protocol: str, session: StdioSession) -> RemoteEngine:
         def end() -> None:
             failed.set()  # before the session ends, which ends the program
             session.end()
 
-        return _remote(address, token, trust, arguments.patience, session, end, protocol)
+        return _remote_engine(address, token, trust, arguments.patience, session, end, protocol)
 
-    def begin(session: Session) -> pipes.Served:
+    def begin(session: StdioSession) -> pipes.ThreadedLineProtocol:
         if arguments.protocol:
             return make(arguments.protocol, session)
-        return FirstLine(session, make=lambda protocol, _: make(protocol, session))
+        return ProtocolDetector(session, make=lambda protocol, _: make(protocol, session))
 
     return pipes.serve(begin) or int(failed.is_set())
 
 
-def _trust(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
-    if ca_file is not None and not address.secure:
+def _ssl_context(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
+    if ca_file is not None and not address.uses_tls:
         raise CredentialsError(f"--ca {ca_file}: {address} is without TLS; write tls:// or wss://")
-    if not address.secure:
+    if not address.uses_tls:
         return None
     import ssl
 
@@ -96,36 +96,36 @@ def _trust(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
         raise CredentialsError(f"certificates {ca_file}: {error.strerror or error}") from None
 
 
-def _remote(
+def _remote_engine(
     address: Address,
     token: str | None,
     trust: ssl.SSLContext | None,
     patience: float,
-    session: Session,
+    session: StdioSession,
     end: Callable[[], None],
     protocol: str,
 ) -> RemoteEngine:
-    from protocols.remote.dialling import dial
+    from protocols.remote.dialling import connect
 
     return RemoteEngine(
         _dialogue(protocol, patience),
-        lambda limit: dial(address, protocol, trust, token, limit),
+        lambda limit: connect(address, protocol, trust, token, limit),
         session.send,
-        lambda text: complain(f"{address}: {text}", COMMAND),
+        lambda text: print_error(f"{address}: {text}", COMMAND),
         end,
         patience,
     )
 
 
-def _dialogue(protocol: str, patience: float) -> Dialogue:
+def _dialogue(protocol: str, patience: float) -> Proxy:
     if protocol == "gtp":
-        from protocols.remote.gtp import GtpDialogue
+        from protocols.remote.gtp import GtpProxy
 
-        return GtpDialogue(patience)
+        return GtpProxy(patience)
     if protocol == "xboard":
-        from protocols.remote.xboard import XboardDialogue
+        from protocols.remote.xboard import XboardProxy
 
-        return XboardDialogue(patience)
-    from protocols.remote.uci import UciDialogue
+        return XboardProxy(patience)
+    from protocols.remote.uci import UciProxy
 
-    return UciDialogue(patience)
+    return UciProxy(patience)

@@ -11,24 +11,24 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TypeVar
 
-from agent.border.plain_text import plain_lines
+from agent.border.plain_text import sanitize_lines
 
 Item = TypeVar("Item")
 
 
-def complain(text: object, command: str = "kempelen") -> None:
+def print_error(text: object, command: str = "kempelen") -> None:
     """Say on standard error what went wrong, in words that may be those of a file or an engine.
 
     Where nobody can hear it, as after a terminal was closed, nothing happens.
     """
     try:
-        print(f"{command}: {plain_lines(str(text))}", file=sys.stderr, flush=True)
+        print(f"{command}: {sanitize_lines(str(text))}", file=sys.stderr, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where the rest goes too
 
 
 @contextmanager
-def output_kept() -> Iterator[None]:
+def stdout_reserved() -> Iterator[None]:
     """Keep standard output for what the command says itself.
 
     What a user's code prints meanwhile, here and in processes that begin meanwhile, goes to
@@ -63,7 +63,7 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
 
 
 @contextmanager
-def progress(
+def progress_bar(
     label: str, total: int | None, hourly: bool = False
 ) -> Iterator[Callable[[int], None]]:
     """Give a function that is told how much of `total`, if it is known, is done.
@@ -88,7 +88,7 @@ def progress(
         yield lambda done: bars.update(bar, completed=done)
 
 
-def warm_up(*parts: str) -> None:
+def load_kernels(*parts: str) -> None:
     """Load parts of the kernel, without any the one that every engine needs.
 
     Where they must be compiled, say so and show how far that is.
@@ -97,7 +97,7 @@ def warm_up(*parts: str) -> None:
     from agent.compiled import warming
 
     wanted = parts or (ALPHABETA,)
-    if all(warming.is_warm(part) for part in wanted):
+    if all(warming.is_cached(part) for part in wanted):
         warming.warm_up(None, wanted)
     elif not sys.stderr.isatty():
         print("kempelen: compiling the kernel, once: a minute or so", file=sys.stderr)

@@ -8,14 +8,14 @@ from typing import Any
 # Ctrl-Break; the window is closed, the user logs off, the machine is shut down.
 CTRL_BREAK_EVENT = 1
 CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT = 2, 5, 6
-LAST_EVENTS = (CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT)
+CLOSE_EVENTS = (CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT)
 # Windows ends the process when the last event has been handled, or after 5 seconds.
-LAST_GRACE_S = 4.5
+CLOSE_GRACE_S = 4.5
 
 _handlers: list[Any] = []  # Windows keeps no reference to what it calls
 
 
-def on_console_end(end: Callable[[], object]) -> None:
+def on_console_close(end: Callable[[], object]) -> None:
     """Have Windows call `end`, in a thread of its own, when this program is to end.
 
     Ctrl-C is not among it, which Python itself knows. On other systems nothing happens.
@@ -25,11 +25,11 @@ def on_console_end(end: Callable[[], object]) -> None:
     import ctypes
 
     def handle(event: int) -> bool:
-        if event != CTRL_BREAK_EVENT and event not in LAST_EVENTS:
+        if event != CTRL_BREAK_EVENT and event not in CLOSE_EVENTS:
             return False
         end()
-        if event in LAST_EVENTS:
-            time.sleep(LAST_GRACE_S)  # unless the program ends before
+        if event in CLOSE_EVENTS:
+            time.sleep(CLOSE_GRACE_S)  # unless the program ends before
         return True
 
     handler = ctypes.WINFUNCTYPE(ctypes.c_int, ctypes.c_uint32)(handle)

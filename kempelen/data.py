@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen.cluster_arguments import cluster_threads, configure_cluster
-from kempelen.console import complain, output_kept, progress, warm_up
-from kempelen.numbers import count, positive, seconds
+from kempelen.console import print_error, stdout_reserved, progress_bar, load_kernels
+from kempelen.numbers import non_negative_int, positive_int, positive_seconds
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from training.derived_files import Derived
+    from training.derived_files import DerivedFile
 
 COMMAND = "kempelen data"
-CHECKED_GAMES = 20
-LONGEST_SHARE = 20  # characters
+DEFAULT_CHECKED_GAMES = 20
+MAX_SHARE_LENGTH = 20  # characters
 RESUMABLE = ("merge", "shuffle", "split", "filter", "rescore")
 # The options of `filter`, by the names of the fields that they set, and what they keep.
 FILTERS = {
@@ -40,7 +40,7 @@ FILTERS = {
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the sub-commands and their arguments."""
-    from training.uci_teacher import SEARCH_LIMIT
+    from training.uci_teacher import SEARCH_TIMEOUT
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
@@ -62,7 +62,7 @@ def configure(parser: ArgumentParser) -> None:
     add_output(add("merge", "write the games of several files to one, no position twice", True))
     shuffle = add("shuffle", "write the games of files in random order", several=True)
     add_output(shuffle)
-    shuffle.add_argument("--seed", type=count, default=1, help="of the order (default 1)")
+    shuffle.add_argument("--seed", type=non_negative_int, default=1, help="of the order (default 1)")
     split = add("split", "write the games of a file to two, to learn from and to judge by")
     split.add_argument(
         "-o",
@@ -74,19 +74,19 @@ def configure(parser: ArgumentParser) -> None:
         help="begin them, or go on",
     )
     split.add_argument(
-        "--share", type=_share, default=Fraction(1, 20), help="of the second (default 0.05)"
+        "--share", type=_parse_share, default=Fraction(1, 20), help="of the second (default 0.05)"
     )
     chosen = add("filter", "write the positions of a file that are wanted")
     add_output(chosen)
     for name, kept in FILTERS.items():
         option = f"--{name.replace('_', '-')}"
-        chosen.add_argument(option, type=count, metavar="N", help=f"keep those {kept}")
+        chosen.add_argument(option, type=non_negative_int, metavar="N", help=f"keep those {kept}")
     check = add("check", "look for damage, duplicates and what cannot be, and play games again")
     check.add_argument(
         "--games",
-        type=positive,
-        default=CHECKED_GAMES,
-        help=f"play so many again (default {CHECKED_GAMES})",
+        type=positive_int,
+        default=DEFAULT_CHECKED_GAMES,
+        help=f"play so many again (default {DEFAULT_CHECKED_GAMES})",
     )
     check.add_argument(
         "--evaluation", default="", help="the one that played: a function of yours is run"
@@ -96,29 +96,29 @@ def configure(parser: ArgumentParser) -> None:
     rescore = add("rescore", "give positions the scores of another engine")
     add_output(rescore)
     rescore.add_argument("--engine", required=True, metavar="COMMAND", help="a UCI engine")
-    rescore.add_argument("--nodes", type=positive, help="where each search ends")
-    rescore.add_argument("--depth", type=positive, help="where each search ends, instead or too")
+    rescore.add_argument("--nodes", type=positive_int, help="where each search ends")
+    rescore.add_argument("--depth", type=positive_int, help="where each search ends, instead or too")
     rescore.add_argument(
         "--option",
-        type=_option,
+        type=_parse_option,
         action="append",
         default=[],
         metavar="NAME=VALUE",
         help="of the engine; may be repeated",
     )
     rescore.add_argument(
-        "--one-in", type=positive, default=1, metavar="N", help="keep one position in so many"
+        "--one-in", type=positive_int, default=1, metavar="N", help="keep one position in so many"
     )
-    rescore.add_argument("--seed", type=count, default=1, help="of which are kept (default 1)")
+    rescore.add_argument("--seed", type=non_negative_int, default=1, help="of which are kept (default 1)")
     rescore.add_argument(
-        "--processes", type=positive, default=usable_cores(), help="default: one a core"
+        "--processes", type=positive_int, default=usable_cores(), help="default: one a core"
     )
     rescore.add_argument(
         "--timeout",
-        type=seconds,
-        default=SEARCH_LIMIT,
+        type=positive_seconds,
+        default=SEARCH_TIMEOUT,
         metavar="SECONDS",
-        help=f"wait so long for the score of a position (default {SEARCH_LIMIT:.0f})",
+        help=f"wait so long for the score of a position (default {SEARCH_TIMEOUT:.0f})",
     )
     configure_cluster(rescore, "score")
 
@@ -127,28 +127,28 @@ def run(arguments: Namespace) -> int:
     """Do what the sub-command says; the exit status is 1 where a check fails, 2 for misuse."""
     from agent.evaluation import EvaluationError
     from protocols.client.process import EngineError
-    from training.positions import PositionsError
+    from training.positions import DatasetError
     from training.workers import GamesError
 
     try:
         return _ACTIONS[arguments.action](arguments)
-    except (EngineError, EvaluationError, GamesError, PositionsError, ValueError) as error:
-        complain(error, COMMAND)
+    except (EngineError, EvaluationError, GamesError, DatasetError, ValueError) as error:
+        print_error(error, COMMAND)
     except KeyboardInterrupt:
         if arguments.action in RESUMABLE:
-            complain("interrupted; the same line goes on from here", COMMAND)
+            print_error("interrupted; the same line goes on from here", COMMAND)
         raise
     return 2
 
 
 def show(path: Path, as_json: bool) -> int:
     """Print what a file says of itself and what is in it."""
-    from training.manifests import counted
+    from training.manifests import with_opening_counts
     from training.positions import Dataset
 
     with Dataset(path) as dataset:
         contents = dataset.contents[0]
-        found = counted(contents.manifest) | {
+        found = with_opening_counts(contents.manifest) | {
             "positions": contents.positions,
             "games": contents.games,
             "bytes": path.stat().st_size,
@@ -165,12 +165,12 @@ def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
     """Look at every position, and play some games again; the status is 1 if anything is wrong."""
     from training import checking
 
-    warm_up(ALPHABETA, SELFPLAY)
-    with output_kept():
-        found = checking.check(path, games, evaluation.strip())
+    load_kernels(ALPHABETA, SELFPLAY)
+    with stdout_reserved():
+        found = checking.check_dataset(path, games, evaluation.strip())
     if as_json:
-        print(json.dumps(asdict(found) | {"sound": found.sound}))
-        return 0 if found.sound else 1
+        print(json.dumps(asdict(found) | {"sound": found.is_valid}))
+        return 0 if found.is_valid else 1
     print(
         f"{found.positions} positions, {found.duplicates} of them duplicates; "
         f"{found.damaged_bytes} bytes damaged\n"
@@ -183,8 +183,8 @@ def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
             f"centipawns (median of {found.searched})"
         )
     if found.not_replayed:
-        complain(f"no game replayed: {found.not_replayed}")
-    return 0 if found.sound else 1
+        print_error(f"no game replayed: {found.not_replayed}")
+    return 0 if found.is_valid else 1
 
 
 def _print_entries(entries: dict[str, Any], indent: str = "") -> None:
@@ -214,26 +214,26 @@ def _check(arguments: Namespace) -> int:
 def _merge(arguments: Namespace) -> int:
     from training import derived_files
 
-    with _progress(arguments.files) as told:
+    with _games_progress(arguments.files) as told:
         made = derived_files.merge(arguments.files, arguments.output, told)
-    return _report([made], arguments, "they were there before")
+    return _print_written([made], arguments, "they were there before")
 
 
 def _shuffle(arguments: Namespace) -> int:
     from training import derived_files
 
-    with _progress(arguments.files) as told:
+    with _games_progress(arguments.files) as told:
         made = derived_files.shuffle(arguments.files, arguments.output, arguments.seed, told)
-    return _report([made], arguments, "they were there before")
+    return _print_written([made], arguments, "they were there before")
 
 
 def _split(arguments: Namespace) -> int:
     from training import derived_files
 
     training, validation = arguments.output
-    with _progress([arguments.file]) as told:
+    with _games_progress([arguments.file]) as told:
         made = derived_files.split(arguments.file, training, validation, arguments.share, told)
-    return _report(made, arguments)
+    return _print_written(made, arguments)
 
 
 def _filter(arguments: Namespace) -> int:
@@ -243,19 +243,19 @@ def _filter(arguments: Namespace) -> int:
     if all(value is None for value in wanted.values()):
         names = ", ".join(f"--{name.replace('_', '-')}" for name in FILTERS)
         raise ValueError(f"nothing says which positions are wanted: give one or more of {names}")
-    with _progress([arguments.file]) as told:
-        made = derived_files.choose(
-            arguments.file, arguments.output, derived_files.WantedPositions(**wanted), told
+    with _games_progress([arguments.file]) as told:
+        made = derived_files.filter_positions(
+            arguments.file, arguments.output, derived_files.PositionSelection(**wanted), told
         )
-    return _report([made], arguments, "they are not wanted")
+    return _print_written([made], arguments, "they are not wanted")
 
 
 def _rescore(arguments: Namespace) -> int:
-    from training.rescoring import Rescoring, rescore
+    from training.rescoring import RescoreTask, rescore
 
     if arguments.nodes is None and arguments.depth is None:
         raise ValueError("nothing says where a search ends: give --depth, --nodes or both")
-    task = Rescoring(
+    task = RescoreTask(
         source=arguments.file,
         command=arguments.engine,
         nodes=arguments.nodes,
@@ -267,32 +267,32 @@ def _rescore(arguments: Namespace) -> int:
     )
     with (
         cluster_threads(arguments, COMMAND) as threads,
-        _progress([arguments.file]) as told,
+        _games_progress([arguments.file]) as told,
     ):
         made = rescore(task, arguments.output, arguments.processes, told, threads)
-    return _report([made], arguments, "they were not chosen")
+    return _print_written([made], arguments, "they were not chosen")
 
 
 def _statistics(arguments: Namespace) -> int:
     from kempelen import data_statistics
 
-    _tell_damage(arguments.files)
+    _report_damage(arguments.files)
     return data_statistics.run(arguments)
 
 
-def _progress(files: list[Path]) -> AbstractContextManager[Callable[[int], None]]:
+def _games_progress(files: list[Path]) -> AbstractContextManager[Callable[[int], None]]:
     """Say what of the files is damaged, and show how many of their games are done."""
-    return progress("games", _tell_damage(files))
+    return progress_bar("games", _report_damage(files))
 
 
-def _tell_damage(files: list[Path]) -> int:
+def _report_damage(files: list[Path]) -> int:
     """Say what of the files is damaged; return how many games there are."""
     from training.positions import Dataset
 
     with Dataset(*files) as dataset:
         for path, contents in zip(files, dataset.contents, strict=True):
             for damage in contents.damages:
-                complain(
+                print_error(
                     f"{path}: {damage.length} bytes at {damage.offset} are damaged; their games "
                     "are lost, the others are used",
                     COMMAND,
@@ -300,7 +300,7 @@ def _tell_damage(files: list[Path]) -> int:
         return dataset.games
 
 
-def _report(made: list[Derived] | tuple[Derived, ...], arguments: Namespace, why: str = "") -> int:
+def _print_written(made: list[DerivedFile] | tuple[DerivedFile, ...], arguments: Namespace, why: str = "") -> int:
     """Print what was written; with --json one object a file."""
     for each in made:
         if arguments.json:
@@ -311,10 +311,10 @@ def _report(made: list[Derived] | tuple[Derived, ...], arguments: Namespace, why
     return 0
 
 
-def _share(text: str) -> Fraction:
+def _parse_share(text: str) -> Fraction:
     try:
         # An exponent could ask for more digits than there is memory.
-        share = Fraction(text if len(text) <= LONGEST_SHARE and "e" not in text.lower() else "0")
+        share = Fraction(text if len(text) <= MAX_SHARE_LENGTH and "e" not in text.lower() else "0")
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
     if not 0 < share < 1:
@@ -322,7 +322,7 @@ def _share(text: str) -> Fraction:
     return share
 
 
-def _option(text: str) -> tuple[str, str]:
+def _parse_option(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name.strip() or not equals or not text.isprintable():
         raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.border.unwritable import require_writable
 from kempelen.pictures import check_picture, save
-from training.position_statistics import LARGEST_SCORE, PositionStatistics, count, quantiles
+from training.position_statistics import MAX_SCORE, PositionStatistics, count_positions, quantiles
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESULTS = ("loss", "draw", "win")
-WIDTH = 100  # centipawns of an interval of scores
-SHOWN_SCORE = 1000  # results are printed up to there
+TABLE_WIDTH = 100  # centipawns of an interval of scores
+MAX_SHOWN_SCORE = 1000  # results are printed up to there
 COLOUR, FIT_COLOUR = "#1d4ed8", "#c2410c"
 
 
 def run(arguments: Namespace) -> int:
     """Print the statistics of all files together, and draw them if that is asked for."""
-    from training.positions import Dataset, PositionsError
+    from training.positions import Dataset, DatasetError
 
     if arguments.plot is not None:
         check_picture(arguments.plot)
-        require_writable([arguments.plot], arguments.files, PositionsError, regular=True)
+        require_writable([arguments.plot], arguments.files, DatasetError, regular=True)
     with Dataset(*arguments.files) as dataset:
-        found = count(dataset)
+        found = count_positions(dataset)
     if not found.positions:
         raise ValueError(f"{arguments.files[0]}: there are no positions")
     if arguments.plot is not None:
@@ -47,14 +47,14 @@ def run(arguments: Namespace) -> int:
 
 def summary(found: PositionStatistics) -> dict[str, Any]:
     """Return all counts, as JSON has them; those at the ends of arrays are trimmed."""
-    middles, means, totals = found.results_by_score(WIDTH)
-    winning = found.winning()
+    middles, means, totals = found.results_by_score(TABLE_WIDTH)
+    winning = found.fit_winning_curve()
     return {
         "positions": found.positions,
         "games": found.games,
         "results": dict(zip(RESULTS, found.scores.sum(axis=0).tolist(), strict=True)),
         "white_results": dict(zip(RESULTS, found.outcomes.tolist(), strict=True)),
-        "scale": found.scale(),
+        "scale": found.fit_scale(),
         "winning": winning and {"middle": winning.middle, "scale": winning.scale},
         "scores": [
             {"score": int(middle), "positions": int(total), "mean_result": round(float(mean), 4)}
@@ -87,24 +87,24 @@ def _print(found: PositionStatistics) -> None:
     for name, counts in _distributions(found).items():
         low, middle, high = quantiles(counts)
         print(f"{name:12} {middle} (5% up to {low}, 5% from {high})")
-    scale = found.scale()
+    scale = found.fit_scale()
     if scale is None:
         print(f"{'scale':12} none: higher scores do not foretell better results")
     else:
         print(f"{'scale':12} {scale:.0f} centipawns: results are 1 / (1 + exp(-score / scale))")
-    if (winning := found.winning()) is not None:
+    if (winning := found.fit_winning_curve()) is not None:
         print(
             f"{'winning':12} {winning.middle:.0f} centipawns win every second game: "
             f"wins are 1 / (1 + exp(({winning.middle:.0f} - score) / {winning.scale:.0f}))"
         )
     print(f"\n{'score':>8}{'positions':>12}{'result':>9}{'fit':>9}")
-    for score, mean, total in zip(*found.results_by_score(WIDTH), strict=True):
-        if abs(score) <= SHOWN_SCORE:
-            fitted = f"{_fitted(score, scale):9.3f}" if scale else ""
+    for score, mean, total in zip(*found.results_by_score(TABLE_WIDTH), strict=True):
+        if abs(score) <= MAX_SHOWN_SCORE:
+            fitted = f"{_expected_score(score, scale):9.3f}" if scale else ""
             print(f"{score:8.0f}{total:12}{mean:9.3f}{fitted}")
 
 
-def _fitted(score: Any, scale: float) -> Any:
+def _expected_score(score: Any, scale: float) -> Any:
     return 1 / (1 + np.exp(-score / scale))
 
 
@@ -150,13 +150,13 @@ def _draw_results(axes: Axes, found: PositionStatistics) -> None:
 
 
 def _draw_results_by_score(axes: Axes, found: PositionStatistics) -> None:
-    middles, means, _ = found.results_by_score(WIDTH // 2)
+    middles, means, _ = found.results_by_score(TABLE_WIDTH // 2)
     axes.plot(middles, means, ".", color=COLOUR, label="mean result")
-    scale = found.scale()
+    scale = found.fit_scale()
     if scale is not None:
-        line = np.linspace(-LARGEST_SCORE, LARGEST_SCORE, 601)
+        line = np.linspace(-MAX_SCORE, MAX_SCORE, 601)
         label = f"1 / (1 + exp(-score / {scale:.0f}))"
-        axes.plot(line, _fitted(line, scale), color=FIT_COLOUR, label=label)
+        axes.plot(line, _expected_score(line, scale), color=FIT_COLOUR, label=label)
     axes.set(title="scores and results", xlabel="centipawns, for the side to move", ylim=(0, 1))
     axes.set_ylabel("result: 0 lost, 1 won")
     axes.legend(frameon=False, loc="lower right")

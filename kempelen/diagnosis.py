@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class Problem:
     """Something that is wrong, and what helps. broken: no search, or no game, without that."""
 
     what: str
@@ -26,46 +26,46 @@ class Diagnosis:
 
     def __init__(self) -> None:
         self.notes: dict[str, dict[str, Any]] = {}
-        self.complaints: list[Complaint] = []
+        self.problems: list[Problem] = []
         self._homes = _homes()
 
     @property
     def broken(self) -> bool:
         """Whether something does not work."""
-        return any(complaint.broken for complaint in self.complaints)
+        return any(complaint.broken for complaint in self.problems)
 
-    def tell(self, name: str, text: str, /, **details: Any) -> None:
+    def add_note(self, name: str, text: str, /, **details: Any) -> None:
         """Note something for people, and in detail for programs."""
-        self.notes[name] = {"text": self.shown(text), **self._shown_all(details)}
+        self.notes[name] = {"text": self.redact(text), **self._redact_all(details)}
 
-    def complain(self, what: str, remedy: str, *, broken: bool = False) -> None:
+    def add_problem(self, what: str, remedy: str, *, broken: bool = False) -> None:
         """Note something that is wrong."""
-        self.complaints.append(Complaint(self.shown(what), self.shown(remedy), broken))
+        self.problems.append(Problem(self.redact(what), self.redact(remedy), broken))
 
-    def check(self, checks: Mapping[str, Callable[[Diagnosis], None]]) -> None:
+    def run_checks(self, checks: Mapping[str, Callable[[Diagnosis], None]]) -> None:
         """Make checks, by the names of what they look at; one that fails is noted as such."""
         for name, look in checks.items():
             try:
                 look(self)
             except Exception as error:  # noqa: BLE001 - the others are to be made all the same
                 text = f"{type(error).__name__}: {error}"
-                self.tell(name, text)
+                self.add_note(name, text)
                 remedy = "install it anew, with its packages, into an environment of its own"
-                self.complain(f"{name}: {text}", remedy, broken=True)
+                self.add_problem(f"{name}: {text}", remedy, broken=True)
 
-    def shown(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return a text without the name of the user that paths may hold."""
         for home in self._homes:
             text = re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
         return text
 
-    def _shown_all(self, value: Any) -> Any:
+    def _redact_all(self, value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {str(key): self._shown_all(item) for key, item in value.items()}
+            return {str(key): self._redact_all(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._shown_all(item) for item in value]
+            return [self._redact_all(item) for item in value]
         if isinstance(value, str | Path):
-            return self.shown(str(value))
+            return self.redact(str(value))
         return value
 
 

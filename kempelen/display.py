@@ -12,20 +12,20 @@ from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from agent.border.plain_text import plain, plain_lines
+from agent.border.plain_text import sanitize_line, sanitize_lines
 from kempelen.bracket import bracket_table
-from kempelen.console import complain
+from kempelen.console import print_error
 from kempelen.plain_table import PlainTable
 from tournament.events import Event, Notice
 from tournament.live import LiveState
 
-REFRESH = 4
-SHOWN_BOARDS = 8
+REFRESHES_PER_SECOND = 4
+MAX_SHOWN_BOARDS = 8
 CLOCK_FORMAT = "{:d}:{:04.1f}"
 # The table's headings: first what a player is ranked by, then what was counted.
-BY_ELO = ("Elo", "±", "points")
-RANKED_BY = {"swiss": ("points", "byes", "Buchholz", "S-B", "Elo", "±")}
-COUNTED = {
+DEFAULT_RANKING_COLUMNS = ("Elo", "±", "points")
+RANKING_COLUMNS = {"swiss": ("points", "byes", "Buchholz", "S-B", "Elo", "±")}
+COUNT_COLUMNS = {
     "games": "games",
     "won": "wins",
     "drawn": "draws",
@@ -39,24 +39,24 @@ class Display:
 
     def __init__(self) -> None:
         self._state = LiveState()
-        self._began = time.monotonic()
-        self._first = 0
+        self._start_time = time.monotonic()
+        self._played_before = 0
         self._live: Live | None = None
         if sys.stderr.isatty():
             console = Console(stderr=True)
             self._live = Live(
-                console=console, refresh_per_second=REFRESH, get_renderable=self._view
+                console=console, refresh_per_second=REFRESHES_PER_SECOND, get_renderable=self._view
             )
             self._live.start()
 
     def __call__(self, event: Event) -> None:
         """Follow an event; the view is drawn on its own time."""
         if isinstance(event, Notice) and self._live is None:
-            complain(event.text)
+            print_error(event.text)
         before = not self._state.status
         self._state.apply(event)
         if before:
-            self._first = self._state.status.get("played", 0)
+            self._played_before = self._state.status.get("played", 0)
 
     def close(self) -> None:
         """Leave the terminal as it was."""
@@ -65,22 +65,22 @@ class Display:
                 self._live.stop()
 
     def _view(self) -> RenderableType:
-        played = self._state.status.get("played", 0) - self._first
-        return view(self._state, pace=played / max(1e-9, time.monotonic() - self._began))
+        played = self._state.status.get("played", 0) - self._played_before
+        return view(self._state, games_per_second=played / max(1e-9, time.monotonic() - self._start_time))
 
 
-def view(state: LiveState, *, pace: float = 0.0, diagrams: bool = False) -> RenderableType:
+def view(state: LiveState, *, games_per_second: float = 0.0, diagrams: bool = False) -> RenderableType:
     """Return everything worth seeing. pace: games a second, for the time that is left."""
     parts: list[RenderableType] = []
     if state.boards:
-        parts.append(boards_table(state.boards[:SHOWN_BOARDS]))
+        parts.append(boards_table(state.boards[:MAX_SHOWN_BOARDS]))
         if diagrams:
-            parts.append(_diagrams(state.boards[:SHOWN_BOARDS]))
+            parts.append(_diagrams(state.boards[:MAX_SHOWN_BOARDS]))
     if state.standings:
         parts.extend(standings_view(state.standings))
     if state.status:
-        parts.append(_progress(state.status, pace))
-        parts.extend(Text(plain(text), style="yellow") for text in state.status.get("notices", ()))
+        parts.append(_progress(state.status, games_per_second))
+        parts.extend(Text(sanitize_line(text), style="yellow") for text in state.status.get("notices", ()))
     return Group(*parts) if parts else Text("nothing yet")
 
 
@@ -91,7 +91,7 @@ def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
         parts.append(bracket_table(summary["bracket"]))
     elif len(summary["players"]) > 2:
         parts.append(_crosstable(summary))
-    parts.extend(Text(plain(line)) for line in summary_lines(summary))
+    parts.extend(Text(sanitize_line(line)) for line in summary_lines(summary))
     return parts
 
 
@@ -125,8 +125,8 @@ def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
         elo, normalized = best["elo"], best["normalized"]
         lines.append(
             f"{comparison['first']} against {comparison['second']}: +{wins} ={draws} -{losses}, "
-            f"Elo {elo['value']:+.1f} ± {_finite(elo['error'])}, "
-            f"normalised {normalized['value']:+.1f} ± {_finite(normalized['error'])}, "
+            f"Elo {elo['value']:+.1f} ± {_format_error(elo['error'])}, "
+            f"normalised {normalized['value']:+.1f} ± {_format_error(normalized['error'])}, "
             f"LOS {best['los']:.1%}"
         )
         lines.append(f"pairs LL LD DD/LW DW WW: {' '.join(map(str, comparison['pairs']))}")
@@ -139,13 +139,13 @@ def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _finite(error: float | None) -> str:
+def _format_error(error: float | None) -> str:
     return "∞" if error is None else f"{error:.1f}"
 
 
 def _standings(summary: dict[str, Any]) -> PlainTable:
     table = PlainTable(box=None, header_style="bold")
-    headings = (*RANKED_BY.get(summary.get("format", ""), BY_ELO), *COUNTED)
+    headings = (*RANKING_COLUMNS.get(summary.get("format", ""), DEFAULT_RANKING_COLUMNS), *COUNT_COLUMNS)
     for heading in ("", "player"):
         table.add_column(heading)
     for heading in headings:
@@ -163,7 +163,7 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
         "byes": row.get("byes"),
         "Buchholz": row.get("buchholz"),
         "S-B": row.get("sonneborn_berger"),
-        **{heading: row[key] for heading, key in COUNTED.items()},
+        **{heading: row[key] for heading, key in COUNT_COLUMNS.items()},
     }
     cells = {
         heading: "-" if number is None else f"{number:g}" for heading, number in numbers.items()
@@ -199,9 +199,9 @@ def boards_table(boards: list[dict[str, Any]]) -> PlainTable:
             str(board["board"]),
             f"{board['pair']}.{board['game']}",
             board["white"],
-            f"{_clock(board['white_clock'])} {_said(board['white_said'])}",
+            f"{_format_clock(board['white_clock'])} {_format_score(board['white_said'])}",
             board["black"],
-            f"{_clock(board['black_clock'])} {_said(board['black_said'])}",
+            f"{_format_clock(board['black_clock'])} {_format_score(board['black_said'])}",
             str(len(board["moves"])),
             board["last"],
             f"{board['result']} {board['termination']}".strip(),
@@ -214,8 +214,8 @@ def _diagrams(boards: list[dict[str, Any]]) -> RenderableType:
     cells = []
     for board in boards:
         if "position" in board:
-            title = Text(plain(f"{board['white']} - {board['black']}"))
-            diagram = Text(plain_lines(_diagram(board["position"])))
+            title = Text(sanitize_line(f"{board['white']} - {board['black']}"))
+            diagram = Text(sanitize_lines(_diagram(board["position"])))
             cells.append(Panel(diagram, title=title, expand=False))
     for start in range(0, len(cells), 4):
         table.add_row(*cells[start : start + 4])
@@ -230,25 +230,25 @@ def _diagram(position: str) -> str:
         return position
 
 
-def _progress(status: dict[str, Any], pace: float) -> RenderableType:
+def _progress(status: dict[str, Any], games_per_second: float) -> RenderableType:
     played, asked = status.get("played", 0), max(1, status.get("asked", 1))
     table = PlainTable.grid(padding=(0, 1))
-    left = f"{(asked - played) / pace / 60:.0f} min left" if pace > 0 and asked > played else ""
-    speed = f"{60 * pace:.1f} games/min" if pace > 0 else ""
+    left = f"{(asked - played) / games_per_second / 60:.0f} min left" if games_per_second > 0 and asked > played else ""
+    speed = f"{60 * games_per_second:.1f} games/min" if games_per_second > 0 else ""
     state = status.get("state", "")
     bar = ProgressBar(total=asked, completed=played, width=40)
     table.add_row(status.get("name", ""), bar, f"{played}/{asked}", speed, left, state)
     return table
 
 
-def _clock(seconds: float | None) -> str:
+def _format_clock(seconds: float | None) -> str:
     if seconds is None:
         return ""
     minutes, rest = divmod(seconds, 60)
     return CLOCK_FORMAT.format(int(minutes), rest)
 
 
-def _said(said: dict[str, Any] | None) -> str:
+def _format_score(said: dict[str, Any] | None) -> str:
     if not said or (said["cp"] is None and said["mate"] is None):
         return ""
     score = f"#{said['mate']}" if said["mate"] is not None else f"{said['cp'] / 100:+.2f}"

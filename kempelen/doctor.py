@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
-from agent.border.plain_text import plain_lines
+from agent.border.plain_text import sanitize_lines
 from kempelen.checks import CHECKS
 from kempelen.diagnosis import Diagnosis
 
@@ -19,9 +19,9 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Look and tell; the exit status is 1 if something is broken."""
     diagnosis = Diagnosis()
-    diagnosis.check(CHECKS)
+    diagnosis.run_checks(CHECKS)
     if arguments.json:
-        complaints = [asdict(complaint) for complaint in diagnosis.complaints]
+        complaints = [asdict(complaint) for complaint in diagnosis.problems]
         print(json.dumps({"found": diagnosis.notes, "wrong": complaints}))
     else:
         print(_text(diagnosis))
@@ -35,8 +35,8 @@ def _text(diagnosis: Diagnosis) -> str:
     lines += [
         f"{'broken' if complaint.broken else 'worth mending'}: {complaint.what}\n"
         f"    {complaint.remedy}"
-        for complaint in sorted(diagnosis.complaints, key=lambda each: not each.broken)
+        for complaint in sorted(diagnosis.problems, key=lambda each: not each.broken)
     ]
     if not diagnosis.broken:
         lines.append("nothing is broken")
-    return plain_lines("\n".join(lines))
+    return sanitize_lines("\n".join(lines))

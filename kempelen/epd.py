@@ -14,17 +14,17 @@ from rich.console import Console
 
 from agent.limits import Mate, Score
 from agent.machine import usable_cores
-from kempelen.console import complain, progress
+from kempelen.console import print_error, progress_bar
 from kempelen.match import ENGINE_HELP
-from kempelen.numbers import positive, seconds
-from kempelen.plain_table import PlainTable, Total, table_of_totals
-from kempelen.uci_engine import uci_engine
+from kempelen.numbers import positive_int, positive_seconds
+from kempelen.plain_table import PlainTable, FileTotals, totals_table
+from kempelen.uci_engine import uci_engine_from
 from tournament import suite
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 
 # What a search may take beyond its limit, in seconds, before the engine counts as hung.
-PATIENCE = 600.0
+HANG_TIMEOUT = 600.0
 # Of the table of totals, after the files.
 HEADINGS = ("solved", "of", "", "failed", "nodes", "seconds")
 
@@ -34,17 +34,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="EPD: bm, am, dm, id")
     parser.add_argument("--engine", metavar="SPEC", help=f"default: Kempelen; {ENGINE_HELP}")
     parser.add_argument("--movetime", type=float, help="seconds for each position")
-    parser.add_argument("--nodes", type=positive, help="nodes for each position")
-    parser.add_argument("--depth", type=positive, help="plies for each position")
+    parser.add_argument("--nodes", type=positive_int, help="nodes for each position")
+    parser.add_argument("--depth", type=positive_int, help="plies for each position")
     parser.add_argument(
-        "--concurrency", type=positive, default=usable_cores(), help="engines at once (cores)"
+        "--concurrency", type=positive_int, default=usable_cores(), help="engines at once (cores)"
     )
     parser.add_argument(
         "--patience",
-        type=seconds,
+        type=positive_seconds,
         metavar="SECONDS",
         help="until an engine counts as hung, at its start too, unless start_limit says otherwise "
-        f"(default: {PATIENCE:g}, and start_limit)",
+        f"(default: {HANG_TIMEOUT:g}, and start_limit)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -52,43 +52,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Solve; the exit status is 1 if an engine failed to answer, 2 if nothing could begin."""
     try:
-        problems = _problems(arguments.files)
-        engine = uci_engine(arguments.engine, "a test suite", arguments.patience)
+        problems = _read_suites(arguments.files)
+        engine = uci_engine_from(arguments.engine, "a test suite", arguments.patience)
         if arguments.movetime is arguments.nodes is arguments.depth is None:
             raise SettingsError("no limit: add --movetime, --nodes or --depth")
         limits = TimeControl(
             movetime=arguments.movetime,
             nodes=arguments.nodes,
             depth=arguments.depth,
-            patience=arguments.patience or PATIENCE,
+            patience=arguments.patience or HANG_TIMEOUT,
         )
-        with progress("solving", len(problems)) as show:
+        with progress_bar("solving", len(problems)) as show:
             attempts = asyncio.run(
-                suite.solve(problems, engine, limits, arguments.concurrency, show)
+                suite.run_suite(problems, engine, limits, arguments.concurrency, show)
             )
     except SettingsError as error:
-        complain(error, "kempelen epd")
+        print_error(error, "kempelen epd")
         return 2
-    files = [_total(name, attempts) for name in dict.fromkeys(each.file for each in problems)]
+    files = [_file_totals(name, attempts) for name in dict.fromkeys(each.file for each in problems)]
     if arguments.json:
         found = {"engine": engine.name, "limits": encode(limits), "files": files}
-        print(json.dumps({**found, "positions": [_row(attempt) for attempt in attempts]}))
+        print(json.dumps({**found, "positions": [_attempt_as_json(attempt) for attempt in attempts]}))
     else:
         _print(files, attempts)
     return 1 if any(attempt.error for attempt in attempts) else 0
 
 
-def _problems(paths: list[Path]) -> list[suite.Problem]:
+def _read_suites(paths: list[Path]) -> list[suite.EpdPosition]:
     """Return the problems of files, each called by its name, or by its path if two share that."""
     names = Counter(path.name for path in paths)
     return [
         problem
         for path in paths
-        for problem in suite.read(path, str(path) if names[path.name] > 1 else path.name)
+        for problem in suite.read_epd_file(path, str(path) if names[path.name] > 1 else path.name)
     ]
 
 
-def _total(file: str, attempts: list[suite.Attempt]) -> dict[str, Any]:
+def _file_totals(file: str, attempts: list[suite.EpdResult]) -> dict[str, Any]:
     own = [attempt for attempt in attempts if attempt.problem.file == file]
     return {
         "file": file,
@@ -100,7 +100,7 @@ def _total(file: str, attempts: list[suite.Attempt]) -> dict[str, Any]:
     }
 
 
-def _row(attempt: suite.Attempt) -> dict[str, Any]:
+def _attempt_as_json(attempt: suite.EpdResult) -> dict[str, Any]:
     problem = attempt.problem
     return {
         "file": problem.file,
@@ -111,7 +111,7 @@ def _row(attempt: suite.Attempt) -> dict[str, Any]:
         "dm": problem.mate,
         "solved": attempt.solved,
         "move": attempt.move,
-        "score": _text(attempt.score),
+        "score": _format_score(attempt.score),
         "depth": attempt.depth,
         "nodes": attempt.nodes,
         "seconds": round(attempt.seconds, 3),
@@ -119,13 +119,13 @@ def _row(attempt: suite.Attempt) -> dict[str, Any]:
     }
 
 
-def _text(score: Score | None) -> str:
+def _format_score(score: Score | None) -> str:
     if score is None:
         return ""
     return f"#{score.moves}" if isinstance(score, Mate) else f"{score.value / 100:+.2f}"
 
 
-def _print(files: list[dict[str, Any]], attempts: list[suite.Attempt]) -> None:
+def _print(files: list[dict[str, Any]], attempts: list[suite.EpdResult]) -> None:
     console = Console()
     missed = [attempt for attempt in attempts if not attempt.solved]
     if missed:
@@ -133,15 +133,15 @@ def _print(files: list[dict[str, Any]], attempts: list[suite.Attempt]) -> None:
         for attempt in missed:
             table.add_row(
                 attempt.problem.name,
-                _asked(attempt.problem),
-                attempt.error or _san(attempt.problem.fen, attempt.move),
-                _text(attempt.score),
+                _format_expected(attempt.problem),
+                attempt.error or _format_move(attempt.problem.fen, attempt.move),
+                _format_score(attempt.score),
             )
         console.print(table)
-    console.print(table_of_totals(HEADINGS, files, _cells))
+    console.print(totals_table(HEADINGS, files, _cells))
 
 
-def _cells(total: Total) -> tuple[str, ...]:
+def _cells(total: FileTotals) -> tuple[str, ...]:
     return (
         str(total["solved"]),
         str(total["positions"]),
@@ -152,13 +152,13 @@ def _cells(total: Total) -> tuple[str, ...]:
     )
 
 
-def _asked(problem: suite.Problem) -> str:
-    parts = [_san(problem.fen, move) for move in problem.best]
-    parts += [f"not {_san(problem.fen, move)}" for move in problem.avoid]
+def _format_expected(problem: suite.EpdPosition) -> str:
+    parts = [_format_move(problem.fen, move) for move in problem.best]
+    parts += [f"not {_format_move(problem.fen, move)}" for move in problem.avoid]
     return " ".join([*parts, *([f"#{problem.mate}"] if problem.mate else [])])
 
 
-def _san(fen: str, move: str) -> str:
+def _format_move(fen: str, move: str) -> str:
     board = chess.Board(fen)
     try:
         return board.san(board.parse_uci(move))

@@ -12,17 +12,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kempelen.console import complain
-from kempelen.numbers import positive
+from kempelen.console import print_error
+from kempelen.numbers import positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from agent.experience.lesson import Lesson
-    from agent.experience.store import ExperienceFile
+    from agent.experience.lesson import LearnedMove
+    from agent.experience.store import LearnedMoveDatabase
 
-ROWS = 20
-WIDE = 200  # columns, where no terminal sets them
+DEFAULT_ROWS = 20
+DEFAULT_WIDTH = 200  # columns, where no terminal sets them
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
     show = actions.add_parser("show", help="print the greatest surprises, and how many there are")
     show.add_argument("files", nargs="+", type=Path, metavar="FILE")
     show.add_argument(
-        "--rows", type=positive, default=ROWS, metavar="N", help=f"so many lessons (default {ROWS})"
+        "--rows", type=positive_int, default=DEFAULT_ROWS, metavar="N", help=f"so many lessons (default {DEFAULT_ROWS})"
     )
     show.add_argument("--game", default="", help="of this game only")
     show.add_argument("--position", default="", help="of this position only, as it is written")
@@ -42,7 +42,7 @@ def configure(parser: ArgumentParser) -> None:
     merge.set_defaults(act=_merge)
     prune = actions.add_parser("prune", help="keep the most useful lessons of each file")
     prune.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    prune.add_argument("--keep", type=positive, required=True, metavar="N", help="so many")
+    prune.add_argument("--keep", type=positive_int, required=True, metavar="N", help="so many")
     prune.set_defaults(act=_prune)
     for action in (show, merge, prune):
         action.add_argument("--json", action="store_true", help="print one JSON object")
@@ -50,27 +50,27 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do it; the exit status is 2 where something cannot be done."""
-    from agent.experience.store import ExperienceError
+    from agent.experience.store import LearningDatabaseError
 
     act: Callable[[Namespace], int] = arguments.act
     try:
         return act(arguments)
-    except ExperienceError as error:
-        complain(error, "kempelen experience")
+    except LearningDatabaseError as error:
+        print_error(error, "kempelen experience")
         return 2
 
 
-def _opened(path: Path) -> ExperienceFile:
+def _open_file(path: Path) -> LearnedMoveDatabase:
     """Open a file that must be there, and wait for engines that write to it."""
-    from agent.experience.store import ExperienceError, ExperienceFile
+    from agent.experience.store import LearningDatabaseError, LearnedMoveDatabase
 
     if not path.exists():
-        raise ExperienceError(f"experience {path} does not exist")
-    return ExperienceFile(path)
+        raise LearningDatabaseError(f"experience {path} does not exist")
+    return LearnedMoveDatabase(path)
 
 
 def _show(arguments: Namespace) -> int:
-    files = {str(path): _opened(path).lessons() for path in arguments.files}
+    files = {str(path): _open_file(path).read_all() for path in arguments.files}
     wanted = {
         name: [
             lesson
@@ -90,7 +90,7 @@ def _show(arguments: Namespace) -> int:
 
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else WIDE
+    width = None if sys.stdout.isatty() else DEFAULT_WIDTH
     for name, lessons in wanted.items():
         counts = _counts(lessons)
         print(
@@ -102,7 +102,7 @@ def _show(arguments: Namespace) -> int:
     return 0
 
 
-def _table(lessons: list[Lesson]) -> Any:
+def _table(lessons: list[LearnedMove]) -> Any:
     from kempelen.plain_table import PlainTable
 
     table = PlainTable(box=None)
@@ -124,34 +124,34 @@ def _table(lessons: list[Lesson]) -> Any:
     return table
 
 
-def _counts(lessons: list[Lesson]) -> dict[str, int]:
+def _counts(lessons: list[LearnedMove]) -> dict[str, int]:
     return {
         "count": len(lessons),
-        "refutations": sum(lesson.refutes for lesson in lessons),
+        "refutations": sum(lesson.is_refutation for lesson in lessons),
         "times": sum(lesson.times for lesson in lessons),
         "used": sum(lesson.used for lesson in lessons),
     }
 
 
-def _as_json(lessons: list[Lesson]) -> list[dict[str, Any]]:
+def _as_json(lessons: list[LearnedMove]) -> list[dict[str, Any]]:
     return [asdict(lesson) for lesson in lessons]
 
 
 def _merge(arguments: Namespace) -> int:
-    from agent.experience.store import ExperienceError, ExperienceFile
+    from agent.experience.store import LearningDatabaseError, LearnedMoveDatabase
 
     output = arguments.output
     if output.exists():
-        raise ExperienceError(f"experience {output} is there already; name a new file")
-    sources = [_opened(path).lessons() for path in arguments.files]
-    file = ExperienceFile(output)
+        raise LearningDatabaseError(f"experience {output} is there already; name a new file")
+    sources = [_open_file(path).read_all() for path in arguments.files]
+    file = LearnedMoveDatabase(output)
     try:
         for lessons in sources:
             file.add(lessons, later=False)
-    except ExperienceError:
+    except LearningDatabaseError:
         output.unlink(missing_ok=True)
         raise
-    count = len(file.lessons())
+    count = len(file.read_all())
     read = sum(map(len, sources))
     found = {"file": str(output), "read": read, "count": count}
     print(json.dumps(found) if arguments.json else f"{output}: {count} lessons of {read} read")
@@ -159,11 +159,11 @@ def _merge(arguments: Namespace) -> int:
 
 
 def _prune(arguments: Namespace) -> int:
-    files = [_opened(path) for path in arguments.files]  # refused before anything is changed
+    files = [_open_file(path) for path in arguments.files]  # refused before anything is changed
     found = []
     for file in files:
         gone = file.prune(arguments.keep)
-        found.append({"file": str(file.path), "gone": gone, "count": len(file.lessons())})
+        found.append({"file": str(file.path), "gone": gone, "count": len(file.read_all())})
     if arguments.json:
         print(json.dumps({"files": found}))
     else:

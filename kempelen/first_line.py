@@ -9,7 +9,7 @@ from functools import partial
 
 from kempelen import __version__, uci
 from protocols import pipes
-from protocols.session import Voice
+from protocols.session import LineWriter
 from protocols.uci.values import shorten
 
 GREETING = (
@@ -22,20 +22,20 @@ HELP = (
     "list_commands  Go, over the Go Text Protocol; kempelen gtp --game NAME plays any other game",
     "quit           leave",
 )
-SPOKEN = (
+PROTOCOLS_TEXT = (
     "UCI (begin with uci), xboard's protocol (xboard, protover) and the Go Text Protocol "
     "(list_commands)"
 )
-OTHERWISE = "kempelen --help lists the commands"
+HELP_HINT = "kempelen --help lists the commands"
 
 
 def serve() -> int:
     """Speak one of the protocols until `quit`, the end of input, or a closed output."""
     terminal = os.isatty(0) and os.isatty(1)
-    return pipes.serve(partial(FirstLine, terminal=terminal))
+    return pipes.serve(partial(ProtocolDetector, terminal=terminal))
 
 
-class FirstLine:
+class ProtocolDetector:
     """Waits for a line that belongs to a protocol, and becomes that protocol.
 
     It is UCI if a word of the line is a command of UCI, as UCI has it, and GTP if the line is a
@@ -48,18 +48,18 @@ class FirstLine:
 
     def __init__(
         self,
-        session: Voice,
+        session: LineWriter,
         terminal: bool = False,
         tell: Callable[[str], None] | None = None,
-        make: Callable[[str, Voice], pipes.Served] | None = None,
+        make: Callable[[str, LineWriter], pipes.ThreadedLineProtocol] | None = None,
     ) -> None:
         self._session = session
         self._terminal = terminal
-        self._tell = tell or _tell_standard_error
-        self._make = make or _make
-        self._told = False
+        self._report = tell or _print_to_stderr
+        self._make = make or _create_engine
+        self._reported_unknown = False
         self._xboard = False
-        self._chosen: pipes.Served | None = None
+        self._engine: pipes.ThreadedLineProtocol | None = None
         if terminal:
             for line in GREETING:
                 session.send(line)
@@ -67,36 +67,36 @@ class FirstLine:
     @property
     def finished(self) -> bool:
         """Whether the session is to end."""
-        return self._chosen is not None and self._chosen.finished
+        return self._engine is not None and self._engine.finished
 
     def handle_line(self, line: str) -> Iterator[str]:
         """Pass a line on."""
-        if self._chosen is None and line.strip():
+        if self._engine is None and line.strip():
             if self._terminal and line.strip().lower() == "help":
                 yield from HELP
             elif line.split() == ["xboard"]:
                 self._xboard = True
-            elif (chosen := self._choose(line)) is not None:
-                self._chosen = chosen
-            elif self._terminal or not self._told:
-                self._tell_unknown(line)
-        if self._chosen is not None:
-            yield from self._chosen.handle_line(line)
+            elif (chosen := self._detect(line)) is not None:
+                self._engine = chosen
+            elif self._terminal or not self._reported_unknown:
+                self._report_unknown(line)
+        if self._engine is not None:
+            yield from self._engine.handle_line(line)
 
-    def overlong_line(self) -> Iterator[str]:
+    def handle_overlong_line(self) -> Iterator[str]:
         """Say that a line was dropped."""
-        if self._chosen is not None:
-            yield from self._chosen.overlong_line()
+        if self._engine is not None:
+            yield from self._engine.handle_overlong_line()
 
     def drain(self, timeout: float | None = None) -> bool:
         """Answer what is still to be answered."""
-        return self._chosen is None or self._chosen.drain(timeout)
+        return self._engine is None or self._engine.drain(timeout)
 
     def close(self, timeout: float) -> bool:
         """Stop everything."""
-        return self._chosen is None or self._chosen.close(timeout)
+        return self._engine is None or self._engine.close(timeout)
 
-    def _choose(self, line: str) -> pipes.Served | None:
+    def _detect(self, line: str) -> pipes.ThreadedLineProtocol | None:
         from protocols.uci.protocol import COMMANDS
 
         words = line.split()
@@ -117,19 +117,19 @@ class FirstLine:
                 return None
         return self._make("uci", self._session)
 
-    def _tell_unknown(self, line: str) -> None:
+    def _report_unknown(self, line: str) -> None:
         """Say that a line belongs to no protocol, and what is spoken here."""
-        self._told = True
-        self._tell(f"{shorten(line)} is not understood; spoken here are {SPOKEN}; {OTHERWISE}")
+        self._reported_unknown = True
+        self._report(f"{shorten(line)} is not understood; spoken here are {PROTOCOLS_TEXT}; {HELP_HINT}")
 
 
-def _make(protocol: str, session: Voice) -> pipes.Served:
+def _create_engine(protocol: str, session: LineWriter) -> pipes.ThreadedLineProtocol:
     if protocol == "uci":
-        return uci.make(session)
+        return uci.create_engine(session)
     from kempelen import gtp, xboard
 
-    return xboard.make(session) if protocol == "xboard" else gtp.make(session)
+    return xboard.create_engine(session) if protocol == "xboard" else gtp.create_engine(session)
 
 
-def _tell_standard_error(text: str) -> None:
+def _print_to_stderr(text: str) -> None:
     print(f"kempelen: {text}", file=sys.stderr, flush=True)

@@ -11,12 +11,12 @@ from typing import Any
 
 from agent.evaluation import HANDCRAFTED
 from agent.games import catalogue
-from agent.games.catalogue import Kind
+from agent.games.catalogue import GameType
 from agent.games.tree import read_tree
-from agent.search.catalogue import ALSO_CALLED, algorithms
-from kempelen.game_options import fitted, read_option
+from agent.search.catalogue import ALIASES, algorithms
+from kempelen.game_options import options_for, read_option
 
-CATALOGUES = "the games and the algorithms"
+CATALOGUE_PLACEHOLDER = "the games and the algorithms"
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
@@ -46,7 +46,7 @@ def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "-
     )  # fmt: skip
 
 
-class WithCatalogues(RawDescriptionHelpFormatter):
+class CatalogueHelpFormatter(RawDescriptionHelpFormatter):
     """Shows the names of all games and algorithms where a help text has CATALOGUES below it.
 
     They are put together only then: to find all that is installed takes longer than to start.
@@ -54,26 +54,26 @@ class WithCatalogues(RawDescriptionHelpFormatter):
 
     def add_text(self, text: str | None) -> None:
         """Add a paragraph to a help text."""
-        super().add_text(catalogues() if text == CATALOGUES else text)
+        super().add_text(catalogue_help() if text == CATALOGUE_PLACEHOLDER else text)
 
 
-def catalogues() -> str:
+def catalogue_help() -> str:
     """Return the names of all games and algorithms, to be shown below a help text."""
     return "\n".join(
         [
             "games:",
             *_wrapped(catalogue.names()),
             "algorithms:",
-            *_wrapped([*algorithms(), *ALSO_CALLED]),
+            *_wrapped([*algorithms(), *ALIASES]),
             "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;",
             "  one that it has not is answered with all that it has",
         ]
     )
 
 
-def chosen(
+def game_from(
     arguments: Namespace, also: Mapping[str, Any] | None = None
-) -> tuple[Kind, dict[str, Any]]:
+) -> tuple[GameType, dict[str, Any]]:
     """Return the kind of game that is named, and its options.
 
     also: options that count where the game has them and they are not given. Raises ValueError or
@@ -85,9 +85,9 @@ def chosen(
         tree = read_tree(arguments.tree)
         return catalogue.find("tree"), {"root": tree.root, "notes": tree.notes}
     kind = catalogue.find(arguments.game)
-    known = signature(kind.game).parameters
+    known = signature(kind.game_class).parameters
     options = {name: value for name, value in (also or {}).items() if name in known}
-    options |= fitted(kind, arguments.size, arguments.option)
+    options |= options_for(kind, arguments.size, arguments.option)
     return kind, options
 
 

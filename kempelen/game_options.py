@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any
 
 from agent.border import yaml_text
-from agent.games.catalogue import Kind
+from agent.games.catalogue import GameType
 
 
 def read_option(text: str) -> tuple[str, Any]:
@@ -33,13 +33,13 @@ def read_value(text: str) -> Any:
         return text
 
 
-def fitted(kind: Kind, size: str | None, options: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def options_for(kind: GameType, size: str | None, options: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return the options of a game; `size` is the first that it has, whatever its name.
 
     Raises ValueError if there is a size, but the game has no options.
     """
     fitting: dict[str, Any] = dict(options)
-    known = signature(kind.game).parameters
+    known = signature(kind.game_class).parameters
     if size is not None:
         if not known:
             raise ValueError(f"game {kind.name} has no --size")

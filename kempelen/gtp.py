@@ -6,39 +6,39 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from kempelen import __version__, means_arguments
-from kempelen.console import complain
+from kempelen.console import print_error
 from protocols import pipes
-from protocols.allowance import ALONE, Allowance
+from protocols.session_context import ALONE, SessionContext
 from protocols.gtp.play import Settings
-from protocols.gtp.protocol import Gtp
-from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
-from protocols.gtp.rules import USUAL_RULES, GoRules, read_rules
+from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignPolicy
+from protocols.gtp.rules import DEFAULT_RULES, GoRules, read_rules
 from protocols.gtp.values import GtpError
-from protocols.session import Voice
+from protocols.session import LineWriter
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from agent.games.catalogue import Kind
+    from agent.games.catalogue import GameType
 
-NAME = "Kempelen"
+ENGINE_NAME = "Kempelen"
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     from kempelen import game_arguments
-    from kempelen.numbers import positive, seconds
+    from kempelen.numbers import positive_int, positive_seconds
 
-    parser.formatter_class = game_arguments.WithCatalogues
-    parser.epilog = game_arguments.CATALOGUES
+    parser.formatter_class = game_arguments.CatalogueHelpFormatter
+    parser.epilog = game_arguments.CATALOGUE_PLACEHOLDER
     game_arguments.configure(parser, game="go", size="--boardsize")
     parser.add_argument("--komi", type=float, help="of Go, until komi comes (default: 7.5)")
     parser.add_argument(
         "--rules",
-        type=_rules,
-        default=USUAL_RULES,
+        type=_parse_rules,
+        default=DEFAULT_RULES,
         metavar="NAME",
         help="of Go, until others come, by KataGo's names: tromp-taylor, japanese, ...; without it "
         "area is scored, and both may pass over dead stones",
@@ -62,14 +62,14 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--time",
-        type=seconds,
+        type=positive_seconds,
         default=Settings().seconds,
         metavar="SECONDS",
         help="for a move, until time settings come (default: %(default)g)",
     )
-    parser.add_argument("--depth", type=positive, metavar="N", help="search at most N plies deep")
-    parser.add_argument("--playouts", type=positive, metavar="N", help="of mcts, at most N a move")
-    parser.add_argument("--nodes", type=positive, metavar="N", help="at most N nodes a move")
+    parser.add_argument("--depth", type=positive_int, metavar="N", help="search at most N plies deep")
+    parser.add_argument("--playouts", type=positive_int, metavar="N", help="of mcts, at most N a move")
+    parser.add_argument("--nodes", type=positive_int, metavar="N", help="at most N nodes a move")
     means_arguments.configure(parser)
     parser.add_argument(
         "--set",
@@ -82,8 +82,8 @@ def configure(parser: ArgumentParser) -> None:
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument(
         "--resign",
-        type=_rate,
-        default=USUAL_RESIGN_RATE.below,
+        type=_parse_resign_rate,
+        default=DEFAULT_RESIGN_POLICY.threshold,
         metavar="RATE",
         help="give a game of Go up that is won less often (default: %(default)g)",
     )
@@ -98,7 +98,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--report-name",
-        default=NAME,
+        default=ENGINE_NAME,
         metavar="TEXT",
         help="answer `name` so, for programs that know only some engines (default: %(default)s)",
     )
@@ -117,30 +117,30 @@ def run(arguments: Namespace) -> int:
     """Serve until `quit` or the end of input."""
     from agent.evaluation import EvaluationError
 
-    said = plain(arguments.report_name), plain(arguments.report_version)
+    identity = sanitize_line(arguments.report_name), sanitize_line(arguments.report_version)
     try:
         # The user's files are run when input and output are the protocol's alone.
-        return pipes.serve(lambda session: make(session, _settings(arguments), said=said))
+        return pipes.serve(lambda session: create_engine(session, _settings(arguments), identity=identity))
     except (EvaluationError, OSError, ValueError) as error:
-        complain(error, "kempelen gtp")
+        print_error(error, "kempelen gtp")
         return 2
 
 
-def make(
-    session: Voice,
+def create_engine(
+    session: LineWriter,
     settings: Settings = Settings(),  # noqa: B008 - it is frozen
-    report: Callable[[str], None] = complain,
-    allowance: Allowance = ALONE,
-    said: tuple[str, str] = (NAME, __version__),
-) -> Gtp:
+    report: Callable[[str], None] = print_error,
+    session_context: SessionContext = ALONE,
+    identity: tuple[str, str] = (ENGINE_NAME, __version__),
+) -> GtpProtocol:
     """Return the engine that answers a session; see Gtp for what it is made with.
 
     said: the name and the version that it gives.
     """
-    return Gtp(*said, session.send, report, settings, allowance)
+    return GtpProtocol(*identity, session.send, report, settings, session_context)
 
 
-def _rate(text: str) -> float:
+def _parse_resign_rate(text: str) -> float:
     """Read a share of the wins at which a game is lost."""
     try:
         rate = float(text)
@@ -151,7 +151,7 @@ def _rate(text: str) -> float:
     return rate
 
 
-def _rules(text: str) -> GoRules:
+def _parse_rules(text: str) -> GoRules:
     """Read the name of rules, or KataGo's JSON."""
     try:
         return read_rules(text)
@@ -162,7 +162,7 @@ def _rules(text: str) -> GoRules:
 def _settings(arguments: Namespace) -> Settings:
     from kempelen import game_arguments
 
-    kind, options = game_arguments.chosen(arguments, {"seed": arguments.seed or 0})
+    kind, options = game_arguments.game_from(arguments, {"seed": arguments.seed or 0})
     if arguments.komi is not None:
         options["komi"] = arguments.komi
     return Settings(
@@ -176,17 +176,17 @@ def _settings(arguments: Namespace) -> Settings:
         depth=arguments.depth,
         nodes=arguments.nodes,
         resigns=arguments.resigns,
-        resign_rate=ResignRate(below=arguments.resign),
+        resign_policy=ResignPolicy(threshold=arguments.resign),
         ponders=arguments.ponders,
         habits=arguments.habits,
         rules=arguments.rules,
-        means=means_arguments.means(arguments, arguments.playouts, _numbers(arguments, kind)),
+        search_config=means_arguments.resources_from(arguments, arguments.playouts, _search_settings(arguments, kind)),
     )
 
 
-def _numbers(arguments: Namespace, kind: Kind) -> dict[str, float]:
+def _search_settings(arguments: Namespace, kind: GameType) -> dict[str, float]:
     """Return the settings that are not the usual ones; ValueError for what is none."""
-    from agent.go.settings import check
+    from agent.go.settings import check_setting
 
     if arguments.settings and (kind.name != "go" or arguments.algorithm):
         raise ValueError("--set: only the compiled search of Go has settings")
@@ -197,7 +197,7 @@ def _numbers(arguments: Namespace, kind: Kind) -> dict[str, float]:
             if not equals:
                 raise ValueError("write NAME=VALUE")
             numbers[name] = float(value)
-            check(name, numbers[name])
+            check_setting(name, numbers[name])
         except ValueError as error:
             raise ValueError(f"--set {text}: {error}") from None
     return numbers

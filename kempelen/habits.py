@@ -7,17 +7,17 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kempelen.console import complain
+from kempelen.console import print_error
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from opponents.habits import Habits
-    from opponents.past_game import PastGame
+    from opponents.habits import OpponentProfile
+    from opponents.past_game import GameRecord
 
 # Openings that are shown, and of how many half-moves.
-MOST_OPENINGS = 10
-PLIES = 8
+MAX_OPENINGS = 10
+OPENING_PLIES = 8
 SIDES = ("first", "second")
 
 
@@ -32,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
             type=Path,
             required=True,
             metavar="FILE",
-            help="what the engine's option HabitsFile names",
+            help="what the engine's option OpponentDatabase names",
         )
         return action
 
@@ -51,29 +51,29 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do what the action says; what goes wrong is said on standard error."""
-    from opponents.habits_file import HabitsError
+    from opponents.habits_file import OpponentDatabaseError
 
     file: Path = arguments.file
     try:
         if not file.exists():
-            raise HabitsError(f"there is no file {file}: HabitsFile names one, and a game makes it")
+            raise OpponentDatabaseError(f"there is no file {file}: OpponentDatabase names one, and a game makes it")
         status: int = arguments.act(arguments)
-    except HabitsError as error:
-        complain(error, "kempelen habits")
+    except OpponentDatabaseError as error:
+        print_error(error, "kempelen habits")
         return 1
     return status
 
 
-def _read(arguments: Namespace, name: str | None = None) -> list[PastGame]:
-    """Return the games of an opponent, or of all; HabitsError if there is none of that name."""
-    from opponents.habits_file import HabitsError, HabitsFile
-    from opponents.past_game import same
+def _read(arguments: Namespace, name: str | None = None) -> list[GameRecord]:
+    """Return the games of an opponent, or of all; OpponentDatabaseError if there is none of that name."""
+    from opponents.habits_file import OpponentDatabaseError, OpponentDatabase
+    from opponents.past_game import is_same_name
 
-    games = HabitsFile(arguments.file).read()
-    found = [game for game in games if name is None or same(game.opponent, name)]
+    games = OpponentDatabase(arguments.file).read()
+    found = [game for game in games if name is None or is_same_name(game.opponent, name)]
     if name is not None and not found:
         known = ", ".join(sorted({game.opponent for game in games})) or "nobody"
-        raise HabitsError(f"no opponent {name} in {arguments.file}; it knows {known}")
+        raise OpponentDatabaseError(f"no opponent {name} in {arguments.file}; it knows {known}")
     return found
 
 
@@ -93,29 +93,29 @@ def _list(arguments: Namespace) -> int:
 
 
 def _forget(arguments: Namespace) -> int:
-    from opponents.habits_file import HabitsFile
+    from opponents.habits_file import OpponentDatabase
 
     _read(arguments, arguments.name)
-    count = HabitsFile(arguments.file).forget(arguments.name)
+    count = OpponentDatabase(arguments.file).forget(arguments.name)
     said = {"name": arguments.name, "forgotten": count}
     print(json.dumps(said) if arguments.json else f"{count} games forgotten")
     return 0
 
 
 def _show(arguments: Namespace) -> int:
-    from opponents.habits import Habits
-    from opponents.habits_file import HabitsError
+    from opponents.habits import OpponentProfile
+    from opponents.habits_file import OpponentDatabaseError
     from opponents.past_game import CHESS
 
     games = _read(arguments, arguments.name)
     kinds = [game.game for game in games]
     kind = arguments.game or (CHESS if CHESS in kinds else kinds[-1])
     if kind not in kinds:
-        raise HabitsError(
+        raise OpponentDatabaseError(
             f"no game of {kind} with {arguments.name}, but of {', '.join(sorted(set(kinds)))}"
         )
-    habits = Habits([game for game in games if game.game == kind])
-    said = _told(habits)
+    habits = OpponentProfile([game for game in games if game.game == kind])
+    said = _profile_as_json(habits)
     if arguments.json:
         print(json.dumps(said))
     else:
@@ -123,16 +123,16 @@ def _show(arguments: Namespace) -> int:
     return 0
 
 
-def _told(habits: Habits) -> dict[str, Any]:
+def _profile_as_json(habits: OpponentProfile) -> dict[str, Any]:
     """Return what is known of an opponent, as it is printed as JSON."""
     games = habits.games
-    seconds = habits.seconds()
+    seconds = habits.mean_seconds()
     sides = {
         side: {
             "games": len(points := [game.points for game in games if game.side == number]),
             "points": round(sum(points), 1),
-            "expected": round(habits.usual[number], 3),
-            "draw_worth": habits.draw_worth(number),
+            "expected": round(habits.average_points[number], 3),
+            "draw_value": habits.draw_value(number),
         }
         for number, side in enumerate(SIDES)
     }
@@ -140,12 +140,12 @@ def _told(habits: Habits) -> dict[str, Any]:
         {
             "side": SIDES[game.side],
             "moves": _san(game),
-            "name": _opening(game),
+            "name": _opening_name(game),
             "games": line.games,
             "points": round(line.points, 1),
-            "played_again": line.expected >= line.promising,
+            "played_again": line.expected >= line.promising_threshold,
         }
-        for game, line in habits.openings(PLIES)[:MOST_OPENINGS]
+        for game, line in habits.openings(OPENING_PLIES)[:MAX_OPENINGS]
     ]
     return {
         "name": games[-1].opponent,
@@ -155,22 +155,22 @@ def _told(habits: Habits) -> dict[str, Any]:
         "openings": openings,
         "time": {
             "seconds_a_move": None if seconds is None else round(seconds, 3),
-            "runs_low": habits.troubled,
-            "our_share": habits.thrift(None),
+            "runs_low": habits.in_time_trouble,
+            "our_share": habits.time_factor(None),
         },
         "errors": {
             name: {
-                "moves": phase.moves,
+                "moves": phase.move_count,
                 "errors": phase.errors,
                 "blunders": phase.blunders,
-                "centipawns_a_move": round(phase.lost / phase.moves, 1) if phase.moves else None,
+                "centipawns_a_move": round(phase.centipawn_loss / phase.move_count, 1) if phase.move_count else None,
             }
-            for name, phase in habits.phases().items()
+            for name, phase in habits.phase_stats().items()
         },
         "repetitions": {
-            "accepted": habits.accepted,
-            "declined": habits.declined,
-            "expected": round(habits.acceptance, 3),
+            "accepted": habits.repetitions_accepted,
+            "declined": habits.repetitions_declined,
+            "expected": round(habits.repetition_acceptance, 3),
         },
     }
 
@@ -178,7 +178,7 @@ def _told(habits: Habits) -> dict[str, Any]:
 def _print(said: dict[str, Any]) -> None:
     print(f"{said['name']}: {said['games']} games of {said['game']}")
     rows = [
-        (side, each["games"], each["points"], f"{each['expected']:.2f}", each["draw_worth"])
+        (side, each["games"], each["points"], f"{each['expected']:.2f}", each["draw_value"])
         for side, each in said["sides"].items()
     ]
     _print_table(("we move", "games", "points", "expected", "a draw is worth"), rows)
@@ -215,22 +215,22 @@ def _print_table(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None
     Console(width=max(100, Console().width)).print(table)
 
 
-def _san(game: PastGame) -> str:
+def _san(game: GameRecord) -> str:
     """Return the first moves as people write them; as they are kept if they cannot be played."""
     import chess
 
     from opponents.past_game import CHESS
 
     if game.game != CHESS:
-        return " ".join(game.moves[:PLIES])
+        return " ".join(game.moves[:OPENING_PLIES])
     try:
         board = chess.Board(game.start or chess.STARTING_FEN)
-        return board.variation_san(map(chess.Move.from_uci, game.moves[:PLIES]))
+        return board.variation_san(map(chess.Move.from_uci, game.moves[:OPENING_PLIES]))
     except ValueError:
-        return " ".join(game.moves[:PLIES])
+        return " ".join(game.moves[:OPENING_PLIES])
 
 
-def _opening(game: PastGame) -> str:
+def _opening_name(game: GameRecord) -> str:
     """Return what the opening is called."""
     import chess
 
@@ -243,9 +243,9 @@ def _opening(game: PastGame) -> str:
         return ""
     board = chess.Board()
     try:
-        for move in game.moves[:PLIES]:
+        for move in game.moves[:OPENING_PLIES]:
             board.push_uci(move)
-        found = names.find(names.read(SHIPPED_BOOK.with_suffix(names.SUFFIX)), board)
+        found = names.find_name(names.read(SHIPPED_BOOK.with_suffix(names.SUFFIX)), board)
     except (ValueError, BookError):
         return ""
     return str(found or "")

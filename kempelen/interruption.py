@@ -5,21 +5,21 @@ import contextlib
 import signal
 import sys
 
-from kempelen.console_events import on_console_end
+from kempelen.console_events import on_console_close
 
 
 class Interruption:
     """The signal that ended a run; Ctrl-C, unless another is heard."""
 
     def __init__(self) -> None:
-        self.number: int = signal.SIGINT
+        self.signal_number: int = signal.SIGINT
 
     @property
-    def status(self) -> int:
+    def exit_status(self) -> int:
         """The exit status that shells expect."""
-        return 128 + self.number
+        return 128 + self.signal_number
 
-    def listen(self) -> None:
+    def install_handlers(self) -> None:
         """Have SIGTERM and SIGHUP cancel the current task as Ctrl-C does.
 
         One that is ignored, as by nohup, stays so. On Windows the events of a console do that, as
@@ -29,14 +29,14 @@ class Interruption:
         assert task is not None
 
         def end(number: int) -> None:
-            self.number = number
+            self.signal_number = number
             task.cancel()
 
         def end_from_console() -> None:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(end, signal.SIGTERM)
 
-        on_console_end(end_from_console)
+        on_console_close(end_from_console)
         if sys.platform == "win32":
             return
         for number in (signal.SIGTERM, signal.SIGHUP):

@@ -11,12 +11,12 @@ import signal
 import sys
 from collections.abc import Callable
 
-from agent.border.files import open_log
-from kempelen.console import complain
+from agent.border.files import open_append
+from kempelen.console import print_error
 from kempelen.interruption import Interruption
-from kempelen.listen_settings import FORMATS, PROTOCOLS, ListenSettings, settings_from
-from kempelen.mqtt_arguments import needs_packages
-from kempelen.remote_protocols import Makers, RemoteVoice
+from kempelen.listen_settings import LOG_FORMATS, PROTOCOLS, ServerSettings, settings_from
+from kempelen.mqtt_arguments import require_packages
+from kempelen.remote_protocols import SessionFactory, NetworkOutput
 from protocols.pipes import SWITCH_INTERVAL
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
@@ -25,7 +25,7 @@ from protocols.server.tokens import TokenError, new_token
 from tournament.values import SettingsError
 
 COMMAND = "kempelen listen"
-MISSING = "WebSocket and HTTP need more packages: pip install 'kempelen[server]'"
+MISSING_PACKAGES = "WebSocket and HTTP need more packages: pip install 'kempelen[server]'"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--address", action="append", metavar="[SCHEME://]HOST:PORT",
         help="where to listen, by tcp (if nothing is said), tls, ws or wss; may be repeated "
-        f"(default: {ListenSettings().address[0]})",
+        f"(default: {ServerSettings().address[0]})",
     )  # fmt: skip
     parser.add_argument(
         "--protocol", choices=PROTOCOLS,
@@ -42,14 +42,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--game", metavar="G", help="what is played over GTP (default: go)")
     parser.add_argument("--size", "--boardsize", metavar="VALUE", help="of the game's board")
-    _configure_safety(parser)
+    _configure_access(parser)
     told = parser.add_argument_group("what is told")
     told.add_argument(
         "--status", metavar="HOST:PORT",
         help="where /health and /metrics are answered over HTTP, as at ws addresses",
     )  # fmt: skip
     told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
-    told.add_argument("--log-format", choices=FORMATS, help="text, or a JSON object a line")
+    told.add_argument("--log-format", choices=LOG_FORMATS, help="text, or a JSON object a line")
     configure_limits(parser)
 
 
@@ -64,7 +64,7 @@ def configure_limits(parser: argparse.ArgumentParser) -> None:
         )  # fmt: skip
 
 
-def _configure_safety(parser: argparse.ArgumentParser) -> None:
+def _configure_access(parser: argparse.ArgumentParser) -> None:
     safety = parser.add_argument_group("who may use it")
     safety.add_argument("--tokens", metavar="FILE", help="of hashed tokens, of which one is needed")
     safety.add_argument(
@@ -89,19 +89,19 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments)
         if arguments.new_token is not None:
-            return make_token(settings, arguments.new_token)
-        settings.check_safety()
-        _try(settings)
+            return add_token(settings, arguments.new_token)
+        settings.check_security()
+        _check_protocols(settings)
         asyncio.run(_serve(settings, interruption))
     except SettingsError as error:
-        complain(error, COMMAND)
+        print_error(error, COMMAND)
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         pass
-    return 0 if interruption.number == signal.SIGTERM else interruption.status
+    return 0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status
 
 
-def make_token(settings: ListenSettings, name: str, command: str = COMMAND) -> int:
+def add_token(settings: ServerSettings, name: str, command: str = COMMAND) -> int:
     """Print a new token; nothing else goes to standard output."""
     if settings.tokens is None:
         raise SettingsError("--new-token: say with --tokens FILE where tokens are kept")
@@ -112,67 +112,67 @@ def make_token(settings: ListenSettings, name: str, command: str = COMMAND) -> i
     except OSError as error:
         raise SettingsError(f"{settings.tokens}: {error.strerror}") from None
     if sys.platform == "win32":
-        complain(
+        print_error(
             f"{settings.tokens}: not protected by file permissions on Windows (expected a folder "
             "that only you can open)",
             command,
         )
-    complain(f"{name}'s token, which is shown this once and kept as a hash alone:", command)
+    print_error(f"{name}'s token, which is shown this once and kept as a hash alone:", command)
     print(token)
     return 0
 
 
-async def _serve(settings: ListenSettings, interruption: Interruption) -> None:
-    interruption.listen()
+async def _serve(settings: ServerSettings, interruption: Interruption) -> None:
+    interruption.install_handlers()
     sys.setswitchinterval(SWITCH_INTERVAL)
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
-        makers = Makers(settings, lambda text: log.note("told", text=text))
+        makers = SessionFactory(settings, lambda text: log.write("told", text=text))
         server = Server(
-            makers.table(),
+            makers.factories(),
             settings.protocol,
             settings.limits,
             log,
             settings.token_file(),
-            settings.tls(),
+            settings.ssl_context(),
             settings.origins,
-            makers.state,
+            makers.gauges,
         )
         try:
             await _open(server, settings, log)
             await asyncio.Event().wait()
         finally:
             ended = await server.close()
-            log.note("stopped")
+            log.write("stopped")
     if not ended:
         # A thread is in a compiler or an import, which cannot be cut short.
         sys.stderr.flush()
-        os._exit(0 if interruption.number == signal.SIGTERM else interruption.status)
+        os._exit(0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status)
 
 
-async def _open(server: Server, settings: ListenSettings, log: EventLog) -> None:
+async def _open(server: Server, settings: ServerSettings, log: EventLog) -> None:
     for address in settings.addresses:
         try:
-            if address.web:
-                needs_packages(MISSING, lambda: __import__("websockets"))
-            log.note("listening", address=str(await server.listen(address)))
+            if address.uses_http:
+                require_packages(MISSING_PACKAGES, lambda: __import__("websockets"))
+            log.write("listening", address=str(await server.listen(address)))
         except OSError as error:
             raise SettingsError(f"{address}: {error.strerror or error}") from None
     if (status := settings.status_address) is not None:
-        needs_packages(MISSING, lambda: __import__("websockets"))
+        require_packages(MISSING_PACKAGES, lambda: __import__("websockets"))
         try:
-            told = await server.tell_status(status)
+            told = await server.listen_status(status)
         except OSError as error:
             raise SettingsError(f"status: {settings.status}: {error.strerror or error}") from None
-        log.note("status", address=str(told).removeprefix("tcp://"))
+        log.write("status", address=str(told).removeprefix("tcp://"))
 
 
-def log_writer(settings: ListenSettings, stack: contextlib.ExitStack) -> Callable[[str], None]:
+def log_writer(settings: ServerSettings, stack: contextlib.ExitStack) -> Callable[[str], None]:
     """Return what writes a line of the log, which goes on where it cannot be written."""
     if settings.log is None:
-        return _to_standard_error
+        return _print_to_stderr
     try:
-        file = stack.enter_context(open_log(settings.log))
+        file = stack.enter_context(open_append(settings.log))
     except OSError as error:
         raise SettingsError(f"log: {settings.log}: {error.strerror}") from None
 
@@ -184,14 +184,14 @@ def log_writer(settings: ListenSettings, stack: contextlib.ExitStack) -> Callabl
     return write
 
 
-def _to_standard_error(line: str) -> None:
+def _print_to_stderr(line: str) -> None:
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
 
 
-def _try(settings: ListenSettings) -> None:
+def _check_protocols(settings: ServerSettings) -> None:
     """Raise SettingsError where the protocols cannot be made, while that can be said."""
     try:
-        Makers(settings, lambda _: None).make("gtp", RemoteVoice(lambda _: None))
+        SessionFactory(settings, lambda _: None).create("gtp", NetworkOutput(lambda _: None))
     except (OSError, ValueError) as error:
         raise SettingsError(f"game: {error}") from None

@@ -7,15 +7,15 @@ from typing import Any
 
 from agent.border.command_line import split_command_line
 from agent.games import catalogue
-from kempelen.console import complain
-from kempelen.game_options import fitted, read_option
+from kempelen.console import print_error
+from kempelen.game_options import options_for, read_option
 from kempelen.running import configure_run, run_tournament
 from protocols.client.process import EngineError, find_program
 from tournament.formats import Format
 from tournament.game_settings import CHESS
 from tournament.lab_agents import LAB_OPTIONS
-from tournament.settings import Order, Settings, settings_of
-from tournament.time_control import TOLERANCES, clock_entries
+from tournament.settings import OpeningOrder, Settings, parse_settings
+from tournament.time_control import TOLERANCE_KEYS, parse_clock
 from tournament.values import SettingsError
 
 ALIASES = {
@@ -26,12 +26,12 @@ ALIASES = {
     "tc": "time",
 }
 # The entries of a player, besides option.NAME and env.NAME.
-KEYS = {
+ENGINE_KEYS = {
     *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", *LAB_OPTIONS, "name"),
     *("restart", "start_limit", "ready_limit", "quit_limit"),
     *("movetime", "nodes", "depth", "margin", "patience", "playouts"),
 }
-LIMITS = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
+LIMIT_NAMES = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 ENGINE_HELP = (
     "a player: cmd=PROGRAM (with its arguments, or these by args=...), or agent=chess for our own "
     "in this process, or proto=lab,algorithm=... for any algorithm on any game (with playouts=, "
@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--openings", metavar="FILE",
         help="EPD, FEN, PGN or YAML (default: built in); other games: text, a line of moves each",
     )  # fmt: skip
-    games.add_argument("--order", choices=[str(o) for o in Order], default="random")
+    games.add_argument("--order", choices=[str(o) for o in OpeningOrder], default="random")
     games.add_argument(
         "--plies", type=int,
         help="plies of each opening to use; in other games, how many are made at random (4)",
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments)
     except SettingsError as error:
-        complain(error)
+        print_error(error)
         return 2
     return run_tournament(settings, arguments)
 
@@ -113,13 +113,13 @@ def run(arguments: argparse.Namespace) -> int:
 def settings_from(arguments: argparse.Namespace) -> Settings:
     """Return the tournament that the arguments describe, or raise SettingsError."""
     each = parse_entries(arguments.each or "", "--each")
-    time = {name: getattr(arguments, name) for name in LIMITS}
+    time = {name: getattr(arguments, name) for name in LIMIT_NAMES}
     engines = [
         engine_entries({**each, **parse_entries(text, "--engine")}) for text in arguments.engine
     ]
-    if arguments.tc is None and not _any_limit(time):
+    if arguments.tc is None and not _has_limit(time):
         for engine in engines:
-            if not _any_limit(engine.get("time", {})):
+            if not _has_limit(engine.get("time", {})):
                 raise SettingsError(
                     f"no time control: add --tc, --movetime, --nodes or --depth (--playouts for "
                     f"agents of the lab), or tc=..., movetime=..., nodes=... or depth=... to "
@@ -144,12 +144,12 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     }
     for name in ("name", "format", "games", "rounds", "seed", "chess960"):
         data[name] = getattr(arguments, name)
-    return settings_of(data)
+    return parse_settings(data)
 
 
-def _any_limit(time: Mapping[str, Any]) -> bool:
+def _has_limit(time: Mapping[str, Any]) -> bool:
     """Tell whether a time control's entries limit anything."""
-    return any(value is not None for name, value in time.items() if name not in TOLERANCES)
+    return any(value is not None for name, value in time.items() if name not in TOLERANCE_KEYS)
 
 
 def game_entries(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def game_entries(arguments: argparse.Namespace) -> dict[str, Any]:
         options.append(("komi", arguments.komi))
     try:
         kind = catalogue.find(arguments.game)
-        return {"name": arguments.game, "options": fitted(kind, arguments.size, options)}
+        return {"name": arguments.game, "options": options_for(kind, arguments.size, options)}
     except ValueError as error:
         raise SettingsError(f"--game: {error}") from None
 
@@ -195,10 +195,10 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
             engine["environment"][item] = value
         elif name == "time":
             clock = value
-        elif name in LIMITS:
+        elif name in LIMIT_NAMES:
             limits[name] = value
         elif name == "arguments":
-            engine[name] = _words(value)
+            engine[name] = _split_words(value)
         else:
             engine[name] = value
     if clock is not None or limits:
@@ -207,15 +207,15 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
         engine.update(command=engine.pop("agent"), protocol="agent")
         engine.setdefault("name", "Kempelen")
     if "algorithm" in engine or engine.get("protocol") == "lab":
-        _make_lab_agent(engine)
+        _convert_lab_agent(engine)
     if not engine.get("command", "").strip():
         raise SettingsError("--engine: cmd=PROGRAM is missing")
     if "arguments" not in engine and " " in engine["command"] and not _is_program(engine):
-        engine["command"], *engine["arguments"] = _words(engine["command"])
+        engine["command"], *engine["arguments"] = _split_words(engine["command"])
     return engine
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Split text as a shell does; SettingsError for a quotation that does not end."""
     try:
         return split_command_line(text)
@@ -226,11 +226,11 @@ def _words(text: str) -> list[str]:
 def _check_key(key: str) -> None:
     """Raise SettingsError for an entry that there is not, in the words of the command line."""
     group, _, item = key.partition(".")
-    if key in KEYS or ALIASES.get(key, key) in ALIASES.values():
+    if key in ENGINE_KEYS or ALIASES.get(key, key) in ALIASES.values():
         return
     if group in ("option", "env") and item:
         return
-    known = ", ".join(sorted(KEYS | {"option.NAME", "env.NAME"}))
+    known = ", ".join(sorted(ENGINE_KEYS | {"option.NAME", "env.NAME"}))
     if item and "options".startswith(group):
         hint = f"an option of the engine is option.{item}=..."
     else:
@@ -238,7 +238,7 @@ def _check_key(key: str) -> None:
     raise SettingsError(f"--engine: {key}: unknown; {hint}")
 
 
-def _make_lab_agent(engine: dict[str, Any]) -> None:
+def _convert_lab_agent(engine: dict[str, Any]) -> None:
     """Turn the entries of an agent of the lab into those of EngineSettings."""
     if "algorithm" not in engine:
         raise SettingsError("--engine: proto=lab needs algorithm=..., such as mcts or alpha-beta")
@@ -260,6 +260,6 @@ def _time_entries(clock: str | None, limits: Mapping[str, Any], where: str) -> d
     if clock is None:
         return given
     try:
-        return {**clock_entries(clock), **given}
+        return {**parse_clock(clock), **given}
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from agent.compiled.source import USUAL_MEANS, Means
-from kempelen.numbers import positive
+from agent.compiled.source import DEFAULT_SEARCH_CONFIG, SearchConfig
+from kempelen.numbers import positive_int
 
 
 def configure(
@@ -16,25 +16,25 @@ def configure(
     """Declare the arguments; `threads` and `memory` say in the help what each is for."""
     parser.add_argument(
         "--threads",
-        type=positive,
-        default=USUAL_MEANS.threads,
+        type=positive_int,
+        default=DEFAULT_SEARCH_CONFIG.threads,
         metavar="N",
         help=f"{threads} (default: %(default)d)",
     )
     parser.add_argument(
         "--memory",
-        type=positive,
-        default=USUAL_MEANS.megabytes,
+        type=positive_int,
+        default=DEFAULT_SEARCH_CONFIG.megabytes,
         metavar="MB",
         help=f"{memory} (default: %(default)d)",
     )
     parser.add_argument("--seed", type=int, help="make all that is random the same every time")
 
 
-def means(
+def resources_from(
     arguments: Namespace,
-    playouts: int | None = USUAL_MEANS.playouts,
-    settings: Mapping[str, float] = USUAL_MEANS.settings,
-) -> Means:
+    playouts: int | None = DEFAULT_SEARCH_CONFIG.playouts,
+    settings: Mapping[str, float] = DEFAULT_SEARCH_CONFIG.settings,
+) -> SearchConfig:
     """Return the means that the arguments give, with the rest as in `Means`."""
-    return Means(arguments.threads, arguments.memory, playouts, arguments.seed, settings)
+    return SearchConfig(arguments.threads, arguments.memory, playouts, arguments.seed, settings)

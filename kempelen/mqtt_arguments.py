@@ -4,11 +4,11 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from kempelen.numbers import seconds
-from protocols.mqtt.link import PATIENCE
+from kempelen.numbers import positive_seconds
+from protocols.mqtt.link import BROKER_TIMEOUT_S
 from tournament.values import SettingsError
 
-MISSING = "MQTT needs more packages: pip install 'kempelen[mqtt]'"
+MISSING_PACKAGES = "MQTT needs more packages: pip install 'kempelen[mqtt]'"
 MISSING_BROKER = "the embedded broker needs more packages: pip install 'kempelen[broker]'"
 
 
@@ -21,8 +21,8 @@ def configure_mqtt(parser: argparse.ArgumentParser) -> None:
     mqtt.add_argument("--mqtt-credentials", metavar="FILE", help="user and password, on two lines")
     mqtt.add_argument("--mqtt-ca", metavar="FILE", help="certificates to trust, for mqtts")
     mqtt.add_argument(
-        "--broker-patience", type=seconds, metavar="SECONDS", default=PATIENCE,
-        help=f"how long to wait for a broker that is away, where it is needed ({PATIENCE:g})",
+        "--broker-patience", type=positive_seconds, metavar="SECONDS", default=BROKER_TIMEOUT_S,
+        help=f"how long to wait for a broker that is away, where it is needed ({BROKER_TIMEOUT_S:g})",
     )  # fmt: skip
 
 
@@ -30,7 +30,7 @@ def broker_from(arguments: argparse.Namespace) -> Any:
     """Return the broker that the arguments name, or None; SettingsError says what is wrong."""
     if arguments.mqtt is None:
         return None
-    needs_packages(MISSING, lambda: __import__("aiomqtt"))
+    require_packages(MISSING_PACKAGES, lambda: __import__("aiomqtt"))
     from protocols.mqtt.broker import Broker, BrokerError
 
     try:
@@ -41,7 +41,7 @@ def broker_from(arguments: argparse.Namespace) -> Any:
         raise SettingsError(str(error)) from None
 
 
-def needs_packages(message: str, action: Callable[[], Any]) -> Any:
+def require_packages(message: str, action: Callable[[], Any]) -> Any:
     """Return what `action` does, or raise SettingsError if it needs a package that is missing."""
     try:
         return action()

@@ -3,11 +3,11 @@
 from argparse import ArgumentTypeError
 from math import inf
 
-SMALLEST_BOARD = 2
-MOST = 10**15  # what kernels count with has 64 bits
+MIN_BOARD_SIZE = 2
+MAX_INT = 10**15  # what kernels count with has 64 bits
 
 
-def positive(text: str) -> int:
+def positive_int(text: str) -> int:
     """Read a whole number above 0, for argparse."""
     try:
         number = int(text)
@@ -15,33 +15,33 @@ def positive(text: str) -> int:
         number = 0
     if number < 1:
         raise ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
-    if number > MOST:
-        raise ArgumentTypeError(f"expected a whole number up to {MOST}, not {text!r}")
+    if number > MAX_INT:
+        raise ArgumentTypeError(f"expected a whole number up to {MAX_INT}, not {text!r}")
     return number
 
 
-def count(text: str) -> int:
+def non_negative_int(text: str) -> int:
     """Read a whole number from 0 on, for argparse."""
-    return 0 if text == "0" else positive(text)
+    return 0 if text == "0" else positive_int(text)
 
 
 def board_size(text: str) -> int | str:
     """Read the size of a board of Go, such as 9 or 9x13, for argparse."""
-    from agent.games.go import LARGEST, read_size, write_size
+    from agent.games.go import MAX_SIZE, parse_size, format_size
 
     try:
-        edges = read_size(int(text) if text.isascii() and text.isdecimal() else text)
+        edges = parse_size(int(text) if text.isascii() and text.isdecimal() else text)
     except ValueError:
         edges = (0, 0)
-    if min(edges) < SMALLEST_BOARD:
+    if min(edges) < MIN_BOARD_SIZE:
         raise ArgumentTypeError(
-            f"expected a size from {SMALLEST_BOARD} to {LARGEST}, or WIDTHxHEIGHT such as 9x13, "
+            f"expected a size from {MIN_BOARD_SIZE} to {MAX_SIZE}, or WIDTHxHEIGHT such as 9x13, "
             f"not {text!r}"
         )
-    return write_size(*edges)
+    return format_size(*edges)
 
 
-def seconds(text: str) -> float:
+def positive_seconds(text: str) -> float:
     """Read a time above 0, for argparse."""
     try:
         number = float(text)
@@ -52,7 +52,7 @@ def seconds(text: str) -> float:
     return number
 
 
-def up_to(most: int, text: str) -> float:
+def int_up_to(most: int, text: str) -> float:
     """Read a number from 0 to `most`, for what argparse calls."""
     try:
         number = float(text)
@@ -63,6 +63,6 @@ def up_to(most: int, text: str) -> float:
     return number
 
 
-def share(text: str) -> float:
+def fraction(text: str) -> float:
     """Read a number from 0 to 1, for argparse."""
-    return up_to(1, text)
+    return int_up_to(1, text)

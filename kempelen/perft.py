@@ -8,19 +8,19 @@ import time
 from threading import Event
 from typing import TYPE_CHECKING
 
-from kempelen.console import complain, warm_up, with_progress
-from kempelen.numbers import positive
+from kempelen.console import print_error, load_kernels, with_progress
+from kempelen.numbers import positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 # No tree of such a depth can be counted but a narrow one.
-MOST_DEPTH = 100
+MAX_DEPTH = 100
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("depth", type=positive, help="plies")
+    parser.add_argument("depth", type=positive_int, help="plies")
     parser.add_argument("--fen", help="the position to count from (default: the start)")
     parser.add_argument("--chess960", action="store_true", help="castling by the rules of Chess960")
     parser.add_argument("--divide", action="store_true", help="print a count for each move too")
@@ -32,15 +32,15 @@ def run(arguments: Namespace) -> int:
     from protocols.uci.position import read_board
     from protocols.uci.values import UciError
 
-    if arguments.depth > MOST_DEPTH:
-        complain(f"a depth is at most {MOST_DEPTH}, not {arguments.depth}", "kempelen perft")
+    if arguments.depth > MAX_DEPTH:
+        print_error(f"a depth is at most {MAX_DEPTH}, not {arguments.depth}", "kempelen perft")
         return 2
     try:
         board = read_board(arguments.fen, arguments.chess960)
     except UciError as error:
         print(f"kempelen perft: {error}", file=sys.stderr)
         return 2
-    warm_up()
+    load_kernels()
     from agent.chess.perft import divide
 
     began = time.perf_counter()

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.border.files import naming
+from agent.border.files import name_in_errors
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,5 +43,5 @@ def save(figure: Figure, path: Path) -> None:
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kempelen"}):
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        with naming(path):
+        with name_in_errors(path):
             figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)

@@ -7,10 +7,10 @@ from rich import table
 from rich.console import RenderableType
 from rich.text import Text
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 
 # What a run found of one file, under names: its "file", and numbers that can be added up.
-Total: TypeAlias = Mapping[str, Any]
+FileTotals: TypeAlias = Mapping[str, Any]
 
 
 class PlainTable(table.Table):
@@ -18,15 +18,15 @@ class PlainTable(table.Table):
 
     def add_column(self, header: RenderableType = "", *args: Any, **options: Any) -> None:
         """Add a column."""
-        super().add_column(_shown(header) or "", *args, **options)
+        super().add_column(_plain_cell(header) or "", *args, **options)
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
         """Add a row."""
-        super().add_row(*map(_shown, cells), **options)
+        super().add_row(*map(_plain_cell, cells), **options)
 
 
-def table_of_totals(
-    headings: Sequence[str], totals: Sequence[Total], cells: Callable[[Total], Sequence[str]]
+def totals_table(
+    headings: Sequence[str], totals: Sequence[FileTotals], cells: Callable[[FileTotals], Sequence[str]]
 ) -> PlainTable:
     """Return a table with a row for each file, and for several one more for all together.
 
@@ -41,10 +41,10 @@ def table_of_totals(
     return shown
 
 
-def _sum(totals: Sequence[Total]) -> Total:
+def _sum(totals: Sequence[FileTotals]) -> FileTotals:
     added = {name: sum(total[name] for total in totals) for name in totals[0] if name != "file"}
     return {"file": "all", **added}
 
 
-def _shown(cell: RenderableType | None) -> RenderableType | None:
-    return Text(plain(cell)) if isinstance(cell, str) else cell
+def _plain_cell(cell: RenderableType | None) -> RenderableType | None:
+    return Text(sanitize_line(cell)) if isinstance(cell, str) else cell

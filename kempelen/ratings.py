@@ -12,15 +12,15 @@ import chess.pgn
 from rich.console import Console
 
 from agent.border.files import open_text
-from kempelen.console import complain
+from kempelen.console import print_error
 from kempelen.plain_table import PlainTable
-from tournament.ratings import Meeting, Rating, rate
-from tournament.records import read_tag_value
+from tournament.ratings import PairScore, Rating, rate
+from tournament.records import unescape_tag_value
 from tournament.values import encode
 
 # Of an anchor: no scale has greater ones.
-MOST_ELO = 10_000
-SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+MAX_ELO = 10_000
+RESULT_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("pgn", nargs="+", help="PGN files")
     parser.add_argument(
-        "--anchor", action="append", default=[], type=_anchor, metavar="NAME=ELO",
+        "--anchor", action="append", default=[], type=_parse_anchor, metavar="NAME=ELO",
         help="a player whose rating is known; the others are rated on its scale; may be repeated",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             with open_text(path) as file:
                 games += _games(file)
         except OSError as error:
-            complain(f"{path}: {error.strerror}")
+            print_error(f"{path}: {error.strerror}")
             return 2
     if not games:
         print("kempelen: no finished games in these files", file=sys.stderr)
@@ -59,17 +59,17 @@ def run(arguments: argparse.Namespace) -> int:
     anchors = dict(arguments.anchor)
     names = list(dict.fromkeys(name for game in games for name in (game.white, game.black)))
     if missing := ", ".join(anchors.keys() - set(names)):
-        complain(f"--anchor: no games of {missing}; of: {', '.join(names)}")
+        print_error(f"--anchor: no games of {missing}; of: {', '.join(names)}")
         return 2
-    _print(rate(names, meetings(names, games), anchors), as_json=arguments.json)
+    _print(rate(names, group_pairs(names, games), anchors), as_json=arguments.json)
     return 0
 
 
-def meetings(names: list[str], games: Iterable[RatedGame]) -> list[Meeting]:
+def group_pairs(names: list[str], games: Iterable[RatedGame]) -> list[PairScore]:
     """Return the games as ratings need them: two of a pair, with colours swapped, together."""
     numbers = {name: number for number, name in enumerate(names)}
     waiting: dict[tuple[tuple[str, ...], str, str], int] = {}
-    found: list[Meeting] = []
+    found: list[PairScore] = []
     for game in games:
         first, second = numbers[game.white], numbers[game.black]
         place = None
@@ -78,28 +78,28 @@ def meetings(names: list[str], games: Iterable[RatedGame]) -> list[Meeting]:
             if place is None:
                 waiting[game.pair, game.white, game.black] = len(found)
         if place is None:
-            found.append(Meeting(first, second, (game.white_score,)))
+            found.append(PairScore(first, second, (game.white_score,)))
         else:
-            found[place] = Meeting(second, first, (*found[place].scores, 1 - game.white_score))
+            found[place] = PairScore(second, first, (*found[place].scores, 1 - game.white_score))
     return found
 
 
-def _anchor(text: str) -> tuple[str, float]:
+def _parse_anchor(text: str) -> tuple[str, float]:
     name, equals, elo = text.rpartition("=")
     try:
-        if name and equals and abs(float(elo)) <= MOST_ELO:
+        if name and equals and abs(float(elo)) <= MAX_ELO:
             return name, float(elo)
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(
-        f"expected NAME=ELO, with an Elo from -{MOST_ELO} to {MOST_ELO}, not {text!r}"
+        f"expected NAME=ELO, with an Elo from -{MAX_ELO} to {MAX_ELO}, not {text!r}"
     )
 
 
 def _games(file: TextIO) -> Iterator[RatedGame]:
     while (headers := chess.pgn.read_headers(file)) is not None:
-        score = SCORES.get(headers.get("Result", "*"))
-        white, black = (read_tag_value(headers.get(side, "?")) for side in ("White", "Black"))
+        score = RESULT_SCORES.get(headers.get("Result", "*"))
+        white, black = (unescape_tag_value(headers.get(side, "?")) for side in ("White", "Black"))
         if score is not None and white != black:
             yield RatedGame(white, black, score, _pair_of(headers))
 

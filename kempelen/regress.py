@@ -13,21 +13,21 @@ from rich.console import Console
 
 from agent.border.command_line import split_command_line
 from agent.go.parts import GO
-from kempelen.console import complain, progress, warm_up
-from kempelen.numbers import seconds
-from kempelen.plain_table import PlainTable, Total, table_of_totals
+from kempelen.console import print_error, progress_bar, load_kernels
+from kempelen.numbers import positive_seconds
+from kempelen.plain_table import PlainTable, FileTotals, totals_table
 from protocols.client.process import EngineError, find_program
 from tournament import regression
 from tournament.engine_settings import EngineProtocol, EngineSettings
-from tournament.regression import Examined, Refused, RegressionOutcome
+from tournament.regression import RegressionResult, RejectedCommand, RegressionOutcome
 from tournament.values import SettingsError
 
 # What an answer may take, in seconds, before the engine counts as hung, and what the first ones
 # may, where nothing is said.
-PATIENCE = 600.0
-START_LIMIT = 120.0
+HANG_TIMEOUT = 600.0
+START_TIMEOUT = 120.0
 # So many of the commands that were refused are shown.
-REFUSED_SHOWN = 10
+MAX_SHOWN_REFUSALS = 10
 # Of the table of totals, after the files.
 HEADINGS = ("passed", "of", "", "unexpected passes", "failures", "seconds")
 
@@ -47,10 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--patience",
-        type=seconds,
+        type=positive_seconds,
         metavar="SECONDS",
         help="until an engine counts as hung, at its start too "
-        f"(default: {START_LIMIT:g} for its start, then {PATIENCE:g})",
+        f"(default: {START_TIMEOUT:g} for its start, then {HANG_TIMEOUT:g})",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -58,18 +58,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Test; the exit status is 1 if a test failed unexpectedly, 2 if nothing could begin."""
     try:
-        files = [regression.read(path) for path in arguments.files]
-        engine = _engine(arguments.engine, arguments.passed_on, arguments.patience or START_LIMIT)
-        with progress("testing", sum(len(file.tests) for file in files)) as show:
+        files = [regression.read_regression_file(path) for path in arguments.files]
+        engine = _engine(arguments.engine, arguments.extra_arguments, arguments.patience or START_TIMEOUT)
+        with progress_bar("testing", sum(len(file.tests) for file in files)) as show:
             examined, refused = asyncio.run(
-                regression.examine(files, engine, arguments.patience or PATIENCE, show)
+                regression.run_regression(files, engine, arguments.patience or HANG_TIMEOUT, show)
             )
     except SettingsError as error:
-        complain(error, "kempelen regress")
+        print_error(error, "kempelen regress")
         return 2
-    totals = [_total(name, examined) for name in dict.fromkeys(each.file for each in examined)]
+    totals = [_file_totals(name, examined) for name in dict.fromkeys(each.file for each in examined)]
     if arguments.json:
-        found = {"engine": engine.name, "options": arguments.passed_on, "files": totals}
+        found = {"engine": engine.name, "options": arguments.extra_arguments, "files": totals}
         rows = [_row(each) for each in examined]
         told = [_refusal(each) for each in refused]
         print(json.dumps({**found, "tests": rows, "refused": told}))
@@ -88,7 +88,7 @@ def _engine(command: str | None, options: list[str], start_limit: float) -> Engi
 
     if command is None:
         if not {"--algorithm", "--game"}.intersection(options):
-            warm_up(GO)
+            load_kernels(GO)
         own = ("-P", "-m", "kempelen.cli", "gtp", *options)
         return program(sys.executable, "Kempelen", own)
     try:
@@ -101,7 +101,7 @@ def _engine(command: str | None, options: list[str], start_limit: float) -> Engi
     return program(name, Path(name).name, (*words, *options))
 
 
-def _total(file: str, examined: list[Examined]) -> dict[str, Any]:
+def _file_totals(file: str, examined: list[RegressionResult]) -> dict[str, Any]:
     own = [each for each in examined if each.file == file]
     counts = {
         outcome: sum(each.outcome is outcome for each in own) for outcome in RegressionOutcome
@@ -116,7 +116,7 @@ def _total(file: str, examined: list[Examined]) -> dict[str, Any]:
     }
 
 
-def _row(each: Examined) -> dict[str, Any]:
+def _row(each: RegressionResult) -> dict[str, Any]:
     assert each.step.expected is not None
     return {
         "file": each.file,
@@ -131,12 +131,12 @@ def _row(each: Examined) -> dict[str, Any]:
     }
 
 
-def _refusal(each: Refused) -> dict[str, Any]:
+def _refusal(each: RejectedCommand) -> dict[str, Any]:
     step = each.step
     return {"file": each.file, "line": step.line, "command": step.command, "words": each.words}
 
 
-def _print(totals: list[dict[str, Any]], examined: list[Examined], refused: list[Refused]) -> None:
+def _print(totals: list[dict[str, Any]], examined: list[RegressionResult], refused: list[RejectedCommand]) -> None:
     console = Console()
     news = (
         RegressionOutcome.FAILED,
@@ -158,15 +158,15 @@ def _print(totals: list[dict[str, Any]], examined: list[Examined], refused: list
         console.print(table)
     if refused:
         table = PlainTable("refused", "command", "", box=None)
-        for one in refused[:REFUSED_SHOWN]:
+        for one in refused[:MAX_SHOWN_REFUSALS]:
             table.add_row(f"{one.file}:{one.step.line}", one.step.command, one.words)
-        if len(refused) > REFUSED_SHOWN:
-            table.add_row("...", f"{len(refused) - REFUSED_SHOWN} more", "")
+        if len(refused) > MAX_SHOWN_REFUSALS:
+            table.add_row("...", f"{len(refused) - MAX_SHOWN_REFUSALS} more", "")
         console.print(table)
-    console.print(table_of_totals(HEADINGS, totals, _cells))
+    console.print(totals_table(HEADINGS, totals, _cells))
 
 
-def _cells(total: Total) -> tuple[str, ...]:
+def _cells(total: FileTotals) -> tuple[str, ...]:
     return (
         str(total["passed"]),
         str(total["tests"]),

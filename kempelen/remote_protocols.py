@@ -7,21 +7,21 @@ from errno import EACCES
 
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
-from agent.threads.turns import Turns
+from agent.threads.scheduler import SearchScheduler
 from kempelen import gtp, uci, xboard
-from kempelen.first_line import FirstLine
-from kempelen.listen_settings import ListenSettings
-from protocols.allowance import Allowance
+from kempelen.first_line import ProtocolDetector
+from kempelen.listen_settings import ServerSettings
+from protocols.session_context import SessionContext
 from protocols.gtp.play import Settings as GtpSettings
 from protocols.permissions import Permissions
-from protocols.pipes import Served
+from protocols.pipes import ThreadedLineProtocol
 from protocols.server.metrics import Gauges
-from protocols.server.remote_session import Maker
-from protocols.server.server import ANY
-from protocols.session import Voice
+from protocols.server.remote_session import ProtocolFactory
+from protocols.server.server import ANY_PROTOCOL
+from protocols.session import LineWriter
 
 
-class RemoteVoice:
+class NetworkOutput:
     """How the protocol of a session over the network says things; it has no log of its own."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
@@ -32,55 +32,55 @@ class RemoteVoice:
         raise OSError(EACCES, "it is not offered here")
 
 
-class Makers:
+class SessionFactory:
     """Makes the protocols of sessions, as the settings say: turns and memory are for all.
 
     report: told what whoever runs the server should know.
     """
 
-    def __init__(self, settings: ListenSettings, report: Callable[[str], None]) -> None:
+    def __init__(self, settings: ServerSettings, report: Callable[[str], None]) -> None:
         self._report = report
         permissions = Permissions(
-            offers=settings.offers,
+            presets=settings.offers,
             megabytes=settings.limits.hash,
             threads=settings.limits.threads,
         )
-        self._turns = Turns(usable_cores())
+        self._scheduler = SearchScheduler(usable_cores())
         self._budget = MemoryBudget(settings.limits.hash_in_all)
-        self._allowance = Allowance(permissions, self._turns, self._budget)
+        self._session_context = SessionContext(permissions, self._scheduler, self._budget)
         self._gtp = _gtp_settings(settings)
-        self._table: dict[str, Callable[[Voice], Served]] = {
-            "uci": lambda voice: uci.make(voice, allowance=self._allowance),
-            "gtp": lambda voice: gtp.make(voice, self._gtp, self._report, self._allowance),
-            "xboard": lambda voice: xboard.make(voice, self._allowance),
-            ANY: lambda voice: FirstLine(voice, tell=voice.send, make=self.make),
+        self._factories: dict[str, Callable[[LineWriter], ThreadedLineProtocol]] = {
+            "uci": lambda voice: uci.create_engine(voice, session_context=self._session_context),
+            "gtp": lambda voice: gtp.create_engine(voice, self._gtp, self._report, self._session_context),
+            "xboard": lambda voice: xboard.create_engine(voice, self._session_context),
+            ANY_PROTOCOL: lambda voice: ProtocolDetector(voice, tell=voice.send, make=self.create),
         }
 
-    def make(self, protocol: str, voice: Voice) -> Served:
+    def create(self, protocol: str, voice: LineWriter) -> ThreadedLineProtocol:
         """Return a protocol, by its name."""
-        return self._table[protocol](voice)
+        return self._factories[protocol](voice)
 
-    def state(self) -> Gauges:
+    def gauges(self) -> Gauges:
         """Return how much is searched now, and what hash is left, for the server's metrics."""
-        searching, waiting = self._turns.standing()
+        searching, waiting = self._scheduler.counts()
         return {
             "searches": ("Searches that go on now.", searching),
             "waiting_searches": ("Searches that wait for their turn.", waiting),
             "free_hash_megabytes": ("Megabytes of hash that no session has.", self._budget.free),
         }
 
-    def table(self) -> Mapping[str, Maker]:
+    def factories(self) -> Mapping[str, ProtocolFactory]:
         """Return what makes each protocol, of what it says things by."""
 
-        def maker(protocol: str) -> Maker:
-            return lambda send: self.make(protocol, RemoteVoice(send))
+        def maker(protocol: str) -> ProtocolFactory:
+            return lambda send: self.create(protocol, NetworkOutput(send))
 
-        return {protocol: maker(protocol) for protocol in self._table}
+        return {protocol: maker(protocol) for protocol in self._factories}
 
 
-def _gtp_settings(settings: ListenSettings) -> GtpSettings:
+def _gtp_settings(settings: ServerSettings) -> GtpSettings:
     from agent.games import catalogue
-    from kempelen.game_options import fitted
+    from kempelen.game_options import options_for
 
     kind = catalogue.find(settings.game)
-    return GtpSettings(game=kind.name, options=fitted(kind, settings.size, ()))
+    return GtpSettings(game=kind.name, options=options_for(kind, settings.size, ()))

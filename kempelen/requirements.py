@@ -31,7 +31,7 @@ class Requirement:
     installed: str | None
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         """Whether a version is there that will do."""
         return self.installed is not None and satisfies(self.installed, self.versions)
 
@@ -39,7 +39,7 @@ class Requirement:
         return f"{self.name}{self.versions}"
 
 
-def requirements_of(package: str) -> dict[str, list[Requirement]]:
+def package_requirements(package: str) -> dict[str, list[Requirement]]:
     """Return what a package needs always, under "", and what each of its extras needs.
 
     Raises PackageNotFoundError if it is not installed.
@@ -57,13 +57,13 @@ def requirements_of(package: str) -> dict[str, list[Requirement]]:
         if name == package:
             lent += [(extra, other.strip()) for other in extras.split(",")]
         else:
-            found[extra].append(Requirement(name, versions.strip(), installed(name)))
+            found[extra].append(Requirement(name, versions.strip(), installed_version(name)))
     for extra, other in lent:
         found[extra] += found.get(other, [])
     return found
 
 
-def installed(package: str) -> str | None:
+def installed_version(package: str) -> str | None:
     """Return the version of a package that is there, None if it is not."""
     try:
         return version(package)
@@ -74,17 +74,17 @@ def installed(package: str) -> str | None:
 def satisfies(number: str, versions: str) -> bool:
     """Tell whether a version is one of those that `>=1.2,<2` means; only releases are compared."""
     return all(
-        _COMPARE[sign](*_aligned(_release(number), _release(bound)))
+        _COMPARE[sign](*_pad_to_equal_length(_release_numbers(number), _release_numbers(bound)))
         for sign, bound in _CLAUSE.findall(versions)
     )
 
 
-def _release(number: str) -> list[int]:
+def _release_numbers(number: str) -> list[int]:
     digits = re.match(r"\d+(?:\.\d+)*", number)
     return [int(part) for part in digits[0].split(".")] if digits else []
 
 
-def _aligned(one: list[int], other: list[int]) -> tuple[list[int], list[int]]:
+def _pad_to_equal_length(one: list[int], other: list[int]) -> tuple[list[int], list[int]]:
     """Return both at the same length: 2 is 2.0."""
     pairs = list(zip_longest(one, other, fillvalue=0))
     return [a for a, _ in pairs], [b for _, b in pairs]

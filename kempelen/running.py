@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, Group
 
 from kempelen.cluster_arguments import cluster_from, configure_cluster
-from kempelen.console import complain
+from kempelen.console import print_error
 from kempelen.display import Display, standings_view
 from kempelen.interruption import Interruption
-from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
-from kempelen.numbers import positive
-from tournament.curves import curve_of
+from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, require_packages
+from kempelen.numbers import positive_int
+from tournament.curves import build_curve
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.game_referee import GameFailedError
 from tournament.ledger import Ledger, LedgerError
-from tournament.live_file import LiveFile, live_file_of
-from tournament.openings import with_digests
+from tournament.live_file import LiveFile, live_file_path
+from tournament.openings import with_file_digests
 from tournament.record_file import RecordFile
-from tournament.record_formats import writer
-from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
+from tournament.record_formats import make_writer
+from tournament.runner import RunResult, LocalExecutor, Runner, RunStoppedError, GameExecutor, limit_concurrency
 from tournament.settings import Settings
 from tournament.values import SettingsError, encode
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from protocols.cluster.tasks import ClusterAddress
     from protocols.mqtt.broker import Broker
     from protocols.mqtt.client import BotClient
-    from protocols.mqtt.link import Tell
-    from tournament.broadcast import Broadcast
+    from protocols.mqtt.link import Notify
+    from tournament.broadcast import MqttPublisher
 
 # So many seconds a broker has to answer before it is said that it does not.
-SETTLING = 1.0
+BROKER_ANSWER_TIMEOUT = 1.0
 
 
 def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> None:
@@ -46,7 +46,7 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
     run = parser.add_argument_group("the run")
     run.add_argument(
         "--concurrency",
-        type=positive,
+        type=positive_int,
         help="games at once (default 1, or all threads of a cluster)",
     )
     run.add_argument(
@@ -83,82 +83,82 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     """
     interruption = Interruption()
     if arguments.resume and arguments.ledger is None:
-        complain("--resume goes on with a ledger: name it by --ledger")
+        print_error("--resume goes on with a ledger: name it by --ledger")
         return 2
     try:
-        return asyncio.run(_run(with_digests(settings.named()), arguments, interruption))
+        return asyncio.run(_run(with_file_digests(settings.with_unique_names()), arguments, interruption))
     except (SettingsError, LedgerError, GameFailedError) as error:
-        complain(error)
+        print_error(error)
         return 2
     except RunStoppedError as error:
-        complain(f"{error}{_remedy(arguments)}")
+        print_error(f"{error}{_resume_hint(arguments)}")
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        complain(f"interrupted{_remedy(arguments)}")
-        return interruption.status
+        print_error(f"interrupted{_resume_hint(arguments)}")
+        return interruption.exit_status
 
 
-def _remedy(arguments: argparse.Namespace) -> str:
+def _resume_hint(arguments: argparse.Namespace) -> str:
     return "" if arguments.ledger is None else "; --resume goes on from here"
 
 
 async def _run(
     settings: Settings, arguments: argparse.Namespace, interruption: Interruption
 ) -> int:
-    interruption.listen()
+    interruption.install_handlers()
     with contextlib.ExitStack() as stack:
         ledger = Ledger(arguments.ledger)
         stack.callback(ledger.close)
         ledger.begin(settings, resume=arguments.resume)
         broker = _broker(arguments, stack)
-        boards, notice = boards_for(
+        boards, notice = limit_concurrency(
             arguments.concurrency or 1, oversubscribe=arguments.oversubscribe
         )
-        workplace: Workplace
+        executor: GameExecutor
         if address := cluster_from(arguments):
-            workplace, notice = await _cluster(settings, arguments.concurrency, address), None
+            executor, notice = await _cluster_executor(settings, arguments.concurrency, address), None
         else:
-            workplace = _workplace(settings, arguments, boards, broker)
+            executor = _local_executor(settings, arguments, boards, broker)
         file = _record_file(settings, arguments, ledger, stack)
         listeners = _listeners(file, stack)
-        curve = curve_of(settings, list(ledger.records())) if arguments.resume else []
+        curve = build_curve(settings, list(ledger.records())) if arguments.resume else []
         if arguments.ledger is not None:
-            live = LiveFile(live_file_of(arguments.ledger), curve)
+            live = LiveFile(live_file_path(arguments.ledger), curve)
             stack.callback(live.close)
             listeners.append(live)
         if broker is not None:
             listeners.append(await _broadcast(broker, settings, curve, stack))
         if notice:
-            complain(notice.text)
+            print_error(notice.text)
         runner = Runner(settings, ledger, listeners)
         if arguments.resume:
-            complain(f"ledger {arguments.ledger}: going on after {runner.played} games")
-        finish = await runner.run(workplace)
+            print_error(f"ledger {arguments.ledger}: going on after {runner.played} games")
+        finish = await runner.run(executor)
     _print_finish(finish, as_json=arguments.json)
     if file is not None and file.problem:
-        complain(f"{file.problem}{_remedy(arguments)}")
+        print_error(f"{file.problem}{_resume_hint(arguments)}")
         return 1
     return 0 if finish.complete else 1
 
 
-async def _cluster(settings: Settings, boards: int | None, address: "ClusterAddress") -> Workplace:
-    from tournament.cluster import Cluster
+async def _cluster_executor(settings: Settings, boards: int | None, address: "ClusterAddress") -> GameExecutor:
+    from tournament.cluster import DaskExecutor
 
     if settings.needs_bots:
         raise SettingsError("--cluster plays programs, not bots behind a broker")
-    return await Cluster.connect(settings, address, boards)
+    return await DaskExecutor.connect(settings, address, boards)
 
 
-def _workplace(
+def _local_executor(
     settings: Settings, arguments: argparse.Namespace, boards: int, broker: "Broker | None"
-) -> Workplace:
-    def connect(tell: "Tell") -> "BotClient":
+) -> GameExecutor:
+    def connect(tell: "Notify") -> "BotClient":
         from protocols.mqtt.client import BotClient
 
         assert broker is not None
         return BotClient(broker, patience=arguments.broker_patience, tell=tell)
 
-    return Local(
+    return LocalExecutor(
         settings,
         boards=boards,
         log_directory=arguments.log_dir,
@@ -173,7 +173,7 @@ def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Brok
     kind, _, port = arguments.broker.partition(":")
     if kind != "embedded" or not (port.isdecimal() or not port):
         raise SettingsError(f"--broker {arguments.broker}: write embedded or embedded:PORT")
-    needs_packages(MISSING_BROKER, lambda: __import__("amqtt"))
+    require_packages(MISSING_BROKER, lambda: __import__("amqtt"))
     from protocols.mqtt.broker import BrokerError
     from protocols.mqtt.embedded import EmbeddedBroker
 
@@ -190,25 +190,25 @@ async def _broadcast(
     settings: Settings,
     curve: list[dict[str, Any]],
     stack: contextlib.ExitStack,
-) -> "Broadcast":
+) -> "MqttPublisher":
     """Return what publishes the match. The match goes on without a broker that is not there."""
-    from tournament.broadcast import Broadcast
+    from tournament.broadcast import MqttPublisher
 
-    broadcast = Broadcast(broker, settings.name, complain, curve)
-    stack.callback(_end_broadcast, broadcast)
+    broadcast = MqttPublisher(broker, settings.name, print_error, curve)
+    stack.callback(_close_broadcast, broadcast)
     connection = broadcast.connection
     if not settings.needs_bots:
-        await asyncio.to_thread(connection.settled.wait, SETTLING)
+        await asyncio.to_thread(connection.first_attempt_done.wait, BROKER_ANSWER_TIMEOUT)
         if not connection.connected.is_set():
-            problem = connection.problem or "no answer yet"
-            complain(f"broker {broker}: {problem}; nothing is published until it is there")
+            problem = connection.error or "no answer yet"
+            print_error(f"broker {broker}: {problem}; nothing is published until it is there")
     return broadcast
 
 
-def _end_broadcast(broadcast: "Broadcast") -> None:
+def _close_broadcast(broadcast: "MqttPublisher") -> None:
     broadcast.close()
-    if shortfall := broadcast.shortfall:
-        complain(shortfall)
+    if unpublished := broadcast.unpublished:
+        print_error(unpublished)
 
 
 def _record_file(
@@ -221,7 +221,7 @@ def _record_file(
         return None
     read = [settings.openings.file, arguments.ledger, getattr(arguments, "file", None)]
     sources = [each for each in read if each]
-    write = writer(settings, arguments.records)
+    write = make_writer(settings, arguments.records)
     file = RecordFile(arguments.records, ledger, write, sources, resume=arguments.resume)
     stack.callback(file.close)
     return file
@@ -245,17 +245,17 @@ def _write_games(file: RecordFile) -> Callable[[Event], None]:
         if isinstance(event, GameFinished):
             file.add(event.record)
             if file.problem not in ("", told):
-                complain(f"{file.problem}; it is written anew after the next game")
+                print_error(f"{file.problem}; it is written anew after the next game")
             told = file.problem
 
     return listen
 
 
-def _print_finish(finish: Finish, *, as_json: bool) -> None:
+def _print_finish(finish: RunResult, *, as_json: bool) -> None:
     if as_json:
         event = TournamentFinished(finish.status, finish.summary, finish.reason)
         print(json.dumps(to_json(event)))
         return
     Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
     if not finish.complete:
-        complain(finish.reason or finish.status)
+        print_error(finish.reason or finish.status)

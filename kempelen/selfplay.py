@@ -16,37 +16,37 @@ from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.cluster_arguments import cluster_threads, configure_cluster
-from kempelen.console import complain, output_kept, progress, warm_up
-from kempelen.numbers import count, positive
+from kempelen.console import print_error, stdout_reserved, progress_bar, load_kernels
+from kempelen.numbers import non_negative_int, positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from training.selfplay import SelfPlayPlan
 
-POSITIONS = 1_000_000
+DEFAULT_POSITIONS = 1_000_000
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    from agent.chess.selfplay_rules import Rules
+    from agent.chess.selfplay_rules import SelfPlaySettings
     from kempelen import selfplay_go
-    from kempelen.data import CHECKED_GAMES
+    from kempelen.data import DEFAULT_CHECKED_GAMES
 
-    rules = Rules()
+    rules = SelfPlaySettings()
     parser.add_argument("file", type=Path, help="begin it, or go on with it")
     parser.add_argument(
         "--positions",
-        type=positive,
-        help=f"play until the file holds so many (default {POSITIONS})",
+        type=positive_int,
+        help=f"play until the file holds so many (default {DEFAULT_POSITIONS})",
     )
     parser.add_argument(
-        "--processes", type=positive, default=usable_cores(), help="default: one a core"
+        "--processes", type=positive_int, default=usable_cores(), help="default: one a core"
     )
     configure_cluster(parser, "play")
     game = parser.add_argument_group("the games")
     game.add_argument(
-        "--nodes", type=positive, help=f"of each search, at least (default {rules.nodes})"
+        "--nodes", type=positive_int, help=f"of each search, at least (default {rules.nodes})"
     )
     game.add_argument("--evaluation", default="", help="as in the UCI option (default: its)")
     game.add_argument("--game", choices=("chess", "go"), default="chess", help="default: chess")
@@ -56,7 +56,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     game.add_argument(
         "--random-plies",
-        type=count,
+        type=non_negative_int,
         help="random moves before the game, and in every second one more "
         f"(default {rules.random_plies})",
     )
@@ -65,9 +65,9 @@ def configure(parser: ArgumentParser) -> None:
     look.add_argument("--show", action="store_true", help="print the manifest and what is there")
     look.add_argument(
         "--check",
-        type=positive,
+        type=positive_int,
         nargs="?",
-        const=CHECKED_GAMES,
+        const=DEFAULT_CHECKED_GAMES,
         metavar="GAMES",
         help="look for damage and duplicates, and play so many games again",
     )
@@ -79,43 +79,43 @@ def run(arguments: Namespace) -> int:
     from agent.evaluation import EvaluationError
     from kempelen import data, selfplay_go
     from tournament.values import SettingsError
-    from training.positions import PositionsError
+    from training.positions import DatasetError
     from training.workers import GamesError
 
     try:
-        _refuse_those_of_the_other(arguments)
+        _reject_options_of_other_game(arguments)
         if arguments.game == "go":
             return selfplay_go.run(arguments)
         if arguments.show:
             return data.show(arguments.file, arguments.json)
         if arguments.check:
             return data.check(arguments.file, arguments.check, arguments.evaluation, arguments.json)
-        with output_kept():
+        with stdout_reserved():
             found = _generate(arguments)
         _print(found, arguments.json)
         return 0
-    except (EvaluationError, GamesError, PositionsError, SettingsError) as error:
-        complain(error, "kempelen selfplay")
+    except (EvaluationError, GamesError, DatasetError, SettingsError) as error:
+        print_error(error, "kempelen selfplay")
         return 2
     except KeyboardInterrupt:
-        complain("interrupted; the same line goes on from here", "kempelen selfplay")
+        print_error("interrupted; the same line goes on from here", "kempelen selfplay")
         raise
 
 
-def _refuse_those_of_the_other(arguments: Namespace) -> None:
+def _reject_options_of_other_game(arguments: Namespace) -> None:
     """Raise SettingsError for an option that the game does not have; else give what is not said."""
-    from agent.chess.selfplay_rules import Rules
+    from agent.chess.selfplay_rules import SelfPlaySettings
     from kempelen import selfplay_go
     from tournament.values import SettingsError
-    from training.go_games import GoPlan
+    from training.go_games import GoSelfPlayPlan
 
-    rules, plan = Rules(), GoPlan()
+    rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
     usual: dict[str, dict[str, Any]] = {
         "chess": {
-            "positions": POSITIONS, "nodes": rules.nodes, "random_plies": rules.random_plies,
+            "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "random_plies": rules.random_plies,
             "openings": None, "evaluation": "", "check": None,
         },
-        "go": {"games": selfplay_go.GAMES, "size": plan.size, "playouts": plan.playouts},
+        "go": {"games": selfplay_go.DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts},
     }  # fmt: skip
     for game, options in usual.items():
         for name, value in options.items():
@@ -138,20 +138,20 @@ def _refuse_those_of_the_other(arguments: Namespace) -> None:
 
 def _plan(arguments: Namespace) -> SelfPlayPlan:
     from agent.chess.evaluations import DEFAULT, load
-    from agent.chess.selfplay_rules import Rules
-    from agent.evaluation_loading import load_in_time
+    from agent.chess.selfplay_rules import SelfPlaySettings
+    from agent.evaluation_loading import load_with_timeout
     from tournament import openings
     from tournament.settings import OpeningSettings
     from tournament.values import SettingsError
     from training.selfplay import SelfPlayPlan
 
     evaluation = arguments.evaluation.strip() or DEFAULT
-    load_in_time(evaluation, load)  # to fail here, if it must
+    load_with_timeout(evaluation, load)  # to fail here, if it must
     fens: tuple[str, ...] = ()
     if arguments.openings:
-        starts = openings.load(OpeningSettings(file=arguments.openings))
-        fens = tuple(_after(start.fen, start.moves) for start in starts)
-    rules = Rules(nodes=arguments.nodes, random_plies=arguments.random_plies)
+        starts = openings.load_openings(OpeningSettings(file=arguments.openings))
+        fens = tuple(_play_moves(start.fen, start.moves) for start in starts)
+    rules = SelfPlaySettings(nodes=arguments.nodes, random_plies=arguments.random_plies)
     if rules.random_plies >= rules.max_plies - rules.first_ply:
         raise SettingsError(
             f"--random-plies {rules.random_plies}: a game ends after {rules.max_plies} plies; "
@@ -160,7 +160,7 @@ def _plan(arguments: Namespace) -> SelfPlayPlan:
     return SelfPlayPlan(rules, arguments.seed, evaluation, fens)
 
 
-def _after(fen: str, moves: tuple[str, ...]) -> str:
+def _play_moves(fen: str, moves: tuple[str, ...]) -> str:
     import chess
 
     board = chess.Board(fen)
@@ -171,28 +171,28 @@ def _after(fen: str, moves: tuple[str, ...]) -> str:
 
 def _generate(arguments: Namespace) -> dict[str, Any]:
     """Play, and return what was made, by name."""
-    from training.positions import PositionsError
+    from training.positions import DatasetError
     from training.selfplay import generate
 
     plan = _plan(arguments)
     sources = [arguments.openings] if arguments.openings else []
-    require_writable([arguments.file], sources, PositionsError, regular=True)
+    require_writable([arguments.file], sources, DatasetError, regular=True)
     with cluster_threads(arguments, "kempelen selfplay") as threads:
         if threads is None:
-            warm_up(ALPHABETA, SELFPLAY)
+            load_kernels(ALPHABETA, SELFPLAY)
         run = generate(
             arguments.file, plan, __version__, arguments.positions, arguments.processes, threads
         )
         with contextlib.closing(run):
             first = last = next(run)
             for damage in first.damages:
-                complain(
+                print_error(
                     f"{arguments.file}: {damage.length} bytes at {damage.offset} are damaged; "
                     "their games are lost, the others are kept",
                     "kempelen selfplay",
                 )
             began = time.monotonic()
-            with progress("positions", arguments.positions, hourly=True) as show:
+            with progress_bar("positions", arguments.positions, hourly=True) as show:
                 for last in run:
                     show(last.positions)
             seconds = time.monotonic() - began

@@ -10,35 +10,35 @@ from agent.border.unwritable import require_writable
 from agent.go.parts import GO
 from kempelen import __version__
 from kempelen.cluster_arguments import cluster_threads
-from kempelen.console import complain, progress, warm_up
-from kempelen.numbers import board_size, positive
+from kempelen.console import print_error, progress_bar, load_kernels
+from kempelen.numbers import board_size, positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-GAMES = 1000
+DEFAULT_GAMES = 1000
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    from training.go_games import GoPlan
+    from training.go_games import GoSelfPlayPlan
 
-    usual = GoPlan()
+    usual = GoSelfPlayPlan()
     game = parser.add_argument_group("games of Go")
-    game.add_argument("--games", type=positive, help=f"until there are so many (default {GAMES})")
+    game.add_argument("--games", type=positive_int, help=f"until there are so many (default {DEFAULT_GAMES})")
     game.add_argument(
         "--size", type=board_size,
         help=f"of the board, such as 13 or 9x13 (default {usual.size})",
     )  # fmt: skip
     game.add_argument(
-        "--playouts", type=positive,
+        "--playouts", type=positive_int,
         help=f"of each move (default {usual.playouts})",
     )  # fmt: skip
 
 
 def run(arguments: Namespace) -> int:
     """Play, or show what there is; the exit status is 2 where nothing can begin."""
-    from training.go_games import GoGamesError, GoPlan, generate, read
+    from training.go_games import GoGamesError, GoSelfPlayPlan, generate, read
 
     path = arguments.file
     try:
@@ -47,20 +47,20 @@ def run(arguments: Namespace) -> int:
             _print(arguments, manifest | {"games": len(games)})
             return 0
         require_writable([path], [], GoGamesError, regular=True)
-        plan = GoPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
+        plan = GoSelfPlayPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
         with cluster_threads(arguments, "kempelen selfplay") as threads:
             if threads is None:
-                warm_up(GO)
+                load_kernels(GO)
             run = generate(path, plan, __version__, arguments.games, arguments.processes, threads)
             with (
                 contextlib.closing(run),
-                progress("games", arguments.games, hourly=True) as show,
+                progress_bar("games", arguments.games, hourly=True) as show,
             ):
                 for number in run:
                     show(number)
         _print(arguments, {"file": str(path), "games": number})
     except GoGamesError as error:
-        complain(error, "kempelen selfplay")
+        print_error(error, "kempelen selfplay")
         return 2
     return 0
 

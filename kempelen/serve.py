@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.games.catalogue import GameError
-from kempelen.console import complain
-from kempelen.console_events import on_console_end
+from kempelen.console import print_error
+from kempelen.console_events import on_console_close
 from kempelen.match import (
     ENGINE_HELP,
     configure_game,
@@ -19,30 +19,30 @@ from kempelen.match import (
     parse_entries,
 )
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
-from kempelen.numbers import positive, seconds
+from kempelen.numbers import positive_int, positive_seconds
 from protocols.client.gtp import EngineRefusalError
 from protocols.client.process import EngineError
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.link import BrokerLostError
-from protocols.mqtt.positions import ChessPositions, GamePositions, Positions
-from protocols.mqtt.requests import COUNTS, Variant, encode_kind
-from tournament.contestants import Contestant, GtpContestant
+from protocols.mqtt.positions import ChessRequestParser, GameRequestParser, RequestParser
+from protocols.mqtt.requests import COUNT_LIMITS, Variant, encode_variant
+from tournament.contestants import EnginePlayer, GtpPlayer
 from tournament.engine_protocols import (
-    Terms,
+    MatchContext,
     check_engine,
-    kind_of,
-    make_contestant,
-    refuse_game,
+    protocol_spec,
+    make_player,
+    check_game_supported,
 )
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import CHESS, GameSettings
-from tournament.lab_agents import own_program
+from tournament.lab_agents import own_gtp_settings
 from tournament.values import SettingsError, decode
 
-OWN = "kempelen"
+OWN_ENGINE = "kempelen"
 # The entries that say which engine it is.
-NAMED = {"cmd", "command", "agent", "algorithm"}
-INTERRUPTED = 130
+ENGINE_SELECTORS = {"cmd", "command", "agent", "algorithm"}
+EXIT_INTERRUPTED = 130
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,13 +53,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"(default: our own, which proto=gtp is too without cmd=) {ENGINE_HELP}",
     )  # fmt: skip
     configure_game(parser.add_argument_group("what it plays, the usual size and komi of it"))
-    parser.add_argument("--queue", type=positive, default=16, help="requests that may wait (16)")
+    parser.add_argument("--queue", type=positive_int, default=16, help="requests that may wait (16)")
     parser.add_argument(
-        "--queue-per-client", type=positive, metavar="N", default=8,
+        "--queue-per-client", type=positive_int, metavar="N", default=8,
         help="of one client, whose turns are fair to all (8)",
     )  # fmt: skip
     parser.add_argument(
-        "--longest", type=seconds, metavar="SECONDS", default=600.0,
+        "--longest", type=positive_seconds, metavar="SECONDS", default=600.0,
         help="for one request, whatever limit it asks for (600)",
     )  # fmt: skip
     configure_mqtt(parser)
@@ -74,17 +74,17 @@ def run(arguments: argparse.Namespace) -> int:
         game = decode(GameSettings, game_entries(arguments))
         return asyncio.run(_serve(_engine(arguments, game), game, arguments))
     except (SettingsError, EngineError) as error:
-        complain(error)
+        print_error(error)
         return 2
     except BrokerLostError as error:
-        complain(error)
+        print_error(error)
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)
-class _Engine:
+class _BotEngine:
     """What a bot thinks with. description: as others are told; limits: that it can be told."""
 
     settings: EngineSettings
@@ -93,52 +93,52 @@ class _Engine:
     from_start: bool
 
 
-def _engine(arguments: argparse.Namespace, game: GameSettings) -> _Engine:
+def _engine(arguments: argparse.Namespace, game: GameSettings) -> _BotEngine:
     """Return the engine that is named, or our own; SettingsError if it cannot play the game."""
     entries = parse_entries(arguments.engine, "--engine")
-    own = not entries.keys() & NAMED and entries.get("proto", "gtp") == "gtp"
+    own = not entries.keys() & ENGINE_SELECTORS and entries.get("proto", "gtp") == "gtp"
     if own and game.name == CHESS and "proto" not in entries:
         entries["agent"] = CHESS
         own = False
     if own:
-        entries |= {"cmd": OWN, "proto": "gtp"}
+        entries |= {"cmd": OWN_ENGINE, "proto": "gtp"}
     settings = decode(EngineSettings, {"name": arguments.name, **engine_entries(entries)})
-    kind = kind_of(settings)
-    if kind.behind_broker:
+    kind = protocol_spec(settings)
+    if kind.uses_broker:
         raise SettingsError("--engine: a bot is asked over a broker itself; name an engine")
-    refuse_game(settings, game)
+    check_game_supported(settings, game)
     if own:
-        program = own_program(settings.name, game)
+        program = own_gtp_settings(settings.name, game)
         settings = replace(settings, command=program.command, arguments=program.arguments)
-        return _Engine(settings, OWN, frozenset(COUNTS), kind.from_start)
+        return _BotEngine(settings, OWN_ENGINE, frozenset(COUNT_LIMITS), kind.start_position_only)
     check_engine(settings, game)
-    return _Engine(settings, settings.command, kind.limits, kind.from_start)
+    return _BotEngine(settings, settings.command, kind.limits, kind.start_position_only)
 
 
-def _positions(engine: _Engine, game: GameSettings) -> Positions:
+def _request_parser(engine: _BotEngine, game: GameSettings) -> RequestParser:
     """Return what requests to the bot are read with; SettingsError for no such game."""
     if game.name == CHESS:
-        return ChessPositions(engine.limits, from_start=engine.from_start)
+        return ChessRequestParser(engine.limits, from_start=engine.from_start)
     try:
-        positions = GamePositions(game.name, game.options, engine.limits)
+        positions = GameRequestParser(game.name, game.options, engine.limits)
     except GameError as error:
         raise SettingsError(f"--game: {error}") from None
-    if found := payloads.problem("kind", encode_kind(positions.variant)):
+    if found := payloads.find_error("kind", encode_variant(positions.variant)):
         raise SettingsError(f"--game: {found}")
     return positions
 
 
-async def _serve(engine: _Engine, game: GameSettings, arguments: argparse.Namespace) -> int:
+async def _serve(engine: _BotEngine, game: GameSettings, arguments: argparse.Namespace) -> int:
     broker = broker_from(arguments)
     from protocols.mqtt.bot import Bot, NameTakenError
 
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None
-    on_console_end(lambda: loop.call_soon_threadsafe(task.cancel))
+    on_console_close(lambda: loop.call_soon_threadsafe(task.cancel))
     if sys.platform != "win32":
         loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    positions = _positions(engine, game)
-    thinker = Replaceable(engine.settings, game)
+    positions = _request_parser(engine, game)
+    thinker = RestartingEngine(engine.settings, game)
     try:
         await thinker.get()
         bot = Bot(
@@ -151,18 +151,18 @@ async def _serve(engine: _Engine, game: GameSettings, arguments: argparse.Namesp
             client_limit=arguments.queue_per_client,
             longest=arguments.longest,
             patience=arguments.broker_patience,
-            tell=complain,
+            tell=print_error,
         )
         await bot.serve()
     except NameTakenError as error:
-        complain(error)
+        print_error(error)
         return 1
     finally:
         await thinker.close()
     return 0
 
 
-class Replaceable:
+class RestartingEngine:
     """An engine that is started anew after each failure, and for another variant of chess.
 
     Of another game it is told the options at the beginning of each.
@@ -171,11 +171,11 @@ class Replaceable:
     def __init__(self, settings: EngineSettings, game: GameSettings | None = None) -> None:
         self._settings = settings
         self._game = game or GameSettings()
-        self._player: Contestant | None = None
+        self._player: EnginePlayer | None = None
         self._failed = False
         self._chess960 = False
 
-    async def get(self, variant: Variant | None = None) -> "Replaceable":
+    async def get(self, variant: Variant | None = None) -> "RestartingEngine":
         """Return this, with an engine that works and plays such a variant."""
         chess960 = variant is not None and variant.chess960
         if self._failed or chess960 != self._chess960:
@@ -183,23 +183,23 @@ class Replaceable:
         game = self._game if variant is None else replace(self._game, options=variant.options)
         if self._player is None:
             self._chess960 = chess960
-            self._player = make_contestant(self._settings, Terms(game, chess960=chess960))
+            self._player = make_player(self._settings, MatchContext(game, chess960=chess960))
             self._failed = True
             await self._player.start()
             self._failed = False
-        elif isinstance(self._player, GtpContestant):
-            self._player.take_up(game)
+        elif isinstance(self._player, GtpPlayer):
+            self._player.set_game(game)
         return self
 
     async def new_game(self) -> None:
         """Forget the last game."""
-        with self._watched():
+        with self._note_failure():
             assert self._player is not None
             await self._player.new_game()
 
     async def search(self, request: Any, limit: float) -> Any:
         """Choose a move."""
-        with self._watched():
+        with self._note_failure():
             assert self._player is not None
             return await self._player.search(request, limit)
 
@@ -211,7 +211,7 @@ class Replaceable:
             await player.close()
 
     @contextlib.contextmanager
-    def _watched(self) -> Any:
+    def _note_failure(self) -> Any:
         try:
             yield
         except EngineRefusalError:

@@ -4,13 +4,13 @@ import argparse
 import json
 import sys
 
-from kempelen.console import complain
+from kempelen.console import print_error
 from tournament.settings import SprtModel, SprtSettings
-from tournament.standings import run_test
-from tournament.statistics import strength
+from tournament.standings import sprt_state
+from tournament.statistics import estimate_strength
 from tournament.values import SettingsError, encode
 
-EXIT_STATUS = 2
+EXIT_USAGE_ERROR = 2
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     counts = arguments.counts
     if len(counts) not in (3, 5) or min(counts) < 0 or sum(counts) == 0:
         print("kempelen: give three counts of games or five of pairs, not all 0", file=sys.stderr)
-        return EXIT_STATUS
+        return EXIT_USAGE_ERROR
     try:
         sprt = SprtSettings(
             elo0=arguments.elo0,
@@ -46,9 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
             model=SprtModel(arguments.model),
         )
     except SettingsError as error:
-        complain(error)
-        return EXIT_STATUS
-    measured, test = strength(counts), run_test(sprt, counts)
+        print_error(error)
+        return EXIT_USAGE_ERROR
+    measured, test = estimate_strength(counts), sprt_state(sprt, counts)
     if arguments.json:
         print(json.dumps({**encode(measured), "test": encode(test)}))
         return 0

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.machine import usable_cores
-from kempelen.console import complain, warm_up
-from kempelen.numbers import positive
+from kempelen.console import print_error, load_kernels
+from kempelen.numbers import positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     import chess
 
-    from agent.chess.ending_tables import Tables
-    from openings.tables import Built, Watch
+    from agent.chess.ending_tables import DtmTables
+    from openings.tables import BuiltTable, ProgressCallback
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
     build = add("build", "build tables, and those that they need; whole ones are kept")
     build.add_argument("endings", nargs="*", metavar="KBNK", help="default: all of 3 and 4 pieces")
     build.add_argument(
-        "--threads", type=positive, default=usable_cores(), help="tables built at once"
+        "--threads", type=positive_int, default=usable_cores(), help="tables built at once"
     )
     probe = add("probe", "tell what the tables say of a position and of its moves")
     probe.add_argument("fen", metavar="FEN")
@@ -54,17 +54,17 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do what the sub-command says; what goes wrong is said on standard error."""
-    from agent.chess.ending_tables import TableError
+    from agent.chess.ending_tables import TablebaseError
     from protocols.uci.values import UciError
 
     act = {"build": _build, "probe": _probe, "stats": _stats, "check": _check, "pack": _pack}
     try:
         return act[arguments.action](arguments)
     except (ValueError, UciError) as error:
-        complain(error, "kempelen tables")
+        print_error(error, "kempelen tables")
         return 2
-    except TableError as error:
-        complain(error, "kempelen tables")
+    except TablebaseError as error:
+        print_error(error, "kempelen tables")
         return 1
 
 
@@ -74,23 +74,23 @@ def _folder(arguments: Namespace) -> Path:
     return table_folder() if arguments.folder is None else arguments.folder
 
 
-def _open(arguments: Namespace) -> Tables:
+def _open(arguments: Namespace) -> DtmTables:
     """Open the tables there are; say which files cannot be used."""
     from openings.tables import open_tables
 
     tables, problems = open_tables(arguments.folder)
     for problem in (*problems, *tables.drop_damaged()):
-        complain(problem, "kempelen tables")
+        print_error(problem, "kempelen tables")
     return tables
 
 
 def _build(arguments: Namespace) -> int:
-    from openings.tables import Build, plan
+    from openings.tables import TableBuilder, build_order
 
-    endings = plan(arguments.endings)
-    warm_up()
-    with _bars(len(endings)) as (watch, advance):
-        build = Build(endings, _folder(arguments), arguments.threads, watch)
+    endings = build_order(arguments.endings)
+    load_kernels()
+    with _progress_bars(len(endings)) as (watch, advance):
+        build = TableBuilder(endings, _folder(arguments), arguments.threads, watch)
         for built in build.run():
             advance(built)
             if arguments.json:
@@ -103,21 +103,21 @@ def _build(arguments: Namespace) -> int:
     return 0
 
 
-class _Silence:
+class _NoProgress:
     """Stands in for progress bars where there is no terminal."""
 
     def watch(self, name: str, share: float) -> None:
         """Show nothing."""
 
-    def advance(self, built: Built) -> None:
+    def advance(self, built: BuiltTable) -> None:
         """Show nothing."""
 
 
 @contextmanager
-def _bars(total: int) -> Iterator[tuple[Watch, Callable[[Built], None]]]:
+def _progress_bars(total: int) -> Iterator[tuple[ProgressCallback, Callable[[BuiltTable], None]]]:
     """Show a bar for all tables, and one for each that is being built."""
     if not sys.stderr.isatty():
-        silence = _Silence()
+        silence = _NoProgress()
         yield silence.watch, silence.advance
         return
     from rich.console import Console
@@ -132,7 +132,7 @@ def _bars(total: int) -> Iterator[tuple[Watch, Callable[[Built], None]]]:
                 tasks[name] = progress.add_task(name, total=1.0)
             progress.update(tasks[name], completed=share)
 
-        def advance(built: Built) -> None:
+        def advance(built: BuiltTable) -> None:
             progress.advance(whole)
             if built.ending.name in tasks:
                 progress.remove_task(tasks.pop(built.ending.name))
@@ -144,33 +144,33 @@ def _probe(arguments: Namespace) -> int:
     from protocols.uci.position import read_board
 
     board = read_board(arguments.fen, False)
-    warm_up()
-    from agent.chess.own_tables import OwnTables
+    load_kernels()
+    from agent.chess.own_tables import BuiltinTablebase
 
-    own = OwnTables(_open(arguments))
-    value = own.value(board)
+    own = BuiltinTablebase(_open(arguments))
+    value = own.probe(board)
     if value is None:
-        raise ValueError(_why_not(board))
+        raise ValueError(_missing_reason(board))
     moves = []
     for move in board.legal_moves:
         san = board.san(move)
         board.push(move)
-        moves.append((san, own.value(board)))
+        moves.append((san, own.probe(board)))
         board.pop()
     # Best first: what the other side makes of it, turned round.
-    moves.sort(key=lambda found: -_worth(found[1]), reverse=True)
+    moves.sort(key=lambda found: -_sort_key(found[1]), reverse=True)
     if arguments.json:
-        listed = [{"move": san, "mate": _for_mover(after)} for san, after in moves]
-        print(json.dumps({"fen": board.fen(), "mate": _mate(value), "moves": listed}))
+        listed = [{"move": san, "mate": _mate_for_mover(after)} for san, after in moves]
+        print(json.dumps({"fen": board.fen(), "mate": _mate_distance(value), "moves": listed}))
         return 0
     late = value and board.halfmove_clock + value - 1 > 100
-    print(_say(_mate(value)) + (", but the fifty-move rule may come first" if late else ""))
+    print(_format_mate(_mate_distance(value)) + (", but the fifty-move rule may come first" if late else ""))
     for san, after in moves:
-        print(f"{san:8} {_say(_for_mover(after))}")
+        print(f"{san:8} {_format_mate(_mate_for_mover(after))}")
     return 0
 
 
-def _why_not(board: chess.Board) -> str:
+def _missing_reason(board: chess.Board) -> str:
     import chess
 
     if board.castling_rights:
@@ -180,27 +180,27 @@ def _why_not(board: chess.Board) -> str:
     return "there is no table for this position; `kempelen tables build` builds them all"
 
 
-def _mate(value: int) -> int | None:
-    from agent.chess.ending_tables import mate_in
+def _mate_distance(value: int) -> int | None:
+    from agent.chess.ending_tables import moves_to_mate
 
-    return mate_in(value)
+    return moves_to_mate(value)
 
 
-def _for_mover(value: int | None) -> int | None:
+def _mate_for_mover(value: int | None) -> int | None:
     """Return the mate that a move leads to, seen by the side that makes it, from before it."""
     if value is None or value == 0:
         return None
     return (value + 1) // 2 if value & 1 else -(value // 2)
 
 
-def _worth(value: int | None) -> float:
+def _sort_key(value: int | None) -> float:
     """Order values for the side to move: fast wins, slow wins, draws, slow losses, fast ones."""
     if not value:
         return 0
     return 1 / value if value % 2 == 0 else -1 / value
 
 
-def _say(mate: int | None) -> str:
+def _format_mate(mate: int | None) -> str:
     if mate is None:
         return "draw"
     if mate == 0:
@@ -208,28 +208,28 @@ def _say(mate: int | None) -> str:
     return f"wins in {mate}" if mate > 0 else f"loses in {-mate}"
 
 
-def _names(arguments: Namespace) -> list[str]:
+def _table_names(arguments: Namespace) -> list[str]:
     """Return the endings that are asked for, or those whose files are in the folder."""
-    from agent.chess.ending_index import all_endings, ending_named
+    from agent.chess.ending_index import all_endgames, endgame_from_name
     from openings.tables import table_path
 
     if arguments.endings:
-        return [ending_named(name).name for name in arguments.endings]
+        return [endgame_from_name(name).name for name in arguments.endings]
     folder = _folder(arguments)
-    return [e.name for e in all_endings() if table_path(folder, e).exists()]
+    return [e.name for e in all_endgames() if table_path(folder, e).exists()]
 
 
 def _stats(arguments: Namespace) -> int:
-    from agent.chess.ending_index import ending_named
+    from agent.chess.ending_index import endgame_from_name
     from openings.tables import statistics
 
     tables = _open(arguments)
-    wanted = [ending_named(name).name for name in arguments.endings] or sorted(tables.names)
+    wanted = [endgame_from_name(name).name for name in arguments.endings] or sorted(tables.names)
     rows = []
     for name in wanted:
         if name not in tables:
             raise ValueError(f"there is no table of {name}; `kempelen tables build {name}`")
-        rows += list(statistics(ending_named(name), tables[name]))
+        rows += list(statistics(endgame_from_name(name), tables[name]))
     if arguments.json:
         for row in rows:
             print(json.dumps(asdict(row)))
@@ -249,20 +249,20 @@ def _stats(arguments: Namespace) -> int:
 
 
 def _check(arguments: Namespace) -> int:
-    from agent.chess.ending_index import ending_named
-    from agent.chess.ending_tables import TableError
+    from agent.chess.ending_index import endgame_from_name
+    from agent.chess.ending_tables import TablebaseError
     from openings.tables import load_intact, table_path
 
     folder = _folder(arguments)
-    names = _names(arguments)
+    names = _table_names(arguments)
     if not names:
-        raise TableError(f"no tables in {folder}: `kempelen tables build` builds them there")
+        raise TablebaseError(f"no tables in {folder}: `kempelen tables build` builds them there")
     failed = 0
     for name in names:
         problem = ""
         try:
-            load_intact(table_path(folder, ending_named(name)))
-        except TableError as error:
+            load_intact(table_path(folder, endgame_from_name(name)))
+        except TablebaseError as error:
             problem, failed = str(error), 1
         if arguments.json:
             print(json.dumps({"ending": name, "whole": not problem, "problem": problem}))
@@ -272,10 +272,10 @@ def _check(arguments: Namespace) -> int:
 
 
 def _pack(arguments: Namespace) -> int:
-    from agent.chess.ending_index import ending_named
-    from openings.tables import pack
+    from agent.chess.ending_index import endgame_from_name
+    from openings.tables import write_compressed
 
     for name in arguments.endings:
-        path = pack(ending_named(name), _folder(arguments), arguments.target)
+        path = write_compressed(endgame_from_name(name), _folder(arguments), arguments.target)
         print(f"{path}: {path.stat().st_size} bytes")
     return 0

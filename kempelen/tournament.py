@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from kempelen.console import complain
+from kempelen.console import print_error
 from kempelen.running import configure_run, run_tournament
-from tournament.settings import Settings, settings_of
+from tournament.settings import Settings, parse_settings
 from tournament.values import SettingsError, read_settings
 
 
@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments.file)
     except SettingsError as error:
-        complain(error)
+        print_error(error)
         return 2
     return run_tournament(settings, arguments)
 
@@ -30,14 +30,14 @@ def settings_from(file: str) -> Settings:
 
     `each` holds entries that every engine begins with.
     """
-    return read_settings(file, "`engines:` and `time:`", _made)
+    return read_settings(file, "`engines:` and `time:`", _from_entries)
 
 
-def _made(data: dict[str, Any]) -> Settings:
+def _from_entries(data: dict[str, Any]) -> Settings:
     each = data.pop("each", None) or {}
     if not isinstance(each, dict):
         raise SettingsError(f"each: entries that every engine has are expected, not {each!r}")
     engines = data.get("engines")
     if isinstance(engines, list):
         data["engines"] = [{**each, **e} if isinstance(e, dict) else e for e in engines]
-    return settings_of(data)
+    return parse_settings(data)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent.border.unwritable import require_writable
 from agent.machine import usable_cores
 from kempelen import __version__
-from kempelen.console import complain, progress
+from kempelen.console import print_error, progress_bar
 from kempelen.pictures import PictureError, check_picture, save
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> int:
     from agent.chess.network_format import NetworkError
     from tournament.values import SettingsError
     from training.network_settings import TrainingError
-    from training.positions import PositionsError
+    from training.positions import DatasetError
 
     try:
         settings = settings_from(arguments.file)
@@ -45,10 +45,10 @@ def run(arguments: Namespace) -> int:
         if arguments.plot is not None:
             check_picture(arguments.plot, "train")
         return _train(settings, arguments)
-    except (NetworkError, PictureError, PositionsError, SettingsError, TrainingError) as error:
-        complain(error, COMMAND)
+    except (NetworkError, PictureError, DatasetError, SettingsError, TrainingError) as error:
+        print_error(error, COMMAND)
     except KeyboardInterrupt:
-        complain("interrupted; the same line goes on from the last epoch", COMMAND)
+        print_error("interrupted; the same line goes on from the last epoch", COMMAND)
         raise
     return 2
 
@@ -73,7 +73,7 @@ def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
     output = Path(settings.output)
     if output.exists() and output.stat().st_size:
         try:
-            network_format.neurons_of(output)
+            network_format.read_neuron_count(output)
         except network_format.NetworkError as error:
             raise TrainingError(f"output: {error}: name another file, or move it away") from None
 
@@ -82,24 +82,24 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     from training import network_data
 
     if settings.device is not None:
-        from training.network_trainer import torch_descent
+        from training.network_trainer import create_torch_descent
 
-        torch_descent(settings).close()  # to fail before the positions are read, if it must
-    with progress("reading the positions", None):
+        create_torch_descent(settings).close()  # to fail before the positions are read, if it must
+    with progress_bar("reading the positions", None):
         data = network_data.load(
             settings.data, settings.filter, settings.target, settings.validation
         )
-    for file in (*data.files, *data.judges):
+    for file in (*data.files, *data.validation_files):
         if file.damaged:
-            complain(
+            print_error(
                 f"{file.name}: {file.damaged} bytes are damaged; its other games are used", COMMAND
             )
-    with progress("loading the trainer, or compiling it, once", None):
-        trainer = _compiled(settings, data)
+    with progress_bar("loading the trainer, or compiling it, once", None):
+        trainer = _compile_trainer(settings, data)
     engine = f"{COMMAND} {__version__}"
-    trainer.require_room(engine)
+    trainer.check_manifest_size(engine)
     if trainer.epoch_positions < settings.batch:
-        complain(
+        print_error(
             f"batch: an epoch is one step of {settings.batch} positions, of {len(data.training)} "
             f"there are, and {settings.epochs} such steps teach little: take a smaller batch",
             COMMAND,
@@ -108,7 +108,7 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     network = trainer.export(made, engine)
     network.write(settings.output)
     if arguments.plot is not None:
-        _draw(made, arguments.plot)
+        _draw_losses(made, arguments.plot)
     learned, judged = made.losses[made.best_epoch - 1]
     found: dict[str, Any] = {
         "file": settings.output,
@@ -132,7 +132,7 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     return 0
 
 
-def _compiled(settings: TrainingSettings, data: NetworkData) -> NetworkTrainer:
+def _compile_trainer(settings: TrainingSettings, data: NetworkData) -> NetworkTrainer:
     """Make the trainer, which is compiled where it has not been yet."""
     from training.network_trainer import NetworkTrainer
 
@@ -147,12 +147,12 @@ def _run(
     A line is printed for each epoch, unless it is to be quiet.
     """
     began = time.monotonic()
-    with progress("training", trainer.steps) as show:
+    with progress_bar("training", trainer.steps) as show:
         epochs = trainer.run(show)
         made = next(epochs)
         first = len(made.losses)
         if first:
-            complain(f"{settings.checkpoint_path}: going on after epoch {first}", COMMAND)
+            print_error(f"{settings.checkpoint_path}: going on after epoch {first}", COMMAND)
         show(first * trainer.epoch_steps)
         for made in epochs:
             number = len(made.losses)
@@ -165,7 +165,7 @@ def _run(
     return made, time.monotonic() - began, steps
 
 
-def _draw(made: Checkpoint, path: Path) -> None:
+def _draw_losses(made: Checkpoint, path: Path) -> None:
     """Draw the losses of training and validation games by epoch."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator

@@ -10,33 +10,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agent.border.plain_text import plain_lines
+from agent.border.plain_text import sanitize_lines
 from agent.chess.evaluations import DEFAULT
 from agent.chess.evaluations import load as load_of_chess
 from agent.chess.parts import ALPHABETA, MCTS, TIMING
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, digest_of, load
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, evaluation_digest, load
 from agent.games import catalogue
-from kempelen.console import complain, output_kept, progress, warm_up
+from kempelen.console import print_error, stdout_reserved, progress_bar, load_kernels
 from kempelen.match import configure_game, game_entries
-from kempelen.numbers import positive
+from kempelen.numbers import positive_int
 from kempelen.running import configure_run, run_tournament
-from tournament.settings import Settings, settings_of
-from tournament.time_control import clock_entries
+from tournament.settings import Settings, parse_settings
+from tournament.time_control import parse_clock
 from tournament.values import SettingsError, encode
-from training.attendance import StuckError
-from training.examination import EvaluationReport, Examinee, examine, load_attended
+from training.attendance import WatchdogError
+from training.examination import EvaluationReport, EvaluationUnderTest, check_evaluation, load_with_watchdog
 
 MATERIAL, SHIPPED = "material", "shipped"
-CLOCK = "1+0.01"
+TIME_CONTROL = "1+0.01"
 GAMES = 100
 # What stands for counting material where the evaluation is compiled, plain, or of another game.
 COMPILED_MATERIAL = "training.baselines:material"
 PLAIN_MATERIAL = "training.baselines:plain_material"
-NOTHING = "training.baselines:nothing"
+ZERO_EVALUATION = "training.baselines:nothing"
 
-_NO_NAME = re.compile(r"[/+#\x00-\x1f\x7f]")  # what no name of a player has
-_LONGEST_NAME = 40
-_DIGITS = 12  # of the hash of a file
+_FORBIDDEN_IN_NAMES = re.compile(r"[/+#\x00-\x1f\x7f]")  # what no name of a player has
+_MAX_NAME_LENGTH = 40
+_SIGNIFICANT_DIGITS = 12  # of the hash of a file
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -58,9 +58,9 @@ def configure(parser: ArgumentParser) -> None:
         "nothing); or the evaluation that is shipped (default: %(default)s)",
     )  # fmt: skip
     match.add_argument("--name", help="its name (default: of function, file's hash and opponent)")
-    match.add_argument("--games", type=positive, default=GAMES, help="default: %(default)s")
-    match.add_argument("--tc", metavar="MOVES/BASE+INC", help=f"a clock (default: {CLOCK})")
-    match.add_argument("--nodes", type=positive, help="nodes for each move, in place of a clock")
+    match.add_argument("--games", type=positive_int, default=GAMES, help="default: %(default)s")
+    match.add_argument("--tc", metavar="MOVES/BASE+INC", help=f"a clock (default: {TIME_CONTROL})")
+    match.add_argument("--nodes", type=positive_int, help="nodes for each move, in place of a clock")
     match.add_argument("--seed", type=int, default=0, help="seed of the openings' order")
     configure_run(parser, network=False)
 
@@ -72,19 +72,19 @@ def run(arguments: Namespace) -> int:
     """
     try:
         game = game_entries(arguments)
-        with output_kept():
-            evaluation = load_attended(arguments.evaluation, load if game else load_of_chess)
+        with stdout_reserved():
+            evaluation = load_with_watchdog(arguments.evaluation, load if game else load_of_chess)
             settings = match_settings(arguments, game, evaluation) if arguments.match else None
-            report = _examine(_examinee(arguments, game, evaluation))
+            report = _run_checks(_evaluation_under_test(arguments, game, evaluation))
     except (EvaluationError, SettingsError, ValueError) as error:
-        complain(error, "kempelen try")
+        print_error(error, "kempelen try")
         return 2
-    except StuckError as error:
-        complain(f"{error}: no search could wait for that", "kempelen try")
+    except WatchdogError as error:
+        print_error(f"{error}: no search could wait for that", "kempelen try")
         return 1
     _print_report(report, evaluation.batch, in_chess=not game, as_json=arguments.json)
     if report.failed:
-        complain(
+        print_error(
             f"{report.failed} of {report.calls} calls failed"
             + ("; there is no match before none does" if settings else ""),
             "kempelen try",
@@ -93,18 +93,18 @@ def run(arguments: Namespace) -> int:
     return 0 if settings is None else run_tournament(settings, arguments)
 
 
-def _examinee(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> Examinee:
+def _evaluation_under_test(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> EvaluationUnderTest:
     if game:
-        from training.game_examinee import GameExaminee
+        from training.game_examinee import GameEvaluationUnderTest
 
         kind = catalogue.find(game["name"])
-        return GameExaminee(
+        return GameEvaluationUnderTest(
             kind, game["options"], evaluation, _algorithm(arguments, game, evaluation)
         )
-    warm_up(ALPHABETA, TIMING)
-    from training.chess_examinee import ChessExaminee
+    load_kernels(ALPHABETA, TIMING)
+    from training.chess_examinee import ChessEvaluationUnderTest
 
-    return ChessExaminee(evaluation)
+    return ChessEvaluationUnderTest(evaluation)
 
 
 def _algorithm(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> str:
@@ -115,9 +115,9 @@ def _algorithm(arguments: Namespace, game: dict[str, Any], evaluation: Evaluatio
     return chosen
 
 
-def _examine(examinee: Examinee) -> EvaluationReport:
-    with progress("calling", None) as show:
-        return examine(examinee, show)
+def _run_checks(examinee: EvaluationUnderTest) -> EvaluationReport:
+    with progress_bar("calling", None) as show:
+        return check_evaluation(examinee, show)
 
 
 def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> Settings:
@@ -129,14 +129,14 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
     if arguments.algorithm and not game:
         raise SettingsError("--algorithm is for other games: add --game")
     material = COMPILED_MATERIAL if evaluation.python is None else PLAIN_MATERIAL
-    least = NOTHING if game else material
+    least = ZERO_EVALUATION if game else material
     shipped = HANDCRAFTED.name if game else DEFAULT
     other = least if arguments.against == MATERIAL else shipped
     # A function's name, or that of the file of what was learned.
-    name = _NO_NAME.sub("", Path(evaluation.name.rpartition(":")[2]).name)[:_LONGEST_NAME]
+    name = _FORBIDDEN_IN_NAMES.sub("", Path(evaluation.name.rpartition(":")[2]).name)[:_MAX_NAME_LENGTH]
     time: dict[str, Any] = {} if arguments.nodes is None else {"nodes": arguments.nodes}
     if arguments.tc is not None or not time:
-        time |= clock_entries(arguments.tc or CLOCK)
+        time |= parse_clock(arguments.tc or TIME_CONTROL)
 
     def player(spec: str, called: str) -> dict[str, Any]:
         if game:
@@ -154,9 +154,9 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
     other_name = SHIPPED
     if arguments.against == MATERIAL:
         other_name = "nothing" if game else MATERIAL
-    called = " ".join(filter(None, (name, digest_of(evaluation.name)[:_DIGITS])))
+    called = " ".join(filter(None, (name, evaluation_digest(evaluation.name)[:_SIGNIFICANT_DIGITS])))
     default = f"{called} against {other_name}"
-    return settings_of(
+    return parse_settings(
         {
             "name": arguments.name or default,
             "game": game,
@@ -172,12 +172,12 @@ def _print_report(report: EvaluationReport, batch: int, *, in_chess: bool, as_js
     if as_json:
         print(json.dumps({"event": "evaluation_examined", **encode(report)}), flush=True)
         return
-    for line in _lines(report, batch, in_chess):
-        print(plain_lines(line))
+    for line in _report_lines(report, batch, in_chess):
+        print(sanitize_lines(line))
     sys.stdout.flush()
 
 
-def _lines(report: EvaluationReport, batch: int, in_chess: bool) -> Iterator[str]:
+def _report_lines(report: EvaluationReport, batch: int, in_chess: bool) -> Iterator[str]:
     if report.compiled:
         kind = "compiled into the search"
     elif batch:
@@ -194,11 +194,11 @@ def _lines(report: EvaluationReport, batch: int, in_chess: bool) -> Iterator[str
     if report.lowest is not None and report.highest is not None:
         unit = " centipawns" if in_chess else ""
         types = f", of the type {' or '.join(sorted(report.types))}" if report.types else ""
-        yield f"  values from {_shown(report.lowest)} to {_shown(report.highest)}{unit}{types}"
+        yield f"  values from {_format_value(report.lowest)} to {_format_value(report.highest)}{unit}{types}"
         if report.lowest == report.highest:
             yield "    all the same: a search learns nothing from them"
     if report.beyond and report.greatest is not None:
-        limit = _shown(report.greatest)
+        limit = _format_value(report.greatest)
         yield f"    {report.beyond} of them reach {limit}, above or below 0, and count as that"
     if report.pairs:
         yield from _symmetry_lines(report)
@@ -218,11 +218,11 @@ def _symmetry_lines(report: EvaluationReport) -> Iterator[str]:
         "the mover with the colours exchanged"
     )
     for pair in report.worst:
-        values = f"{_shown(pair.value)}, exchanged {_shown(pair.exchanged)}"
+        values = f"{_format_value(pair.value)}, exchanged {_format_value(pair.exchanged)}"
         yield f"    {values}: {pair.position}"
     if report.one_sided:
         yield "    it seems to be the value for one colour: it must be that of the side to move"
 
 
-def _shown(value: float) -> str:
+def _format_value(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 # name: one line of help. The module is kempelen.tune_<name>.
-ACTIONS = {
+TARGETS = {
     "search": "the constants of the search, or the options of any engine, by games (SPSA)",
     "evaluation": "the weights of the hand-made evaluation, by Texel's method",
     "patterns": "the weights of moves of Go, by minorisation-maximisation",
@@ -15,15 +15,15 @@ ACTIONS = {
 def configure(parser: ArgumentParser) -> None:
     """Declare what can be tuned, and the arguments."""
     actions = parser.add_subparsers(dest="action", metavar="WHAT", required=True)
-    for name, help_line in ACTIONS.items():
+    for name, help_line in TARGETS.items():
         action = actions.add_parser(name, help=help_line, description=help_line)
-        _module(name).configure(action)
+        _target_module(name).configure(action)
 
 
 def run(arguments: Namespace) -> int:
     """Tune, and return the exit status."""
-    return int(_module(arguments.action).run(arguments))
+    return int(_target_module(arguments.action).run(arguments))
 
 
-def _module(name: str) -> Any:
+def _target_module(name: str) -> Any:
     return import_module(f"kempelen.tune_{name}")

@@ -7,23 +7,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.border.files import naming
+from agent.border.files import name_in_errors
 from agent.border.unwritable import require_writable
 from agent.chess.parts import ALPHABETA, TRACING
-from kempelen.console import progress, warm_up
-from kempelen.numbers import positive, share
+from kempelen.console import progress_bar, load_kernels
+from kempelen.numbers import positive_int, fraction
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from training.positions import Dataset
 
-MISSING = "tuning needs more packages: pip install 'kempelen[train]'"
-POSITIONS = 2_000_000
-ITERATIONS = 250
-RESULT_SHARE = 0.6
-STARTS = ("shipped", "material")
-NOT_BETTER = 1
+MISSING_PACKAGES = "tuning needs more packages: pip install 'kempelen[train]'"
+DEFAULT_POSITIONS = 2_000_000
+DEFAULT_ITERATIONS = 250
+RESULT_WEIGHT = 0.6
+START_WEIGHTS = ("shipped", "material")
+EXIT_NOT_BETTER = 1
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -37,26 +37,26 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--positions",
-        type=positive,
-        default=POSITIONS,
-        help=f"use at most so many, at random (default {POSITIONS})",
+        type=positive_int,
+        default=DEFAULT_POSITIONS,
+        help=f"use at most so many, at random (default {DEFAULT_POSITIONS})",
     )
     parser.add_argument(
-        "--iterations", type=positive, default=ITERATIONS, help=f"default {ITERATIONS}"
+        "--iterations", type=positive_int, default=DEFAULT_ITERATIONS, help=f"default {DEFAULT_ITERATIONS}"
     )
     parser.add_argument(
         "--result-share",
-        type=share,
-        default=RESULT_SHARE,
+        type=fraction,
+        default=RESULT_WEIGHT,
         metavar="SHARE",
         help="how much of what is fitted to is the game's result, 0 to 1; the rest is the score "
-        f"(default {RESULT_SHARE})",
+        f"(default {RESULT_WEIGHT})",
     )
     parser.add_argument(
         "--from",
         dest="start",
-        choices=STARTS,
-        default=STARTS[0],
+        choices=START_WEIGHTS,
+        default=START_WEIGHTS[0],
         help="the weights to begin with: those there are, or nothing but material "
         "(default %(default)s)",
     )
@@ -77,35 +77,35 @@ def run(arguments: Namespace) -> int:
     The exit status is 1 where they are not better than those before, and so not written, and 2
     where there is nothing to fit to.
     """
-    from training.positions import Dataset, PositionsError
+    from training.positions import Dataset, DatasetError
 
     try:
         import scipy  # noqa: F401
     except ImportError:
-        print(f"kempelen tune: {MISSING}", file=sys.stderr)
+        print(f"kempelen tune: {MISSING_PACKAGES}", file=sys.stderr)
         return 2
     try:
-        require_writable([arguments.output], arguments.files, PositionsError)
+        require_writable([arguments.output], arguments.files, DatasetError)
         with Dataset(*arguments.files) as dataset:
             return _tune(arguments, dataset)
-    except PositionsError as error:
+    except DatasetError as error:
         print(f"kempelen tune: {error}", file=sys.stderr)
         return 2
 
 
 def _tune(arguments: Namespace, dataset: Dataset) -> int:
     from training import texel
-    from training.positions import TRAINING, VALIDATION, PositionsError
+    from training.positions import TRAINING, VALIDATION, DatasetError
 
-    warm_up(ALPHABETA, TRACING)
+    load_kernels(ALPHABETA, TRACING)
     if len(dataset) == 0:
-        raise PositionsError(f"{arguments.files[0]}: no positions in it")
+        raise DatasetError(f"{arguments.files[0]}: no positions in it")
     training, validation = (
-        texel.read(dataset, part, arguments.positions) for part in (TRAINING, VALIDATION)
+        texel.read_sample(dataset, part, arguments.positions) for part in (TRAINING, VALIDATION)
     )
     if few := texel.check_size(training, validation):
         print(f"kempelen tune: {few}", file=sys.stderr)
-    with progress("fitting", arguments.iterations) as show:
+    with progress_bar("fitting", arguments.iterations) as show:
         fit = texel.fit(
             training,
             validation,
@@ -114,30 +114,30 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
             lambda iteration, loss: show(iteration),
             texel.material_weights() if arguments.start == "material" else None,
         )
-    if fit.better:
-        with naming(arguments.output):
-            arguments.output.write_text(texel.source(fit.weights), encoding="utf-8")
+    if fit.improved:
+        with name_in_errors(arguments.output):
+            arguments.output.write_text(texel.format_weights_module(fit.weights), encoding="utf-8")
     found = {
         "positions": fit.positions,
         "scale": round(fit.scale, 1),
         "iteration": fit.iteration,
-        "validation_loss_before": round(fit.before, 6),
-        "validation_loss": round(fit.after, 6),
-        "file": str(arguments.output) if fit.better else None,
+        "validation_loss_before": round(fit.initial_loss, 6),
+        "validation_loss": round(fit.final_loss, 6),
+        "file": str(arguments.output) if fit.improved else None,
     }
     text = (
         f"{fit.positions} positions, scale {fit.scale:.0f} centipawns; loss of the validation "
-        f"games {fit.after:.5f} after iteration {fit.iteration}, was {fit.before:.5f}"
+        f"games {fit.final_loss:.5f} after iteration {fit.iteration}, was {fit.initial_loss:.5f}"
     )
     if arguments.json:
         print(json.dumps(found))
-    elif fit.better:
+    elif fit.improved:
         print(f"{text}: {arguments.output}")
-    if not fit.better:
+    if not fit.improved:
         advice = "fit to more games, or to another --result-share"
         print(
             f"kempelen tune: no better weights found, nothing written: {text}; {advice}",
             file=sys.stderr,
         )
-        return NOT_BETTER
+        return EXIT_NOT_BETTER
     return 0

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.border.unwritable import require_writable
-from agent.go.parts import DESCRIBING, GO
+from agent.go.parts import FEATURE_EXTRACTION, GO
 from kempelen import __version__, pictures
-from kempelen.console import complain, progress, warm_up
-from kempelen.numbers import positive, seconds
+from kempelen.console import print_error, progress_bar, load_kernels
+from kempelen.numbers import positive_int, positive_seconds
 from kempelen.pictures import PictureError, check_picture
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from training.patterns import Competitions, PatternFit
+    from training.patterns import Comparisons, PatternFit
 
-ITERATIONS = 20
-RARE = 20
-PRIOR = 1.0
+DEFAULT_ITERATIONS = 20
+DEFAULT_MIN_COUNT = 20
+DEFAULT_PRIOR = 1.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -34,19 +34,19 @@ def configure(parser: ArgumentParser) -> None:
         help="what `kempelen selfplay --game go` wrote; boards of any sizes",
     )
     parser.add_argument(
-        "--iterations", type=positive, default=ITERATIONS, help=f"default {ITERATIONS}"
+        "--iterations", type=positive_int, default=DEFAULT_ITERATIONS, help=f"default {DEFAULT_ITERATIONS}"
     )
     parser.add_argument(
         "--rare",
-        type=positive,
-        default=RARE,
+        type=positive_int,
+        default=DEFAULT_MIN_COUNT,
         metavar="N",
         help="neighbourhoods to be had in fewer places share one weight (default %(default)s)",
     )
     parser.add_argument(
         "--prior",
-        type=seconds,
-        default=PRIOR,
+        type=positive_seconds,
+        default=DEFAULT_PRIOR,
         metavar="N",
         help="how often each feature has won and lost besides (default %(default)g)",
     )
@@ -73,7 +73,7 @@ def run(arguments: Namespace) -> int:
             check_picture(arguments.plot)
         return _tune(arguments)
     except (GoGamesError, PictureError) as error:
-        complain(error, "kempelen tune")
+        print_error(error, "kempelen tune")
     return 2
 
 
@@ -83,23 +83,23 @@ def _tune(arguments: Namespace) -> int:
     from training.go_games import GoGamesError, read
 
     contents = [read(path) for path in arguments.files]
-    warm_up(GO, DESCRIBING)
-    parts: list[Competitions] = []
+    load_kernels(GO, FEATURE_EXTRACTION)
+    parts: list[Comparisons] = []
     total = sum(len(games) for _, games in contents)
-    with progress("games", total) as show:
+    with progress_bar("games", total) as show:
         for manifest, games in contents:
-            for part in patterns.described(games, manifest["size"], manifest["komi"]):
+            for part in patterns.game_comparisons(games, manifest["size"], manifest["komi"]):
                 parts.append(part)
                 show(len(parts))
-    training = [part for number, part in enumerate(parts, 1) if number % patterns.VALIDATED]
-    validation = parts[patterns.VALIDATED - 1 :: patterns.VALIDATED]
+    training = [part for number, part in enumerate(parts, 1) if number % patterns.VALIDATION_INTERVAL]
+    validation = parts[patterns.VALIDATION_INTERVAL - 1 :: patterns.VALIDATION_INTERVAL]
     if not validation or not any(map(len, training)):
-        raise GoGamesError(f"{arguments.files[0]}: {patterns.VALIDATED} games or more are needed")
+        raise GoGamesError(f"{arguments.files[0]}: {patterns.VALIDATION_INTERVAL} games or more are needed")
     fit: PatternFit | None = None
-    with progress("iterations", arguments.iterations) as show:
+    with progress_bar("iterations", arguments.iterations) as show:
         steps = patterns.fit(
-            patterns.joined(training),
-            patterns.joined(validation),
+            patterns.concatenate(training),
+            patterns.concatenate(validation),
             arguments.iterations,
             arguments.rare,
             arguments.prior,
@@ -119,7 +119,7 @@ def _tune(arguments: Namespace) -> int:
     }
     save(arguments.output, manifest, fit.features, fit.patterns)
     if arguments.plot is not None:
-        _draw(fit, arguments.plot)
+        _draw_likelihood(fit, arguments.plot)
     _print(arguments, fit, total, manifest["positions"])
     return 0
 
@@ -146,7 +146,7 @@ def _print(arguments: Namespace, fit: PatternFit, games: int, positions: int) ->
     print(arguments.output)
 
 
-def _draw(fit: PatternFit, path: Path) -> None:
+def _draw_likelihood(fit: PatternFit, path: Path) -> None:
     """Draw the log-likelihood of training and validation games by iteration."""
     from matplotlib.figure import Figure
 

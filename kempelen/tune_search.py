@@ -12,40 +12,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.chess.evaluations import DEFAULT
-from agent.evaluation import digest_of
+from agent.evaluation import evaluation_digest
 from agent.go.settings import SETTINGS
 from kempelen.cluster_arguments import cluster_from, configure_cluster
-from kempelen.console import complain, progress, warm_up
+from kempelen.console import print_error, progress_bar, load_kernels
 from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
-from kempelen.numbers import board_size, positive
+from kempelen.numbers import board_size, positive_int
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings
-from tournament.openings import with_digests
-from tournament.runner import RunStoppedError, boards_for
+from tournament.openings import with_file_digests
+from tournament.runner import RunStoppedError, limit_concurrency
 from tournament.settings import Adjudication, DrawRule, OpeningSettings, ResignRule, Settings
 from tournament.spsa import Spsa
-from tournament.statistics import Strength
+from tournament.statistics import StrengthEstimate
 from tournament.time_control import TimeControl
 from tournament.tuning import (
-    against_itself,
-    check,
-    declared,
-    setting_tunables,
-    tunables,
+    tuning_players,
+    verify,
+    engine_options,
+    parse_go_tunables,
+    parse_tunables,
     tune,
-    units_of,
+    setting_scale,
 )
 from tournament.values import SettingsError, decode, encode
 
 if TYPE_CHECKING:
-    from protocols.cluster.tasks import ClusterAddress, TaskCluster
+    from protocols.cluster.tasks import ClusterAddress, ClusterClient
 
-WORSE = 1
-NODES = {CHESS: 5000, GO: 500}
-PATIENCE = 60.0  # seconds for a move that is limited by nodes, in Go
+EXIT_WORSE = 1
+DEFAULT_NODES = {CHESS: 5000, GO: 500}
+HANG_TIMEOUT = 60.0  # seconds for a move that is limited by nodes, in Go
 RANDOM_PLIES = 2  # in Go
-CHECKED = 10  # one pair in so many, after the tuning, is played against the numbers before
+PAIRS_PER_CHECK_PAIR = 10  # one pair in so many, after the tuning, is played against the numbers before
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,18 +64,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--engine", metavar="SPEC", help="cmd=..., as for match (default: ours)")
     parser.add_argument(
-        "--pairs", type=positive, default=5000, help="pairs of games (default 5000)"
+        "--pairs", type=positive_int, default=5000, help="pairs of games (default 5000)"
     )
     parser.add_argument(
         "--check", type=int, metavar="PAIRS",
         help="pairs of games, after that, of what was found against what there was "
-        f"(default: a pair for every {CHECKED} of --pairs)",
+        f"(default: a pair for every {PAIRS_PER_CHECK_PAIR} of --pairs)",
     )  # fmt: skip
-    parser.add_argument("--nodes", type=positive, help="for each move (default 5000; in Go, 500)")
+    parser.add_argument("--nodes", type=positive_int, help="for each move (default 5000; in Go, 500)")
     parser.add_argument("--tc", metavar="BASE+INC", help="a clock instead of --nodes")
     parser.add_argument(
         "--concurrency",
-        type=positive,
+        type=positive_int,
         help="games at once (default 1, or all threads of a cluster)",
     )
     configure_cluster(parser, "play")
@@ -97,97 +97,97 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         spsa, checked = asyncio.run(_run(arguments, interruption))
     except SettingsError as error:
-        complain(error)
+        print_error(error)
         return 2
     except RunStoppedError as error:
-        complain(f"{error}{_remedy(arguments)}")
+        print_error(f"{error}{_resume_hint(arguments)}")
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        complain(f"interrupted{_remedy(arguments)}")
-        return interruption.status
+        print_error(f"interrupted{_resume_hint(arguments)}")
+        return interruption.exit_status
     _print(spsa, checked, arguments.game, as_json=arguments.json)
-    if spsa.unsaved:
-        complain(f"{spsa.unsaved}; what was learned is shown above, and not kept")
+    if spsa.save_error:
+        print_error(f"{spsa.save_error}; what was learned is shown above, and not kept")
         return 1
     if checked is not None and checked.elo.value < 0:
-        complain(
-            f"the numbers found are worse than those before by {_elo(checked)}: "
+        print_error(
+            f"the numbers found are worse than those before by {_format_elo(checked)}: "
             "keep the old ones, or tune with more --pairs"
         )
-        return WORSE
+        return EXIT_WORSE
     return 0
 
 
-def _remedy(arguments: argparse.Namespace) -> str:
+def _resume_hint(arguments: argparse.Namespace) -> str:
     return f"; --state {arguments.state} goes on from here" if arguments.state else ""
 
 
 async def _run(
     arguments: argparse.Namespace, interruption: Interruption
-) -> tuple[Spsa, Strength | None]:
-    interruption.listen()
+) -> tuple[Spsa, StrengthEstimate | None]:
+    interruption.install_handlers()
     if arguments.game == GO and arguments.engine is not None:
         raise SettingsError("--engine is of chess: over GTP only our own search is tuned")
     engine = _go_engine(arguments) if arguments.game == GO else _engine(arguments.engine)
     wanted = list(arguments.parameters)
     if not wanted and arguments.engine is None:
-        wanted = _all_there_are(arguments.game)
+        wanted = _tunable_names(arguments.game)
     if not wanted:
         raise SettingsError("name the options to tune")
     if arguments.pairs < 1:
         raise SettingsError("--pairs must be at least 1")
     pairs = arguments.check
     if pairs is None:
-        pairs = math.ceil(arguments.pairs / CHECKED)
+        pairs = math.ceil(arguments.pairs / PAIRS_PER_CHECK_PAIR)
     if pairs < 0:
         raise SettingsError("--check must not be negative")
     settings = _settings(arguments, engine)
     if arguments.game == GO:
-        tuned = setting_tunables(wanted)
+        tuned = parse_go_tunables(wanted)
         if arguments.cluster is None:
-            warm_up(GO)  # else the first games would be those of the plain search
+            load_kernels(GO)  # else the first games would be those of the plain search
     else:
-        tuned = tunables(await declared(engine), wanted)
-    spsa = Spsa(tuned, arguments.pairs, arguments.seed, _made_with(arguments, settings))
+        tuned = parse_tunables(await engine_options(engine), wanted)
+    spsa = Spsa(tuned, arguments.pairs, arguments.seed, _tuning_fingerprint(arguments, settings))
     state = Path(arguments.state) if arguments.state else None
-    with spsa.kept_in(state):
+    with spsa.locked_state(state):
         return await _tune(arguments, settings, spsa, state, pairs)
 
 
 async def _tune(
     arguments: argparse.Namespace, settings: Settings, spsa: Spsa, state: Path | None, pairs: int
-) -> tuple[Spsa, Strength | None]:
+) -> tuple[Spsa, StrengthEstimate | None]:
     """Play the pairs that are left, and those that judge what was found."""
-    async with _cluster(cluster_from(arguments)) as cluster:
+    async with _cluster_executor(cluster_from(arguments)) as cluster:
         if cluster is None:
-            boards, notice = boards_for(arguments.concurrency or 1, oversubscribe=False)
+            boards, notice = limit_concurrency(arguments.concurrency or 1, oversubscribe=False)
             if notice:
-                complain(notice.text)
+                print_error(notice.text)
         else:
             boards = arguments.concurrency or cluster.threads
-        with progress("pairs", arguments.pairs, hourly=True) as show:
+        with progress_bar("pairs", arguments.pairs, hourly=True) as show:
             await tune(settings, spsa, boards=boards, state=state, report=show, cluster=cluster)
-        with progress("check", pairs, hourly=True) as show:
-            checked = await check(
+        with progress_bar("check", pairs, hourly=True) as show:
+            checked = await verify(
                 settings, spsa, pairs, boards=boards, report=show, cluster=cluster
             )
     return spsa, checked
 
 
 @contextlib.asynccontextmanager
-async def _cluster(address: "ClusterAddress | None") -> AsyncIterator["TaskCluster | None"]:
+async def _cluster_executor(address: "ClusterAddress | None") -> AsyncIterator["ClusterClient | None"]:
     if address is None:
         yield None
         return
     from protocols.cluster.errors import ClusterError
-    from protocols.cluster.tasks import TaskCluster
+    from protocols.cluster.tasks import ClusterClient
 
     try:
-        cluster = await TaskCluster.connect(address)
+        cluster = await ClusterClient.connect(address)
     except ClusterError as error:
         raise SettingsError(str(error)) from None
     try:
-        await cluster.open(complain)
+        await cluster.start(print_error)
         yield cluster
     finally:
         await cluster.close()
@@ -205,7 +205,7 @@ def _go_engine(arguments: argparse.Namespace) -> EngineSettings:
     """Return our own Go engine, on one thread, with the numbers of playouts that are wanted."""
     words = ["-P", "-m", "kempelen.cli", "gtp", "--boardsize", str(arguments.size), "--no-book"]
     if arguments.tc is None:
-        words += ["--nodes", str(_nodes(arguments)), "--time", str(PATIENCE)]
+        words += ["--nodes", str(_nodes(arguments)), "--time", str(HANG_TIMEOUT)]
     return EngineSettings(
         command=sys.executable,
         arguments=tuple(words),
@@ -214,7 +214,7 @@ def _go_engine(arguments: argparse.Namespace) -> EngineSettings:
     )
 
 
-def _all_there_are(game: str) -> list[str]:
+def _tunable_names(game: str) -> list[str]:
     """Return the names of all that our own engine can be tuned by."""
     if game == GO:
         return list(SETTINGS)
@@ -224,23 +224,23 @@ def _all_there_are(game: str) -> list[str]:
 
 
 def _nodes(arguments: argparse.Namespace) -> int:
-    return int(NODES[arguments.game] if arguments.nodes is None else arguments.nodes)
+    return int(DEFAULT_NODES[arguments.game] if arguments.nodes is None else arguments.nodes)
 
 
-def _made_with(arguments: argparse.Namespace, settings: Settings) -> dict[str, str | int | None]:
+def _tuning_fingerprint(arguments: argparse.Namespace, settings: Settings) -> dict[str, str | int | None]:
     """Return what the trials' results follow from, by the names of the options."""
     made_with = {
         "--game": arguments.game,
         "--engine": arguments.engine,
         "--tc": arguments.tc,
         "--nodes": None if arguments.tc else _nodes(arguments),
-        "--openings": with_digests(settings).openings.digest,
+        "--openings": with_file_digests(settings).openings.digest,
         "--seed": arguments.seed,
     }
     if arguments.game == GO:
         return made_with | {"--size": str(arguments.size)}
     if arguments.engine is None:
-        return made_with | {"evaluation": digest_of(DEFAULT)}
+        return made_with | {"evaluation": evaluation_digest(DEFAULT)}
     return made_with
 
 
@@ -248,11 +248,11 @@ def _settings(arguments: argparse.Namespace, engine: EngineSettings) -> Settings
     if arguments.tc is not None:
         time = TimeControl.from_text(arguments.tc)
     elif arguments.game == GO:  # GTP knows no nodes: the program is told by its arguments
-        time = TimeControl(movetime=PATIENCE)
+        time = TimeControl(movetime=HANG_TIMEOUT)
     else:
         time = TimeControl(nodes=_nodes(arguments))
     settings = Settings(
-        engines=against_itself(engine),
+        engines=tuning_players(engine),
         time=time,
         name="tune",
         games=2 * arguments.pairs,
@@ -274,12 +274,12 @@ def _settings(arguments: argparse.Namespace, engine: EngineSettings) -> Settings
     )
 
 
-def _elo(checked: Strength) -> str:
+def _format_elo(checked: StrengthEstimate) -> str:
     return f"{abs(checked.elo.value):.1f} ± {checked.elo.error:.1f} Elo"
 
 
-def _print(spsa: Spsa, checked: Strength | None, game: str, *, as_json: bool) -> None:
-    units = {each.name: units_of(each.name) if game == GO else 1 for each in spsa.tunables}
+def _print(spsa: Spsa, checked: StrengthEstimate | None, game: str, *, as_json: bool) -> None:
+    units = {each.name: setting_scale(each.name) if game == GO else 1 for each in spsa.tunables}
     found = {
         name: value / units[name] if units[name] > 1 else value
         for name, value in spsa.values().items()
@@ -300,4 +300,4 @@ def _print(spsa: Spsa, checked: Strength | None, game: str, *, as_json: bool) ->
         table.add_row(tunable.name, f"{start:g}", f"{found[tunable.name]:g}")
     Console().print(table)
     if checked is not None and checked.elo.value >= 0:
-        print(f"against those before: +{_elo(checked)}, LOS {checked.los:.1%}")
+        print(f"against those before: +{_format_elo(checked)}, LOS {checked.los:.1%}")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
-from protocols.allowance import ALONE, Allowance
+from protocols.session_context import ALONE, SessionContext
 from protocols.client.ours import AUTHORS
-from protocols.session import Voice
-from protocols.uci.protocol import Uci
+from protocols.session import LineWriter
+from protocols.uci.protocol import UciProtocol
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -37,26 +37,26 @@ def run(arguments: Namespace) -> int:
 
 def serve(tune: bool = False) -> int:
     """Speak UCI until `quit`, the end of input, or a closed output."""
-    return pipes.serve(partial(make, tune=tune))
+    return pipes.serve(partial(create_engine, tune=tune))
 
 
-def make(
-    session: Voice,
+def create_engine(
+    session: LineWriter,
     tune: bool = False,
-    allowance: Allowance = ALONE,
-) -> Uci:
+    session_context: SessionContext = ALONE,
+) -> UciProtocol:
     """Return the engine that answers a session; see Uci for what it may."""
-    return Uci(
+    return UciProtocol(
         f"Kempelen {__version__}",
         AUTHORS,
         session.send,
         session.log_to,
-        more_options=_tuning_options() if tune else (),
-        allowance=allowance,
+        extra_options=_tuning_options() if tune else (),
+        session_context=session_context,
     )
 
 
-def _tuning_options() -> tuple[Option[Uci], ...]:
+def _tuning_options() -> tuple[Option[UciProtocol], ...]:
     from protocols.uci.tuning import tuning_options
 
     return tuning_options()

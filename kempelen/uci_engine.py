@@ -6,21 +6,21 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from kempelen.console import warm_up
+from kempelen.console import load_kernels
 from kempelen.match import engine_entries, parse_entries
-from tournament.engine_protocols import check_engine, kind_of
+from tournament.engine_protocols import check_engine, protocol_spec
 from tournament.engine_settings import EngineSettings
 from tournament.values import SettingsError, decode
 
 
-def uci_engine(spec: str | None, purpose: str, start_limit: float | None = None) -> EngineSettings:
+def uci_engine_from(spec: str | None, purpose: str, start_limit: float | None = None) -> EngineSettings:
     """Return the engine that `--engine` names, or our own as a program of its own.
 
     purpose: what it is for, in messages. start_limit: seconds for its start, unless the spec says
     them; None for the usual ones. SettingsError if it cannot be used for that.
     """
     if spec is None:
-        warm_up()
+        load_kernels()
         own = own_engine()
         return own if start_limit is None else replace(own, start_limit=start_limit)
     entries = engine_entries(parse_entries(spec, "--engine"))
@@ -29,9 +29,9 @@ def uci_engine(spec: str | None, purpose: str, start_limit: float | None = None)
     if entries.pop("time", None):
         raise SettingsError("--engine: the limits are given once, by --movetime, --nodes, --depth")
     engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})
-    if kind_of(engine).behind_broker:
+    if protocol_spec(engine).uses_broker:
         raise SettingsError(f"--engine: {purpose} is for programs, not for bots behind a broker")
-    if not kind_of(engine).speaks_uci:
+    if not protocol_spec(engine).speaks_uci:
         raise SettingsError(f"--engine: {purpose} is for UCI engines, not for {engine.protocol}")
     check_engine(engine)
     return engine

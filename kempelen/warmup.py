@@ -7,7 +7,7 @@ import time
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from kempelen.console import warm_up
+from kempelen.console import load_kernels
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -20,13 +20,13 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "parts",
         nargs="*",
-        type=_part,
+        type=_parse_part,
         metavar="PART",
         help=f"what to compile: {', '.join(PARTS)} (all of them)",
     )
 
 
-def _part(text: str) -> str:
+def _parse_part(text: str) -> str:
     from agent.compiled.parts import PARTS
 
     if text not in PARTS:
@@ -41,10 +41,10 @@ def run(arguments: Namespace) -> int:
 
     began = time.perf_counter()
     parts = arguments.parts or list(PARTS)
-    problem = None if _all_warm(parts) else warming.problem()
+    problem = None if _all_compiled(parts) else warming.cache_problem()
     if problem is None:
-        warm_up(*parts)
-        problem = None if _all_warm(parts) else f"not all could be kept in {kernel.cache_folder()}"
+        load_kernels(*parts)
+        problem = None if _all_compiled(parts) else f"not all could be kept in {kernel.cache_folder()}"
     if problem is not None:
         print(f"kempelen warmup: {problem}", file=sys.stderr)
         return 1
@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _all_warm(parts: list[str]) -> bool:
+def _all_compiled(parts: list[str]) -> bool:
     from agent.compiled import warming
 
-    return all(map(warming.is_warm, parts))
+    return all(map(warming.is_cached, parts))

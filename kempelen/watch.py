@@ -9,21 +9,21 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from kempelen.console import complain
+from kempelen.console import print_error
 from kempelen.display import view
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
     from protocols.mqtt.connection import Connection
-    from tournament.broadcast import Receiver
+    from tournament.broadcast import MqttSubscriber
 
-FINAL = ("complete", "decided", "interrupted", "failed")
-INTERRUPTED = 130
+FINAL_STATES = ("complete", "decided", "interrupted", "failed")
+EXIT_INTERRUPTED = 130
 # Bytes of one message; the standings of many players are long.
-LARGEST = 1 << 24
+MAX_MESSAGE_BYTES = 1 << 24
 # Characters of an error.
-SHOWN = 200
+MAX_ERROR_LENGTH = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,29 +43,29 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _watch(arguments)
     except SettingsError as error:
-        complain(error)
+        print_error(error)
         return 2
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
 
 
 def _watch(arguments: argparse.Namespace) -> int:
     broker = broker_from(arguments)
     from protocols.mqtt.connection import Connection
-    from tournament.broadcast import Receiver
+    from tournament.broadcast import MqttSubscriber
 
-    receiver = Receiver(arguments.name)
+    receiver = MqttSubscriber(arguments.name)
     connection = Connection(
         broker,
         subscriptions=[receiver.subscription],
-        on_message=receiver.receive,
-        watchful=True,
-        largest=LARGEST,
+        on_message=receiver.on_message,
+        use_heartbeat=True,
+        max_payload=MAX_MESSAGE_BYTES,
     )
     try:
         if not _wait(receiver, connection, arguments.wait):
-            reason = connection.problem or f"no word of tournament {arguments.name}"
-            complain(f"broker {broker}: {reason}")
+            reason = connection.error or f"no word of tournament {arguments.name}"
+            print_error(f"broker {broker}: {reason}")
             return 2
         if arguments.once:
             return _show_once(receiver, as_json=arguments.json)
@@ -74,28 +74,28 @@ def _watch(arguments: argparse.Namespace) -> int:
         connection.close()
 
 
-def _wait(receiver: "Receiver", connection: "Connection", limit: float) -> bool:
+def _wait(receiver: "MqttSubscriber", connection: "Connection", limit: float) -> bool:
     """Return whether the tournament was heard of, after its retained messages have come."""
     deadline = time.monotonic() + limit
     said = False
     while not (receiver.state.status and receiver.state.standings):
-        if connection.problem and not said:
+        if connection.error and not said:
             said = True
-            complain(
-                f"broker {connection.broker}: {connection.problem}; "
+            print_error(
+                f"broker {connection.broker}: {connection.error}; "
                 f"waiting for it, {limit:g} s at most"
             )
         if time.monotonic() > deadline:
             return bool(receiver.state.status)
         time.sleep(0.02)
     heard = -1
-    while heard != receiver.heard and time.monotonic() < deadline:
-        heard = receiver.heard
+    while heard != receiver.message_count and time.monotonic() < deadline:
+        heard = receiver.message_count
         time.sleep(0.1)
     return True
 
 
-def _show_once(receiver: "Receiver", *, as_json: bool) -> int:
+def _show_once(receiver: "MqttSubscriber", *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"runner": receiver.runner, **receiver.state.snapshots}))
     else:
@@ -103,32 +103,32 @@ def _show_once(receiver: "Receiver", *, as_json: bool) -> int:
     return 0
 
 
-def _show_live(receiver: "Receiver", connection: "Connection", patience: float) -> int:
+def _show_live(receiver: "MqttSubscriber", connection: "Connection", patience: float) -> int:
     def render() -> Group:
         parts: list[RenderableType] = [_render(receiver)]
-        if away := connection.away:
+        if away := connection.seconds_disconnected:
             parts.append(Text(f"broker {connection.broker} is away for {away:.0f} s", style="red"))
         return Group(*parts)
 
     with Live(console=Console(), refresh_per_second=4, get_renderable=render):
-        while (state := receiver.state.status.get("state")) not in FINAL:
-            if connection.away > patience:
+        while (state := receiver.state.status.get("state")) not in FINAL_STATES:
+            if connection.seconds_disconnected > patience:
                 break
             time.sleep(0.1)
-    if state not in FINAL:
-        reason = f"stayed away for {patience:g} s: {connection.problem}"
-        complain(f"broker {connection.broker} {reason}")
+    if state not in FINAL_STATES:
+        reason = f"stayed away for {patience:g} s: {connection.error}"
+        print_error(f"broker {connection.broker} {reason}")
         return 2
     return 0 if state in ("complete", "decided") else 1
 
 
-def _render(receiver: "Receiver") -> Group:
+def _render(receiver: "MqttSubscriber") -> Group:
     parts: list[RenderableType] = []
     try:
         parts.append(view(receiver.state, diagrams=True))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # Each part is valid, and they do not fit together.
-        parts.append(Text(f"what the broker tells cannot be shown: {error!r}"[:SHOWN], style="red"))
+        parts.append(Text(f"what the broker tells cannot be shown: {error!r}"[:MAX_ERROR_LENGTH], style="red"))
     if receiver.runner == "lost" and receiver.state.status.get("state") == "running":
         parts.append(Text("the runner is lost: it went without a word", style="red"))
     return Group(*parts)

@@ -14,22 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.border.command_line import split_command_line
-from kempelen.console import complain
+from kempelen.console import print_error
 from kempelen.interruption import Interruption
-from kempelen.listen import configure_limits, log_writer, make_token
-from kempelen.listen_settings import FORMATS, OPEN_TO_ALL, ListenSettings, limits_from
-from kempelen.mqtt_arguments import needs_packages
-from kempelen.web_watching import Watched, configure_watching, watched
+from kempelen.listen import configure_limits, log_writer, add_token
+from kempelen.listen_settings import LOG_FORMATS, INSECURE_WARNING, ServerSettings, limits_from
+from kempelen.mqtt_arguments import require_packages
+from kempelen.web_watching import TournamentSource, configure_watch, watched_tournaments
 from protocols.pipes import SWITCH_INTERVAL
 from protocols.server.addresses import Address
 from protocols.server.event_log import EventLog
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
-    from web.site import Offers
+    from web.site import SiteResources
 
 COMMAND = "kempelen web"
-MISSING = "the pages need more packages: pip install 'kempelen[web]'"
+MISSING_PACKAGES = "the pages need more packages: pip install 'kempelen[web]'"
 DEFAULT_ADDRESS = "127.0.0.1:7118"
 PROTOCOLS = ("uci", "gtp", "xboard")
 
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--games", type=Path, metavar="FILE",
         help="where games are kept, in SQLite (default: in your data folder)",
     )  # fmt: skip
-    configure_watching(parser)
+    configure_watch(parser)
     offers = parser.add_argument_group("what is played with, beside what is shipped")
     offers.add_argument(
         "--game", action="append", default=[], metavar="FILE.py:Class",
@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     told = parser.add_argument_group("what is told")
     told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
-    told.add_argument("--log-format", choices=FORMATS, default="text", help="of the log")
+    told.add_argument("--log-format", choices=LOG_FORMATS, default="text", help="of the log")
     configure_limits(parser)
 
 
@@ -92,17 +92,17 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = _settings(arguments)
         if arguments.new_token is not None:
-            return make_token(settings, arguments.new_token, COMMAND)
-        _check_safety(settings)
-        needs_packages(MISSING, lambda: __import__("uvicorn") and __import__("starlette"))
-        needs_packages(MISSING, lambda: __import__("websockets"))
+            return add_token(settings, arguments.new_token, COMMAND)
+        _check_security(settings)
+        require_packages(MISSING_PACKAGES, lambda: __import__("uvicorn") and __import__("starlette"))
+        require_packages(MISSING_PACKAGES, lambda: __import__("websockets"))
         asyncio.run(_serve(settings, arguments, interruption))
     except SettingsError as error:
-        complain(error, COMMAND)
+        print_error(error, COMMAND)
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         pass
-    status = 0 if interruption.number == signal.SIGTERM else interruption.status
+    status = 0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status
     if any(
         not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
     ):
@@ -112,12 +112,12 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _settings(arguments: argparse.Namespace) -> ListenSettings:
+def _settings(arguments: argparse.Namespace) -> ServerSettings:
     """Return the settings that are those of `listen` too. Raises SettingsError."""
     scheme = "ws" if arguments.certificate is None else "wss"
     if "://" in arguments.address:
         raise SettingsError(f"--address {arguments.address}: write HOST:PORT")
-    return ListenSettings(
+    return ServerSettings(
         address=(f"{scheme}://{arguments.address}",),
         certificate=arguments.certificate,
         key=arguments.key,
@@ -130,49 +130,49 @@ def _settings(arguments: argparse.Namespace) -> ListenSettings:
     )
 
 
-def _check_safety(settings: ListenSettings) -> None:
+def _check_security(settings: ServerSettings) -> None:
     """Raise SettingsError for what would be open to all without saying so."""
     address = settings.addresses[0]
-    if address.secure and not settings.key:
+    if address.uses_tls and not settings.key:
         raise SettingsError("--certificate needs --key FILE")
     lacking = []
-    if not address.secure:
+    if not address.uses_tls:
         lacking.append("TLS (--certificate FILE and --key FILE)")
     if settings.tokens is None:
         lacking.append("tokens (--tokens FILE)")
-    if lacking and not (settings.insecure or address.loopback):
+    if lacking and not (settings.insecure or address.is_loopback):
         raise SettingsError(
-            f"{_shown(address)}: others than this machine reach it, so it needs "
-            f"{' and '.join(lacking)}; {OPEN_TO_ALL}"
+            f"{_browser_url(address)}: others than this machine reach it, so it needs "
+            f"{' and '.join(lacking)}; {INSECURE_WARNING}"
         )
-    settings.tls()
+    settings.ssl_context()
 
 
 async def _serve(
-    settings: ListenSettings, arguments: argparse.Namespace, interruption: Interruption
+    settings: ServerSettings, arguments: argparse.Namespace, interruption: Interruption
 ) -> None:
     from web.server import PageServer
-    from web.site import Site
-    from web.store import Store, StoreError
+    from web.site import SiteContext
+    from web.store import Database, DatabaseError
 
-    interruption.listen()
+    interruption.install_handlers()
     sys.setswitchinterval(SWITCH_INTERVAL)
     address = settings.addresses[0]
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
         try:
-            store = Store(arguments.games or _usual_file())
-        except StoreError as error:
+            store = Database(arguments.games or _default_database())
+        except DatabaseError as error:
             raise SettingsError(str(error)) from None
         stack.callback(store.close)
-        site = Site(
+        site = SiteContext(
             settings.limits,
             log,
             store,
             settings.token_file(),
             frozenset(origin.lower() for origin in settings.origins),
-            _offers(arguments, watched(arguments, stack)),
-            secure=address.secure,
+            _shared_resources(arguments, watched_tournaments(arguments, stack)),
+            secure=address.uses_tls,
         )
         server = PageServer(site)
         try:
@@ -180,32 +180,32 @@ async def _serve(
                 opened = await server.open(address, settings.certificate, settings.key)
             except OSError as error:
                 reason = error.strerror or error
-                raise SettingsError(f"{_shown(address)}: {reason}") from None
-            log.note("listening", address=_shown(opened))
+                raise SettingsError(f"{_browser_url(address)}: {reason}") from None
+            log.write("listening", address=_browser_url(opened))
             if arguments.browser:
-                await asyncio.to_thread(webbrowser.open, f"{_shown(opened)}/")
+                await asyncio.to_thread(webbrowser.open, f"{_browser_url(opened)}/")
             await asyncio.Event().wait()
         finally:
             await server.close()
-            log.note("stopped")
+            log.write("stopped")
 
 
-def _shown(address: Address) -> str:
+def _browser_url(address: Address) -> str:
     """Write an address as a browser takes it."""
     return str(address).replace("ws", "http", 1)
 
 
-def _usual_file() -> Path:
+def _default_database() -> Path:
     from openings.places import data_folder
 
     return data_folder() / "web.sqlite"
 
 
-def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
+def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSource) -> SiteResources:
     """Return what may be played with. Raises SettingsError for what cannot be found."""
     from agent.games import catalogue
     from kempelen import web_steps
-    from web.site import Offers
+    from web.site import SiteResources
 
     for game in arguments.game:
         try:
@@ -214,8 +214,8 @@ def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
             raise SettingsError(f"--game: {error}") from None
     if arguments.lessons is not None and not arguments.lessons.is_dir():
         raise SettingsError(f"--lessons {arguments.lessons}: there is no such folder")
-    evaluations = dict(_named("--evaluation", text) for text in arguments.evaluation)
-    engines = dict(_named("--engine", text) for text in arguments.engine)
+    evaluations = dict(_parse_named("--evaluation", text) for text in arguments.evaluation)
+    engines = dict(_parse_named("--engine", text) for text in arguments.engine)
     for name, text in engines.items():
         try:
             words = split_command_line(text)
@@ -226,13 +226,13 @@ def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
                 f"--engine {name}: write NAME=PROTOCOL COMMAND, with a protocol of "
                 f"{', '.join(PROTOCOLS)}"
             )
-    return Offers(
+    return SiteResources(
         tuple(arguments.game), evaluations, engines, arguments.lessons, spectators,
-        web_steps.choices, web_steps.page,
+        web_steps.choices, web_steps.render_page,
     )  # fmt: skip
 
 
-def _named(flag: str, text: str) -> tuple[str, str]:
+def _parse_named(flag: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip() or not name.isprintable():
         raise SettingsError(f"{flag} {text}: write NAME=...")

@@ -15,17 +15,17 @@ from typing import Any
 from agent.games import catalogue
 from agent.games.tree import parse_tree
 from agent.search.catalogue import algorithms
-from agent.search.configuration import Configuration
+from agent.search.configuration import AlgorithmSpec
 from kempelen.lab import recorded, step, subject
-from kempelen.lab.messages import explained
+from kempelen.lab.messages import error_message
 from kempelen.lab.recording import Recording
 
 DEPTHS = (1, 5)
 # The most nodes and seconds of a search.
-MOST_NODES, SECONDS = 2000, 2.0
+MAX_NODES, MAX_SECONDS = 2000, 2.0
 # The game whose tree a visitor may write; the most characters, nodes and levels of that.
 TREE = "tree"
-MOST_TEXT, MOST_IN_TREE, MOST_LEVELS = 20_000, 2000, 40
+MAX_TEXT_LENGTH, MAX_TREE_NODES, MAX_TREE_DEPTH = 20_000, 2000, 40
 
 
 @cache
@@ -35,34 +35,34 @@ def choices() -> dict[str, Any]:
     depth: the least and the greatest. tree: the game that has a tree in place of a depth, and the
     most characters of that.
     """
-    kinds = [Configuration(name, kind, {}) for name, kind in algorithms().items()]
+    kinds = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
     games = {
-        name: [each.text for each in kinds if each.plays(game)]
-        for name in catalogue.built_in()
+        name: [each.text for each in kinds if each.supports(game)]
+        for name in catalogue.builtin_names()
         for game in (catalogue.new_game(name),)
     }
-    return {"games": games, "depth": DEPTHS, "tree": [TREE, MOST_TEXT]}
+    return {"games": games, "depth": DEPTHS, "tree": [TREE, MAX_TEXT_LENGTH]}
 
 
-def page(asked: Mapping[str, str]) -> str:
+def render_page(request: Mapping[str, str]) -> str:
     """Return a page that shows the steps.
 
     Raises ValueError, in the visitor's language, for what is not among the choices.
     """
-    language = "es" if asked.get("language") == "es" else "en"
+    language = "es" if request.get("language") == "es" else "en"
     try:
-        recording = _recorded(asked, language)
+        recording = _record(request, language)
     except ValueError as error:
-        raise ValueError(explained(error, language)) from None
-    return step.as_page(recording, language, is_served=True)
+        raise ValueError(error_message(error, language)) from None
+    return step.render_page(recording, language, is_served=True)
 
 
-def _recorded(asked: Mapping[str, str], language: str) -> Recording:
-    game, algorithm, depth = (asked.get(each, "") for each in ("game", "algorithm", "depth"))
-    if game not in catalogue.built_in() or algorithm not in algorithms():
+def _record(request: Mapping[str, str], language: str) -> Recording:
+    game, algorithm, depth = (request.get(each, "") for each in ("game", "algorithm", "depth"))
+    if game not in catalogue.builtin_names() or algorithm not in algorithms():
         raise ValueError("there is no such game or algorithm")
-    chosen = Configuration(algorithm, algorithms()[algorithm], {})
-    if not chosen.plays(catalogue.new_game(game)):
+    chosen = AlgorithmSpec(algorithm, algorithms()[algorithm], {})
+    if not chosen.supports(catalogue.new_game(game)):
         raise ValueError(f"{algorithm} does not play {game}")
     parser = ArgumentParser()
     subject.configure(parser)
@@ -73,11 +73,11 @@ def _recorded(asked: Mapping[str, str], language: str) -> Recording:
         words += ["--depth", depth]
     arguments = parser.parse_args(words)
     arguments.lang = language
-    at = subject.subject(arguments)
-    text = asked.get("tree", "").strip() if game == TREE else ""
+    at = subject.problem_from(arguments)
+    text = request.get("tree", "").strip() if game == TREE else ""
     if text:
-        if len(text) > MOST_TEXT:
-            raise ValueError(f"the text of a tree has {MOST_TEXT} characters at most")
-        tree = parse_tree(text, MOST_IN_TREE, MOST_LEVELS)
-        at = replace(at, game=tree, scale=tree.greatest() or 1)
-    return recorded.record(at, chosen, most=MOST_NODES, seconds=SECONDS)
+        if len(text) > MAX_TEXT_LENGTH:
+            raise ValueError(f"the text of a tree has {MAX_TEXT_LENGTH} characters at most")
+        tree = parse_tree(text, MAX_TREE_NODES, MAX_TREE_DEPTH)
+        at = replace(at, game=tree, scale=tree.max_utility() or 1)
+    return recorded.record_search(at, chosen, max_nodes=MAX_NODES, seconds=MAX_SECONDS)

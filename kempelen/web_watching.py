@@ -9,13 +9,13 @@ from pathlib import Path
 
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
 from tournament.ledger import LedgerError
-from tournament.spectators import LedgerSpectator, Spectator
+from tournament.spectators import LedgerView, TournamentView
 from tournament.values import SettingsError
 
-Watched = Callable[[], Sequence[Spectator]]
+TournamentSource = Callable[[], Sequence[TournamentView]]
 
 
-def configure_watching(parser: argparse.ArgumentParser) -> None:
+def configure_watch(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "--watch",
@@ -27,28 +27,28 @@ def configure_watching(parser: argparse.ArgumentParser) -> None:
     configure_mqtt(parser)
 
 
-def watched(arguments: argparse.Namespace, stack: ExitStack) -> Watched:
+def watched_tournaments(arguments: argparse.Namespace, stack: ExitStack) -> TournamentSource:
     """Return what gives the tournaments that are watched: of ledgers, and of a broker.
 
     stack: ends the connection. Raises SettingsError for what cannot be watched.
     """
-    ledgers = [_ledger(text) for text in arguments.watch]
+    ledgers = [_open_ledger(text) for text in arguments.watch]
     broker = broker_from(arguments)
     if broker is None:
         return lambda: ledgers
-    from tournament.broker_spectators import BrokerSpectators
+    from tournament.broker_spectators import MqttTournamentViews
 
-    heard = BrokerSpectators(broker)
+    heard = MqttTournamentViews(broker)
     stack.callback(heard.close)
-    return lambda: [*ledgers, *heard.found]
+    return lambda: [*ledgers, *heard.views]
 
 
-def _ledger(text: str) -> LedgerSpectator:
+def _open_ledger(text: str) -> LedgerView:
     """Look at a ledger; the name of one of its tournaments may follow a colon."""
     path, colon, name = text.rpartition(":")
     try:
         if colon and path and not Path(text).exists():
-            return LedgerSpectator(path, name)
-        return LedgerSpectator(text)
+            return LedgerView(path, name)
+        return LedgerView(text)
     except LedgerError as error:
         raise SettingsError(f"--watch {text}: {error}") from None

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
-from protocols.allowance import ALONE, Allowance
+from protocols.session_context import ALONE, SessionContext
 from protocols.client.ours import AUTHORS
-from protocols.session import Voice
-from protocols.xboard.protocol import Xboard
+from protocols.session import LineWriter
+from protocols.xboard.protocol import XboardProtocol
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -29,18 +29,18 @@ def run(arguments: Namespace) -> int:
 
 def serve() -> int:
     """Speak xboard's protocol until `quit`, the end of input, or a closed output."""
-    return pipes.serve(make)
+    return pipes.serve(create_engine)
 
 
-def make(
-    session: Voice,
-    allowance: Allowance = ALONE,
-) -> Xboard:
-    """Return the engine that answers a session; see ChessPlay for what it may."""
-    return Xboard(
+def create_engine(
+    session: LineWriter,
+    session_context: SessionContext = ALONE,
+) -> XboardProtocol:
+    """Return the engine that answers a session; see ChessSession for what it may."""
+    return XboardProtocol(
         f"Kempelen {__version__}",
         AUTHORS,
         session.send,
         session.log_to,
-        allowance=allowance,
+        session_context=session_context,
     )

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import chess
     from chess.polyglot import Entry, MemoryMappedReader
 
-    from openings.names import Name
+    from openings.names import OpeningName
 
 # What stands for the book in this package, and where that is.
 SHIPPED = "shipped"
 SHIPPED_BOOK = Path(__file__).with_name("kempelen.bin")
 SEPARATOR = ";"
-MOST_MOVES = 255
+MAX_MOVES = 255
 
 
 # Which of a position's moves is played: the one of greatest weight, one by chance in the
@@ -37,7 +37,7 @@ MOST_MOVES = 255
 VARIETIES = BEST, WEIGHTED, UNIFORM = "best", "weighted", "uniform"
 
 
-class Weighted(Protocol):
+class HasWeight(Protocol):
     """An entry of a book."""
 
     @property
@@ -45,18 +45,18 @@ class Weighted(Protocol):
         """How often the move is to be chosen."""
 
 
-WeightedEntry = TypeVar("WeightedEntry", bound=Weighted)
+WeightedEntry = TypeVar("WeightedEntry", bound=HasWeight)
 
 
-def choose(entries: Sequence[WeightedEntry], variety: str, chance: random.Random) -> WeightedEntry:
+def choose_entry(entries: Sequence[WeightedEntry], variety: str, rng: random.Random) -> WeightedEntry:
     """Return the entry of the move to play, of a position's entries: one of VARIETIES says how."""
     if variety == BEST:
         return max(entries, key=_weight)
     weights = [1] * len(entries) if variety == UNIFORM else list(map(_weight, entries))
-    return chance.choices(entries, weights)[0]
+    return rng.choices(entries, weights)[0]
 
 
-def in_game(limits: Limits[Any], lines: int) -> bool:
+def is_timed_move(limits: Limits[Any], lines: int) -> bool:
     """Tell whether a move is asked for in a game, where time decides, and not for analysis."""
     timed = limits.clock is not None or limits.movetime is not None
     chosen = limits.infinite or limits.mate is not None or bool(limits.search_moves)
@@ -66,7 +66,7 @@ def in_game(limits: Limits[Any], lines: int) -> bool:
 class _Book:
     """An open book."""
 
-    def __init__(self, name: str, reader: MemoryMappedReader, names: Mapping[int, Name]) -> None:
+    def __init__(self, name: str, reader: MemoryMappedReader, names: Mapping[int, OpeningName]) -> None:
         self.name = name
         self.reader = reader
         self.names = names
@@ -79,10 +79,10 @@ class _Book:
 
 # The shipped book, and the names that come with it, once they are needed: for all advisors.
 _shipped: dict[str, _Book] = {}
-_shipped_names: dict[str, Mapping[int, Name]] = {}
+_shipped_names: dict[str, Mapping[int, OpeningName]] = {}
 
 
-class BookAdvisor:
+class BookProvider:
     """Knows the moves of books. All methods belong to the player's thread.
 
     enabled: play from books at all. analysing: be silent. depth: the last move number of the game
@@ -91,18 +91,18 @@ class BookAdvisor:
     know.
     """
 
-    def __init__(self, report: Callable[[str], None], chance: random.Random | None = None) -> None:
+    def __init__(self, report: Callable[[str], None], rng: random.Random | None = None) -> None:
         self.enabled = True
         self.analysing = False
-        self.depth = MOST_MOVES
+        self.depth = MAX_MOVES
         self.variety = WEIGHTED
-        self.prefer: Callable[[chess.Board, list[Entry]], list[Entry]] | None = None
+        self.adjust_weights: Callable[[chess.Board, list[Entry]], list[Entry]] | None = None
         self._report = report
-        self._chance = chance
+        self._rng = rng
         self._files = SHIPPED
         self._books: list[_Book] | None = None
 
-    def use(self, files: str) -> None:
+    def set_books(self, files: str) -> None:
         """Use other books: paths separated by `;`, the earlier the more trusted; "" for none.
 
         One that cannot be used is named to the user and left out.
@@ -122,39 +122,39 @@ class BookAdvisor:
             book.close()
         self._books = None
 
-    def advise(
+    def probe(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Info[chess.Move] | None:
         """Return a book's move and its best reply, and tell the book and the opening's name."""
-        if not self._is_asked(board, limits, lines):
+        if not self._should_probe(board, limits, lines):
             return None
-        for book, entries in self._knowing(board):
-            entry = self._choose(entries if self.prefer is None else self.prefer(board, entries))
+        for book, entries in self._books_with(board):
+            entry = self._choose(entries if self.adjust_weights is None else self.adjust_weights(board, entries))
             after = board.copy()
             after.push(entry.move)
-            reply = max(_playable(book.reader, after), key=_weight, default=None)
-            self._report(f"book {book.name}: {self._name(after) or 'no name'}")
+            reply = max(_playable_entries(book.reader, after), key=_weight, default=None)
+            self._report(f"book {book.name}: {self._opening_name(after) or 'no name'}")
             pv = (entry.move, reply.move) if reply else (entry.move,)
             return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
         return None
 
-    def moves(self, board: chess.Board) -> list[tuple[chess.Move, float]]:
+    def move_probabilities(self, board: chess.Board) -> list[tuple[chess.Move, float]]:
         """Return what the first book that knows the position plays, and how often, from 0 to 1.
 
         The likeliest come first. This holds whether or not a move would be played from a book.
         """
-        for _, entries in self._knowing(board):
+        for _, entries in self._books_with(board):
             entries.sort(key=_weight, reverse=True)
             total = sum(map(_weight, entries))
             return [(entry.move, entry.weight / total) for entry in entries]
         return []
 
-    def _knowing(self, board: chess.Board) -> Iterator[tuple[_Book, list[Entry]]]:
+    def _books_with(self, board: chess.Board) -> Iterator[tuple[_Book, list[Entry]]]:
         """Generate the books that know a position, with its entries."""
         if self._books is None:
             self._open_all()
         for book in self._books or ():
-            if entries := list(_playable(book.reader, board)):
+            if entries := list(_playable_entries(book.reader, board)):
                 yield book, entries
 
     def _open_all(self) -> None:
@@ -172,13 +172,13 @@ class BookAdvisor:
 
         if file == SHIPPED:
             if SHIPPED not in _shipped:
-                names = self._names_beside(SHIPPED_BOOK)
+                names = self._load_names(SHIPPED_BOOK)
                 _shipped[SHIPPED] = _Book(SHIPPED_BOOK.name, open_book(SHIPPED_BOOK), names)
             return _shipped[SHIPPED]
         path = Path(os.path.expanduser(file))  # which leaves what is nobody's home
-        return _Book(path.name, open_book(path), self._names_beside(path))
+        return _Book(path.name, open_book(path), self._load_names(path))
 
-    def _names_beside(self, path: Path) -> Mapping[int, Name]:
+    def _load_names(self, path: Path) -> Mapping[int, OpeningName]:
         """Return the names that go with a book, or those of the shipped book if it has none."""
         from openings.names import SUFFIX, read
         from openings.weights import BookError
@@ -194,26 +194,26 @@ class BookAdvisor:
             self._report(str(error))
             return {}
 
-    def _is_asked(self, board: chess.Board, limits: Limits[chess.Move], lines: int) -> bool:
+    def _should_probe(self, board: chess.Board, limits: Limits[chess.Move], lines: int) -> bool:
         wanted = self.enabled and not self.analysing and board.fullmove_number <= self.depth
-        return wanted and in_game(limits, lines)
+        return wanted and is_timed_move(limits, lines)
 
     def _choose(self, entries: list[Entry]) -> Entry:
-        if self._chance is None:
+        if self._rng is None:
             import random
 
-            self._chance = random.Random()
-        return choose(entries, self.variety, self._chance)
+            self._rng = random.Random()
+        return choose_entry(entries, self.variety, self._rng)
 
-    def _name(self, board: chess.Board) -> Name | None:
+    def _opening_name(self, board: chess.Board) -> OpeningName | None:
         """Return what the opening is called, by the first book that has a name for it."""
-        from openings.names import find
+        from openings.names import find_name
 
         known = [book.names for book in self._books or ()]
-        return next((name for names in known if (name := find(names, board))), None)
+        return next((name for names in known if (name := find_name(names, board))), None)
 
 
-def _playable(reader: MemoryMappedReader, board: chess.Board) -> Iterator[Entry]:
+def _playable_entries(reader: MemoryMappedReader, board: chess.Board) -> Iterator[Entry]:
     """Yield the moves that have a weight, without those that repeat a position of the game."""
     for entry in reader.find_all(board):
         board.push(entry.move)
@@ -223,5 +223,5 @@ def _playable(reader: MemoryMappedReader, board: chess.Board) -> Iterator[Entry]
             yield entry
 
 
-def _weight(entry: Weighted) -> int:
+def _weight(entry: HasWeight) -> int:
     return entry.weight

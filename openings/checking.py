@@ -9,14 +9,14 @@ import chess
 from chess.polyglot import MemoryMappedReader, zobrist_hash
 
 from agent.limits import Cp, Mate, Score
-from openings.polyglot import pack
+from openings.polyglot import encode_move
 
 # What a mate counts, in centipawns.
 _MATE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class BookLine:
     """A move that a book plays, as the last of the moves that lead there from the start."""
 
     moves: tuple[chess.Move, ...]
@@ -34,26 +34,26 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class WalkResult:
     """What is found on the way through a book.
 
     visits: the moves played. illegal: entries that are not. unreachable: entries whose positions
     are not reached from the start.
     """
 
-    visits: list[Visit]
+    lines: list[BookLine]
     illegal: int
     unreachable: int
 
 
-def walk(reader: MemoryMappedReader) -> Walk:
+def walk_book(reader: MemoryMappedReader) -> WalkResult:
     """Go through all positions that a book's moves lead to, those of weight 0 too."""
     visits, illegal, reached = [], 0, 0
     seen: set[int] = set()
     waiting: list[tuple[chess.Move, ...]] = [()]
     while waiting:
         moves = waiting.pop()
-        board = Visit(moves).board()
+        board = BookLine(moves).board()
         key = zobrist_hash(board)
         if key in seen:
             continue
@@ -61,22 +61,22 @@ def walk(reader: MemoryMappedReader) -> Walk:
         raw = {entry.raw_move for entry in reader.find_all(key, minimum_weight=0)}
         legal = 0
         for entry in reader.find_all(board, minimum_weight=0):
-            if pack(board, entry.move) not in raw:
+            if encode_move(board, entry.move) not in raw:
                 continue
             legal += 1
             line = (*moves, entry.move)
             waiting.append(line)
             if entry.weight:
-                visits.append(Visit(line))
+                visits.append(BookLine(line))
         entries = sum(1 for _ in reader.find_all(key, minimum_weight=0))
         reached += entries
         illegal += entries - legal
-    return Walk(visits, illegal, len(reader) - reached)
+    return WalkResult(visits, illegal, len(reader) - reached)
 
 
-def judge(
-    visits: Iterable[Visit], search: Callable[[chess.Board], Score]
-) -> Iterator[tuple[Visit, Score]]:
+def score_lines(
+    visits: Iterable[BookLine], search: Callable[[chess.Board], Score]
+) -> Iterator[tuple[BookLine, Score]]:
     """Yield each move with its score for the side that plays it.
 
     search: gives the score of a position with a legal move, for the side to move.
@@ -89,10 +89,10 @@ def judge(
             yield visit, Cp(0)
         else:
             score = search(board)
-            yield visit, type(score)(-_value(score))
+            yield visit, type(score)(-_score_number(score))
 
 
-def _value(score: Score) -> int:
+def _score_number(score: Score) -> int:
     return score.value if isinstance(score, Cp) else score.moves
 
 

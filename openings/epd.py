@@ -15,17 +15,17 @@ from typing import Any
 
 from chess.polyglot import zobrist_hash
 
-from agent.border.files import lines, open_file
-from agent.border.unreadable import blamed_on
+from agent.border.files import iter_lines, open_file
+from agent.border.unreadable import convert_read_errors
 from openings import epd_line
-from openings.polyglot import Entry, pack
+from openings.polyglot import Entry, encode_move
 from openings.weights import DEFAULT_WEIGHT, BookError
 
 _MOVES = ("bm", "sm", "pm", "pv")
 
 
 @dataclass(frozen=True, slots=True)
-class EpdLine:
+class EpdAnalysis:
     """What one line says. moves: raw moves and their weights; score: centipawns, if given."""
 
     depth: int
@@ -38,7 +38,7 @@ def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
 
     min_score: positions whose `ce` is lower are left out: the side to move should not get there.
     """
-    found: dict[int, EpdLine] = {}
+    found: dict[int, EpdAnalysis] = {}
     for path in paths:
         for key, analysis in _read_file(path):
             if min_score is not None and (analysis.score or 0) < min_score:
@@ -52,27 +52,27 @@ def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
     ]
 
 
-def _read_file(path: Path) -> Iterator[tuple[int, EpdLine]]:
-    with blamed_on(path, BookError), open_file(path) as file:
-        for number, line in enumerate((line.decode() for line in lines(file)), 1):
+def _read_file(path: Path) -> Iterator[tuple[int, EpdAnalysis]]:
+    with convert_read_errors(path, BookError), open_file(path) as file:
+        for number, line in enumerate((line.decode() for line in iter_lines(file)), 1):
             if line.strip() and not line.startswith("#"):
-                yield _analysis(line, f"{path}, line {number}")
+                yield _parse_analysis(line, f"{path}, line {number}")
 
 
-def _analysis(line: str, where: str) -> tuple[int, EpdLine]:
+def _parse_analysis(line: str, location: str) -> tuple[int, EpdAnalysis]:
     try:
         board, operations = epd_line.parse(line)
         moves = {code: epd_line.moves(operations, code) for code in (*_MOVES, "am")}
     except ValueError as error:
-        raise BookError(f"{where}: {error}") from None
+        raise BookError(f"{location}: {error}") from None
     given = next((moves[code] for code in _MOVES if moves[code]), [])
     best = given if "bm" in operations else given[:1]
-    weights = {pack(board, move): DEFAULT_WEIGHT for move in best}
-    weights.update((pack(board, move), 0) for move in moves["am"])
+    weights = {encode_move(board, move): DEFAULT_WEIGHT for move in best}
+    weights.update((encode_move(board, move), 0) for move in moves["am"])
     score = operations.get("ce")
-    depth = _number(operations.get("acd"))
-    return zobrist_hash(board), EpdLine(depth or 0, _number(score), weights)
+    depth = _integer(operations.get("acd"))
+    return zobrist_hash(board), EpdAnalysis(depth or 0, _integer(score), weights)
 
 
-def _number(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return int(value) if isinstance(value, int | float) else None

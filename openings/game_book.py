@@ -13,19 +13,19 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agent.border.plain_text import plain_name
-from agent.border.unreadable import blamed_on
-from agent.game import Game, Symmetric, Written, find_move
-from agent.games.catalogue import Kind
+from agent.border.plain_text import sanitize_name
+from agent.border.unreadable import convert_read_errors
+from agent.game import Game, HasSymmetry, NotatedGame, parse_move
+from agent.games.catalogue import GameType
 from agent.limits import Cp, Info, Limits
-from agent.player import Advisor
-from openings.advisor import WEIGHTED, choose, in_game
-from openings.weights import DEFAULT_WEIGHT, MOST_WEIGHT, BookError
+from agent.player import MoveProvider
+from openings.advisor import WEIGHTED, choose_entry, is_timed_move
+from openings.weights import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 
 Move = TypeVar("Move")
 
 FOLDER = Path(__file__).with_name("games")
-_WORDS = ("moves", "name", "weight", "comment", "lines")
+_LINE_KEYS = ("moves", "name", "weight", "comment", "lines")
 
 
 class Entry(NamedTuple, Generic[Move]):
@@ -48,11 +48,11 @@ class GameBook:
 
     def moves(self, game: Game[Move]) -> list[Entry[Move]]:
         """Return the moves to choose from in a position, in the game's order; perhaps none."""
-        weights = self._weights.get(_key(game), {})
+        weights = self._weights.get(_position_key(game), {})
         entries = []
         for move in list(game.moves()) if weights else ():
             game.play(move)
-            weight = weights.get(_key(game), 0)
+            weight = weights.get(_position_key(game), 0)
             game.undo()
             if weight:
                 entries.append(Entry(move, weight))
@@ -60,24 +60,24 @@ class GameBook:
 
     def name(self, game: Game[Any]) -> str:
         """Return what the position is called, or ""."""
-        return self._names.get(_key(game), "")
+        return self._names.get(_position_key(game), "")
 
     def add(self, before: Hashable, after: Hashable, weight: int) -> None:
         """Add a move; where lines meet the greater weight counts."""
         weights = self._weights.setdefault(before, {})
         weights[after] = max(weight, weights.get(after, 0))
 
-    def call(self, game: Game[Any], name: str) -> None:
+    def set_name(self, game: Game[Any], name: str) -> None:
         """Give a position a name."""
-        self._names[_key(game)] = name
+        self._names[_position_key(game)] = name
 
 
-def read(path: Path, game: Written[Any]) -> GameBook:
+def read(path: Path, game: NotatedGame[Any]) -> GameBook:
     """Read a book of openings; `game` stands at its start. Raises BookError, naming the line."""
     from agent.border import yaml_text  # which a session without such a book does not need
 
     try:
-        with blamed_on(path, BookError):
+        with convert_read_errors(path, BookError):
             lines = yaml_text.read(path)
     except yaml_text.YamlError as error:
         raise BookError(f"{path} is not YAML: {error}") from None
@@ -89,31 +89,31 @@ def read(path: Path, game: Written[Any]) -> GameBook:
     return book
 
 
-def _add_lines(book: GameBook, game: Written[Any], lines: Any, weight: int) -> None:
+def _add_lines(book: GameBook, game: NotatedGame[Any], lines: Any, weight: int) -> None:
     if not isinstance(lines, list):
         raise ValueError(f"expected a list of lines, not {lines!r}")
     for line in lines:
         _add_line(book, game, line, weight)
 
 
-def _add_line(book: GameBook, game: Written[Any], line: Any, weight: int) -> None:
+def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) -> None:
     if not isinstance(line, Mapping) or not line.get("moves"):
         raise ValueError(f"expected a line with moves, not {line!r}")
-    if unknown := [word for word in line if word not in _WORDS]:
-        raise ValueError(f"unknown word {unknown[0]!r}; a line has {', '.join(_WORDS)}")
+    if unknown := [word for word in line if word not in _LINE_KEYS]:
+        raise ValueError(f"unknown word {unknown[0]!r}; a line has {', '.join(_LINE_KEYS)}")
     weight = line.get("weight", weight)
-    if not isinstance(weight, int) or not 1 <= weight <= MOST_WEIGHT:
-        raise ValueError(f"the weight of {line['moves']!r} is not from 1 to {MOST_WEIGHT}")
+    if not isinstance(weight, int) or not 1 <= weight <= MAX_WEIGHT:
+        raise ValueError(f"the weight of {line['moves']!r} is not from 1 to {MAX_WEIGHT}")
     texts = str(line["moves"]).split()
     played = 0
     try:
         for text in texts:
-            before = _key(game)
-            game.play(find_move(game, text.removesuffix("?")))
+            before = _position_key(game)
+            game.play(parse_move(game, text.removesuffix("?")))
             played += 1
-            book.add(before, _key(game), 0 if text.endswith("?") else weight)
+            book.add(before, _position_key(game), 0 if text.endswith("?") else weight)
         if "name" in line:
-            book.call(game, plain_name(str(line["name"])))
+            book.set_name(game, sanitize_name(str(line["name"])))
         if "lines" in line:
             _add_lines(book, game, line["lines"], weight)
     finally:
@@ -121,7 +121,7 @@ def _add_line(book: GameBook, game: Written[Any], line: Any, weight: int) -> Non
             game.undo()
 
 
-class GameBookAdvisor(Generic[Move]):
+class GameBookProvider(Generic[Move]):
     """Knows the openings of a game; it is asked in games, and silent in analysis, as in chess.
 
     variety: one of openings.advisor's VARIETIES. report: told the name of the opening.
@@ -132,23 +132,23 @@ class GameBookAdvisor(Generic[Move]):
         book: GameBook,
         variety: str = WEIGHTED,
         report: Callable[[str], None] | None = None,
-        chance: random.Random | None = None,
+        rng: random.Random | None = None,
     ) -> None:
         self.variety = variety
         self._book = book
         self._report = report
-        self._chance = chance or random.Random()
+        self._rng = rng or random.Random()
 
-    def advise(
+    def probe(
         self, position: Game[Move], limits: Limits[Move], lines: int, /
     ) -> Info[Move] | None:
         """Return a move of the book, or None."""
-        if not in_game(limits, lines):
+        if not is_timed_move(limits, lines):
             return None
         entries = self._book.moves(position)
         if not entries:
             return None
-        move = choose(entries, self.variety, self._chance).move
+        move = choose_entry(entries, self.variety, self._rng).move
         if self._report is not None:
             position.play(move)
             self._report(f"book: {self._book.name(position) or 'no name'}")
@@ -156,7 +156,7 @@ class GameBookAdvisor(Generic[Move]):
         return Info(depth=1, score=Cp(0), pv=(move,), seldepth=1)
 
 
-class SolvedAdvisor(Generic[Move]):
+class SolvedProvider(Generic[Move]):
     """Knows the exact value of every position of a game, and so a best move.
 
     solved: the value of a position for its mover. It answers whatever is asked for, but not
@@ -164,20 +164,20 @@ class SolvedAdvisor(Generic[Move]):
     """
 
     def __init__(self, solved: Callable[[Any], float]) -> None:
-        self._solved = solved
+        self._exact_value = solved
 
-    def advise(
+    def probe(
         self, position: Game[Move], limits: Limits[Move], lines: int, /
     ) -> Info[Move] | None:
         """Return the first move of those that keep the position's value."""
         if limits.search_moves or lines != 1:
             return None
-        best = self._solved(position)
+        best = self._exact_value(position)
         for move in list(position.moves()):
             position.play(move)
             outcome = position.outcome()
             if outcome is None:
-                value = -self._solved(position)
+                value = -self._exact_value(position)
             else:
                 value = outcome if position.turn else -outcome
             position.undo()
@@ -186,48 +186,48 @@ class SolvedAdvisor(Generic[Move]):
         return None
 
 
-class GameAdvisor(Generic[Move]):
+class ProviderChain(Generic[Move]):
     """Whoever may know a move of the game that is played; silent in analysis.
 
     find: finds them, at the first question of a game.
     """
 
-    def __init__(self, find: Callable[[], Sequence[Advisor[Game[Move], Move]]]) -> None:
-        self._find = find
-        self._found: Sequence[Advisor[Game[Move], Move]] | None = None
+    def __init__(self, find: Callable[[], Sequence[MoveProvider[Game[Move], Move]]]) -> None:
+        self._find_advisors = find
+        self._advisors: Sequence[MoveProvider[Game[Move], Move]] | None = None
 
     def new_game(self) -> None:
         """Find them anew: the game may be another one."""
-        self._found = None
+        self._advisors = None
 
-    def advise(
+    def probe(
         self, position: Game[Move], limits: Limits[Move], lines: int, /
     ) -> Info[Move] | None:
         """Return what the first of them knows, or None."""
         if limits.infinite:
             return None
-        if self._found is None:
-            self._found = self._find()
-        known = (advisor.advise(position, limits, lines) for advisor in self._found)
+        if self._advisors is None:
+            self._advisors = self._find_advisors()
+        known = (advisor.probe(position, limits, lines) for advisor in self._advisors)
         return next((info for info in known if info is not None), None)
 
 
-def advisors(
-    kind: Kind, game: Written[Any], chance: random.Random | None = None
-) -> list[Advisor[Game[Any], Any]]:
+def move_providers(
+    kind: GameType, game: NotatedGame[Any], rng: random.Random | None = None
+) -> list[MoveProvider[Game[Any], Any]]:
     """Return who may be asked for a move before a search: solved values, a book of openings.
 
     game: at its start, set up as it is played; the books are for the usual size of the board.
     chance: chooses among the moves of a book.
     """
-    found: list[Advisor[Game[Any], Any]] = []
-    if kind.solved is not None:
-        found.append(SolvedAdvisor(kind.solved))
+    found: list[MoveProvider[Game[Any], Any]] = []
+    if kind.exact_value is not None:
+        found.append(SolvedProvider(kind.exact_value))
     file = FOLDER / f"{kind.name}.yaml"
     if file.exists() and game.key() == kind.new().key() and str(game) == str(kind.new()):
-        found.append(GameBookAdvisor(read(file, game), chance=chance))
+        found.append(GameBookProvider(read(file, game), rng=rng))
     return found
 
 
-def _key(game: Game[Any]) -> Hashable:
-    return game.symmetric_key() if isinstance(game, Symmetric) else game.key()
+def _position_key(game: Game[Any]) -> Hashable:
+    return game.symmetric_key() if isinstance(game, HasSymmetry) else game.key()

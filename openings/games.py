@@ -21,9 +21,9 @@ from typing import BinaryIO
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.border.files import lines, open_file
-from agent.border.unreadable import blamed_on
-from openings.polyglot import Entry, MoveStatistics, pack, scaled
+from agent.border.files import iter_lines, open_file
+from agent.border.unreadable import convert_read_errors
+from openings.polyglot import Entry, MoveStatistics, encode_move, scale_weights
 from openings.weights import BookError
 
 # Points of White, doubled so that they are whole numbers.
@@ -31,12 +31,12 @@ RESULTS = {"1-0": 2, "1/2-1/2": 1, "0-1": 0}
 DEFAULT_DEPTH = 24
 
 # How many moves of how many positions are held in memory, counted and remembered.
-_MOST_COUNTED = 300_000
-_MOST_REMEMBERED = 200_000
-_MOST_RUNS = 64
+_MAX_COUNTED = 300_000
+_MAX_CACHED = 200_000
+_MAX_RUNS = 64
 _RECORD = struct.Struct(">QHQQ")
 _CHUNK = 4096
-_LONGEST_GAME = 4 << 20
+_MAX_GAME_LENGTH = 4 << 20
 
 _TAG = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
 _TOKEN = re.compile(
@@ -48,7 +48,7 @@ _TOKEN = re.compile(
     | (?P<other>\S)""",
     re.VERBOSE,
 )
-_START = zobrist_hash(chess.Board())
+_START_KEY = zobrist_hash(chess.Board())
 
 
 class DamagedGameError(Exception):
@@ -96,7 +96,7 @@ class PgnGame:
 def read(text: Iterable[str]) -> Iterator[PgnGame]:
     """Split the lines of a PGN file into games.
 
-    One of more than _LONGEST_GAME characters, as where a comment is not closed, ends there.
+    One of more than _MAX_GAME_LENGTH characters, as where a comment is not closed, ends there.
     """
     tags: dict[str, str] = {}
     moves: list[str] = []
@@ -104,7 +104,7 @@ def read(text: Iterable[str]) -> Iterator[PgnGame]:
     in_comment = False
     for line in text:
         size += len(line)
-        if size > _LONGEST_GAME:
+        if size > _MAX_GAME_LENGTH:
             yield PgnGame(tags, "".join(moves))
             tags, moves, size, in_comment = {}, [], len(line), False
         tag = None if in_comment or not line.startswith("[") else _TAG.match(line)
@@ -133,7 +133,7 @@ def _ends_in_comment(line: str, inside: bool) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class GameFilter:
     """Which games count. min_elo: of both players. player: part of a name; only their moves count.
 
     since, until: dates as PGN has them, `2024`, `2024.03` or `2024.03.01`, both included.
@@ -144,7 +144,7 @@ class Filter:
     since: str = ""
     until: str = ""
 
-    def sides(self, game: PgnGame) -> tuple[bool, bool]:
+    def counted_sides(self, game: PgnGame) -> tuple[bool, bool]:
         """Tell whether the moves of White and of Black count."""
         tags = game.tags
         usual = tags.get("Variant", "Standard").lower() in ("standard", "chess", "normal")
@@ -152,13 +152,13 @@ class Filter:
             return False, False
         if self.min_elo and min(_elo(tags, "WhiteElo"), _elo(tags, "BlackElo")) < self.min_elo:
             return False, False
-        if not self._is_of_its_time(tags.get("Date", "")):
+        if not self._is_in_date_range(tags.get("Date", "")):
             return False, False
         wanted = self.player.lower()
         white, black = (wanted in tags.get(side, "").lower() for side in ("White", "Black"))
         return white, black
 
-    def _is_of_its_time(self, date: str) -> bool:
+    def _is_in_date_range(self, date: str) -> bool:
         if not self.since and not self.until:
             return True
         if not date[:4].isdecimal():
@@ -173,57 +173,57 @@ def _elo(tags: dict[str, str], name: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-class Tally:
+class MoveCounts:
     """Games and doubled points by position and move, sorted by both in the end.
 
     What is counted beyond `most` moves lies in a folder for the time being; leaving the context
     removes it.
     """
 
-    def __init__(self, most: int = _MOST_COUNTED, folder: Path | None = None) -> None:
-        self._most = most
+    def __init__(self, max_in_memory: int = _MAX_COUNTED, folder: Path | None = None) -> None:
+        self._max_in_memory = max_in_memory
         self._counts: dict[int, int] = {}
-        self._place = tempfile.TemporaryDirectory(prefix="kempelen-book-", dir=folder)
+        self._folder = tempfile.TemporaryDirectory(prefix="kempelen-book-", dir=folder)
         self._runs: list[Path] = []
-        self._numbers = itertools.count()
+        self._run_numbers = itertools.count()
 
-    def __enter__(self) -> Tally:
+    def __enter__(self) -> MoveCounts:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._place.cleanup()
+        self._folder.cleanup()
 
     def add(self, key: int, raw_move: int, doubled_points: int) -> None:
         """Count one game in which a move was played."""
         place = key << 16 | raw_move
         self._counts[place] = self._counts.get(place, 0) + (1 << 32 | doubled_points)
-        if len(self._counts) >= self._most:
+        if len(self._counts) >= self._max_in_memory:
             self._spill()
 
     def counts(self) -> Iterator[tuple[int, int, int, int]]:
         """Yield key, move, games and doubled points, sorted by key and move."""
         if not self._runs:
-            yield from self._in_memory()
+            yield from self._sorted_in_memory()
             return
         self._spill()
-        yield from _summed(map(_read_run, self._runs))
+        yield from _merge_runs(map(_read_run, self._runs))
 
-    def _in_memory(self) -> Iterator[tuple[int, int, int, int]]:
+    def _sorted_in_memory(self) -> Iterator[tuple[int, int, int, int]]:
         for place, count in sorted(self._counts.items()):
             yield place >> 16, place & 0xFFFF, count >> 32, count & 0xFFFFFFFF
 
     def _spill(self) -> None:
         if self._counts:
-            self._runs.append(self._write(self._in_memory()))
+            self._runs.append(self._write_run(self._sorted_in_memory()))
             self._counts.clear()
-        if len(self._runs) >= _MOST_RUNS:
+        if len(self._runs) >= _MAX_RUNS:
             old, self._runs = self._runs, []
-            self._runs.append(self._write(_summed(map(_read_run, old))))
+            self._runs.append(self._write_run(_merge_runs(map(_read_run, old))))
             for path in old:
                 path.unlink()
 
-    def _write(self, counts: Iterable[tuple[int, int, int, int]]) -> Path:
-        path = Path(self._place.name) / f"{next(self._numbers)}.run"
+    def _write_run(self, counts: Iterable[tuple[int, int, int, int]]) -> Path:
+        path = Path(self._folder.name) / f"{next(self._run_numbers)}.run"
         try:
             with path.open("wb") as file:
                 for count in counts:
@@ -242,7 +242,7 @@ def _read_run(path: Path) -> Iterator[tuple[int, int, int, int]]:
             yield from _RECORD.iter_unpack(block)
 
 
-def _summed(
+def _merge_runs(
     runs: Iterable[Iterator[tuple[int, int, int, int]]],
 ) -> Iterator[tuple[int, int, int, int]]:
     merged = heapq.merge(*runs)
@@ -255,43 +255,43 @@ def _summed(
 
 
 @dataclass
-class Collector:
+class MoveCounter:
     """Plays games through and counts their moves.
 
     plies: how deep. games counts, by what became of them: `used`, `left out` (by the filter, or
     without a result) and `damaged`.
     """
 
-    tally: Tally
+    move_counts: MoveCounts
     plies: int = DEFAULT_DEPTH
-    filter: Filter = field(default_factory=Filter)
-    games: Counter[str] = field(default_factory=Counter)
-    _known: dict[tuple[int, str], tuple[int, int]] = field(default_factory=dict)
+    filter: GameFilter = field(default_factory=GameFilter)
+    game_counts: Counter[str] = field(default_factory=Counter)
+    _move_cache: dict[tuple[int, str], tuple[int, int]] = field(default_factory=dict)
 
     def add(self, game: PgnGame) -> None:
         """Count a game, or note why not."""
-        white, black = self.filter.sides(game)
+        white, black = self.filter.counted_sides(game)
         if not white and not black:
-            self.games["left out"] += 1
+            self.game_counts["left out"] += 1
             return
         try:
             played = self._play(game.main_line(self.plies))
         except (DamagedGameError, ValueError):
-            self.games["damaged"] += 1
+            self.game_counts["damaged"] += 1
             return
         points = RESULTS[game.result]
         for ply, (key, raw_move) in enumerate(played):
             if (white, black)[ply % 2]:
-                self.tally.add(key, raw_move, 2 - points if ply % 2 else points)
-        self.games["used"] += 1
+                self.move_counts.add(key, raw_move, 2 - points if ply % 2 else points)
+        self.game_counts["used"] += 1
 
     def _play(self, words: list[str]) -> list[tuple[int, int]]:
         """Return key and move of each step; raises ValueError at an illegal one."""
         played = []
-        key = _START
+        key = _START_KEY
         board: chess.Board | None = None
         for ply, word in enumerate(words):
-            known = self._known.get((key, word))
+            known = self._move_cache.get((key, word))
             if known is None:
                 if board is None:
                     board = chess.Board()
@@ -300,12 +300,12 @@ class Collector:
                 move = board.parse_san(word)
                 if not move:
                     raise ValueError(word)
-                raw_move = pack(board, move)
+                raw_move = encode_move(board, move)
                 board.push(move)
                 known = raw_move, zobrist_hash(board)
-                if len(self._known) >= _MOST_REMEMBERED:
-                    self._known.clear()
-                self._known[key, word] = known
+                if len(self._move_cache) >= _MAX_CACHED:
+                    self._move_cache.clear()
+                self._move_cache[key, word] = known
             elif board is not None:
                 board.push_san(word)
             played.append((key, known[0]))
@@ -313,17 +313,17 @@ class Collector:
         return played
 
 
-def check(path: Path) -> None:
+def check_readable(path: Path) -> None:
     """Raise BookError if a file cannot be opened, before long work on others."""
-    with blamed_on(path, BookError):
+    with convert_read_errors(path, BookError):
         open_file(path).close()
 
 
-def collect(
-    path: Path, collector: Collector, progress: Callable[[int], None] = lambda _: None
+def count_moves(
+    path: Path, collector: MoveCounter, progress: Callable[[int], None] = lambda _: None
 ) -> None:
     """Count all games of a file; progress: is told how many bytes are read. Raises BookError."""
-    with blamed_on(path, BookError), open_file(path) as file:
+    with convert_read_errors(path, BookError), open_file(path) as file:
         for number, game in enumerate(read(_lines(file)), 1):
             collector.add(game)
             if number % 100 == 0:
@@ -331,14 +331,14 @@ def collect(
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
-    for line in lines(file):
+    for line in iter_lines(file):
         try:
             yield line.decode("utf-8-sig")
         except UnicodeDecodeError:  # old collections are Latin-1
             yield line.decode("latin-1")
 
 
-def entries(tally: Tally, min_games: int = 1) -> Iterator[Entry]:
+def book_entries(tally: MoveCounts, min_games: int = 1) -> Iterator[Entry]:
     """Yield a book's entries: moves of at least so many games, weighted by their points.
 
     The weight is twice the points, as Polyglot has it, so a move that never scored has none.
@@ -350,4 +350,4 @@ def entries(tally: Tally, min_games: int = 1) -> Iterator[Entry]:
             if games >= min_games
         ]
         if kept:
-            yield from scaled(kept)
+            yield from scale_weights(kept)

@@ -15,16 +15,16 @@ import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import read_text
-from openings.polyglot import replacing
+from openings.polyglot import atomic_replace
 from openings.weights import BookError
 
 SUFFIX = ".names"
 # No named position lies deeper, in plies: where the search for a name begins in a long game.
-DEEPEST = 60
-LARGEST_FILE = 64 << 20
+MAX_PLIES = 60
+MAX_FILE_BYTES = 64 << 20
 
 
-class Name(NamedTuple):
+class OpeningName(NamedTuple):
     """An ECO code, which may be empty, and what people call the opening."""
 
     eco: str
@@ -34,16 +34,16 @@ class Name(NamedTuple):
         return f"{self.eco} {self.title}".strip()
 
 
-Names = Mapping[int, Name]
+OpeningNames = Mapping[int, OpeningName]
 
 
-def read(path: Path) -> dict[int, Name]:
+def read(path: Path) -> dict[int, OpeningName]:
     """Read names; raises BookError."""
     names = {}
     try:
-        for line in read_text(path, LARGEST_FILE).splitlines():
+        for line in read_text(path, MAX_FILE_BYTES).splitlines():
             key, eco, title = line.split("\t")
-            names[int(key, 16)] = Name(eco, title)
+            names[int(key, 16)] = OpeningName(eco, title)
     except OSError as error:
         raise BookError(f"cannot read the names {path}: {error.strerror}") from None
     except ValueError:
@@ -51,20 +51,20 @@ def read(path: Path) -> dict[int, Name]:
     return names
 
 
-def write(path: Path, names: Names) -> None:
+def write(path: Path, names: OpeningNames) -> None:
     """Write names, whole or not at all; raises BookError."""
     lines = [f"{key:016x}\t{eco}\t{title}\n" for key, (eco, title) in sorted(names.items())]
     try:
-        with replacing(path) as temporary:
+        with atomic_replace(path) as temporary:
             temporary.write_text("".join(lines), "utf-8", newline="\n")
     except OSError as error:
         raise BookError(f"cannot write the names {path}: {error.strerror}") from None
 
 
-def find(names: Names, board: chess.Board) -> Name | None:
+def find_name(names: OpeningNames, board: chess.Board) -> OpeningName | None:
     """Return the name of the opening that a board with its moves is in, or came from."""
     past = board.copy()
-    while len(past.move_stack) > DEEPEST:
+    while len(past.move_stack) > MAX_PLIES:
         past.pop()
     while True:
         if name := names.get(zobrist_hash(past)):

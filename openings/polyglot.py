@@ -24,16 +24,16 @@ from typing import NamedTuple
 import chess
 import chess.polyglot
 
-from agent.border.files import replace_file, require_regular, to_replace
+from agent.border.files import replace_file, require_regular, resolve_target
 from openings.weights import BookError
 
-MOST_WEIGHT = 0xFFFF
+MAX_WEIGHT = 0xFFFF
 # A foreign file is recognised by keys that do not ascend: so many places are looked at.
 SAMPLES = 64
 
 _ENTRY = struct.Struct(">QHHI")
 _TAGGED = 1 << 31
-_MOST_GAMES = (1 << 21) - 1
+_MAX_GAMES = (1 << 21) - 1
 
 
 class Entry(NamedTuple):
@@ -55,18 +55,18 @@ class MoveStatistics:
     def pack(self) -> int:
         """Return the learning number: a tag bit, 21 bits of games, 10 bits of score in permille."""
         permille = round(1000 * self.points / self.games)
-        return _TAGGED | min(self.games, _MOST_GAMES) << 10 | permille
+        return _TAGGED | min(self.games, _MAX_GAMES) << 10 | permille
 
     @staticmethod
     def unpack(learn: int) -> MoveStatistics | None:
         """Return what a learning number says, or None if it is another program's."""
-        games, permille = learn >> 10 & _MOST_GAMES, learn & 0x3FF
+        games, permille = learn >> 10 & _MAX_GAMES, learn & 0x3FF
         if not learn & _TAGGED or not games or permille > 1000:
             return None
         return MoveStatistics(games, games * permille / 1000)
 
 
-def pack(board: chess.Board, move: chess.Move) -> int:
+def encode_move(board: chess.Board, move: chess.Move) -> int:
     """Return the 16 bits of a legal move: castling as king takes rook, promotion 1 to 4."""
     target = move.to_square
     if board.is_castling(move) and not board.rooks & board.occupied_co[board.turn] & (1 << target):
@@ -76,7 +76,7 @@ def pack(board: chess.Board, move: chess.Move) -> int:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[chess.polyglot.MemoryMappedReader]:
+def opened_book(path: Path) -> Iterator[chess.polyglot.MemoryMappedReader]:
     """Open a book for a while; raises BookError."""
     reader = open_book(path)
     try:
@@ -104,7 +104,7 @@ def open_book(path: Path) -> chess.polyglot.MemoryMappedReader:
 
 def read(path: Path) -> Iterator[Entry]:
     """Yield the entries of a book in their order; raises BookError."""
-    with reading(path) as reader:
+    with opened_book(path) as reader:
         for entry in reader:
             yield Entry(entry.key, entry.raw_move, entry.weight, entry.learn)
 
@@ -116,7 +116,7 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
     """
     count = 0
     try:
-        with replacing(path) as temporary, temporary.open("wb") as file:
+        with atomic_replace(path) as temporary, temporary.open("wb") as file:
             for _, position in itertools.groupby(entries, key=lambda entry: entry.key):
                 for entry in sorted(position, key=lambda each: (-each.weight, each.raw_move)):
                     file.write(_ENTRY.pack(*entry))
@@ -127,12 +127,12 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def atomic_replace(path: Path) -> Iterator[Path]:
     """Give a temporary file beside `path` that takes its place at the end, if all went well.
 
     Raises OSError where it cannot.
     """
-    path = to_replace(path)
+    path = resolve_target(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     os.close(handle)
     temporary = Path(name)
@@ -150,7 +150,7 @@ def merge(books: Iterable[Iterable[Entry]], *, add: bool = False) -> Iterator[En
     A position is taken from the first book that has it; with `add` the weights and statistics
     of all books are added up, the weights scaled down where they grow too large.
     """
-    ranked = [_ranked(rank, book) for rank, book in enumerate(books)]
+    ranked = [_with_rank(rank, book) for rank, book in enumerate(books)]
     for _, position in itertools.groupby(heapq.merge(*ranked), key=lambda item: item[0]):
         items = list(position)
         if not add:
@@ -159,14 +159,14 @@ def merge(books: Iterable[Iterable[Entry]], *, add: bool = False) -> Iterator[En
         by_move: dict[int, list[Entry]] = {}
         for _, _, entry in items:
             by_move.setdefault(entry.raw_move, []).append(entry)
-        yield from scaled([_sum(entries) for entries in by_move.values()])
+        yield from scale_weights([_add_up(entries) for entries in by_move.values()])
 
 
-def _ranked(rank: int, book: Iterable[Entry]) -> Iterator[tuple[int, int, Entry]]:
+def _with_rank(rank: int, book: Iterable[Entry]) -> Iterator[tuple[int, int, Entry]]:
     return ((entry.key, rank, entry) for entry in book)
 
 
-def _sum(entries: list[Entry]) -> Entry:
+def _add_up(entries: list[Entry]) -> Entry:
     known = [found for entry in entries if (found := MoveStatistics.unpack(entry.learn))]
     learn = entries[0].learn
     if known:
@@ -187,12 +187,12 @@ def prune(entries: Iterable[Entry], best: int | None = None, share: float = 0.0)
         yield from (each for each in moves[:best] if each.weight and each.weight >= least)
 
 
-def scaled(entries: list[Entry]) -> list[Entry]:
+def scale_weights(entries: list[Entry]) -> list[Entry]:
     """Fit one position's weights into 16 bits, keeping their proportions; none above 0 gets 0."""
     most = max(entry.weight for entry in entries)
-    if most <= MOST_WEIGHT:
+    if most <= MAX_WEIGHT:
         return entries
     return [
-        entry._replace(weight=max(entry.weight * MOST_WEIGHT // most, min(entry.weight, 1)))
+        entry._replace(weight=max(entry.weight * MAX_WEIGHT // most, min(entry.weight, 1)))
         for entry in entries
     ]

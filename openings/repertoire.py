@@ -30,21 +30,21 @@ from chess.polyglot import zobrist_hash
 
 from agent.border import yaml_text
 from agent.border.files import read_text
-from agent.border.unreadable import blamed_on
+from agent.border.unreadable import convert_read_errors
 from agent.border.yaml_text import YamlError
-from openings.names import Name
-from openings.polyglot import Entry, pack
-from openings.weights import DEFAULT_WEIGHT, MOST_WEIGHT, BookError
+from openings.names import OpeningName
+from openings.polyglot import Entry, encode_move
+from openings.weights import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 
 # Nodes within nodes: two for each line below another.
-MOST_DEPTH = 200
+MAX_DEPTH = 200
 SUFFIXES = (".yaml", ".yml")
 
-NAMELESS = Name("", "")
+NO_NAME = OpeningName("", "")
 _KEYS = ("eco", "name", "moves", "weight", "comment", "lines")
 _ECO = re.compile(r"[A-E][0-9][0-9]")
-_NUMBER = re.compile(r"(\d+)(\.+)")
-_MARK = re.compile(r"[!?]*$")
+_MOVE_NUMBER = re.compile(r"(\d+)(\.+)")
+_ANNOTATION = re.compile(r"[!?]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class Line:
     avoided: the places of moves that are not to be played. where: file and line, for messages.
     """
 
-    where: str = ""
-    name: Name = NAMELESS
+    location: str = ""
+    name: OpeningName = NO_NAME
     moves: tuple[chess.Move, ...] = ()
-    own: int = 0
-    titled: bool = False
-    ends: bool = True
-    avoided: frozenset[int] = frozenset()
+    own_from_ply: int = 0
+    has_own_name: bool = False
+    is_leaf: bool = True
+    avoided_plies: frozenset[int] = frozenset()
     weight: int = DEFAULT_WEIGHT
     comment: str = ""
 
@@ -79,7 +79,7 @@ class Repertoire:
     """What lines amount to: moves with weights by position, and names by position."""
 
     weights: dict[int, dict[int, int]] = field(default_factory=dict)
-    names: dict[int, Name] = field(default_factory=dict)
+    names: dict[int, OpeningName] = field(default_factory=dict)
 
     def entries(self) -> list[Entry]:
         """Return the entries of a Polyglot book, sorted by key."""
@@ -105,7 +105,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read_file(path: Path) -> Iterator[Line]:
-    with blamed_on(path, BookError):
+    with convert_read_errors(path, BookError):
         text = read_text(path)
     try:
         _check_depth(text)
@@ -126,7 +126,7 @@ def _check_depth(text: str) -> None:
                 depth += 1
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
-            if depth > MOST_DEPTH:
+            if depth > MAX_DEPTH:
                 raise YamlError("it is nested too deeply")
 
 
@@ -136,7 +136,7 @@ def _check_size(root: yaml.Node | None) -> None:
     while waiting:
         node, depth = waiting.pop()
         count += 1
-        if depth > MOST_DEPTH or count > yaml_text.MOST_VALUES:
+        if depth > MAX_DEPTH or count > yaml_text.MAX_VALUES:
             raise YamlError("by its references it is nested too deeply, or too large")
         if isinstance(node, yaml.SequenceNode):
             waiting += ((each, depth + 1) for each in node.value)
@@ -147,40 +147,40 @@ def _check_size(root: yaml.Node | None) -> None:
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _read_lines(node: yaml.Node, above: Line, board: chess.Board, path: Path) -> Iterator[Line]:
+def _read_lines(node: yaml.Node, parent: Line, board: chess.Board, path: Path) -> Iterator[Line]:
     if not isinstance(node, yaml.SequenceNode):
-        raise BookError(f"{_where(node, path)}: expected a list of lines")
+        raise BookError(f"{_location(node, path)}: expected a list of lines")
     for item in node.value:
-        yield from _read_line(item, above, board, path)
+        yield from _read_line(item, parent, board, path)
 
 
-def _read_line(node: yaml.Node, above: Line, board: chess.Board, path: Path) -> Iterator[Line]:
+def _read_line(node: yaml.Node, parent: Line, board: chess.Board, path: Path) -> Iterator[Line]:
     """Read one line and those below it; the board, at the end of `above`, is left as it was."""
-    where = _where(node, path)
+    location = _location(node, path)
     if not isinstance(node, yaml.MappingNode):
-        raise BookError(f"{where}: expected a line of play: moves, and perhaps eco, name, ...")
+        raise BookError(f"{location}: expected a line of play: moves, and perhaps eco, name, ...")
     values = {}
     for key, value in node.value:
         word = key.value if isinstance(key, yaml.ScalarNode) else "[...]"
         if word not in _KEYS:
-            raise BookError(f"{where}: unknown word {word!r}; a line has {', '.join(_KEYS)}")
+            raise BookError(f"{location}: unknown word {word!r}; a line has {', '.join(_KEYS)}")
         values[word] = value
     texts = {
         key: _text(values[key], key, path) for key in _KEYS if key in values and key != "lines"
     }
     if not texts.get("moves"):
-        raise BookError(f"{where}: a line needs moves")
-    moves, avoided = _play(board, texts["moves"], where)
+        raise BookError(f"{location}: a line needs moves")
+    moves, avoided = _parse_moves(board, texts["moves"], location)
     line = replace(
-        above,
-        where=where,
-        name=_name(above, texts, where),
-        moves=above.moves + moves,
-        own=len(above.moves),
-        titled="name" in texts or "eco" in texts,
+        parent,
+        location=location,
+        name=_name(parent, texts, location),
+        moves=parent.moves + moves,
+        own=len(parent.moves),
+        has_own_name="name" in texts or "eco" in texts,
         ends="lines" not in values,
-        avoided=above.avoided | {len(above.moves) + place for place in avoided},
-        weight=_weight(texts, where) if "weight" in texts else above.weight,
+        avoided=parent.avoided_plies | {len(parent.moves) + place for place in avoided},
+        weight=_weight(texts, location) if "weight" in texts else parent.weight,
         comment=texts.get("comment", ""),
     )
     yield line
@@ -190,69 +190,69 @@ def _read_line(node: yaml.Node, above: Line, board: chess.Board, path: Path) -> 
         board.pop()
 
 
-def _where(node: yaml.Node, path: Path) -> str:
+def _location(node: yaml.Node, path: Path) -> str:
     return f"{path}, line {node.start_mark.line + 1}"
 
 
 def _text(node: yaml.Node, key: str, path: Path) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        raise BookError(f"{_where(node, path)}: {key} takes one value")
+        raise BookError(f"{_location(node, path)}: {key} takes one value")
     return str(node.value).strip()
 
 
-def _weight(texts: dict[str, str], where: str) -> int:
+def _weight(texts: dict[str, str], location: str) -> int:
     text = texts["weight"]
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_WEIGHT:
-        raise BookError(f"{where}: the weight is a number from 1 to {MOST_WEIGHT}, not {text!r}")
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_WEIGHT:
+        raise BookError(f"{location}: the weight is a number from 1 to {MAX_WEIGHT}, not {text!r}")
     return int(text)
 
 
-def _name(above: Line, texts: dict[str, str], where: str) -> Name:
-    eco = texts.get("eco", above.name.eco)
+def _name(parent: Line, texts: dict[str, str], location: str) -> OpeningName:
+    eco = texts.get("eco", parent.name.eco)
     if eco and not _ECO.fullmatch(eco):
-        raise BookError(f"{where}: an ECO code is a letter A to E and two digits, not {eco!r}")
-    title = texts.get("name", above.name.title)
+        raise BookError(f"{location}: an ECO code is a letter A to E and two digits, not {eco!r}")
+    title = texts.get("name", parent.name.title)
     if not title.isprintable():
-        raise BookError(f"{where}: a name stands on one line, without tabs and the like")
-    return Name(eco, title)
+        raise BookError(f"{location}: a name stands on one line, without tabs and the like")
+    return OpeningName(eco, title)
 
 
-def _play(board: chess.Board, text: str, where: str) -> tuple[tuple[chess.Move, ...], list[int]]:
+def _parse_moves(board: chess.Board, text: str, location: str) -> tuple[tuple[chess.Move, ...], list[int]]:
     """Play moves in SAN; return them, and the places of those marked as not to be played."""
     moves: list[chess.Move] = []
     avoided = []
     for word in text.split():
         san = word
-        if number := _NUMBER.match(word):
+        if number := _MOVE_NUMBER.match(word):
             san = word[number.end() :]
-            if not _fits(board, int(number[1]), number[2]):
-                raise BookError(f"{where}: {word} stands where move {_numbered(board)} is due")
+            if not _is_due_number(board, int(number[1]), number[2]):
+                raise BookError(f"{location}: {word} stands where move {_format_number(board)} is due")
         if not san:
             continue
-        mark = _MARK.search(san)
+        mark = _ANNOTATION.search(san)
         assert mark
         san = san[: mark.start()]
         try:
             move = board.parse_san(san)
         except ValueError:
             raise BookError(
-                f"{where}: {_numbered(board)} {san} is not a legal move in {board.fen()}"
+                f"{location}: {_format_number(board)} {san} is not a legal move in {board.fen()}"
             ) from None
         if mark[0] in ("?", "??", "?!"):
             avoided.append(len(moves))
         moves.append(move)
         board.push(move)
     if not moves:
-        raise BookError(f"{where}: a line needs moves")
+        raise BookError(f"{location}: a line needs moves")
     return tuple(moves), avoided
 
 
-def _fits(board: chess.Board, number: int, dots: str) -> bool:
+def _is_due_number(board: chess.Board, number: int, dots: str) -> bool:
     """Tell whether a move number is that of the board; `1.` may also precede Black's move."""
     return number == board.fullmove_number and (len(dots) == 1 or not board.turn)
 
 
-def _numbered(board: chess.Board) -> str:
+def _format_number(board: chess.Board) -> str:
     return f"{board.fullmove_number}{'.' if board.turn else '...'}"
 
 
@@ -264,21 +264,21 @@ def build(lines: Iterable[Line]) -> Repertoire:
     for line in lines:
         board = chess.Board()
         for place, move in enumerate(line.moves):
-            if place >= line.own:
-                key, raw_move = zobrist_hash(board), pack(board, move)
+            if place >= line.own_from_ply:
+                key, raw_move = zobrist_hash(board), encode_move(board, move)
                 weights = repertoire.weights.setdefault(key, {})
                 weights[raw_move] = max(weights.get(raw_move, 0), line.weight)
-                if place in line.avoided:
+                if place in line.avoided_plies:
                     avoided.add((key, raw_move))
             board.push(move)
-        if line.titled:
+        if line.has_own_name:
             key = zobrist_hash(board)
             if repertoire.names.setdefault(key, line.name) != line.name:
                 raise BookError(
-                    f"{line.where}: {line.name} is called {repertoire.names[key]} "
+                    f"{line.location}: {line.name} is called {repertoire.names[key]} "
                     f"at {named_at[key]}"
                 )
-            named_at.setdefault(key, line.where)
+            named_at.setdefault(key, line.location)
     for key, raw_move in avoided:
         repertoire.weights[key][raw_move] = 0
     return repertoire

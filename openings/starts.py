@@ -12,7 +12,7 @@ from openings import repertoire
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartPosition:
     """A position, the moves played from it before the players take over (UCI), and a name."""
 
     fen: str = chess.STARTING_FEN
@@ -20,13 +20,13 @@ class Start:
     name: str = ""
 
 
-def read(paths: Iterable[Path]) -> list[Start]:
+def read(paths: Iterable[Path]) -> list[StartPosition]:
     """Return the lines of YAML files or folders that no other line goes on from, in their order.
 
     Lines with a move that is not to be played are left out. Raises BookError.
     """
     return [
-        Start(chess.STARTING_FEN, tuple(move.uci() for move in line.moves), str(line.name))
+        StartPosition(chess.STARTING_FEN, tuple(move.uci() for move in line.moves), str(line.name))
         for line in repertoire.read(paths)
-        if line.ends and not line.avoided
+        if line.is_leaf and not line.avoided_plies
     ]

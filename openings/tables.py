@@ -19,46 +19,46 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from agent.border.files import write_atomically
-from agent.chess.ending_index import EndingKind, all_endings, ending_named
+from agent.chess.ending_index import EndgameType, all_endgames, endgame_from_name
 from agent.chess.ending_tables import (
     SUFFIX,
     Bytes,
-    TableError,
-    Tables,
-    is_intact,
+    TablebaseError,
+    DtmTables,
+    has_valid_checksum,
     map_file,
     pack_header,
-    unpack,
+    parse_table,
 )
-from agent.chess.own_tables import OwnTables
+from agent.chess.own_tables import BuiltinTablebase
 from openings.places import table_folder
 
 _SHIPPED = Path(__file__).parent / "data"
 _COMPRESSED = SUFFIX + ".xz"
 
-_ABANDONED = 600.0  # seconds after which nobody writes a temporary file any more
+_STALE_AFTER_SECONDS = 600.0  # seconds after which nobody writes a temporary file any more
 
-Watch = Callable[[str, float], None]
+ProgressCallback = Callable[[str, float], None]
 
 # A folder, and name, time of change, size and number of each of its tables.
-_State = tuple[Path, tuple[tuple[str, int, int, int], ...]]
-_opened: WeakValueDictionary[_State, OwnTables] = WeakValueDictionary()
-_opening = threading.Lock()
+_FolderState = tuple[Path, tuple[tuple[str, int, int, int], ...]]
+_opened: WeakValueDictionary[_FolderState, BuiltinTablebase] = WeakValueDictionary()
+_open_lock = threading.Lock()
 
 
-def table_path(folder: Path, ending: EndingKind) -> Path:
+def table_path(folder: Path, ending: EndgameType) -> Path:
     """Return where the table of an ending is kept."""
     return folder / (ending.name + SUFFIX)
 
 
-def open_tables(folder: Path | None = None) -> tuple[Tables, list[str]]:
+def open_tables(folder: Path | None = None) -> tuple[DtmTables, list[str]]:
     """Map all tables of a folder, the user's by default; unpack what the package ships.
 
     Returns what is wrong with files that cannot be used, too. Where the folder cannot be written
     the shipped tables are held in memory.
     """
     folder = table_folder() if folder is None else folder
-    tables = Tables()
+    tables = DtmTables()
     problems = tables.map_folder(folder)
     for packed in sorted(_SHIPPED.glob(f"*{_COMPRESSED}")):
         name = packed.name.removesuffix(_COMPRESSED)
@@ -71,24 +71,24 @@ def open_tables(folder: Path | None = None) -> tuple[Tables, list[str]]:
                 write_atomically(path, content)
         except OSError:
             pass
-        tables.add(*unpack(np.frombuffer(content, dtype=np.uint8), str(packed)))
+        tables.add(*parse_table(np.frombuffer(content, dtype=np.uint8), str(packed)))
     return tables, problems
 
 
-def open_own_tables(report: Callable[[str], None]) -> OwnTables:
+def open_builtin_tablebase(report: Callable[[str], None]) -> BuiltinTablebase:
     """Open the user's tables for an engine; report what is wrong with any of them.
 
     Checksums are compared in a thread of its own, so that the engine need not wait for that. All
     engines of this process share them, as long as one has them and the files stay the same.
     """
-    with _opening:
-        key = _state(table_folder())
+    with _open_lock:
+        key = _folder_state(table_folder())
         own = _opened.get(key)
         if own is not None:
             return own
         tables, problems = open_tables()
-        own = OwnTables(tables)
-        _opened[_state(table_folder())] = own  # what is unpacked at first is there by now
+        own = BuiltinTablebase(tables)
+        _opened[_folder_state(table_folder())] = own  # what is unpacked at first is there by now
     for problem in problems:
         report(problem)
 
@@ -100,7 +100,7 @@ def open_own_tables(report: Callable[[str], None]) -> OwnTables:
     return own
 
 
-def _state(folder: Path) -> _State:
+def _folder_state(folder: Path) -> _FolderState:
     """Return what tells whether a folder still holds the same files."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         states = [(entry.name, entry.stat()) for entry in entries if entry.name.endswith(SUFFIX)]
@@ -108,7 +108,7 @@ def _state(folder: Path) -> _State:
     return folder, ()
 
 
-def pack(ending: EndingKind, folder: Path, target: Path) -> Path:
+def write_compressed(ending: EndgameType, folder: Path, target: Path) -> Path:
     """Write a compressed copy of a table, as the package ships it, into the folder `target`."""
     content = map_file(table_path(folder, ending)).tobytes()
     path = target / (ending.name + _COMPRESSED)
@@ -116,13 +116,13 @@ def pack(ending: EndingKind, folder: Path, target: Path) -> Path:
     return path
 
 
-def plan(names: Iterable[str]) -> list[EndingKind]:
+def build_order(names: Iterable[str]) -> list[EndgameType]:
     """Return the named endings, or all, and all that they lead to, those first.
 
     Raises ValueError for what is not the name of a table.
     """
-    wanted = {ending.name for ending in map(ending_named, names)}
-    endings = all_endings()
+    wanted = {ending.name for ending in map(endgame_from_name, names)}
+    endings = all_endgames()
     if not wanted:
         return endings
     for ending in reversed(endings):
@@ -131,82 +131,82 @@ def plan(names: Iterable[str]) -> list[EndingKind]:
     return [ending for ending in endings if ending.name in wanted]
 
 
-def load_intact(path: Path) -> tuple[EndingKind, Bytes]:
-    """Map a table and compare it with its checksum; raise TableError if anything is wrong."""
+def load_intact(path: Path) -> tuple[EndgameType, Bytes]:
+    """Map a table and compare it with its checksum; raise TablebaseError if anything is wrong."""
     content = map_file(path)
-    ending, data = unpack(content, str(path))
-    if not is_intact(content):
-        raise TableError(f"{path} is damaged; delete it and build it anew")
+    ending, data = parse_table(content, str(path))
+    if not has_valid_checksum(content):
+        raise TablebaseError(f"{path} is damaged; delete it and build it anew")
     return ending, data
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltTable:
     """One table that is whole now. kept: it was there before. problem: why it was built anew."""
 
-    ending: EndingKind
+    ending: EndgameType
     path: Path
     kept: bool
     problem: str = ""
 
 
-class Build:
+class TableBuilder:
     """The building of tables in several threads at once.
 
     watch: told, from these threads, what share of an ending is done, 0 to 1.
     """
 
     def __init__(
-        self, endings: list[EndingKind], folder: Path, threads: int, watch: Watch | None = None
+        self, endings: list[EndgameType], folder: Path, threads: int, on_progress: ProgressCallback | None = None
     ) -> None:
-        self._waiting = {ending.name: ending for ending in endings}
+        self._pending = {ending.name: ending for ending in endings}
         self._folder = folder
         self._threads = threads
-        self._watch = watch
-        self._tables = Tables()
+        self._on_progress = on_progress
+        self._tables = DtmTables()
         self._stop = threading.Event()
 
-    def run(self) -> Iterator[Built]:
+    def run(self) -> Iterator[BuiltTable]:
         """Yield each table as soon as it is whole; closing the generator gives the rest up.
 
         Raises OSError if a table cannot be written.
         """
-        _prepare(self._folder)
+        _prepare_folder(self._folder)
         problems = {}
-        for ending in list(self._waiting.values()):
+        for ending in list(self._pending.values()):
             path = table_path(self._folder, ending)
             if not path.exists():
                 continue
             try:
                 self._add(ending, path)
-            except TableError as error:
+            except TablebaseError as error:
                 problems[ending.name] = str(error)
                 continue
-            yield Built(ending, path, kept=True)
+            yield BuiltTable(ending, path, kept=True)
         with ThreadPoolExecutor(self._threads, "tables") as pool:
             try:
                 for ending in self._build(pool):
                     path = table_path(self._folder, ending)
-                    yield Built(ending, path, kept=False, problem=problems.get(ending.name, ""))
+                    yield BuiltTable(ending, path, kept=False, problem=problems.get(ending.name, ""))
             finally:
                 self._stop.set()
 
-    def _build(self, pool: ThreadPoolExecutor) -> Iterator[EndingKind]:
-        running: dict[Future[Path], EndingKind] = {}
-        while self._waiting or running:
+    def _build(self, pool: ThreadPoolExecutor) -> Iterator[EndgameType]:
+        running: dict[Future[Path], EndgameType] = {}
+        while self._pending or running:
             for ending in self._ready(len(running)):
-                running[pool.submit(self._analyse, ending)] = self._waiting.pop(ending.name)
+                running[pool.submit(self._build_table, ending)] = self._pending.pop(ending.name)
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 ending = running.pop(future)
                 self._add(ending, future.result())
                 yield ending
 
-    def _ready(self, running: int) -> list[EndingKind]:
+    def _ready(self, running: int) -> list[EndgameType]:
         """Return endings whose successors are all there, as many as there are idle threads."""
         ready = [
             ending
-            for ending in self._waiting.values()
+            for ending in self._pending.values()
             if all(
                 next_one.is_drawn or next_one.name in self._tables
                 for next_one in ending.successors()
@@ -214,29 +214,29 @@ class Build:
         ]
         return ready[: self._threads - running]
 
-    def _add(self, ending: EndingKind, path: Path) -> None:
+    def _add(self, ending: EndgameType, path: Path) -> None:
         found, data = load_intact(path)
         if found.name != ending.name:
-            raise TableError(f"{path} holds {found.name}; delete it")
+            raise TablebaseError(f"{path} holds {found.name}; delete it")
         self._tables.add(found, data)
-        self._waiting.pop(ending.name, None)
+        self._pending.pop(ending.name, None)
 
-    def _analyse(self, ending: EndingKind) -> Path:
-        from agent.chess.retrograde import Analysis  # compiles when it is imported
+    def _build_table(self, ending: EndgameType) -> Path:
+        from agent.chess.retrograde import RetrogradeAnalysis  # compiles when it is imported
 
-        analysis = Analysis(ending, self._tables)
+        analysis = RetrogradeAnalysis(ending, self._tables)
         for share in analysis.steps():
             if self._stop.is_set():
                 raise InterruptedError("given up")
-            if self._watch is not None:
-                self._watch(ending.name, share)
+            if self._on_progress is not None:
+                self._on_progress(ending.name, share)
         path = table_path(self._folder, ending)
         values = analysis.values
         write_atomically(path, pack_header(ending.name, values) + values.tobytes())
         return path
 
 
-def _prepare(folder: Path) -> None:
+def _prepare_folder(folder: Path) -> None:
     """Make the folder; raise OSError if it cannot be written; delete what killed builds left."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -247,7 +247,7 @@ def _prepare(folder: Path) -> None:
         raise PermissionError(f"{folder} cannot be written; choose another folder")
     for left in folder.glob(f"*{SUFFIX}.*.tmp"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > _ABANDONED:
+            if time.time() - left.stat().st_mtime > _STALE_AFTER_SECONDS:
                 left.unlink()
 
 
@@ -268,7 +268,7 @@ class TableStatistics:
     longest_loss: int | None
 
 
-def statistics(ending: EndingKind, data: Bytes) -> Iterator[TableStatistics]:
+def statistics(ending: EndgameType, data: Bytes) -> Iterator[TableStatistics]:
     """Count what is in a table, for the stronger and for the weaker side to move."""
     split = ending.name.index("K", 1)
     strong, weak = ending.name[:split], ending.name[split:]

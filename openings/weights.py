@@ -1,7 +1,7 @@
 """What books of every kind share: how often a move is chosen, and what can be wrong with them."""
 
 DEFAULT_WEIGHT = 10
-MOST_WEIGHT = 1000
+MAX_WEIGHT = 1000
 
 
 class BookError(Exception):

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from agent.game import Chance, Game, Written, find_move
+from agent.game import ChanceGame, Game, NotatedGame, parse_move
 from agent.limits import Cp, Info, Limits
-from opponents.habits import Habits
-from opponents.habits_file import HabitsError, HabitsFile
-from opponents.past_game import MOST_PLIES, PastGame, called
+from opponents.habits import OpponentProfile
+from opponents.habits_file import OpponentDatabaseError, OpponentDatabase
+from opponents.past_game import MAX_PLIES, GameRecord, normalize_name
 
 
-class GameMemory:
+class GameOpponentModel:
     """Remembers games of one kind by opponents. All methods belong to the player's thread.
 
     path: of the file; "" to remember nothing. kind: the name of the game. moves: returns the moves
@@ -27,40 +27,40 @@ class GameMemory:
     def __init__(
         self,
         path: str,
-        kind: str,
+        game_name: str,
         moves: Callable[[], Sequence[str]],
         start: Callable[[], str],
         report: Callable[[str], None],
     ) -> None:
-        self._file = HabitsFile(path) if path else None
-        self._kind = kind
+        self._file = OpponentDatabase(path) if path else None
+        self._game_name = game_name
         self._moves = moves
         self._start = start
         self._report = report
         self._name = ""
-        self._habits: Habits | None = None
+        self._profile: OpponentProfile | None = None
         self._side: int | None = None
         self._over = self._mixed = False
 
-    def meet(self, name: str) -> None:
+    def set_opponent(self, name: str) -> None:
         """Play the next game against an opponent of this name; "" for a stranger."""
-        self._name = called(name)
+        self._name = normalize_name(name)
         self.new_game()
 
     def new_game(self) -> None:
         """Take the next position for one of another game."""
-        self._side, self._habits = None, None
+        self._side, self._profile = None, None
         self._over = self._mixed = False
         if self._file is None or not self._name:
             return
         try:
-            self._habits = Habits(self._file.read(self._name, self._kind))
-        except HabitsError as error:
-            self._give_up(error)
+            self._profile = OpponentProfile(self._file.read(self._name, self._game_name))
+        except OpponentDatabaseError as error:
+            self._disable(error)
 
-    def look(self, game: Game[Any]) -> None:
+    def record_if_over(self, game: Game[Any]) -> None:
         """Remember the game, if it has ended."""
-        if self._file is None or self._habits is None or self._side is None or self._over:
+        if self._file is None or self._profile is None or self._side is None or self._over:
             return
         outcome, moves = game.outcome(), tuple(self._moves())
         if outcome is None or not moves:
@@ -69,37 +69,37 @@ class GameMemory:
         if self._mixed:
             return
         points = 0.5 if outcome == 0 else float((outcome > 0) == (self._side == 0))
-        past = PastGame(
-            called(self._name),
-            moves[:MOST_PLIES],
+        past = GameRecord(
+            normalize_name(self._name),
+            moves[:MAX_PLIES],
             self._side,
             points,
             start=self._start(),
-            game=self._kind,
+            game=self._game_name,
         )
         try:
             self._file.add(past)
-        except HabitsError as error:
-            self._give_up(error)
+        except OpponentDatabaseError as error:
+            self._disable(error)
 
-    def advise(self, game: Game[Any], limits: Limits[Any], lines: int) -> Info[Any] | None:
+    def probe(self, game: Game[Any], limits: Limits[Any], lines: int) -> Info[Any] | None:
         """Return the move that has ended well against this opponent."""
-        if self._habits is None or limits.infinite or lines > 1 or limits.search_moves:
+        if self._profile is None or limits.infinite or lines > 1 or limits.search_moves:
             return None
         self._mixed |= self._side not in (None, game.turn)
         self._side = game.turn
-        line = self._habits.line(self._start(), game.turn, self._moves())
-        text = line.proven if line and not isinstance(game, Chance) else None
+        line = self._profile.find_line(self._start(), game.turn, self._moves())
+        text = line.proven_move if line and not isinstance(game, ChanceGame) else None
         if line is None or text is None:
             return None
         try:
-            move = find_move(cast("Written[Any]", game), text)
+            move = parse_move(cast("NotatedGame[Any]", game), text)
         except ValueError:
             return None
-        after = line.next[text]
-        self._report(f"habits of {self._name}: {text} has brought {after.earned:g}/{after.judged}")
+        after = line.children[text]
+        self._report(f"habits of {self._name}: {text} has brought {after.decided_points:g}/{after.decided_games}")
         return Info(depth=1, score=Cp(0), pv=(move,), seldepth=1)
 
-    def _give_up(self, error: HabitsError) -> None:
+    def _disable(self, error: OpponentDatabaseError) -> None:
         self._report(f"{error}; playing without it")
-        self._file, self._habits = None, None
+        self._file, self._profile = None, None

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from agent.limits import Score
 from opponents.past_game import (
-    MOST_PLIES,
-    MOST_SCORE,
+    MAX_PLIES,
+    MAX_SCORE,
     RULES,
     SCORE,
-    TOLD,
-    PastGame,
-    called,
+    REPORTED,
+    GameRecord,
+    normalize_name,
     centipawns,
 )
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     import chess
 
 # Shorter games say nothing.
-LEAST_PLIES = 8
+MIN_PLIES = 8
 # With so many pieces beside kings and pawns, or fewer, it is an endgame.
-ENDGAME_PIECES = 6
+MAX_ENDGAME_PIECES = 6
 # The points that a last score promises: half of the odds' way for so many centipawns.
 _SCALE = 120.0
 _RESULTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
-class GameWatch:
+class GameTracker:
     """One game, from the first position that we are asked about to the last.
 
     side: our colour. result: how the game was said to end, as PGN writes it; forfeit: otherwise
@@ -44,12 +44,12 @@ class GameWatch:
     def __init__(self, board: chess.Board) -> None:
         self._board = board.copy()
         self.side = board.turn
-        self._mixed = self._guessed = False
+        self._mixed = self._predicted = False
         self._scores: dict[int, int] = {}
         self._seconds: list[float] = []
         self._clocks: list[float] = []
-        self._answered: float | None = None
-        self._judged = len(board.move_stack)
+        self._moved_at: float | None = None
+        self._checked_plies = len(board.move_stack)
         self._accepted = self._declined = 0
         self.result = ""
         self.forfeit = False
@@ -59,7 +59,7 @@ class GameWatch:
         """The game so far."""
         return self._board
 
-    def goes_on(self, board: chess.Board) -> bool:
+    def continues_with(self, board: chess.Board) -> bool:
         """Tell whether a position is one of the same game, which may have been guessed wrong."""
         known, new = self._board.move_stack, board.move_stack
         kept = max(len(known) - 2, 0)
@@ -71,7 +71,7 @@ class GameWatch:
             and _root(board) == _root(self._board)
         )
 
-    def asked(
+    def record_position(
         self, board: chess.Board, clock: float | None, now: float, *, guessed: bool = False
     ) -> None:
         """Take a position in which a move of ours is asked for; clock: what he has left.
@@ -79,63 +79,63 @@ class GameWatch:
         guessed: his last move is expected, and has not been made.
         """
         self._mixed |= board.turn != self.side
-        self._board, self._guessed = board.copy(), guessed
+        self._board, self._predicted = board.copy(), guessed
         if guessed:
             return
-        if self._answered is not None and len(self._seconds) < MOST_PLIES:
-            self._seconds.append(round(max(now - self._answered, 0.0), 3))
-        self._answered = None
+        if self._moved_at is not None and len(self._seconds) < MAX_PLIES:
+            self._seconds.append(round(max(now - self._moved_at, 0.0), 3))
+        self._moved_at = None
         if clock is not None:
             self._clocks.append(clock)
-        if len(board.move_stack) > self._judged:
-            self._judge_repetition(board)
-            self._judged = len(board.move_stack)
+        if len(board.move_stack) > self._checked_plies:
+            self._count_repetition(board)
+            self._checked_plies = len(board.move_stack)
 
-    def answered(self, move: chess.Move, score: Score | None, now: float) -> None:
+    def record_move(self, move: chess.Move, score: Score | None, now: float) -> None:
         """Take our answer to the last position; score: what we think of it, if we searched."""
         if score is not None:
             self._scores[len(self._board.move_stack)] = centipawns(score)
         self._board.push(move)
-        self._answered = None if self._guessed else now
+        self._moved_at = None if self._predicted else now
 
-    def interrupt(self) -> None:
+    def ignore_thinking_time(self) -> None:
         """Take the time until his next move for no thinking of his."""
-        self._answered = None
+        self._moved_at = None
 
-    def _judge_repetition(self, board: chess.Board) -> None:
+    def _count_repetition(self, board: chess.Board) -> None:
         """Count whether his last move repeated a position, if one of his moves could."""
         before = board.copy()
         played = before.pop()
-        if chances := list(repeating(before)):
+        if chances := list(repeating_moves(before)):
             self._accepted += played in chances
             self._declined += played not in chances
 
-    def finish(self, opponent: str) -> PastGame | None:
+    def to_record(self, opponent: str) -> GameRecord | None:
         """Return the game as it is remembered; None if it says nothing."""
         import chess
 
         moves = self._board.move_stack
         points, known = self._points()
-        if self._mixed or points is None or len(moves) < LEAST_PLIES:
+        if self._mixed or points is None or len(moves) < MIN_PLIES:
             return None
         root = self._board.root()
         first = int(root.turn != self.side)
         start = "" if root.fen() == chess.STARTING_FEN and not root.chess960 else root.fen()
-        plies = range(first, min(len(moves), MOST_PLIES), 2)
-        return PastGame(
-            opponent=called(opponent),
-            moves=tuple(move.uci() for move in moves[:MOST_PLIES]),
+        plies = range(first, min(len(moves), MAX_PLIES), 2)
+        return GameRecord(
+            opponent=normalize_name(opponent),
+            moves=tuple(move.uci() for move in moves[:MAX_PLIES]),
             side=first,
             points=round(points, 3),
             known=known,
-            forfeit=self.forfeit and known == TOLD,
+            forfeit=self.forfeit and known == REPORTED,
             start=start,
             scores=tuple(self._scores.get(ply) for ply in plies),
             seconds=tuple(self._seconds),
-            lowest=self._lowest(),
+            lowest=self._lowest_clock_share(),
             accepted=self._accepted,
             declined=self._declined,
-            endgame=self._endgame(),
+            endgame=self._endgame_ply(),
             repeated=points == 0.5 and (self._accepted > 0 or self._board.is_repetition(2)),
         )
 
@@ -149,33 +149,33 @@ class GameWatch:
             return 0.5, RULES
         if self.result in _RESULTS:
             points = _RESULTS[self.result]
-            return (points if self.side else 1.0 - points), TOLD
+            return (points if self.side else 1.0 - points), REPORTED
         if self._accepted and board.can_claim_threefold_repetition():
             return 0.5, SCORE
         if not self._scores:
             return None, SCORE
         last = self._scores[max(self._scores)]
-        if abs(last) >= MOST_SCORE:
+        if abs(last) >= MAX_SCORE:
             return float(last > 0), SCORE
         return 1 / (1 + exp(-last / _SCALE)), SCORE
 
-    def _lowest(self) -> float | None:
+    def _lowest_clock_share(self) -> float | None:
         if not self._clocks or self._clocks[0] <= 0:
             return None
         return round(min(self._clocks) / self._clocks[0], 3)
 
-    def _endgame(self) -> int | None:
+    def _endgame_ply(self) -> int | None:
         """Return the ply at which the endgame began."""
         board = self._board.root()
         for ply, move in enumerate(self._board.move_stack):
             pieces = board.occupied & ~(board.pawns | board.kings)
-            if pieces.bit_count() <= ENDGAME_PIECES:
+            if pieces.bit_count() <= MAX_ENDGAME_PIECES:
                 return ply
             board.push(move)
         return None
 
 
-def repeating(board: chess.Board) -> Iterator[chess.Move]:
+def repeating_moves(board: chess.Board) -> Iterator[chess.Move]:
     """Yield the moves that lead to a position that the game has had before."""
     if board.halfmove_clock < 3 or len(board.move_stack) < 3:
         return

@@ -14,9 +14,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from agent.limits import Cp, Info, Limits, Mate
-from agent.player import PausableAround, SearcherAround
-from opponents.game_watch import repeating
-from opponents.habits import KnownLine
+from agent.player import PausableWrapper, SearcherWrapper
+from opponents.game_watch import repeating_moves
+from opponents.habits import LineStats
 from opponents.past_game import centipawns
 
 if TYPE_CHECKING:
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
 
 # The part of the nodes, or of the time, for the moves that habits speak of; and the most nodes
 # where only time ends a search.
-SHARE = 4
-USUAL_NODES = 20_000
+NODE_DIVISOR = 4
+DEFAULT_NODES = 20_000
 # A draw is not offered by a move that costs more, in centipawns.
-MOST_COST = 120
+MAX_DRAW_COST = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class MoveAdjustment:
     """What habits say of a move: a draw follows so often, from 0 to 1, and it is worth less."""
 
-    draws: float = 0.0
+    draw_probability: float = 0.0
     penalty: int = 0
 
 
-def remarks(
-    board: chess.Board, acceptance: float, draw_worth: int, line: KnownLine | None
-) -> dict[chess.Move, Remark]:
+def move_adjustments(
+    board: chess.Board, acceptance: float, draw_value: int, line: LineStats | None
+) -> dict[chess.Move, MoveAdjustment]:
     """Return what habits say of the moves of a position; of most they say nothing."""
     import chess
 
-    found: dict[chess.Move, Remark] = {}
-    if draw_worth:
-        for move in _drawing(board):
+    found: dict[chess.Move, MoveAdjustment] = {}
+    if draw_value:
+        for move in _drawing_moves(board):
             board.push(move)
             ended = board.is_repetition(3)
             board.pop()
-            found[move] = Remark(1.0 if ended else acceptance)
+            found[move] = MoveAdjustment(1.0 if ended else acceptance)
     for text, penalty in line.penalties.items() if line else ():
         move = chess.Move.from_uci(text)
         if board.is_legal(move):
-            found[move] = Remark(found.get(move, Remark()).draws, penalty)
+            found[move] = MoveAdjustment(found.get(move, MoveAdjustment()).draw_probability, penalty)
     return found
 
 
-def _drawing(board: chess.Board) -> Iterator[chess.Move]:
+def _drawing_moves(board: chess.Board) -> Iterator[chess.Move]:
     """Yield the moves that repeat a position, and that which lets the other take his last back."""
-    yield from repeating(board)
+    yield from repeating_moves(board)
     if len(board.move_stack) < 2 or board.halfmove_clock < 2:
         return
     import chess
@@ -83,10 +83,10 @@ def _drawing(board: chess.Board) -> Iterator[chess.Move]:
         yield back
 
 
-class HabitSearch(SearcherAround["chess.Board", "chess.Move"]):
+class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
     """A search against one opponent: the player's Searcher around another.
 
-    acceptance: how often he repeats a position where he can. draw_worth: in centipawns, to us.
+    acceptance: how often he repeats a position where he can. draw_value: in centipawns, to us.
     line: what is known of the position in which it is to search. left: seconds that a search has.
     """
 
@@ -94,27 +94,27 @@ class HabitSearch(SearcherAround["chess.Board", "chess.Move"]):
         self,
         searcher: ChessSearcher,
         acceptance: float,
-        draw_worth: int,
-        line: KnownLine | None,
+        draw_value: int,
+        line: LineStats | None,
         left: Callable[[], float] = lambda: inf,
     ) -> None:
         super().__init__(searcher)
         self._acceptance = acceptance
-        self._draw_worth = draw_worth
+        self._draw_value = draw_value
         self._line = line
-        self._left = left
+        self._remaining_time = left
 
-    def deepen(
+    def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
         """Yield the lines of each iteration, first the one that it would play."""
         free = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
-        said = remarks(board, self._acceptance, self._draw_worth, self._line) if free else {}
-        others = tuple(move for move in board.legal_moves if move not in said) if said else ()
+        adjustments = move_adjustments(board, self._acceptance, self._draw_value, self._line) if free else {}
+        others = tuple(move for move in board.legal_moves if move not in adjustments) if adjustments else ()
         if not others:
-            yield from self.searcher.deepen(board, limits, lines)
+            yield from self.searcher.search(board, limits, lines)
             return
-        known = self._search_alone(board, limits, said)
+        known = self._search_alone(board, limits, adjustments)
         spent = max((info.nodes for info in known.values()), default=0)
         rest = replace(
             limits,
@@ -122,29 +122,29 @@ class HabitSearch(SearcherAround["chess.Board", "chess.Move"]):
             nodes=None if limits.nodes is None else max(limits.nodes - spent, 1),
         )
         preferred = False
-        for info in self.searcher.deepen(board, rest, 1):
+        for info in self.searcher.search(board, rest, 1):
             whole = info.complete and not info.bound
             if whole:
-                choice = self._choice(info, known, said)
+                choice = self._choice(info, known, adjustments)
                 preferred = choice is not info
                 yield replace(choice, depth=info.depth, nodes=info.nodes + spent)
             elif not preferred:
                 yield replace(info, nodes=info.nodes + spent)
 
     def _search_alone(
-        self, board: chess.Board, limits: Limits[chess.Move], said: Mapping[chess.Move, Remark]
+        self, board: chess.Board, limits: Limits[chess.Move], adjustments: Mapping[chess.Move, MoveAdjustment]
     ) -> dict[chess.Move, Info[chess.Move]]:
         """Return what a short search finds of each of the moves that habits speak of."""
-        nodes = USUAL_NODES if limits.nodes is None else max(limits.nodes // SHARE, 1)
-        few = replace(limits, search_moves=tuple(said), nodes=nodes)
+        nodes = DEFAULT_NODES if limits.nodes is None else max(limits.nodes // NODE_DIVISOR, 1)
+        few = replace(limits, search_moves=tuple(adjustments), nodes=nodes)
         found: dict[chess.Move, Info[chess.Move]] = {}
-        at_first = self._left()
-        infos = self.inner(board.copy(), few, len(said))
+        at_first = self._remaining_time()
+        infos = self.search_wrapped(board.copy(), few, len(adjustments))
         for info in infos:
             if info.pv and not info.bound and (info.complete or info.pv[0] not in found):
                 found[info.pv[0]] = info
             # An iteration takes as long as all before it together, and more.
-            if len(found) == len(said) and at_first - self._left() > at_first / (2 * SHARE):
+            if len(found) == len(adjustments) and at_first - self._remaining_time() > at_first / (2 * NODE_DIVISOR):
                 break
         infos.close()
         return found
@@ -153,28 +153,28 @@ class HabitSearch(SearcherAround["chess.Board", "chess.Move"]):
         self,
         best: Info[chess.Move],
         known: Mapping[chess.Move, Info[chess.Move]],
-        said: Mapping[chess.Move, Remark],
+        adjustments: Mapping[chess.Move, MoveAdjustment],
     ) -> Info[chess.Move]:
         """Return the better of the best other line and those that habits speak of."""
         choice, worth = best, float(centipawns(best.score))
         if isinstance(best.score, Mate) and best.score.moves > 0:
             return best
         for move, info in known.items():
-            value = self._worth(info, said[move], best)
+            value = self._adjusted_score(info, adjustments[move], best)
             if value > worth:
                 choice, worth = replace(info, multipv=1), value
         return choice
 
-    def _worth(self, info: Info[chess.Move], remark: Remark, best: Info[chess.Move]) -> float:
+    def _adjusted_score(self, info: Info[chess.Move], remark: MoveAdjustment, best: Info[chess.Move]) -> float:
         """Return what a move is worth against this opponent."""
         score = centipawns(info.score)
-        draw = self._draw_worth
+        draw = self._draw_value
         cost = centipawns(best.score) - score
-        draws = remark.draws
-        if 0.0 < draws < 1.0 and draw > 0 and (cost > MOST_COST or info.score == Cp(0)):
+        draws = remark.draw_probability
+        if 0.0 < draws < 1.0 and draw > 0 and (cost > MAX_DRAW_COST or info.score == Cp(0)):
             draws = 0.0  # too dear an offer; or the search sees the draw by itself
         return draws * draw + (1 - draws) * score - remark.penalty
 
 
-class PausableHabitSearch(HabitSearch, PausableAround["chess.Board", "chess.Move"]):
+class PreemptibleOpponentAwareSearch(OpponentAwareSearch, PausableWrapper["chess.Board", "chess.Move"]):
     """A search against one opponent, around one that can make room for others."""

@@ -15,68 +15,68 @@ from pathlib import Path
 from typing import IO
 
 from agent.border.files import read_bytes, replace_atomically, require_regular
-from agent.border.locking import lock
-from opponents.past_game import PastGame, from_json, same
+from agent.border.locking import lock_path
+from opponents.past_game import GameRecord, from_json, is_same_name
 
 HEADER = b'{"kempelen": "habits", "version": 1}\n'
-LARGEST = 8 << 20
+MAX_BYTES = 8 << 20
 # How long another process may hold the lock, in seconds.
-PATIENCE = 5.0
-_GLANCE = 0.01
+LOCK_TIMEOUT = 5.0
+_POLL_INTERVAL = 0.01
 
 
-class HabitsError(Exception):
+class OpponentDatabaseError(Exception):
     """A file of habits that cannot be used; the message names it and the remedy."""
 
 
-class HabitsFile:
+class OpponentDatabase:
     """A file of games, which is made when the first is added."""
 
-    def __init__(self, path: str | os.PathLike[str], largest: int = LARGEST) -> None:
+    def __init__(self, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> None:
         self.path = Path(os.path.expanduser(path))
-        self._largest = largest
+        self._max_bytes = max_bytes
 
-    def read(self, opponent: str | None = None, kind: str | None = None) -> list[PastGame]:
+    def read(self, opponent: str | None = None, game_name: str | None = None) -> list[GameRecord]:
         """Return the games, the latest last; only those of an opponent and of a kind, if given.
 
-        Raises HabitsError.
+        Raises OpponentDatabaseError.
         """
-        games = [_game(self.path, number, line) for number, line in enumerate(self._lines(), 2)]
+        games = [_parse_game(self.path, number, line) for number, line in enumerate(self._lines(), 2)]
         return [
             each
             for each in games
-            if (opponent is None or same(each.opponent, opponent)) and kind in (None, each.game)
+            if (opponent is None or is_same_name(each.opponent, opponent)) and game_name in (None, each.game)
         ]
 
-    def add(self, game: PastGame) -> None:
-        """Add a game. Raises HabitsError, and leaves the file as it is, if it is another file."""
-        line = _line(game)
-        with self._locked():
+    def add(self, game: GameRecord) -> None:
+        """Add a game. Raises OpponentDatabaseError, and leaves the file as it is, if it is another file."""
+        line = _format_game(game)
+        with self._acquire_lock():
             try:
-                size = self._appended(line)
+                size = self._append(line)
             except OSError as error:
-                raise self._blame(error) from None
-            if size > self._largest:
+                raise self._error(error) from None
+            if size > self._max_bytes:
                 lines = self._lines()
                 self._write(lines[len(lines) // 2 :])
 
     def forget(self, opponent: str) -> int:
-        """Remove the games of an opponent; return how many there were. Raises HabitsError."""
-        with self._locked():
+        """Remove the games of an opponent; return how many there were. Raises OpponentDatabaseError."""
+        with self._acquire_lock():
             games = self.read()
-            kept = [_line(each) for each in games if not same(each.opponent, opponent)]
+            kept = [_format_game(each) for each in games if not is_same_name(each.opponent, opponent)]
             if len(kept) < len(games):
                 self._write(kept)
             return len(games) - len(kept)
 
     def _lines(self) -> list[bytes]:
-        """Return the lines of the games; HabitsError for a file that holds something else."""
+        """Return the lines of the games; OpponentDatabaseError for a file that holds something else."""
         try:
-            content = read_bytes(self.path, max(2 * self._largest, LARGEST))
+            content = read_bytes(self.path, max(2 * self._max_bytes, MAX_BYTES))
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise self._blame(error) from None
+            raise self._error(error) from None
         if content:
             self._check(content[: len(HEADER)])
         lines = content[len(HEADER) :].split(b"\n")
@@ -84,11 +84,11 @@ class HabitsFile:
 
     def _check(self, beginning: bytes) -> None:
         if beginning != HEADER:
-            raise HabitsError(
+            raise OpponentDatabaseError(
                 f"{self.path} is no file of habits; it stays as it is: name another file"
             )
 
-    def _appended(self, line: bytes) -> int:
+    def _append(self, line: bytes) -> int:
         """Write a line behind the last whole one; return how large the file is then."""
         with contextlib.suppress(FileNotFoundError):
             require_regular(self.path)
@@ -108,40 +108,40 @@ class HabitsFile:
         try:
             replace_atomically(self.path, content)
         except OSError as error:
-            raise self._blame(error) from None
+            raise self._error(error) from None
 
-    def _locked(self, now: Callable[[], float] = time.monotonic) -> IO[str]:
+    def _acquire_lock(self, now: Callable[[], float] = time.monotonic) -> IO[str]:
         """Return the lock, as soon as nobody else holds it."""
-        until = now() + PATIENCE
+        until = now() + LOCK_TIMEOUT
         while True:
             try:
-                return lock(str(self.path))
+                return lock_path(str(self.path))
             except BlockingIOError:
                 if now() > until:
-                    raise HabitsError(
+                    raise OpponentDatabaseError(
                         f"{self.path}: another process keeps it locked: end that one"
                     ) from None
-                time.sleep(_GLANCE)
+                time.sleep(_POLL_INTERVAL)
             except OSError as error:
-                raise self._blame(error) from None
+                raise self._error(error) from None
 
-    def _blame(self, error: OSError) -> HabitsError:
-        return HabitsError(f"cannot use {self.path}: {error.strerror or error}")
+    def _error(self, error: OSError) -> OpponentDatabaseError:
+        return OpponentDatabaseError(f"cannot use {self.path}: {error.strerror or error}")
 
 
-def _line(game: PastGame) -> bytes:
+def _format_game(game: GameRecord) -> bytes:
     import json  # which a session without habits does not need
 
     return json.dumps(game.to_json(), separators=(",", ":")).encode() + b"\n"
 
 
-def _game(path: Path, number: int, line: bytes) -> PastGame:
+def _parse_game(path: Path, number: int, line: bytes) -> GameRecord:
     import json
 
     try:
         return from_json(json.loads(line))
     except (ValueError, RecursionError) as error:
-        raise HabitsError(
+        raise OpponentDatabaseError(
             f"{path}, line {number}: {error}; the file is damaged and stays as it is: "
             "delete that line, or name another file"
         ) from None

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING
 
 from agent.limits import Cp, Info, Limits, Result
 from agent.player import Pausable
-from opponents.game_watch import GameWatch
-from opponents.habit_search import HabitSearch, PausableHabitSearch
-from opponents.habits import Habits, KnownLine
-from opponents.habits_file import HabitsError, HabitsFile
-from opponents.past_game import CHESS, called
+from opponents.game_watch import GameTracker
+from opponents.habit_search import OpponentAwareSearch, PreemptibleOpponentAwareSearch
+from opponents.habits import OpponentProfile, LineStats
+from opponents.habits_file import OpponentDatabaseError, OpponentDatabase
+from opponents.past_game import CHESS, normalize_name
 
 if TYPE_CHECKING:
     import chess
     from chess.polyglot import Entry
 
     from agent.chess.reader import ChessSearcher
-    from agent.clock import Clock
-    from agent.player import Source
-    from agent.threads.latch import Latch
+    from agent.clock import SearchClock
+    from agent.player import SearchBackend
+    from agent.threads.latch import OneShotEvent
 
 # Of a book's weights, so that none becomes nothing.
 _SCALE = 1000
 
 
-class OpponentMemory:
+class OpponentModel:
     """Remembers games by opponents. All methods belong to the player's thread.
 
     report: gets one line of text for each thing that the user should know. analysing: neither
@@ -46,31 +46,31 @@ class OpponentMemory:
     def __init__(
         self, report: Callable[[str], None], now: Callable[[], float] = time.monotonic
     ) -> None:
-        self.analysing = self.aside = False
-        self.thrift = 1.0
-        self.clock: float | None = None
+        self.analysing = self.off_the_record = False
+        self.time_factor = 1.0
+        self.opponent_clock: float | None = None
         self._report = report
         self._now = now
-        self._file: HabitsFile | None = None
+        self._file: OpponentDatabase | None = None
         self._name = ""
-        self._habits: Habits | None = None
-        self._watch: GameWatch | None = None
+        self._profile: OpponentProfile | None = None
+        self._tracker: GameTracker | None = None
         # Whether the last position was asked about to analyse it: no move of the game is made.
-        self._analyses = False
+        self._analysed = False
         # Games that were seen to be over when the next one began, and are not written yet; and
         # whether the file has more games than the habits.
-        self._left: list[GameWatch] = []
-        self._behind = False
+        self._unsaved_games: list[GameTracker] = []
+        self._stale = False
 
-    def use(self, path: str) -> None:
+    def set_file(self, path: str) -> None:
         """Remember games in another file; "" for none. One that cannot be used is named."""
         self.finish()
-        self._file = HabitsFile(path) if path else None
+        self._file = OpponentDatabase(path) if path else None
         self._load()
 
-    def meet(self, name: str) -> None:
+    def set_opponent(self, name: str) -> None:
         """Take the next game for one against an opponent of this name; "" for a stranger."""
-        name = called(name)
+        name = normalize_name(name)
         if name != self._name:
             self.finish()
             self._name = name
@@ -78,83 +78,83 @@ class OpponentMemory:
 
     def _load(self) -> None:
         """Read what the file has of the opponent."""
-        self._habits, self.thrift, self._behind = None, 1.0, False
+        self._profile, self.time_factor, self._stale = None, 1.0, False
         if self._file is None:
             return
         try:
             games = self._file.read(self._name or None, CHESS)
-        except HabitsError as error:
-            self._give_up(error)
+        except OpponentDatabaseError as error:
+            self._disable(error)
             return
         if self._name:
-            self._habits = Habits(games)
-            self.thrift = self._habits.thrift(None)
+            self._profile = OpponentProfile(games)
+            self.time_factor = self._profile.time_factor(None)
 
-    def _give_up(self, error: HabitsError) -> None:
+    def _disable(self, error: OpponentDatabaseError) -> None:
         self._report(f"{error}; playing without it")
-        self._file, self._habits, self.thrift = None, None, 1.0
+        self._file, self._profile, self.time_factor = None, None, 1.0
 
     # The game.
 
-    def asked(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
+    def record_position(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
         """Take note of a position in which a move of ours is asked for."""
-        if self._habits is None:
+        if self._profile is None:
             return
-        self._analyses = self.analysing or limits.infinite or limits.mate is not None
-        if self._analyses:
-            if self._watch is not None:
-                self._watch.interrupt()
+        self._analysed = self.analysing or limits.infinite or limits.mate is not None
+        if self._analysed:
+            if self._tracker is not None:
+                self._tracker.ignore_thinking_time()
             return
-        if self._watch is not None and not self._watch.goes_on(board):
+        if self._tracker is not None and not self._tracker.continues_with(board):
             # Our clock may run: what takes time waits until the move has been answered.
-            self._left.append(self._watch)
-            self._watch = None
-        if self._watch is None:
-            self._watch = GameWatch(board)
-        self._watch.asked(board, self.clock, self._now(), guessed=limits.ponder)
+            self._unsaved_games.append(self._tracker)
+            self._tracker = None
+        if self._tracker is None:
+            self._tracker = GameTracker(board)
+        self._tracker.record_position(board, self.opponent_clock, self._now(), guessed=limits.ponder)
 
-    def answered(self, result: Result[chess.Move]) -> None:
+    def record_move(self, result: Result[chess.Move]) -> None:
         """Take note of our answer; then there is time for what was put off."""
-        watch = None if self._analyses else self._watch
-        if self._habits is not None and watch is not None and result.move is not None:
+        watch = None if self._analysed else self._tracker
+        if self._profile is not None and watch is not None and result.move is not None:
             info = result.info
             score = info.score if info is not None and info.nodes else None
-            watch.answered(result.move, score, self._now())
-        self._write_left()
-        if self._behind:
+            watch.record_move(result.move, score, self._now())
+        self._save_games()
+        if self._stale:
             self._load()
-        if self._habits is not None and self._watch is not None:
-            self.thrift = self._habits.thrift(self._line(self._watch.board))
+        if self._profile is not None and self._tracker is not None:
+            self.time_factor = self._profile.time_factor(self._line(self._tracker.board))
 
-    def told(self, result: str, *, forfeit: bool = False) -> None:
+    def record_result(self, result: str, *, forfeit: bool = False) -> None:
         """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none.
 
         forfeit: it ended otherwise than by what was played.
         """
         if result == "*":
-            self._watch = None
-        if self._watch is not None:
-            self._watch.result, self._watch.forfeit = result, forfeit
+            self._tracker = None
+        if self._tracker is not None:
+            self._tracker.result, self._tracker.forfeit = result, forfeit
             self.finish()
 
     def finish(self) -> None:
         """Take the game for over, and remember it."""
-        if self._watch is not None:
-            self._left.append(self._watch)
-            self._watch = None
-        self._write_left()
+        if self._tracker is not None:
+            self._unsaved_games.append(self._tracker)
+            self._tracker = None
+        self._save_games()
 
-    def _write_left(self) -> None:
+    def _save_games(self) -> None:
         """Write the games that are over."""
-        watches, self._left = self._left, []
-        for game in filter(None, (watch.finish(self._name) for watch in watches)):
+        watches, self._unsaved_games = self._unsaved_games, []
+        for game in filter(None, (watch.to_record(self._name) for watch in watches)):
             if self._file is None or not self._name:
                 return
             try:
                 self._file.add(game)
-                self._behind = True
-            except HabitsError as error:
-                self._give_up(error)
+                self._stale = True
+            except OpponentDatabaseError as error:
+                self._disable(error)
 
     def new_game(self) -> None:
         """Take the next position for one of another game."""
@@ -163,89 +163,89 @@ class OpponentMemory:
 
     # What follows for our play.
 
-    def advise(
+    def probe(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Info[chess.Move] | None:
         """Return the move that has ended well against this opponent, and his usual reply."""
-        if self.aside:
+        if self.off_the_record:
             return None
-        self.asked(board, limits)
-        if self._habits is None or self._watch is None or self._analyses:
+        self.record_position(board, limits)
+        if self._profile is None or self._tracker is None or self._analysed:
             return None
         if lines > 1 or limits.search_moves:
             return None
         line = self._line(board)
-        text = line.proven if line else None
+        text = line.proven_move if line else None
         if line is None or text is None:
             return None
-        move = _legal(board, text)
+        move = _parse_legal(board, text)
         if move is None or _repeats(board, move):
             return None
-        after = line.next[text]
-        self._report(f"habits of {self._name}: {text} has brought {after.earned:g}/{after.judged}")
+        after = line.children[text]
+        self._report(f"habits of {self._name}: {text} has brought {after.decided_points:g}/{after.decided_games}")
         pv = [move]
-        if after.next:
-            usual = max(after.next, key=lambda each: after.next[each].games)
+        if after.children:
+            usual = max(after.children, key=lambda each: after.children[each].games)
             board.push(move)
-            reply = _legal(board, usual)
+            reply = _parse_legal(board, usual)
             board.pop()
             pv += [reply] if reply else []
         return Info(depth=1, score=Cp(0), pv=tuple(pv), seldepth=len(pv))
 
     @property
-    def draw_worth(self) -> int:
+    def draw_value(self) -> int:
         """What a draw in this game is worth to us, in centipawns; from any thread."""
-        habits, watch = self._habits, self._watch
+        habits, watch = self._profile, self._tracker
         if habits is None or watch is None:
             return 0
-        return habits.draw_worth(_side(watch.board, watch))
+        return habits.draw_value(_side(watch.board, watch))
 
-    def prefer(self, board: chess.Board, entries: list[Entry]) -> list[Entry]:
+    def adjust_weights(self, board: chess.Board, entries: list[Entry]) -> list[Entry]:
         """Return a book's entries with weights by how their moves have ended."""
-        if self._habits is None or (line := self._line(board)) is None:
+        if self._profile is None or (line := self._line(board)) is None:
             return entries
         return [
-            entry._replace(weight=round(entry.weight * _SCALE * line.preference(entry.move.uci())))
+            entry._replace(weight=round(entry.weight * _SCALE * line.weight_factor(entry.move.uci())))
             for entry in entries
         ]
 
-    def around(self, searcher: ChessSearcher, clock: Clock[chess.Move]) -> ChessSearcher:
+    def wrap(self, searcher: ChessSearcher, clock: SearchClock[chess.Move]) -> ChessSearcher:
         """Return the search that goes by the habits of whoever is met; clock: of this search."""
-        if self.aside or self._analyses:
+        if self.off_the_record or self._analysed:
             return searcher
-        if self._habits is None or self._watch is None or not self._habits.games:
+        if self._profile is None or self._tracker is None or not self._profile.games:
             return searcher
-        line = self._line(self._watch.board)
-        acceptance = self._habits.acceptance
-        kind = PausableHabitSearch if isinstance(searcher, Pausable) else HabitSearch
-        return kind(searcher, acceptance, self.draw_worth, line, clock.left)
+        line = self._line(self._tracker.board)
+        acceptance = self._profile.repetition_acceptance
+        kind = PreemptibleOpponentAwareSearch if isinstance(searcher, Pausable) else OpponentAwareSearch
+        return kind(searcher, acceptance, self.draw_value, line, clock.expected_remaining)
 
-    def _line(self, board: chess.Board) -> KnownLine | None:
-        assert self._habits is not None
-        return self._habits.line(_start(board), _side(board, self._watch), _texts(board))
+    def _line(self, board: chess.Board) -> LineStats | None:
+        assert self._profile is not None
+        return self._profile.find_line(_start_fen(board), _side(board, self._tracker), _uci_moves(board))
 
 
-class HabitSource:
+class OpponentAwareBackend:
     """The searchers of another source, which go by habits."""
 
-    def __init__(self, source: Source[chess.Board, chess.Move], memory: OpponentMemory) -> None:
+    def __init__(self, source: SearchBackend[chess.Board, chess.Move], memory: OpponentModel) -> None:
         self._source = source
         self._memory = memory
 
-    def searcher(self, clock: Clock[chess.Move], stop: Latch) -> ChessSearcher:
+    def get_searcher(self, clock: SearchClock[chess.Move], stop: OneShotEvent) -> ChessSearcher:
         """Return who searches now."""
-        return self._memory.around(self._source.searcher(clock, stop), clock)
+        return self._memory.wrap(self._source.get_searcher(clock, stop), clock)
 
-    def give_up(self, thread: threading.Thread) -> str | None:
+    def abandon(self, thread: threading.Thread) -> str | None:
         """Give up what that thread does with the searcher, if a user's code keeps it."""
-        return self._source.give_up(thread)
+        return self._source.abandon(thread)
 
 
-def _texts(board: chess.Board) -> Sequence[str]:
+def _uci_moves(board: chess.Board) -> Sequence[str]:
     return [move.uci() for move in board.move_stack]
 
 
-def _start(board: chess.Board) -> str:
+def _start_fen(board: chess.Board) -> str:
     import chess
 
     root = board.root()
@@ -253,12 +253,12 @@ def _start(board: chess.Board) -> str:
     return "" if fen == chess.STARTING_FEN and not root.chess960 else fen
 
 
-def _side(board: chess.Board, watch: GameWatch | None) -> int:
+def _side(board: chess.Board, watch: GameTracker | None) -> int:
     ours = board.turn if watch is None else watch.side
     return int(board.root().turn != ours)
 
 
-def _legal(board: chess.Board, text: str) -> chess.Move | None:
+def _parse_legal(board: chess.Board, text: str) -> chess.Move | None:
     import chess
 
     move = chess.Move.from_uci(text)

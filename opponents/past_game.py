@@ -7,27 +7,27 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from agent.border.plain_text import plain_name
+from agent.border.plain_text import sanitize_name
 from agent.limits import Mate, Score
 
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 # So many half-moves of a game are kept.
-MOST_PLIES = 240
+MAX_PLIES = 240
 # Scores are kept up to here, in centipawns; a mate counts as much.
-MOST_SCORE = 2000
+MAX_SCORE = 2000
 # Of the numbers in a file: none that was written is greater.
-MOST_NUMBER = 1e15
+MAX_NUMBER = 1e15
 
 CHESS = "chess"
 _MOVE = re.compile(r"([a-h][1-8]){2}[nbrq]?")
-_ANY_MOVE = re.compile(r"[!-~]{1,40}")
+_PRINTABLE_MOVE = re.compile(r"[!-~]{1,40}")
 
 # How it is known how a game ended: by its rules, because somebody told, or by our last score.
-RULES, TOLD, SCORE = "rules", "told", "score"
+RULES, REPORTED, SCORE = "rules", "told", "score"
 
 
 @dataclass(frozen=True, slots=True)
-class PastGame:
+class GameRecord:
     """A game. Numbers by move are in the order of the moves.
 
     start: the FEN where it is not the usual one. side: 0 if we moved first. points: ours, from 0
@@ -62,46 +62,46 @@ class PastGame:
         return asdict(self) | {"moves": " ".join(self.moves)}
 
 
-def called(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return an opponent's name as it is kept."""
-    return plain_name(" ".join(name.split()))[:LONGEST_NAME].strip()
+    return sanitize_name(" ".join(name.split()))[:MAX_NAME_LENGTH].strip()
 
 
-def same(name: str, other: str) -> bool:
+def is_same_name(name: str, other: str) -> bool:
     """Tell whether two names are those of one opponent: case does not count."""
     return name.casefold() == other.casefold()
 
 
 def centipawns(score: Score) -> int:
-    """Return a score as a number from -MOST_SCORE to MOST_SCORE."""
+    """Return a score as a number from -MOST_SCORE to MAX_SCORE."""
     if isinstance(score, Mate):
-        return MOST_SCORE if score.moves > 0 else -MOST_SCORE
-    return min(max(score.value, -MOST_SCORE), MOST_SCORE)
+        return MAX_SCORE if score.moves > 0 else -MAX_SCORE
+    return min(max(score.value, -MAX_SCORE), MAX_SCORE)
 
 
-def from_json(value: object) -> PastGame:
+def from_json(value: object) -> GameRecord:
     """Return the game that an object stands for; ValueError says what is wrong with it."""
     if not isinstance(value, Mapping):
         raise ValueError("it is no game")
     _require(value, "opponent", isinstance(name := value.get("opponent"), str) and name)
     game = value.get("game", CHESS)
     _require(value, "game", isinstance(game, str) and game and game.isprintable())
-    moves, a_move = value.get("moves"), _MOVE if game == CHESS else _ANY_MOVE
-    _require(value, "moves", isinstance(moves, str) and _all(moves.split(), a_move.fullmatch))
-    _require(value, "side", _is_whole(value.get("side")) and value["side"] in (0, 1))
+    moves, a_move = value.get("moves"), _MOVE if game == CHESS else _PRINTABLE_MOVE
+    _require(value, "moves", isinstance(moves, str) and _all_valid(moves.split(), a_move.fullmatch))
+    _require(value, "side", _is_integer(value.get("side")) and value["side"] in (0, 1))
     points: Any = value.get("points")
     _require(value, "points", _is_number(points) and 0 <= points <= 1)
-    _require(value, "known", value.get("known") in (RULES, TOLD, SCORE))
+    _require(value, "known", value.get("known") in (RULES, REPORTED, SCORE))
     _require(value, "start", isinstance(value.get("start", ""), str))
     scores, seconds = value.get("scores", ()), value.get("seconds", ())
-    _require(value, "scores", _all(scores, lambda each: each is None or _is_score(each)))
-    _require(value, "seconds", _all(seconds, _is_number))
+    _require(value, "scores", _all_valid(scores, lambda each: each is None or _is_score(each)))
+    _require(value, "seconds", _all_valid(seconds, _is_number))
     for name in ("lowest", "endgame"):
         _require(value, name, value.get(name) is None or _is_number(value[name]))
     for name in ("accepted", "declined"):
-        _require(value, name, _is_whole(value.get(name, 0)) and value.get(name, 0) >= 0)
-    return PastGame(
-        opponent=called(value["opponent"]),
+        _require(value, name, _is_integer(value.get(name, 0)) and value.get(name, 0) >= 0)
+    return GameRecord(
+        opponent=normalize_name(value["opponent"]),
         moves=tuple(value["moves"].split()),
         side=value["side"],
         points=float(value["points"]),
@@ -124,20 +124,20 @@ def _require(value: Mapping[str, Any], name: str, holds: object) -> None:
         raise ValueError(f"{name} is {str(value.get(name, 'missing'))[:40]!r}")
 
 
-def _is_whole(value: object) -> bool:
+def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_score(value: Any) -> bool:
-    return _is_whole(value) and -MOST_SCORE <= value <= MOST_SCORE
+    return _is_integer(value) and -MAX_SCORE <= value <= MAX_SCORE
 
 
 def _is_number(value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(value) < MOST_NUMBER  # neither infinite nor NaN
+    return is_number and abs(value) < MAX_NUMBER  # neither infinite nor NaN
 
 
-def _all(values: Any, holds: Any) -> bool:
+def _all_valid(values: Any, holds: Any) -> bool:
     return (
-        isinstance(values, list | tuple) and len(values) <= MOST_PLIES and all(map(holds, values))
+        isinstance(values, list | tuple) and len(values) <= MAX_PLIES and all(map(holds, values))
     )

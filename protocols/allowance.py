@@ -9,11 +9,11 @@ from protocols.permissions import LOCAL, Permissions
 
 if TYPE_CHECKING:
     from agent.memory_budget import MemoryBudget
-    from agent.threads.turns import Turns
+    from agent.threads.scheduler import SearchScheduler
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class SessionContext:
     """What one session may do and use; all there is, as it stands here.
 
     permissions: what it may ask for. turns: to search by, shared with other sessions; None to
@@ -21,9 +21,9 @@ class Allowance:
     """
 
     permissions: Permissions = LOCAL
-    turns: Turns | None = None
+    scheduler: SearchScheduler | None = None
     budget: MemoryBudget | None = None
 
 
 # Of whoever has the program to himself.
-ALONE = Allowance()
+STANDALONE = SessionContext()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 class LineSplitter:
     """Puts lines together. One of more bytes than `longest` is dropped, however long it is."""
 
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
+    def __init__(self, max_length: int) -> None:
+        self._max_length = max_length
         self._pending: list[bytes] = []
         self._size = 0
 
@@ -21,7 +21,7 @@ class LineSplitter:
             yield self._line(more)
         last = rest[-1] if rest else first
         self._size += len(last)
-        if self._size <= self._longest:
+        if self._size <= self._max_length:
             self._pending.append(last)
         else:
             self._pending = []
@@ -34,6 +34,6 @@ class LineSplitter:
     def _line(self, more: bytes) -> str | None:
         whole, size = b"".join((*self._pending, more)), self._size + len(more)
         self._pending, self._size = [], 0
-        if size > self._longest:
+        if size > self._max_length:
             return None
         return whole.decode(errors="backslashreplace").rstrip("\r").lstrip("\ufeff")

@@ -24,23 +24,23 @@ class Permissions:
     """
 
     trusted: bool = False
-    offers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     megabytes: int = 16
     threads: int = 1
 
-    def offered(self, option: str) -> Mapping[str, str]:
+    def presets_for(self, option: str) -> Mapping[str, str]:
         """Return the names that are offered for an option, and the values that they stand for."""
         wanted = option.lower()
-        return next((names for key, names in self.offers.items() if key.lower() == wanted), {})
+        return next((names for key, names in self.presets.items() if key.lower() == wanted), {})
 
-    def hide(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Put the names that are offered in place of the values that they stand for.
 
         In place of the paths in them too, as they are written and as they are found.
         """
         values = {
             spelling: name
-            for names in self.offers.values()
+            for names in self.presets.values()
             for name, value in names.items()
             for spelling in _spellings(value)
         }
@@ -65,6 +65,6 @@ _PART = re.compile(r"(?:(?<![^:])[A-Za-z]:(?=[\\/]))?[^:]+")
 LOCAL = Permissions(trusted=True, megabytes=UNBOUNDED, threads=UNBOUNDED)
 
 
-def refusal(what: str) -> str:
+def permission_denied_message(what: str) -> str:
     """Return what is said to strangers who ask for something that only the trusted may have."""
     return f"{what} is not offered here"

@@ -7,17 +7,17 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
-from protocols.session import LineProtocol, Session
+from protocols.session import LineProtocol, StdioSession
 
 # How long the end of the program waits for its threads, in seconds.
-GRACE = 0.7
+SHUTDOWN_TIMEOUT = 0.7
 # How long a thread may run before another gets its turn, in seconds.
 SWITCH_INTERVAL = 0.001
 # How often somebody looks whether the answers are still read while the last are thought about.
-GLANCE = 0.25
+POLL_INTERVAL = 0.25
 
 
-class Served(LineProtocol, Protocol):
+class ThreadedLineProtocol(LineProtocol, Protocol):
     """A protocol with threads of its own."""
 
     def drain(self, timeout: float | None = None) -> bool:
@@ -27,19 +27,19 @@ class Served(LineProtocol, Protocol):
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
 
 
-def serve(make: Callable[[Session], Served]) -> int:
+def serve(make_protocol: Callable[[StdioSession], ThreadedLineProtocol]) -> int:
     """Speak a protocol until its end, the end of input, or a closed output."""
     # The clock's thread must get its turn soon while Python code is searching.
     sys.setswitchinterval(SWITCH_INTERVAL)
-    session = Session.standard()
-    protocol = make(session)
+    session = StdioSession.from_stdio()
+    protocol = make_protocol(session)
     try:
         if session.run(protocol):
-            while session.heard() and not protocol.drain(GLANCE):
+            while session.is_output_open() and not protocol.drain(POLL_INTERVAL):
                 pass
     except KeyboardInterrupt:
         pass
-    if not protocol.close(GRACE):
+    if not protocol.close(SHUTDOWN_TIMEOUT):
         # A thread is in a user's evaluation, a compiler or an import, which cannot be cut short.
         os._exit(0)
     return 0

@@ -11,13 +11,13 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
-from agent.border.files import open_log
-from agent.border.standard_input import take_standard_input
+from agent.border.files import open_append
+from agent.border.standard_input import detach_stdin
 from protocols.lines import LineSplitter
 
 # Longer lines are dropped, so that endless noise cannot fill the memory.
-LONGEST_LINE = 4 << 20
-_CHUNK = 1 << 16
+MAX_LINE_LENGTH = 4 << 20
+_CHUNK_SIZE = 1 << 16
 
 
 class LineProtocol(Protocol):
@@ -30,11 +30,11 @@ class LineProtocol(Protocol):
     def handle_line(self, line: str) -> Iterable[str]:
         """Act on one line and give the lines to answer at once, in order, without line ends."""
 
-    def overlong_line(self) -> Iterable[str]:
+    def handle_overlong_line(self) -> Iterable[str]:
         """Say that a line was too long to be read."""
 
 
-class Voice(Protocol):
+class LineWriter(Protocol):
     """How the protocol of a session says what no line asks for, and where it writes its log."""
 
     def send(self, line: str) -> None:
@@ -44,25 +44,25 @@ class Voice(Protocol):
         """Write all lines to a file from now on; to none if `path` is empty. Raises OSError."""
 
 
-class Session:
+class StdioSession:
     """Reads lines from one file descriptor and writes lines to another."""
 
     def __init__(self, source: int, sink: int) -> None:
-        self._source = source
-        self._sink = sink
-        self._over = threading.Event()
+        self._input_fd = source
+        self._output_fd = sink
+        self._ended = threading.Event()
         self._broken = False
         self._lock = threading.Lock()
         self._log: BinaryIO | None = None
 
     @classmethod
-    def standard(cls) -> "Session":
+    def from_stdio(cls) -> "StdioSession":
         """Take standard input and output over for this session alone.
 
         What other code prints goes to standard error, and child processes find an empty input:
         neither can break the conversation.
         """
-        source, sink = take_standard_input(), _duplicate(1)
+        source, sink = detach_stdin(), _duplicate(1)
         nothing = os.open(os.devnull, os.O_RDWR)
         try:
             os.dup2(2, 1)
@@ -84,17 +84,17 @@ class Session:
         reader = threading.Thread(target=self._read, args=(protocol,), name="reader", daemon=True)
         reader.start()
         try:
-            self._over.wait()
+            self._ended.wait()
         except KeyboardInterrupt:
-            self._over.set()
+            self._ended.set()
             return False
         return True
 
     def end(self) -> None:
         """End the session, whatever is still to be read. From any thread."""
-        self._over.set()
+        self._ended.set()
 
-    def heard(self) -> bool:
+    def is_output_open(self) -> bool:
         """Tell whether somebody still reads the output, as far as the system tells."""
         if self._broken:
             return False
@@ -104,27 +104,27 @@ class Session:
             watch = select.poll()
         except (ImportError, AttributeError):  # as on Windows
             return True
-        watch.register(self._sink, 0)
+        watch.register(self._output_fd, 0)
         return not watch.poll(0)
 
     def send(self, line: str) -> None:
         """Write one line, whole, and flush it. From any thread; never raises."""
         data = memoryview(f"{line}\n".encode(errors="backslashreplace"))
         with self._lock:
-            self._note("<", line)
+            self._log_line("<", line)
             try:
                 while data:
-                    data = data[os.write(self._sink, data) :]
+                    data = data[os.write(self._output_fd, data) :]
             except OSError:
                 self._broken = True
-                self._over.set()
+                self._ended.set()
 
     def log_to(self, path: str) -> None:
         """Write all lines, with the time, to a file from now on; to none if `path` is empty.
 
         Raises OSError, and keeps the old file, if the new one cannot be opened.
         """
-        log = open_log(path) if path else None
+        log = open_append(path) if path else None
         with self._lock:
             if self._log is not None:
                 self._log.close()
@@ -132,23 +132,23 @@ class Session:
 
     def _read(self, protocol: LineProtocol) -> None:
         try:
-            for line in _lines(self._source):
-                if self._over.is_set():
+            for line in _lines(self._input_fd):
+                if self._ended.is_set():
                     return
                 if line is None:
-                    replies = protocol.overlong_line()
+                    replies = protocol.handle_overlong_line()
                 else:
                     with self._lock:
-                        self._note(">", line)
+                        self._log_line(">", line)
                     replies = protocol.handle_line(line)
                 for reply in replies:
                     self.send(reply)
                 if protocol.finished:
                     return
         finally:
-            self._over.set()
+            self._ended.set()
 
-    def _note(self, direction: str, line: str) -> None:
+    def _log_line(self, direction: str, line: str) -> None:
         """Log a line; the lock is held. A log that cannot be written is given up."""
         if self._log is None:
             return
@@ -169,7 +169,7 @@ def _duplicate(descriptor: int) -> int:
 
 def _lines(source: int) -> Iterator[str | None]:
     """Yield the lines of a file descriptor, None for one that is too long."""
-    splitter = LineSplitter(LONGEST_LINE)
+    splitter = LineSplitter(MAX_LINE_LENGTH)
     while chunk := _read_some(source):
         yield from splitter.feed(chunk)
     yield from splitter.end()
@@ -177,6 +177,6 @@ def _lines(source: int) -> Iterator[str | None]:
 
 def _read_some(source: int) -> bytes:
     try:
-        return os.read(source, _CHUNK)
+        return os.read(source, _CHUNK_SIZE)
     except OSError:
         return b""

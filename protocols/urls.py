@@ -2,23 +2,23 @@
 
 from urllib.parse import SplitResult, urlsplit
 
-_NONE = urlsplit("")
+_EMPTY_URL = urlsplit("")
 
 
-def split(text: str) -> SplitResult:
+def split_valid_url(text: str) -> SplitResult:
     """Split an address; one whose host cannot be looked up, or whose port is none, has no parts."""
-    parts = split_any(text)
+    parts = split_url_leniently(text)
     try:
         _ = parts.port  # which is read when it is asked for
         (parts.hostname or "").encode("idna")  # as it is looked up
     except ValueError:
-        return _NONE
+        return _EMPTY_URL
     return parts
 
 
-def split_any(text: str) -> SplitResult:
+def split_url_leniently(text: str) -> SplitResult:
     """Split what a stranger calls an address; one that is none has no parts."""
     try:
         return urlsplit(text)
     except ValueError:
-        return _NONE
+        return _EMPTY_URL

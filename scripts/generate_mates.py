@@ -24,21 +24,21 @@ import numba
 import numpy as np
 
 from agent.chess.moves import ALL, generate
-from agent.chess.position import make
+from agent.chess.position import make_move
 from agent.chess.records import frame_at, position_at
 from agent.chess.rules import KernelBoard
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.compiled.native import U64
 from agent.limits import Limits, Mate
 
 LENGTHS = range(2, 6)
 TABLE_BITS = 22
 # Positions visited before a candidate is given up.
-BUDGET = 30_000_000
+NODE_LIMIT = 30_000_000
 UNKNOWN = -1
 # No more positions of one length with the same pieces.
 SAME_PIECES = 2
-FEW_PIECES = (
+ENDGAME_MATERIAL = (
     *("KQk", "KRk", "KQkr", "KQkb", "KQkn", "KRRk", "KBBk", "KBNk", "KRBk", "KRNk", "KRPk"),
     *("KQPkq", "KRPkr", "KRPkb", "KQNkr", "KRBkn", "KBBkp", "KPPkp", "KQkpp", "KRRkr", "KBPkp"),
     *("KRNkp", "KQBkq", "KNNkp", "KRBPkr", "KQPPkr", "KRPPkrp", "KBNPkpp", "KQRkqp", "KRRPkrr"),
@@ -58,7 +58,7 @@ def _forces(worker: Any, ply: int, move: int, n: int, table: Any) -> int:
     A table entry is the key of a position where the mating side is to move; of its 4 lowest bits
     the upper 3 are a length, and the last tells whether there is a mate in at most that.
     """
-    make(worker, ply, move)
+    make_move(worker, ply, move)
     worker.nodes += 1
     if worker.nodes > worker.node_limit:
         return UNKNOWN
@@ -73,7 +73,7 @@ def _forces(worker: Any, ply: int, move: int, n: int, table: Any) -> int:
         return 0
     after, next_frame = position_at(worker, next_ply), frame_at(worker, next_ply)
     for i in range(count):
-        make(worker, reply_ply, frame.moves[i])
+        make_move(worker, reply_ply, frame.moves[i])
         worker.nodes += 1
         key = after.key >> U64(4) << U64(4)
         place = np.int64(after.key & U64(len(table) - 1))
@@ -111,19 +111,19 @@ class Prover:
         """
         self._game.load(board)
         worker = self._game.worker
-        worker["nodes"], worker["node_limit"] = 0, BUDGET
+        worker["nodes"], worker["node_limit"] = 0, NODE_LIMIT
         moves = self._game.legal_moves()
         for n in range(1, LENGTHS.stop):
             answers = [int(_forces(worker, 0, move, n, self._table)) for move in moves]
             if UNKNOWN in answers:
                 return None
             if 1 in answers:
-                best = [self._game.move(m) for m, a in zip(moves, answers, strict=True) if a == 1]
+                best = [self._game.decode_move(m) for m, a in zip(moves, answers, strict=True) if a == 1]
                 return (n, best) if n in LENGTHS else None
         return None
 
 
-def from_games(chance: random.Random, search: KernelSearch) -> Iterator[chess.Board]:
+def from_games(chance: random.Random, search: AlphaBetaSearch) -> Iterator[chess.Board]:
     """Yield the last positions of games that end in mate, those of the winner's turn."""
     while True:
         board = chess.Board()
@@ -141,16 +141,16 @@ def from_games(chance: random.Random, search: KernelSearch) -> Iterator[chess.Bo
                 yield board.copy(stack=False)
 
 
-def _look(search: KernelSearch, board: chess.Board, nodes: int) -> tuple[chess.Move, Any]:
-    search.arm()
-    *_, last = search.deepen(board, Limits(nodes=nodes))
+def _look(search: AlphaBetaSearch, board: chess.Board, nodes: int) -> tuple[chess.Move, Any]:
+    search.clear_stop()
+    *_, last = search.search(board, Limits(nodes=nodes))
     return last.pv[0], last.score
 
 
 def from_few_pieces(chance: random.Random) -> Iterator[chess.Board]:
     """Yield random legal positions without castling."""
     while True:
-        names = chance.choice(FEW_PIECES)
+        names = chance.choice(ENDGAME_MATERIAL)
         board = chess.Board(None)
         squares = chance.sample(range(64), len(names))
         for square, name in zip(squares, names, strict=True):
@@ -175,7 +175,7 @@ def pieces(board: chess.Board) -> str:
 
 def find(each: int, seed: int, report: Any) -> dict[int, list[str]]:
     """Return EPD lines by the length of their mate."""
-    chance, search, prover = random.Random(seed), KernelSearch(), Prover()
+    chance, search, prover = random.Random(seed), AlphaBetaSearch(), Prover()
     sources = from_games(chance, search), from_few_pieces(chance)
     found: dict[int, list[str]] = {n: [] for n in LENGTHS}
     taken: Counter[tuple[int, int]] = Counter()

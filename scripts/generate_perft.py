@@ -23,14 +23,14 @@ from types import TracebackType
 
 import chess
 
-LONGEST_GAME = 160
+MAX_PLIES = 160
 # Far enough from the draw after fifty moves, and of moves enough to be worth counting.
-LATEST_CLOCK = 40
-FEWEST_MOVES = 2
+MAX_HALFMOVE_CLOCK = 40
+MIN_MOVES = 2
 FIELDS = "# name | Chess960 (0 or 1) | FEN | leaves at depth 1, 2, ...\n"
 
-Source = Callable[[random.Random], Iterator[chess.Board]]
-Test = Callable[[chess.Board], bool]
+PositionSource = Callable[[random.Random], Iterator[chess.Board]]
+PositionTest = Callable[[chess.Board], bool]
 
 
 class Referee:
@@ -95,8 +95,8 @@ def fen(board: chess.Board) -> str:
 
 def _game(board: chess.Board, chance: random.Random) -> Iterator[chess.Board]:
     """Play random moves, often captures; yield the board after each from a random ply on."""
-    first = chance.randrange(4, LONGEST_GAME)
-    for ply in range(2 * LONGEST_GAME):
+    first = chance.randrange(4, MAX_PLIES)
+    for ply in range(2 * MAX_PLIES):
         moves = sorted(board.legal_moves, key=chess.Move.uci)
         if not moves:
             break
@@ -325,7 +325,7 @@ def anything(board: chess.Board) -> bool:
     return True
 
 
-KINDS: tuple[tuple[str, int, Source, Test], ...] = (
+CATEGORIES: tuple[tuple[str, int, PositionSource, PositionTest], ...] = (
     ("castling both ways", 6, game, castles_both_ways),
     ("castling", 6, game, castles),
     ("castling through an attack", 6, game, castling_attacked),
@@ -359,7 +359,7 @@ KINDS: tuple[tuple[str, int, Source, Test], ...] = (
 def positions(seed: int) -> Iterator[tuple[str, chess.Board]]:
     """Yield names and positions: of each kind as many as are wanted."""
     seen = set()
-    for kind, wanted, source, test in KINDS:
+    for kind, wanted, source, test in CATEGORIES:
         chance = random.Random(f"{seed} {kind}")
         found = 0
         while found < wanted:
@@ -374,8 +374,8 @@ def positions(seed: int) -> Iterator[tuple[str, chess.Board]]:
 def _is_counted(board: chess.Board) -> bool:
     return (
         board.is_valid()
-        and board.halfmove_clock <= LATEST_CLOCK
-        and board.legal_moves.count() >= FEWEST_MOVES
+        and board.halfmove_clock <= MAX_HALFMOVE_CLOCK
+        and board.legal_moves.count() >= MIN_MOVES
     )
 
 

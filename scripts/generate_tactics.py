@@ -24,22 +24,22 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from agent.games.go import COLUMNS
-from agent.games.stones import BLACK, WHITE, Stones, members, shape
+from agent.games.stones import BLACK, WHITE, Stones, iter_bits, shape
 
 # A search of more nodes is given up, and its position left out.
-BUDGET = 60_000
-LONGEST_READING = 60
+NODE_LIMIT = 60_000
+MAX_READING_PLIES = 60
 X, O = 0, 1  # noqa: E741 - the signs of diagrams
 
 Point = tuple[int, int]  # column and row, from 0 at the upper left
 Grid = dict[Point, str]  # "X" or "O"; a point that is not there is empty
 
 
-class TooLongError(Exception):
+class NodeLimitError(Exception):
     """A search has more nodes than it may."""
 
 
-def around(point: Point, size: int) -> Iterator[Point]:
+def adjacent_points(point: Point, size: int) -> Iterator[Point]:
     """Yield the points beside a point."""
     for column, row in ((0, 1), (1, 0), (-1, 0), (0, -1)):
         beside = point[0] + column, point[1] + row
@@ -47,7 +47,7 @@ def around(point: Point, size: int) -> Iterator[Point]:
             yield beside
 
 
-def near(point: Point, size: int) -> Iterator[Point]:
+def neighbourhood(point: Point, size: int) -> Iterator[Point]:
     """Yield the points beside and across a point."""
     for step in product((-1, 0, 1), repeat=2):
         other = point[0] + step[0], point[1] + step[1]
@@ -79,7 +79,7 @@ class Fight:
         # The points beside safe stones of X and of O.
         self.safe = [0, 0]
         for point, number in place.items():
-            for other in around(point, size):
+            for other in adjacent_points(point, size):
                 if other in place:
                     self.beside[number] |= 1 << place[other]
                 else:
@@ -110,7 +110,7 @@ class Fight:
     def border(self, chain: int) -> int:
         """Return a set with the points beside it."""
         found = chain
-        for number in members(chain):
+        for number in iter_bits(chain):
             found |= self.beside[number]
         return found
 
@@ -118,18 +118,18 @@ class Fight:
         """Return both sets of stones after a move; None for suicide."""
         bit = 1 << number
         own, other = sets[player] | bit, sets[1 - player]
-        for beside in members(self.beside[number] & other):
+        for beside in iter_bits(self.beside[number] & other):
             chain = self.grown(1 << beside, other)
-            if other >> beside & 1 and self._breathless(chain, own | other, 1 - player):
+            if other >> beside & 1 and self._has_no_liberties(chain, own | other, 1 - player):
                 other &= ~chain
-        if self._breathless(self.grown(bit, own), own | other, player):
+        if self._has_no_liberties(self.grown(bit, own), own | other, player):
             return None
         return (own, other) if player == X else (other, own)
 
-    def _breathless(self, chain: int, stones: int, player: int) -> bool:
+    def _has_no_liberties(self, chain: int, stones: int, player: int) -> bool:
         return not (self.border(chain) & ~stones or chain & self.safe[player])
 
-    def worth(self, sets: tuple[int, int]) -> float:
+    def final_score(self, sets: tuple[int, int]) -> float:
         """Return what an end is worth to X."""
         if any(self.crucial):
             for player in (X, O):
@@ -147,7 +147,7 @@ class Fight:
             free &= ~empty
         return area[X] - area[O]
 
-    def over(self, sets: tuple[int, int]) -> bool:
+    def is_over(self, sets: tuple[int, int]) -> bool:
         """Tell whether crucial stones have been captured."""
         return any(self.crucial[player] & ~sets[player] for player in (X, O))
 
@@ -169,19 +169,19 @@ class Fight:
 
         What depends on the way to a position is not kept for another way.
         """
-        if self.over(sets):
-            return self.worth(sets) > self._threshold, False
+        if self.is_over(sets):
+            return self.final_score(sets) > self._threshold, False
         key = (*sets, player, passed)
         if key in self._known:
             return self._known[key], False
         self._nodes += 1
         if self._nodes > self._budget:
-            raise TooLongError
+            raise NodeLimitError
         goal, repeated = player == X, False
         for after in self._followers(sets, player):
             if after is None:
                 if passed:
-                    found = self.worth(sets) > self._threshold
+                    found = self.final_score(sets) > self._threshold
                     by_way = False
                 else:
                     found, by_way = self._search(sets, 1 - player, 1, path)
@@ -203,11 +203,11 @@ class Fight:
 
     def _followers(self, sets: tuple[int, int], player: int) -> Iterator[tuple[int, int] | None]:
         """Yield what moves lead to, None for a pass: first whatever is likely to be enough."""
-        ahead = (self.worth(sets) > self._threshold) == (player == X)
+        ahead = (self.final_score(sets) > self._threshold) == (player == X)
         if ahead:
             yield None
         later = []
-        for number in members(self.all & ~(sets[X] | sets[O])):
+        for number in iter_bits(self.all & ~(sets[X] | sets[O])):
             after = self.play(sets, player, number)
             if after is None:
                 continue
@@ -232,7 +232,7 @@ class Fight:
 
     def legal(self) -> Iterator[tuple[Point, tuple[int, int]]]:
         """Yield X's moves at the start, and what they lead to."""
-        for number in members(self.all & ~(self.start[X] | self.start[O])):
+        for number in iter_bits(self.all & ~(self.start[X] | self.start[O])):
             after = self.play(self.start, X, number)
             if after is not None:
                 yield self.cells[number], after
@@ -300,7 +300,7 @@ def safe_stones(size: int, area: set[Point], sign: str) -> Grid:
     """Return the stones that make an area safe: each chain has two eyes at least, or none is."""
     eyes: set[Point] = set()
     for point in sorted(area, key=lambda each: (each[1], each[0])):
-        if all(other in area and other not in eyes for other in near(point, size)):
+        if all(other in area and other not in eyes for other in neighbourhood(point, size)):
             eyes.add(point)
     stones = area - eyes
     left = set(stones)
@@ -308,8 +308,8 @@ def safe_stones(size: int, area: set[Point], sign: str) -> Grid:
         chain, edge = set(), {min(left)}
         while edge:
             chain |= edge
-            edge = {o for p in edge for o in around(p, size) if o in stones} - chain
-        own = [eye for eye in eyes if all(o in chain for o in around(eye, size))]
+            edge = {o for p in edge for o in adjacent_points(p, size) if o in stones} - chain
+        own = [eye for eye in eyes if all(o in chain for o in adjacent_points(eye, size))]
         if len(own) < 2:
             raise ValueError("an area without two eyes")
         left -= chain
@@ -340,7 +340,7 @@ def proved(
     owner: Callable[[Point], str],
     crucial: tuple[set[Point], set[Point]] = (set(), set()),
     least: int = 4,
-    budget: int = BUDGET,
+    budget: int = NODE_LIMIT,
     share: float = 0.5,
 ) -> Tactic | None:
     """Return the fight with X to move as a test; None if there is nothing to find, or too much.
@@ -355,9 +355,9 @@ def proved(
     fight = Fight(size, grid, points, crucial, budget)
     moves = list(fight.legal())
     if any(
-        fight._breathless(fight.grown(1 << n, s), sum(fight.start), p)
+        fight._has_no_liberties(fight.grown(1 << n, s), sum(fight.start), p)
         for p, s in enumerate(fight.start)
-        for n in members(s)
+        for n in iter_bits(s)
     ):
         return None
     if len(moves) < 2:
@@ -365,7 +365,7 @@ def proved(
     try:
         passing = fight.value(fight.start, O)
         worths = {point: fight.value(after, O) for point, after in moves}
-    except TooLongError:
+    except NodeLimitError:
         return None
     best = max(worths.values())
     if best > passing:
@@ -425,7 +425,7 @@ def eye_spaces(chance: random.Random) -> Iterator[tuple[str, set[Point], set[Poi
             shapes, (("corner", (0, 0)), ("edge", (3, 0)), ("centre", (3, 2)))
         ):
             eyes = {(c + offset[0], r + offset[1]) for c, r in space}
-            ring = {o for p in eyes for o in near(p, 9)} - eyes
+            ring = {o for p in eyes for o in neighbourhood(p, 9)} - eyes
             yield f"{number} points, {where}", eyes, ring, dict.fromkeys(ring, "O")
 
 
@@ -450,12 +450,12 @@ def nakade(chance: random.Random) -> Iterator[Tactic | None]:
         yield proved(f"nakade: live, {name}", 9, swapped(stones), points, above(7), crucial[::-1])
 
 
-def eyes_(chance: random.Random) -> Iterator[Tactic | None]:
+def eye_positions(chance: random.Random) -> Iterator[Tactic | None]:
     """Yield groups with two eyes, of which none may be filled, and some that need the second."""
     spots = [(0, 0), (2, 0), (4, 0), (1, 1), (3, 1), (3, 2), (5, 2), (1, 3), (0, 2)]
     for pair in combinations(spots, 2):
         eyes = set(pair)
-        ring = {o for p in eyes for o in near(p, 9)} - eyes
+        ring = {o for p in eyes for o in neighbourhood(p, 9)} - eyes
         stones = dict.fromkeys(ring, "X")
         if max(r for _, r in ring) > 6 or not _connected(ring):
             continue
@@ -464,7 +464,7 @@ def eyes_(chance: random.Random) -> Iterator[Tactic | None]:
         spot = chance.choice(((0, 0), (2, 0), (0, 2), (3, 2)))
         wide, high = chance.choice(((3, 2), (4, 2), (3, 3), (2, 3)))
         inner = {(spot[0] + c, spot[1] + r) for c in range(wide) for r in range(high)}
-        ring = {o for p in inner for o in near(p, 9)} - inner
+        ring = {o for p in inner for o in neighbourhood(p, 9)} - inner
         if max(r for _, r in ring) > 6:
             continue
         killing = number % 2 == 1
@@ -485,7 +485,7 @@ def _connected(points: set[Point]) -> bool:
     found, edge = set(), {min(points)}
     while edge:
         found |= edge
-        edge = {o for p in edge for o in around(p, 99) if o in points} - found
+        edge = {o for p in edge for o in adjacent_points(p, 99) if o in points} - found
     return found == points
 
 
@@ -512,7 +512,7 @@ def races(chance: random.Random) -> Iterator[Tactic | None]:
         )  # fmt: skip
 
 
-def scuffles(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
+def random_fights(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
     """Yield fights made at random, in a corner, at an edge or in the centre, by their answer."""
     while True:
         wide, high = chance.choice(((3, 3), (4, 3), (3, 4), (4, 2), (5, 2)))
@@ -523,30 +523,30 @@ def scuffles(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
         fought = {p: sign for p in points if (sign := chance.choice("XXXOOO...")) != "."}
         if not 2 <= len(points) - len(fought) <= 5:
             continue
-        found = _of_kind(wanted, fought, points, owner)
+        found = _fight_of_type(wanted, fought, points, owner)
         if found:
             yield found
 
 
-def pens(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
+def enclosed_groups(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
     """Yield O's groups around an eye space with stones and gaps, made at random, by the answer."""
     while True:
         left, top = chance.choice(((0, 0), (2, 0), (0, 2), (3, 2)))
         wide, high = chance.choice(((3, 2), (4, 2), (3, 3), (2, 3), (5, 2)))
         inner = set(product(range(left, left + wide), range(top, top + high)))
-        ring = {o for p in inner for o in near(p, 9)} - inner
+        ring = {o for p in inner for o in neighbourhood(p, 9)} - inner
         gaps = {p: chance.choice("X.") for p in chance.sample(sorted(ring), 2)}
         group = ring - gaps.keys()
         if max(r for _, r in ring) > 6 or not _connected(group):
             continue
         signs = {p: chance.choice("OOX..") for p in sorted(inner)} | gaps
         fought = dict.fromkeys(group, "O") | {p: s for p, s in signs.items() if s != "."}
-        found = _of_kind(wanted, fought, inner | ring, below(7), (set(), group))
+        found = _fight_of_type(wanted, fought, inner | ring, below(7), (set(), group))
         if found:
             yield found
 
 
-def _of_kind(
+def _fight_of_type(
     wanted: str,
     fought: Grid,
     points: set[Point],
@@ -556,22 +556,22 @@ def _of_kind(
     """Return a fight whose answer is of a kind; what cannot be is found out without a search."""
     try:
         grid = board(9, fought, points, owner)
-        hints = [kind_of(Tactic("", 9, grid, "X", (point,), 0)) for point in points - fought.keys()]
+        hints = [tactic_type(Tactic("", 9, grid, "X", (point,), 0)) for point in points - fought.keys()]
     except (IndexError, ValueError):  # stones without liberties
         return None
     if wanted not in hints:
         return None
-    found = proved(wanted, 9, fought, points, owner, crucial, least=6, budget=BUDGET // 10)
-    return found if found and not found.wrong and kind_of(found) == wanted else None
+    found = proved(wanted, 9, fought, points, owner, crucial, least=6, budget=NODE_LIMIT // 10)
+    return found if found and not found.wrong and tactic_type(found) == wanted else None
 
 
-def kind_of(tactic: Tactic) -> str:
+def tactic_type(tactic: Tactic) -> str:
     """Return what the one answer of X, who is Black, is called; "" if it has no name."""
     if len(tactic.answers) != 1:
         return ""
     stones = position(tactic)
     move = vertex(tactic.size, tactic.answers[0])
-    if stones.suicide(move, BLACK):
+    if stones.is_suicide(move, BLACK):
         return ""
     taken = stones.captured_by(move, BLACK).bit_count()
     after = stones.copy()
@@ -584,17 +584,17 @@ def kind_of(tactic: Tactic) -> str:
         return "capture"
     if free.bit_count() == 1:
         place = free.bit_length() - 1
-        if after.suicide(place, WHITE):
+        if after.is_suicide(place, WHITE):
             return ""
         after.put(place, WHITE)
-        if after.board[move] == 0 and not after.suicide(move, BLACK):
+        if after.board[move] == 0 and not after.is_suicide(move, BLACK):
             again = after.captured_by(move, BLACK).bit_count()
             return "snapback" if again >= 2 else "throw-in"
         return ""
     for beside in after.shape.neighbours[move]:
         if after.board[beside] == WHITE and after.liberties[after.head[beside]].bit_count() == 1:
             place = after.liberties[after.head[beside]].bit_length() - 1
-            if after.suicide(place, WHITE):
+            if after.is_suicide(place, WHITE):
                 return "connect and die"
             run = after.copy()
             run.put(place, WHITE)
@@ -625,7 +625,7 @@ def vertex(size: int, point: Point) -> int:
 def retaken(tactic: Tactic) -> Tactic:
     """Return a ko after it was taken: it must not be taken back at once."""
     move = tactic.answers[0]
-    (ban,) = (p for p in around(move, tactic.size) if _is_taken(tactic, p))
+    (ban,) = (p for p in adjacent_points(move, tactic.size) if _is_taken(tactic, p))
     return Tactic(
         "ko: not to be taken back", tactic.size, tactic.grid, "O", (ban,), tactic.komi,
         wrong=True, prelude=(("X", move),),
@@ -641,7 +641,7 @@ def _is_taken(tactic: Tactic, point: Point) -> bool:
 # Open boards: "a" is the first stone of the chain in question, an O.
 
 
-def captures(stones: Stones, target: int, mover: int, plies: int = LONGEST_READING) -> bool:
+def captures(stones: Stones, target: int, mover: int, plies: int = MAX_READING_PLIES) -> bool:
     """Tell whether Black, if he is to move or White, captures a chain of White's by ataris."""
     chain = stones.head[target]
     free = stones.liberties[chain]
@@ -652,14 +652,14 @@ def captures(stones: Stones, target: int, mover: int, plies: int = LONGEST_READI
         if count == 1:
             place = free.bit_length() - 1
             return place != stones.ko
-        for move in members(free):
-            if not stones.suicide(move, BLACK):
+        for move in iter_bits(free):
+            if not stones.is_suicide(move, BLACK):
                 after = stones.copy()
                 after.put(move, BLACK)
                 if captures(after, target, WHITE, plies - 1):
                     return True
         return False
-    moves = set(members(free))
+    moves = set(iter_bits(free))
     for stone in stones.chains[chain]:
         for beside in stones.shape.neighbours[stone]:
             if stones.board[beside] == BLACK:
@@ -667,7 +667,7 @@ def captures(stones: Stones, target: int, mover: int, plies: int = LONGEST_READI
                 if last.bit_count() == 1:
                     moves.add(last.bit_length() - 1)
     for move in moves:
-        if move != stones.ko and not stones.suicide(move, WHITE):
+        if move != stones.ko and not stones.is_suicide(move, WHITE):
             after = stones.copy()
             after.put(move, WHITE)
             if not captures(after, target, BLACK, plies - 1):
@@ -687,20 +687,20 @@ def nets(stones: Stones, target: int, mover: int, plies: int) -> bool:
         return False
     empty = stones.sets[0]
     if mover == BLACK:
-        for move in members(free | stones.shape.around(free) & empty):
-            if not stones.suicide(move, BLACK):
+        for move in iter_bits(free | stones.shape.adjacent(free) & empty):
+            if not stones.is_suicide(move, BLACK):
                 after = stones.copy()
                 after.put(move, BLACK)
                 if nets(after, target, WHITE, plies - 1):
                     return True
         return False
-    moves = free | stones.shape.around(free) & empty
-    for black in members(stones.sets[BLACK]):
+    moves = free | stones.shape.adjacent(free) & empty
+    for black in iter_bits(stones.sets[BLACK]):
         last = stones.liberties[stones.head[black]]
         if last.bit_count() == 1:
             moves |= last
-    for move in members(moves):
-        if move != stones.ko and not stones.suicide(move, WHITE):
+    for move in iter_bits(moves):
+        if move != stones.ko and not stones.is_suicide(move, WHITE):
             after = stones.copy()
             after.put(move, WHITE)
             if not nets(after, target, BLACK, plies - 1):
@@ -755,7 +755,7 @@ def ladders(
 def _expect(tactic: Tactic, target: Point, attacks: set[Point]) -> None:
     """Raise ValueError if other moves than these begin a ladder that works."""
     stones, chain = position(tactic), vertex(tactic.size, target)
-    for point in around(target, tactic.size):
+    for point in adjacent_points(target, tactic.size):
         move = vertex(tactic.size, point)
         if stones.board[move] == 0:
             after = stones.copy()
@@ -764,7 +764,7 @@ def _expect(tactic: Tactic, target: Point, attacks: set[Point]) -> None:
                 raise ValueError(f"{tactic.name}: {point}")
 
 
-def nets_() -> Iterator[Tactic]:
+def open_nets() -> Iterator[Tactic]:
     """Yield nets: the ladder is broken, but moves from farther away capture."""
     for rows in (
         "OOX....../OOXX...../OOO....../XX.......",
@@ -774,8 +774,8 @@ def nets_() -> Iterator[Tactic]:
             grid, target = stones_of(rows) | more, vertex(9, (2, 2))
             bare = Tactic("net", 9, grid, "X", (), 3.5)
             stones = position(bare)
-            close = {p for one in around((2, 2), 9) for p in (one, *near(one, 9))}
-            close |= {p for one in set(close) for p in around(one, 9)}
+            close = {p for one in adjacent_points((2, 2), 9) for p in (one, *neighbourhood(one, 9))}
+            close |= {p for one in set(close) for p in adjacent_points(one, 9)}
             answers = []
             for point in sorted(close - grid.keys()):
                 after = stones.copy()
@@ -800,10 +800,10 @@ def open_boards() -> dict[str, list[tuple[Tactic, int]]]:
         ladders(19, SMALL, (2, 2), (15.5, 33.5, 0.5)),
     ):
         found += [(each, 4) for each in others.values()]
-    return {"ladders": found, "nets": [(each, 5) for each in nets_()]}
+    return {"ladders": found, "nets": [(each, 5) for each in open_nets()]}
 
 
-def some(number: int, tactics: Iterable[Tactic | None], seen: set[str]) -> list[Tactic]:
+def first_unseen(number: int, tactics: Iterable[Tactic | None], seen: set[str]) -> list[Tactic]:
     """Return the first so many that are there and not as another."""
     found = []
     for each in tactics:
@@ -823,22 +823,22 @@ def closed_boards(seed: int, report: Callable[[str], None]) -> dict[str, list[tu
     seen: set[str] = set()
     chance = random.Random(seed)
     found: dict[str, list[Tactic]] = {}
-    spaces = some(200, nakade(chance), seen)
+    spaces = first_unseen(200, nakade(chance), seen)
     found["nakade"] = [each for each in spaces if not each.wrong]
     report("nakade")
-    groups = some(120, eyes_(chance), seen)
+    groups = first_unseen(120, eye_positions(chance), seen)
     needed = [each for each in groups if not each.wrong]
     found["eyes"] = needed + [each for each in groups if each.wrong][:16]
     found["eyes"] += [each for each in spaces if each.wrong][:8]
     report("eyes")
-    fought = some(100, races(chance), seen)
+    fought = first_unseen(100, races(chance), seen)
     found["races"] = [each for each in fought if not each.wrong]
-    found["seki"] = [each for each in fought if each.wrong] + some(12, shared_(chance), seen)
+    found["seki"] = [each for each in fought if each.wrong] + first_unseen(12, seki_positions(chance), seen)
     report("races")
-    for name, number in SCUFFLES.items():
+    for name, number in RANDOM_FIGHT_COUNTS.items():
         kind = random.Random(f"{seed} {name}")
-        fights = pens if name in ("ko", "throw-in") else scuffles
-        found[f"{name}s"] = some(number, fights(kind, name), seen)
+        fights = enclosed_groups if name in ("ko", "throw-in") else random_fights
+        found[f"{name}s"] = first_unseen(number, fights(kind, name), seen)
         report(name)
     forms = {"races": 2, "seki": 2, "snapbacks": 2}
     wanted = {name: [(t, forms.get(name, 1)) for t in tactics] for name, tactics in found.items()}
@@ -847,19 +847,19 @@ def closed_boards(seed: int, report: Callable[[str], None]) -> dict[str, list[tu
 
 
 # Fights made at random, by the kind of their answer.
-SCUFFLES = {
+RANDOM_FIGHT_COUNTS = {
     "capture": 14, "escape": 8, "connect and die": 14, "ko": 10, "snapback": 8, "throw-in": 14,
 }  # fmt: skip
 
 
-def shared_(chance: random.Random) -> Iterator[Tactic | None]:
+def seki_positions(chance: random.Random) -> Iterator[Tactic | None]:
     """Yield groups with stones of the other in their eye space, which nobody should touch."""
     for _ in range(4000):
         number = chance.choice((4, 5, 6))
         space = sorted(chance.choice(sorted(map(sorted, polyominoes(number)))))
         offset = chance.choice(((0, 0), (3, 0), (3, 2)))
         inner = {(c + offset[0], r + offset[1]) for c, r in space}
-        ring = {o for p in inner for o in near(p, 9)} - inner
+        ring = {o for p in inner for o in neighbourhood(p, 9)} - inner
         if max(r for _, r in ring) > 6:
             continue
         inside = chance.sample(sorted(inner), number - chance.choice((2, 3)))

@@ -18,7 +18,7 @@ from pathlib import Path
 import chess
 
 from agent.chess.bench import POSITIONS
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.limits import Limits
 from tournament import openings
 from tournament.settings import OpeningSettings
@@ -30,12 +30,12 @@ RANDOM_MOVES = 0.15
 # Of one game, and of one number of pieces.
 PER_GAME = 4
 PER_PIECES = 8
-FEW_PIECES = (
+ENDGAME_MATERIAL = (
     *("KQk", "KRk", "KPk", "KBBk", "KBNk", "KQkq", "KQkr", "KRkr", "KRkb", "KRkn", "KPkp", "KNNkp"),
     *("KBkp", "KNkp", "KRPkr", "KBPkb", "KQPkq", "KPPkp", "KRBkr", "KNPkn", "KBPkn", "KPPPkppp"),
     *("KRPPkrp", "KBPPkbp", "KNPPkbp", "KQRkqr", "KRBPkrnp", "KQPPkqpp", "KQkrr", "KQkppp"),
 )
-ODD = (
+UNUSUAL_POSITIONS = (
     "4k3/8/8/8/8/8/8/QQQQKQQQ w - - 0 1",
     "qqqqkqqq/8/8/8/8/8/8/4K3 w - - 0 1",
     "4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNR w KQ - 0 1",
@@ -53,8 +53,8 @@ ODD = (
 
 def from_games(chance: random.Random) -> Iterator[chess.Board]:
     """Yield positions of games that are played quickly, and in part at random."""
-    starts = openings.load(OpeningSettings())
-    search = KernelSearch(megabytes=1)
+    starts = openings.load_openings(OpeningSettings())
+    search = AlphaBetaSearch(megabytes=1)
     for _ in range(GAMES):
         board = chess.Board(chance.choice(starts).fen)
         search.new_game()
@@ -63,15 +63,15 @@ def from_games(chance: random.Random) -> Iterator[chess.Board]:
             if chance.random() < RANDOM_MOVES:
                 move = chance.choice(sorted(board.legal_moves, key=chess.Move.uci))
             else:
-                search.arm()
-                *_, last = search.deepen(board, Limits(nodes=NODES))
+                search.clear_stop()
+                *_, last = search.search(board, Limits(nodes=NODES))
                 move = last.pv[0]
             board.push(move)
             path.append(board.copy(stack=False))
         yield from chance.sample(path, min(PER_GAME, len(path)))
 
 
-def of_pieces(letters: str, chance: random.Random) -> chess.Board:
+def random_placement(letters: str, chance: random.Random) -> chess.Board:
     """Return a legal position of these pieces, capitals White's, placed at random."""
     while True:
         board = chess.Board(None)
@@ -87,10 +87,10 @@ def candidates(chance: random.Random) -> Iterator[chess.Board]:
     perft = (ROOT / "tests" / "data" / "perft.txt").read_text().splitlines()
     fields = [line.split("|") for line in perft if not line.startswith("#")]
     usual = [fen.strip() for _, chess960, fen, *_ in fields if not int(chess960)]
-    for fen in (*POSITIONS, *usual, *ODD):
+    for fen in (*POSITIONS, *usual, *UNUSUAL_POSITIONS):
         yield chess.Board(fen)
-    for letters in (*FEW_PIECES, *map(str.swapcase, FEW_PIECES)):
-        yield of_pieces(letters, chance)
+    for letters in (*ENDGAME_MATERIAL, *map(str.swapcase, ENDGAME_MATERIAL)):
+        yield random_placement(letters, chance)
     counts: Counter[int] = Counter()
     for board in from_games(chance):
         pieces = chess.popcount(board.occupied)

@@ -177,7 +177,7 @@ def endgame_folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPat
 
     They are built once for all workers, and kept until any source that they depend on changes.
     """
-    from openings.tables import Build, open_tables, plan
+    from openings.tables import TableBuilder, open_tables, build_order
 
     cache = getattr(pytestconfig, "cache", None)
     if cache is None:  # by -p no:cacheprovider
@@ -190,7 +190,7 @@ def endgame_folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPat
         for other in older:
             shutil.rmtree(other, ignore_errors=True)
         open_tables(folder)
-        list(Build(plan(["KQKR", "KBBK"]), folder, threads=1).run())  # keeps those that are whole
+        list(TableBuilder(build_order(["KQKR", "KBBK"]), folder, threads=1).run())  # keeps those that are whole
     return folder
 
 
@@ -209,11 +209,11 @@ def _digest_of_tables() -> str:
 @contextlib.contextmanager
 def _turn(folder: Path) -> Iterator[None]:
     """Wait until no other worker has the folder."""
-    from agent.border.locking import lock
+    from agent.border.locking import lock_path
 
     while True:
         try:
-            with lock(str(folder / "turn")):
+            with lock_path(str(folder / "turn")):
                 yield
                 return
         except BlockingIOError:

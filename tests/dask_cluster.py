@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from protocols.cluster.errors import ClusterError
-from protocols.cluster.tasks import ClusterAddress, TaskCluster
+from protocols.cluster.tasks import ClusterAddress, ClusterClient
 
 _QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 _OPTIONS = ["--no-dashboard"]
@@ -52,7 +52,7 @@ class Dask:
         """As `wait`, within a loop."""
         for _ in range(600):
             try:
-                cluster = await TaskCluster.connect(ClusterAddress(self.address))
+                cluster = await ClusterClient.connect(ClusterAddress(self.address))
             except ClusterError:
                 await asyncio.sleep(0.1)
                 continue

@@ -14,7 +14,7 @@ from unittest import mock
 
 from kempelen import cli
 from protocols import pipes
-from protocols.session import Session
+from protocols.session import StdioSession
 
 
 def run(*arguments: object, text: str | None = None) -> CompletedProcess[str]:
@@ -45,10 +45,10 @@ def _session_of(text: str) -> Iterator[io.BufferedRandom]:
         heard.write(text.encode())
         heard.seek(0)
         interval = sys.getswitchinterval()
-        session = Session(heard.fileno(), said.fileno())
+        session = StdioSession(heard.fileno(), said.fileno())
         with (
-            mock.patch.object(Session, "standard", return_value=session),
-            mock.patch.object(pipes, "GRACE", 60.0),  # to give up would end the tests' process
+            mock.patch.object(StdioSession, "from_stdio", return_value=session),
+            mock.patch.object(pipes, "SHUTDOWN_TIMEOUT", 60.0),  # to give up would end the tests' process
             mock.patch.object(os, "_exit", _give_up),
         ):
             try:

@@ -68,7 +68,7 @@ def compiled_when_called(signature: Any) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        compiled = functools.cache(lambda: kernel.entry(signature)(function))
+        compiled = functools.cache(lambda: kernel.entry_point(signature)(function))
 
         @functools.wraps(function)
         def call(*arguments: Any) -> Any:

@@ -21,13 +21,13 @@ import chess.engine
 import pytest
 import yaml
 
-from agent.experience.lesson import Lesson
-from agent.experience.store import ExperienceFile
+from agent.experience.lesson import LearnedMove
+from agent.experience.store import LearnedMoveDatabase
 from benchmarks.random_network import random_network
 from kempelen.cli import main
 from kempelen.tournament import settings_from
 from openings.tables import open_tables
-from protocols.uci.values import SetOption, parse_set_option
+from protocols.uci.values import SetOptionCommand, parse_set_option
 from tests import external
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
 from tournament import runner
@@ -511,9 +511,9 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "".join(game.format(r) + f"1. e4 e5 2. Nf3 Nc6 {r}\n\n" for r in results)
     )
     random_network(32).write(folder / "mine.nnue")
-    lesson = Lesson("chess engine", "start", "e2e4", "after", "e7e5", 30, -90, 8)
+    lesson = LearnedMove("chess engine", "start", "e2e4", "after", "e7e5", 30, -90, 8)
     for name in ("one.db", "two.db"):
-        ExperienceFile(folder / name).add([lesson])
+        LearnedMoveDatabase(folder / name).add([lesson])
     open_tables()  # into the user's data
     built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
     assert main(built) == 0
@@ -621,10 +621,10 @@ async def test_tournament_is_run_from_python(tmp_path: Path) -> None:
     text = f"time: {{nodes: 5}}\nadjudication: {{maxmoves: 2}}\nengines: [{engine}, {engine}]\n"
     file.write_text(text)
     events: list[object] = []
-    await runner.play(settings_from(str(file)), boards=2, listeners=[events.append])
+    await runner.play_tournament(settings_from(str(file)), boards=2, listeners=[events.append])
     assert events
 
 
 @pytest.mark.parametrize("line", [each for each in QUOTED if each.startswith("setoption")])
 def test_setoption_lines_in_the_docs_are_parsed(line: str) -> None:
-    assert parse_set_option(line.removeprefix("setoption")) == SetOption("Search", "mcts")
+    assert parse_set_option(line.removeprefix("setoption")) == SetOptionCommand("Search", "mcts")

@@ -9,7 +9,7 @@ import chess.syzygy
 from agent.limits import Cp, Mate, Score
 from tournament.settings import Adjudication, DrawRule, ResignRule
 from tournament.values import SettingsError
-from tournament.verdicts import WHITE, Termination, Verdict, draw, win
+from tournament.verdicts import WHITE, Termination, GameResult, draw, win
 
 # A mate is worth more than any centipawns that a rule could ask for.
 MATE_CENTIPAWNS = 100_000
@@ -31,7 +31,7 @@ class Adjudicator:
     def __init__(self, settings: Adjudication) -> None:
         self._settings = settings
         self._tables: chess.syzygy.Tablebase | None = None
-        self._pieces = 0
+        self._max_table_pieces = 0
         rules = (settings.draw, settings.resign)
         self._window = 2 * max((rule.movecount for rule in rules if rule), default=1)
         if settings.tables is not None:
@@ -42,9 +42,9 @@ class Adjudicator:
         if self._tables is not None:
             self._tables.close()
 
-    def judge(
+    def adjudicate(
         self, board: chess.Board, scores: Sequence[Score | None], *, first: int
-    ) -> Verdict | None:
+    ) -> GameResult | None:
         """Return the ending that a rule gives to the position after the last move, or None.
 
         scores: what the movers said of their moves, each from its own side, since the players
@@ -54,15 +54,15 @@ class Adjudicator:
         last = (first + len(scores) - 1) % 2
         values = [centipawns(score) for score in scores[-self._window :]]
         return (
-            (settings.resign and self._resigned(settings.resign, values, last))
-            or (settings.draw and self._drawn(settings.draw, values, board))
-            or self._by_tables(board)
-            or self.too_long(board.fullmove_number)
+            (settings.resign and self._apply_resign_rule(settings.resign, values, last))
+            or (settings.draw and self._apply_draw_rule(settings.draw, values, board))
+            or self._by_tablebase(board)
+            or self.adjudicate_length(board.fullmove_number)
             or None
         )
 
     @staticmethod
-    def _resigned(rule: ResignRule, values: Sequence[int | None], last: int) -> Verdict | None:
+    def _apply_resign_rule(rule: ResignRule, values: Sequence[int | None], last: int) -> GameResult | None:
         own, other = values[::-1][::2], values[::-1][1::2]
         lost = _all(own[: rule.movecount], rule.movecount, lambda v: v <= -rule.score)
         agreed = _all(other[: rule.movecount], rule.movecount, lambda v: v >= rule.score)
@@ -71,22 +71,22 @@ class Adjudicator:
         return None
 
     @staticmethod
-    def _drawn(rule: DrawRule, values: Sequence[int | None], board: chess.Board) -> Verdict | None:
+    def _apply_draw_rule(rule: DrawRule, values: Sequence[int | None], board: chess.Board) -> GameResult | None:
         count = 2 * rule.movecount
         quiet = _all(values[-count:], count, lambda v: abs(v) <= rule.score)
         if quiet and board.fullmove_number > rule.movenumber:
             return draw(Termination.DRAW_ADJUDICATION)
         return None
 
-    def too_long(self, number: int) -> Verdict | None:
+    def adjudicate_length(self, number: int) -> GameResult | None:
         """Return the draw of a game whose next move has this number, if it has gone on too long."""
         limit = self._settings.maxmoves
         if limit is not None and number > limit:
             return draw(Termination.MAX_MOVES)
         return None
 
-    def _by_tables(self, board: chess.Board) -> Verdict | None:
-        if self._tables is None or chess.popcount(board.occupied) > self._pieces:
+    def _by_tablebase(self, board: chess.Board) -> GameResult | None:
+        if self._tables is None or chess.popcount(board.occupied) > self._max_table_pieces:
             return None
         # The tables know the fifty-move rule only from a fresh counter on.
         if board.halfmove_clock or board.castling_rights:
@@ -107,7 +107,7 @@ class Adjudicator:
         if not names:
             self._tables.close()
             raise SettingsError(f"endgame tables {directory}: no Syzygy files (*.rtbw) in it")
-        self._pieces = max(len(name.replace("v", "")) for name in names)
+        self._max_table_pieces = max(len(name.replace("v", "")) for name in names)
 
 
 def _all(values: Sequence[int | None], count: int, holds: Callable[[int], bool]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
-from protocols.mqtt.link import Tell
+from protocols.mqtt.link import Notify
 from tournament.events import Event, GameFinished, MovePlayed, SearchInfo
 from tournament.live import LiveState
 from tournament.values import encode
@@ -18,14 +18,14 @@ from tournament.values import encode
 INFO_INTERVAL = 0.5
 
 
-class Broadcast:
+class MqttPublisher:
     """A listener that publishes one tournament. It never waits for the broker."""
 
     def __init__(
         self,
         broker: Broker,
         name: str,
-        tell: Tell | None = None,
+        tell: Notify | None = None,
         curve: Sequence[dict[str, Any]] = (),
     ) -> None:
         """Connect; the will marks this runner as lost if it goes without a word.
@@ -39,71 +39,71 @@ class Broadcast:
         self._run = secrets.token_hex(4)
         self._sequence = 0
         self._state = LiveState(curve)
-        self._told: dict[str, float] = {}
+        self._last_published: dict[str, float] = {}
         self._runner = topics.tournament(name, "runner")
         self.connection = Connection(
             broker,
             will=(self._runner, {"run": self._run, "state": "lost"}),
-            on_refused=self._refused,
+            on_rejected=self._on_refused,
         )
-        self.connection.snapshot(self._runner, {"run": self._run, "state": "online"})
+        self.connection.publish_retained(self._runner, {"run": self._run, "state": "online"})
 
     def __call__(self, event: Event) -> None:
         """Publish what an event changes."""
         changed = self._state.apply(event)
         match event:
             case MovePlayed(pair=pair, game=game):
-                self.connection.message(self._game(pair, game, "moves"), self._stamp(encode(event)))
+                self.connection.publish(self._game_topic(pair, game, "moves"), self._stamp(encode(event)))
             case SearchInfo(pair=pair, game=game):
-                self._hint(self._game(pair, game, "info"), event)
+                self._publish_search_info(self._game_topic(pair, game, "info"), event)
             case GameFinished(board=board, record=record):
                 names = ("pair", "game", "white", "black", "result", "detail")
                 result = {name: getattr(record, name) for name in names}
                 result |= {"board": board, "termination": str(record.termination)}
-                self._told.pop(self._game(record.pair, record.game, "info"), None)
-                topic = self._game(record.pair, record.game, "result")
-                self.connection.message(topic, self._stamp(result))
+                self._last_published.pop(self._game_topic(record.pair, record.game, "info"), None)
+                topic = self._game_topic(record.pair, record.game, "result")
+                self.connection.publish(topic, self._stamp(result))
                 # Retained, so that who comes late can have every game.
-                kept = self._game(record.pair, record.game, "record")
-                self.connection.snapshot(kept, self._stamp(encode(record)))
+                kept = self._game_topic(record.pair, record.game, "record")
+                self.connection.publish_retained(kept, self._stamp(encode(record)))
         for snapshot in changed:
             self._publish(snapshot)
 
     def close(self) -> None:
         """Say goodbye and disconnect."""
-        self.connection.snapshot(self._runner, {"run": self._run, "state": "offline"})
+        self.connection.publish_retained(self._runner, {"run": self._run, "state": "offline"})
         self.connection.close()
 
     @property
-    def shortfall(self) -> str:
+    def unpublished(self) -> str:
         """What has not been published, for a person; nothing if all has."""
         broker, connection = self._broker, self.connection
-        missing = connection.waiting + connection.dropped
-        if refused := next(iter(connection.refused.items()), None):
+        missing = connection.pending_count + connection.dropped
+        if refused := next(iter(connection.rejected.items()), None):
             return f"broker {broker} refused a part of the match, such as {': '.join(refused)}"
-        problem = connection.problem or "no connection"
+        problem = connection.error or "no connection"
         if not connection.published:
             return f"nothing of the match was published: broker {broker}: {problem}"
         if missing:
             return f"{missing} messages were not published: broker {broker}: {problem}"
         return ""
 
-    def _refused(self, topic: str, reason: str) -> None:
+    def _on_refused(self, topic: str, reason: str) -> None:
         tell, self._tell = self._tell, None
         if tell is not None:
             tell(f"broker {self._broker} refuses {topic}: {reason}")
 
     def _publish(self, snapshot: str) -> None:
         payload = self._stamp(self._state.snapshots[snapshot])
-        self.connection.snapshot(topics.tournament(self._name, snapshot), payload)
+        self.connection.publish_retained(topics.tournament(self._name, snapshot), payload)
 
-    def _hint(self, topic: str, event: SearchInfo) -> None:
+    def _publish_search_info(self, topic: str, event: SearchInfo) -> None:
         now = time.monotonic()
-        if now - self._told.get(topic, -1e9) >= INFO_INTERVAL:
-            self._told[topic] = now
-            self.connection.hint(topic, self._stamp(encode(event)))
+        if now - self._last_published.get(topic, -1e9) >= INFO_INTERVAL:
+            self._last_published[topic] = now
+            self.connection.publish_best_effort(topic, self._stamp(encode(event)))
 
-    def _game(self, pair: str, game: int, part: str) -> str:
+    def _game_topic(self, pair: str, game: int, part: str) -> str:
         return topics.tournament(self._name, "games", f"{pair}.{game}", part)
 
     def _stamp(self, payload: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Broadcast:
         return {**payload, "run": self._run, "sequence": self._sequence}
 
 
-class Receiver:
+class MqttSubscriber:
     """The other end: a tournament's live state and its games as the broker's messages give them."""
 
     def __init__(self, name: str) -> None:
@@ -120,7 +120,7 @@ class Receiver:
         self.state = LiveState()
         self.games: dict[str, dict[str, Any]] = {}
         self.runner = ""
-        self.heard = 0
+        self.message_count = 0
         self._sequences: dict[str, tuple[str, int]] = {}
 
     @property
@@ -128,7 +128,7 @@ class Receiver:
         """The topics to subscribe to."""
         return topics.tournament(self.name, "#")
 
-    def receive(self, topic: str, payload: dict[str, Any] | None) -> None:
+    def on_message(self, topic: str, payload: dict[str, Any] | None) -> None:
         """Take a message; one that is not valid, or older than what is known, changes nothing."""
         parts = topic.removeprefix(topics.tournament("")).split("/", 1)
         if payload is None or len(parts) != 2:
@@ -138,14 +138,14 @@ class Receiver:
             self.name = name
         if name != self.name:
             return
-        self.heard += 1
-        kind = _kind(part)
-        if not kind or payloads.problem(kind, payload):
+        self.message_count += 1
+        kind = _schema_name(part)
+        if not kind or payloads.find_error(kind, payload):
             return
         if kind == "runner":
             self.runner = payload["state"]
         elif kind == "info":
-            self._think(payload)
+            self._apply_search_info(payload)
         elif kind == "record":
             self.games[part.removeprefix("games/").removesuffix("/record")] = payload
         elif self._is_new(part, payload):
@@ -159,14 +159,14 @@ class Receiver:
         self._sequences[part] = (run, sequence)
         return True
 
-    def _think(self, payload: dict[str, Any]) -> None:
+    def _apply_search_info(self, payload: dict[str, Any]) -> None:
         board = self.state.snapshots.get(f"boards/{payload['board']}", {})
         if all(board.get(key) == payload[key] for key in ("pair", "game")):
             said = {key: payload[key] for key in ("depth", "cp", "mate", "nodes")}
             board[f"{payload['side']}_said"] = said
 
 
-def _kind(part: str) -> str:
+def _schema_name(part: str) -> str:
     """Return the schema's name for what a topic below a tournament's has, if we follow it."""
     if part in ("runner", "status", "standings", "curve"):
         return part

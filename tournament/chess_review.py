@@ -13,47 +13,47 @@ import chess.engine
 import chess.pgn
 
 from agent.border.files import read_bytes
-from agent.border.plain_text import plain
-from agent.border.unreadable import blamed_on
+from agent.border.plain_text import sanitize_line
+from agent.border.unreadable import convert_read_errors
 from agent.limits import Mate
-from protocols.client.inside import MakeServed
+from protocols.client.inside import ProtocolFactory
 from protocols.client.process import EngineError
 from protocols.client.uci import SearchRequest
 from protocols.tasks import cancel_all
-from tournament.assessments import AssessmentFile
+from tournament.assessments import AnalysisFile
 from tournament.engine_settings import EngineSettings
 from tournament.judgement import (
-    Assessment,
+    PositionEval,
     GameReview,
-    Grade,
+    MoveQuality,
     ReviewedMove,
-    assessment_of,
-    grade_of,
-    loss_of,
-    tallies_of,
-    view_of,
+    eval_from_score,
+    quality_of_loss,
+    move_loss,
+    move_stats,
+    first_player_view,
     with_hindsight,
 )
 from tournament.openings import read_game
-from tournament.records import read_tag_value
-from tournament.suite import Solver
+from tournament.records import unescape_tag_value
+from tournament.suite import EngineRunner
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
-LARGEST_FILE = 256 << 20
+MAX_FILE_SIZE = 256 << 20
 # Plies of the better line that are written into a game.
-LINE_LENGTH = 10
+MAX_VARIATION_LENGTH = 10
 NAGS = {
-    Grade.INACCURACY: chess.pgn.NAG_DUBIOUS_MOVE,
-    Grade.MISTAKE: chess.pgn.NAG_MISTAKE,
-    Grade.BLUNDER: chess.pgn.NAG_BLUNDER,
+    MoveQuality.INACCURACY: chess.pgn.NAG_DUBIOUS_MOVE,
+    MoveQuality.MISTAKE: chess.pgn.NAG_MISTAKE,
+    MoveQuality.BLUNDER: chess.pgn.NAG_BLUNDER,
 }
 # Of a move itself: these are ours to give.
-JUDGEMENTS = frozenset(range(chess.pgn.NAG_GOOD_MOVE, chess.pgn.NAG_DUBIOUS_MOVE + 1))
+QUALITY_NAGS = frozenset(range(chess.pgn.NAG_GOOD_MOVE, chess.pgn.NAG_DUBIOUS_MOVE + 1))
 
 
 @dataclass(frozen=True, slots=True)
-class ChessScore:
+class ParsedChessGame:
     """A game's moves as they are searched. start: the position they begin at, None for the usual.
 
     moves: in UCI, by the castling moves that the game's rules have.
@@ -77,10 +77,10 @@ class _QuietBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
         self.game.errors.append(error)
 
 
-def read_pgn(path: Path) -> list[ChessScore]:
+def read_pgn(path: Path) -> list[ParsedChessGame]:
     """Return the games of a file; SettingsError names the game that cannot be read."""
-    with blamed_on(path, SettingsError):
-        data = read_bytes(path, LARGEST_FILE)
+    with convert_read_errors(path, SettingsError):
+        data = read_bytes(path, MAX_FILE_SIZE)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -88,26 +88,26 @@ def read_pgn(path: Path) -> list[ChessScore]:
     return parse_pgn(text, str(path))
 
 
-def parse_pgn(text: str, where: str, most: int | None = None) -> list[ChessScore]:
+def parse_pgn(text: str, where: str, most: int | None = None) -> list[ParsedChessGame]:
     """Return the games of a PGN, the first so many; where: what errors call it."""
     file = io.StringIO(text)
-    scores: list[ChessScore] = []
+    scores: list[ParsedChessGame] = []
     while len(scores) != most:
         number = len(scores) + 1
         game = read_game(file, f"{where}: game {number}", _QuietBuilder)
         if game is None:
             break
-        name = f"{where}: game {number} ({plain(_names(game))})"
+        name = f"{where}: game {number} ({sanitize_line(_names(game))})"
         try:
-            scores.append(_score(game, number))
+            scores.append(_parse_game(game, number))
         except ValueError as error:
-            raise SettingsError(f"{name}: {plain(str(error))}") from None
+            raise SettingsError(f"{name}: {sanitize_line(str(error))}") from None
     if not any(score.moves for score in scores):
         raise SettingsError(f"{where}: there is no game of chess with a move in it")
     return scores
 
 
-def _score(game: chess.pgn.Game, number: int) -> ChessScore:
+def _parse_game(game: chess.pgn.Game, number: int) -> ParsedChessGame:
     if game.errors:
         raise ValueError(str(game.errors[0]))
     if game.headers.variant() is not chess.Board:
@@ -121,22 +121,22 @@ def _score(game: chess.pgn.Game, number: int) -> ChessScore:
             raise ValueError("a null move, which no game has")
         moves.append(move.uci())
     usual = board.fen() == chess.STARTING_FEN and not board.chess960
-    return ChessScore(game, number, None if usual else board.fen(), board.chess960, tuple(moves))
+    return ParsedChessGame(game, number, None if usual else board.fen(), board.chess960, tuple(moves))
 
 
 def _names(game: chess.pgn.Game) -> str:
     return f"{game.headers.get('White', '?')} - {game.headers.get('Black', '?')}"
 
 
-async def assess_chess(
-    scores: Sequence[ChessScore],
+async def analyse_chess(
+    scores: Sequence[ParsedChessGame],
     engine: EngineSettings,
     limits: TimeControl,
-    known: AssessmentFile,
+    known: AnalysisFile,
     *,
     concurrency: int = 1,
     report: Callable[[int], None] = lambda done: None,
-    own: MakeServed | None = None,
+    own: ProtocolFactory | None = None,
 ) -> None:
     """Have every position of the games that is not known searched, and tell `known`.
 
@@ -144,20 +144,20 @@ async def assess_chess(
     positions come. report: is told how many are known. own: as of `Terms`. SettingsError if the
     engine fails twice at a position.
     """
-    waiting = _unknown(scores, known)
+    waiting = _unanalysed(scores, known)
     done = sum(len(score.moves) + 1 for score in scores) - len(waiting)
     report(done)
     places = iter(waiting)
 
     async def work() -> None:
         nonlocal done
-        solvers: dict[bool, Solver] = {}
+        solvers: dict[bool, EngineRunner] = {}
         try:
             for score, ply in places:
                 key = known.key(score.position(ply))
                 if known.get(key) is None:
                     solver = solvers.setdefault(
-                        score.chess960, Solver(engine, limits, chess960=score.chess960, own=own)
+                        score.chess960, EngineRunner(engine, limits, chess960=score.chess960, own=own)
                     )
                     known.add(key, await _search(solver, score, ply, limits))
                 done += 1
@@ -173,7 +173,7 @@ async def assess_chess(
         await cancel_all(workers)
 
 
-def _unknown(scores: Sequence[ChessScore], known: AssessmentFile) -> list[tuple[ChessScore, int]]:
+def _unanalysed(scores: Sequence[ParsedChessGame], known: AnalysisFile) -> list[tuple[ParsedChessGame, int]]:
     return [
         (score, ply)
         for score in scores
@@ -182,12 +182,12 @@ def _unknown(scores: Sequence[ChessScore], known: AssessmentFile) -> list[tuple[
     ]
 
 
-async def _search(solver: Solver, score: ChessScore, ply: int, limits: TimeControl) -> Assessment:
+async def _search(solver: EngineRunner, score: ParsedChessGame, ply: int, limits: TimeControl) -> PositionEval:
     board = _board_at(score, ply)
     if outcome := board.outcome():
         if outcome.winner is None:
-            return Assessment(0.5, cp=0)
-        return assessment_of(Mate(0), (), 0, 0)
+            return PositionEval(0.5, cp=0)
+        return eval_from_score(Mate(0), (), 0, 0)
     request = SearchRequest(
         score.start,
         score.moves[:ply],
@@ -196,32 +196,32 @@ async def _search(solver: Solver, score: ChessScore, ply: int, limits: TimeContr
         depth=limits.depth,
     )
     try:
-        answer = await solver.ask(request)
+        answer = await solver.search(request)
     except EngineError:
         try:
-            answer = await solver.ask(request)  # of one that is started anew
+            answer = await solver.search(request)  # of one that is started anew
         except EngineError as error:
             raise SettingsError(f"game {score.number}, ply {ply}: {error}") from None
     info = answer.info
     if info is None:
-        return Assessment(0.5, line=(answer.move,))
+        return PositionEval(0.5, line=(answer.move,))
     line = info.pv if info.pv and info.pv[0] == answer.move else (answer.move,)
-    return assessment_of(info.score, line[: LINE_LENGTH + 1], info.depth, info.nodes)
+    return eval_from_score(info.score, line[: MAX_VARIATION_LENGTH + 1], info.depth, info.nodes)
 
 
-def _board_at(score: ChessScore, ply: int) -> chess.Board:
+def _board_at(score: ParsedChessGame, ply: int) -> chess.Board:
     board = score.game.board()
     for move in score.moves[:ply]:
         board.push_uci(move)
     return board
 
 
-def review_chess(score: ChessScore, known: AssessmentFile) -> GameReview:
+def review_chess(score: ParsedChessGame, known: AnalysisFile) -> GameReview:
     """Return a game as far as it has been judged."""
     headers = score.game.headers
-    said = _said(score, known)
+    said = _known_evals(score, known)
     board = score.game.board()
-    start = view_of(said[0], int(not board.turn)).get("expected")
+    start = first_player_view(said[0], int(not board.turn)).get("expected")
     moves = []
     for ply, move in enumerate(score.moves):
         before, after = said[ply], said[ply + 1]
@@ -231,7 +231,7 @@ def review_chess(score: ChessScore, known: AssessmentFile) -> GameReview:
         board.push_uci(move)
         loss = None
         if before is not None and after is not None:
-            loss = loss_of(before, after, move, same_mover=False)
+            loss = move_loss(before, after, move, same_mover=False)
         moves.append(
             ReviewedMove(
                 ply=ply + 1,
@@ -241,24 +241,24 @@ def review_chess(score: ChessScore, known: AssessmentFile) -> GameReview:
                 best=line[0] if line else "",
                 line=line,
                 loss=loss,
-                grade=grade_of(loss),
-                **view_of(after, int(not board.turn)),  # type: ignore[arg-type]
+                grade=quality_of_loss(loss),
+                **first_player_view(after, int(not board.turn)),  # type: ignore[arg-type]
             )
         )
     return GameReview(
         game="chess",
         number=score.number,
-        event=read_tag_value(headers.get("Event", "?")),
-        first=read_tag_value(headers.get("White", "?")),
-        second=read_tag_value(headers.get("Black", "?")),
-        result=plain(headers.get("Result", "*")),
+        event=unescape_tag_value(headers.get("Event", "?")),
+        first=unescape_tag_value(headers.get("White", "?")),
+        second=unescape_tag_value(headers.get("Black", "?")),
+        result=sanitize_line(headers.get("Result", "*")),
         start=start,
         moves=tuple(moves),
-        tallies=tallies_of(moves),
+        tallies=move_stats(moves),
     )
 
 
-def _said(score: ChessScore, known: AssessmentFile) -> list[Assessment | None]:
+def _known_evals(score: ParsedChessGame, known: AnalysisFile) -> list[PositionEval | None]:
     """Return what is known of the positions of a game."""
     said = [known.get(known.key(score.position(ply))) for ply in range(len(score.moves) + 1)]
     begins = int(not score.game.turn())
@@ -277,7 +277,7 @@ def _san(board: chess.Board, line: Sequence[str]) -> Iterator[str]:
         board.push(move)
 
 
-def annotated_pgn(score: ChessScore, known: AssessmentFile, annotator: str) -> str:
+def annotated_pgn(score: ParsedChessGame, known: AnalysisFile, annotator: str) -> str:
     """Return a game with every evaluation, and with the better line where a move was bad.
 
     Comments, variations and other marks of the game stay.
@@ -286,14 +286,14 @@ def annotated_pgn(score: ChessScore, known: AssessmentFile, annotator: str) -> s
     review = review_chess(score, known)
     if review.moves:
         game.headers["Annotator"] = annotator
-    nodes, said = list(game.mainline()), _said(score, known)
+    nodes, said = list(game.mainline()), _known_evals(score, known)
     for ply, (node, move) in enumerate(zip(nodes, review.moves, strict=True)):
         before, after = said[ply], said[ply + 1]
         if after is not None:
             node.set_eval(_pov(after, node.turn()), after.depth or None)
         if move.loss is None or before is None:
             continue
-        node.nags -= JUDGEMENTS
+        node.nags -= QUALITY_NAGS
         if move.grade in NAGS:
             node.nags.add(NAGS[move.grade])
             _add_line(node.parent, before.line)
@@ -301,7 +301,7 @@ def annotated_pgn(score: ChessScore, known: AssessmentFile, annotator: str) -> s
     return game.accept(exporter) + "\n\n"
 
 
-def _pov(said: Assessment, turn: chess.Color) -> chess.engine.PovScore:
+def _pov(said: PositionEval, turn: chess.Color) -> chess.engine.PovScore:
     score: chess.engine.Score = (
         chess.engine.Cp(said.cp or 0) if said.mate is None else chess.engine.Mate(said.mate)
     )
@@ -311,7 +311,7 @@ def _pov(said: Assessment, turn: chess.Color) -> chess.engine.PovScore:
 def _add_line(node: chess.pgn.GameNode, line: Sequence[str]) -> None:
     """Add a variation, as far as it is legal, if the game has none that begins so."""
     board = node.board()
-    for text in line[:LINE_LENGTH]:
+    for text in line[:MAX_VARIATION_LENGTH]:
         try:
             move = board.parse_uci(text)
         except ValueError:
@@ -320,6 +320,6 @@ def _add_line(node: chess.pgn.GameNode, line: Sequence[str]) -> None:
         node = node.variation(move) if node.has_variation(move) else node.add_variation(move)
 
 
-def chess_terms(engine: EngineSettings, limits: TimeControl) -> str:
+def chess_search_key(engine: EngineSettings, limits: TimeControl) -> str:
     """Return all that an assessment depends on beside its position."""
     return f"chess {engine} {limits}"

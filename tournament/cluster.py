@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from protocols.cluster.errands import Errand
+from protocols.cluster.errands import WorkerTask
 from protocols.cluster.errors import ClusterError, SchedulerLostError, WorkersLostError
-from protocols.cluster.tasks import ClusterAddress, TaskCluster, worker_of
+from protocols.cluster.tasks import ClusterAddress, ClusterClient, worker_note
 from tournament.events import (
     Event,
     GameStarted,
@@ -25,7 +25,7 @@ from tournament.match_game import Emit
 from tournament.openings import Opening
 from tournament.pairs import Pair, PairKey
 from tournament.records import GameRecord
-from tournament.runner import Local, Record, RunStoppedError
+from tournament.runner import LocalExecutor, RecordCallback, RunStoppedError
 from tournament.settings import Settings
 from tournament.values import SettingsError, decode
 from tournament.verdicts import Termination
@@ -33,24 +33,24 @@ from tournament.verdicts import Termination
 LIVE_EVENTS = {event_name(kind): kind for kind in (GameStarted, MovePlayed, SearchInfo)}
 
 
-class Cluster:
+class DaskExecutor:
     """A workplace on a cluster, with as many boards as its workers have threads, or as asked."""
 
-    def __init__(self, settings: Settings, tasks: TaskCluster, boards: int) -> None:
+    def __init__(self, settings: Settings, tasks: ClusterClient, boards: int) -> None:
         """Use `connect` to make one."""
         self.boards = boards
         self._settings = settings
         self._tasks = tasks
         self._emit: Emit = _ignore
-        self._shown: dict[str, int] = {}
+        self._boards: dict[str, int] = {}
 
     @classmethod
     async def connect(
         cls, settings: Settings, address: ClusterAddress, boards: int | None = None
-    ) -> "Cluster":
+    ) -> "DaskExecutor":
         """Connect to a scheduler; SettingsError if it, or any worker, is not there."""
         try:
-            tasks = await TaskCluster.connect(address)
+            tasks = await ClusterClient.connect(address)
         except ClusterError as error:
             raise SettingsError(str(error)) from None
         return cls(settings, tasks, boards or tasks.threads)
@@ -58,29 +58,29 @@ class Cluster:
     async def open(self, emit: Emit) -> None:
         """Follow what the workers say, and whether they live."""
         self._emit = emit
-        await self._tasks.open(lambda text: emit(Notice(text)), self._hear)
+        await self._tasks.start(lambda text: emit(Notice(text)), self._on_message)
 
-    def units(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def split(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Keep pairs whole."""
         return list(pairs)
 
-    async def play(self, pair: Pair, opening: Opening, board: int, record: Record) -> None:
+    async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
         """Have a pair played, by as many workers as it takes, and record it."""
         name = f"pair {pair.key}"
-        self._shown[name] = board
+        self._boards[name] = board
         try:
-            games = await self._tasks.do(name, play_pair, self._settings, pair, opening)
+            games = await self._tasks.run(name, play_pair, self._settings, pair, opening)
         except WorkersLostError as error:
             games = [
-                lost_game(self._settings, pair.key, game, opening, str(error))
+                lost_game_record(self._settings, pair.key, game, opening, str(error))
                 for game in pair.games
             ]
         except SchedulerLostError as error:
             raise RunStoppedError(str(error)) from None
         except (ClusterError, SettingsError) as error:
-            raise SettingsError(f"{worker_of(error)}{error}") from None
+            raise SettingsError(f"{worker_note(error)}{error}") from None
         finally:
-            del self._shown[name]
+            del self._boards[name]
         for game in games:
             record(game)
 
@@ -88,26 +88,26 @@ class Cluster:
         """Leave the cluster; what is being played there ends."""
         await self._tasks.close()
 
-    def _hear(self, name: str, message: dict[str, Any]) -> None:
+    def _on_message(self, name: str, message: dict[str, Any]) -> None:
         entries = dict(message)
         kind = LIVE_EVENTS.get(entries.pop("event", ""))
-        board = self._shown.get(name)
+        board = self._boards.get(name)
         if kind is not None and board is not None:
             event: Any = decode(kind, entries)
             self._emit(replace(event, board=board))
 
 
 async def play_pair(
-    errand: Errand, settings: Settings, pair: Pair, opening: Opening
+    errand: WorkerTask, settings: Settings, pair: Pair, opening: Opening
 ) -> list[GameRecord]:
     """Play a pair's games on a worker."""
 
     def tell(event: Event) -> None:
-        errand.tell(to_json(event))
+        errand.report(to_json(event))
 
     records: list[GameRecord] = []
     # One worker that cannot start an engine is no reason to end the games of the others.
-    local = Local(settings, all_must_start=False)
+    local = LocalExecutor(settings, all_must_start=False)
     try:
         await local.open(tell)
         await local.play(pair, opening, 0, records.append)
@@ -116,7 +116,7 @@ async def play_pair(
     return records
 
 
-def lost_game(
+def lost_game_record(
     settings: Settings, key: PairKey, game: int, opening: Opening, detail: str
 ) -> GameRecord:
     """Return the record of a game whose workers were all lost: it has no result."""
@@ -133,8 +133,8 @@ def lost_game(
         detail=detail,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         chess960=settings.chess960,
-        white_time=str(settings.time_of(key.white(game))),
-        black_time=str(settings.time_of(key.black(game))),
+        white_time=str(settings.time_control(key.white(game))),
+        black_time=str(settings.time_control(key.black(game))),
     )
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from agent.games import catalogue
 from agent.games.go import Go
-from protocols.client.engine import Conversation
-from protocols.client.gtp import GtpEngine, board_command
+from protocols.client.engine import EngineTransport
+from protocols.client.gtp import GtpClient, boardsize_command
 from protocols.client.process import IoLog
-from protocols.client.uci import Answer, InfoCallback, Option, SearchRequest, UciEngine
-from protocols.client.xboard import XBoardEngine
+from protocols.client.uci import PlayResult, InfoCallback, Option, SearchRequest, UciClient
+from protocols.client.xboard import XboardClient
 from protocols.mqtt.requests import Variant, public_name
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings, new_game
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 # Our command of GTP that names the opponent: there is none that all know.
-MEET = "kempelen-opponent"
+OPPONENT_COMMAND = "kempelen-opponent"
 
 
-class Contestant(Protocol):
+class EnginePlayer(Protocol):
     """One side of a game. Every method raises EngineError when the player fails.
 
     BrokerLostError says that a player cannot be reached, which is not its failure.
@@ -38,7 +38,7 @@ class Contestant(Protocol):
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
-    ) -> Answer:
+    ) -> PlayResult:
         """Choose a move within `limit` seconds."""
 
     async def close(self) -> None:
@@ -46,27 +46,27 @@ class Contestant(Protocol):
 
 
 @runtime_checkable
-class Acquainted(Protocol):
+class OpponentAware(Protocol):
     """A player who can be told whom it meets, and how that ended; it may raise EngineError."""
 
-    async def meet(self, opponent: str) -> None:
+    async def set_opponent(self, opponent: str) -> None:
         """Play the next game against an opponent of this name."""
 
-    async def hear(self, result: str, termination: Termination) -> None:
+    async def on_game_end(self, result: str, termination: Termination) -> None:
         """Take note of how the game ended, as PGN writes it, and why."""
 
 
-class Driven(Contestant, Protocol):
+class ConfigurableEngine(EnginePlayer, Protocol):
     """An engine that has options: what each client of a protocol is."""
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
         """Set options; EngineOptionError for one that it does not have."""
 
 
-class ProgramContestant:
+class ClientPlayer:
     """A program, or our own agent in this process, with its options set."""
 
-    def __init__(self, engine: Driven, options: Mapping[str, str | int | float | bool]) -> None:
+    def __init__(self, engine: ConfigurableEngine, options: Mapping[str, str | int | float | bool]) -> None:
         self._engine = engine
         self._options = options
 
@@ -81,7 +81,7 @@ class ProgramContestant:
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
-    ) -> Answer:
+    ) -> PlayResult:
         """Ask for a move."""
         return await self._engine.search(request, limit, on_info)
 
@@ -90,10 +90,10 @@ class ProgramContestant:
         await self._engine.close()
 
 
-class UciContestant(ProgramContestant):
+class UciPlayer(ClientPlayer):
     """One that speaks UCI."""
 
-    _engine: UciEngine
+    _engine: UciClient
 
     def __init__(
         self,
@@ -101,10 +101,10 @@ class UciContestant(ProgramContestant):
         *,
         chess960: bool,
         log: IoLog | None,
-        converse: Callable[[], Conversation] | None = None,
+        make_transport: Callable[[], EngineTransport] | None = None,
     ) -> None:
         """Prepare to start a program, or what `converse` makes in its place."""
-        engine = UciEngine(converse=converse, **process_settings(settings, log))
+        engine = UciClient(make_transport=make_transport, **process_arguments(settings, log))
         super().__init__(engine, settings.options)
         self._chess960 = chess960
 
@@ -119,12 +119,12 @@ class UciContestant(ProgramContestant):
             options["UCI_Chess960"] = True
         await self._engine.configure(options)
 
-    async def meet(self, opponent: str) -> None:
+    async def set_opponent(self, opponent: str) -> None:
         """Tell the opponent's name, as UCI has it, where the program wants to know."""
         if "uci_opponent" in self._engine.options:
             await self._engine.configure({"UCI_Opponent": f"none none computer {opponent}"})
 
-    async def hear(self, result: str, termination: Termination) -> None:
+    async def on_game_end(self, result: str, termination: Termination) -> None:
         """Tell the result, for which our engine has an option; UCI has none."""
         option = self._engine.options.get("game result")
         if option is not None:
@@ -142,29 +142,29 @@ class UciContestant(ProgramContestant):
         await self._engine.configure(options)
 
 
-class XBoardContestant(ProgramContestant):
+class XBoardPlayer(ClientPlayer):
     """One that speaks xboard's protocol."""
 
-    _engine: XBoardEngine
+    _engine: XboardClient
 
     def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
         """Prepare to start a program."""
-        engine = XBoardEngine(chess960=chess960, **process_settings(settings, log))
+        engine = XboardClient(chess960=chess960, **process_arguments(settings, log))
         super().__init__(engine, settings.options)
 
-    async def meet(self, opponent: str) -> None:
+    async def set_opponent(self, opponent: str) -> None:
         """Tell the opponent's name."""
-        self._engine.meet(opponent)
+        self._engine.set_opponent(opponent)
 
-    async def hear(self, result: str, termination: Termination) -> None:
+    async def on_game_end(self, result: str, termination: Termination) -> None:
         """Tell the result."""
-        self._engine.hear(result, termination.tag if termination.is_forfeit else str(termination))
+        self._engine.send_result(result, termination.tag if termination.is_forfeit else str(termination))
 
 
-class GtpContestant(ProgramContestant):
+class GtpPlayer(ClientPlayer):
     """One that speaks GTP. It is told at the beginning of each game which it is."""
 
-    _engine: GtpEngine
+    _engine: GtpClient
 
     def __init__(
         self,
@@ -174,24 +174,24 @@ class GtpContestant(ProgramContestant):
         game_id: str = "",
         log: IoLog | None = None,
     ) -> None:
-        """Prepare to start a program; game_id: the game that it must play, as GtpEngine has it."""
-        engine = GtpEngine(setup=_setup(game), game_id=game_id, **process_settings(settings, log))
+        """Prepare to start a program; game_id: the game that it must play, as GtpClient has it."""
+        engine = GtpClient(setup_commands=_setup_commands(game), game_id=game_id, **process_arguments(settings, log))
         super().__init__(engine, settings.options)
 
-    async def meet(self, opponent: str) -> None:
+    async def set_opponent(self, opponent: str) -> None:
         """Tell the opponent's name, where the program knows our command for it."""
-        if MEET in self._engine.known:
-            await self._engine.ask(f"{MEET} {opponent}", self._engine.ready_limit)
+        if OPPONENT_COMMAND in self._engine.known_commands:
+            await self._engine.ask(f"{OPPONENT_COMMAND} {opponent}", self._engine.ready_limit)
 
-    async def hear(self, result: str, termination: Termination) -> None:
+    async def on_game_end(self, result: str, termination: Termination) -> None:
         """Say nothing: a program of GTP sees how the game ends."""
 
-    def take_up(self, game: GameSettings) -> None:
+    def set_game(self, game: GameSettings) -> None:
         """Take the next game for one with other options that GTP has commands for."""
-        self._engine.setup = _setup(game)
+        self._engine.setup_commands = _setup_commands(game)
 
 
-class BotContestant:
+class MqttPlayer:
     """A bot that is asked over a broker."""
 
     def __init__(
@@ -204,13 +204,13 @@ class BotContestant:
     ) -> None:
         self._settings = settings
         self._client = client
-        self._variant = variant_of(game, chess960=chess960)
+        self._variant = make_variant(game, chess960=chess960)
         self._game = ""
 
     async def start(self) -> None:
         """Wait until the bot is online; EngineOptionError if it plays another game."""
         name, limit = self._settings.command, self._settings.start_limit
-        await self._client.wait_for(name, limit, self._variant)
+        await self._client.wait_for_bot(name, limit, self._variant)
 
     async def new_game(self) -> None:
         """Begin a game of a new name, by which the bot knows."""
@@ -219,35 +219,35 @@ class BotContestant:
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
-    ) -> Answer:
+    ) -> PlayResult:
         """Ask for a move."""
         name = self._settings.command
-        return await self._client.ask(name, self._game, request, limit, self._variant)
+        return await self._client.request_move(name, self._game, request, limit, self._variant)
 
     async def close(self) -> None:
         """Leave the bot to others."""
 
 
-def variant_of(game: GameSettings, *, chess960: bool = False) -> Variant:
+def make_variant(game: GameSettings, *, chess960: bool = False) -> Variant:
     """Return what a bot is asked to play, with all options: its own may not be the usual."""
     if game.name == CHESS:
         return Variant(chess960=chess960)
     kind = catalogue.find(game.name)
-    return Variant(public_name(game.name), kind.complete(game.options))
+    return Variant(public_name(game.name), kind.with_defaults(game.options))
 
 
-def _setup(game: GameSettings) -> tuple[str, ...]:
+def _setup_commands(game: GameSettings) -> tuple[str, ...]:
     """Return the commands of GTP that begin a game."""
     if game.name == GO:
         go = new_game(game)
         assert isinstance(go, Go)
-        return board_command(go), "clear_board", f"komi {go.komi:g}"
+        return boardsize_command(go), "clear_board", f"komi {go.komi:g}"
     if isinstance(game.options.get("size"), int):
         return f"boardsize {game.options['size']}", "clear_board"
     return ("clear_board",)
 
 
-def process_settings(settings: EngineSettings, log: IoLog | None) -> dict[str, Any]:
+def process_arguments(settings: EngineSettings, log: IoLog | None) -> dict[str, Any]:
     """Return what the engine of every program is made with."""
     return {
         "command": settings.command,

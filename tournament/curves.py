@@ -7,25 +7,25 @@ from typing import Any
 
 from tournament.records import GameRecord
 from tournament.settings import Settings
-from tournament.standings import outcome_of, summarise
+from tournament.standings import outcome_from_record, summarise
 from tournament.values import encode
 
 # A curve of so many points is thinned to half of them, and so many are made of games of before.
-MOST_POINTS = 200
-POINTS_OF_BEFORE = 60
+MAX_POINTS = 200
+INITIAL_POINTS = 60
 # Of very many games there are fewer, so that a run begins at once.
-GAMES_IN_ALL = 300_000
+MAX_REPLAYED_GAMES = 300_000
 # Of more players no curve is kept: nobody could tell them apart.
-MOST_PLAYERS = 12
+MAX_PLAYERS = 12
 
 
-def point_of(summary: Mapping[str, Any]) -> dict[str, Any]:
+def curve_point(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return a curve's point: encoded standings as they are after so many games.
 
     elo: of each player, in the order of the players; error: of each; llr: of a test.
     """
     rows = {row["name"]: row for row in summary["rows"]}
-    known = [rows.get(name, {}) for name in summary["players"][:MOST_PLAYERS]]
+    known = [rows.get(name, {}) for name in summary["players"][:MAX_PLAYERS]]
     test = (summary.get("comparison") or {}).get("test") or {}
     return {
         "played": summary["played"],
@@ -35,21 +35,21 @@ def point_of(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def extended(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> list[dict[str, Any]]:
+def append_point(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a curve with a point more, in place of one with no fewer games, and thinned."""
     kept = [each for each in points if each["played"] < point["played"]]
-    if len(kept) >= MOST_POINTS:
+    if len(kept) >= MAX_POINTS:
         kept = kept[::2]
     return [*kept, point]
 
 
-def curve_of(settings: Settings, records: Sequence[GameRecord]) -> list[dict[str, Any]]:
+def build_curve(settings: Settings, records: Sequence[GameRecord]) -> list[dict[str, Any]]:
     """Return the curve of games that have been played already."""
-    outcomes = [outcome_of(record) for record in records]
-    most = max(2, min(POINTS_OF_BEFORE, GAMES_IN_ALL // max(1, len(outcomes))))
+    outcomes = [outcome_from_record(record) for record in records]
+    most = max(2, min(INITIAL_POINTS, MAX_REPLAYED_GAMES // max(1, len(outcomes))))
     step = max(1, len(outcomes) // most)
     return [
-        point_of(encode(summarise(settings, outcomes[:played])))
+        curve_point(encode(summarise(settings, outcomes[:played])))
         for played in range(step, len(outcomes) + 1, step)
     ]
 

@@ -9,19 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from protocols.client.inside import InsideEngine, MakeServed
+from protocols.client.inside import InProcessTransport, ProtocolFactory
 from protocols.client.process import EngineNotFoundError, IoLog, find_program
 from protocols.mqtt import topics
 from tournament.contestants import (
-    BotContestant,
-    Contestant,
-    GtpContestant,
-    UciContestant,
-    XBoardContestant,
+    MqttPlayer,
+    EnginePlayer,
+    GtpPlayer,
+    UciPlayer,
+    XBoardPlayer,
 )
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GameSettings, new_game
-from tournament.lab_agents import check_agent, lab_program
+from tournament.lab_agents import check_lab_agent, lab_agent_settings
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class MatchContext:
     """What a contestant takes part in, and what it is given for it. bots: who reaches bots.
 
     own: makes our own agent's protocol, of what takes its lines, where it is to share something.
@@ -39,11 +39,11 @@ class Terms:
     chess960: bool = False
     log: IoLog | None = None
     bots: "BotClient | None" = None
-    own: MakeServed | None = None
+    own: ProtocolFactory | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class EngineKind:
+class ProtocolSpec:
     """The engines of one protocol.
 
     name: of the protocol, as people write it. check: raises SettingsError if what `command` names
@@ -51,20 +51,20 @@ class EngineKind:
     limits: of a search, that it can be told beside times. plays: who, where engines of this kind
     play every game; else they play chess alone. from_start: games begin at the start only, with
     moves, not at a position, and are no Chess960. speaks_uci: it has options of UCI, and is a
-    UciContestant. behind_broker: it is reached over one, and may come later than others.
+    UciPlayer. uses_broker: it is reached over one, and may come later than others.
     """
 
     name: str
     check: Callable[[EngineSettings, GameSettings], None]
-    make: Callable[[EngineSettings, Terms], Contestant]
+    make: Callable[[EngineSettings, MatchContext], EnginePlayer]
     limits: frozenset[str] = frozenset({"nodes", "depth"})
     plays: str = ""
-    from_start: bool = False
+    start_position_only: bool = False
     speaks_uci: bool = False
-    behind_broker: bool = False
+    uses_broker: bool = False
 
     @property
-    def every_game(self) -> bool:
+    def plays_any_game(self) -> bool:
         """Whether engines of this kind play games other than chess."""
         return bool(self.plays)
 
@@ -88,79 +88,79 @@ def _check_bot(settings: EngineSettings, game: GameSettings) -> None:
         new_game(game)
 
 
-def _make_uci(settings: EngineSettings, terms: Terms) -> Contestant:
-    return UciContestant(settings, chess960=terms.chess960, log=terms.log)
+def _make_uci(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
+    return UciPlayer(settings, chess960=context.chess960, log=context.log)
 
 
-def _make_xboard(settings: EngineSettings, terms: Terms) -> Contestant:
-    return XBoardContestant(settings, chess960=terms.chess960, log=terms.log)
+def _make_xboard(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
+    return XBoardPlayer(settings, chess960=context.chess960, log=context.log)
 
 
-def _make_gtp(settings: EngineSettings, terms: Terms) -> Contestant:
+def _make_gtp(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
     # A game of a file may be called anything.
-    game_id = "" if ":" in terms.game.name else terms.game.name
-    return GtpContestant(settings, terms.game, game_id=game_id, log=terms.log)
+    game_id = "" if ":" in context.game.name else context.game.name
+    return GtpPlayer(settings, context.game, game_id=game_id, log=context.log)
 
 
-def _make_lab(settings: EngineSettings, terms: Terms) -> Contestant:
-    program = dataclasses.replace(lab_program(settings, terms.game), options={})
-    return GtpContestant(program, terms.game, log=terms.log)
+def _make_lab(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
+    program = dataclasses.replace(lab_agent_settings(settings, context.game), options={})
+    return GtpPlayer(program, context.game, log=context.log)
 
 
-def _make_own(settings: EngineSettings, terms: Terms) -> Contestant:
-    def converse() -> InsideEngine:
-        return InsideEngine(settings.name, terms.log, terms.own)
+def _make_own(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
+    def make_transport() -> InProcessTransport:
+        return InProcessTransport(settings.name, context.log, context.own)
 
-    return UciContestant(settings, chess960=terms.chess960, log=terms.log, converse=converse)
+    return UciPlayer(settings, chess960=context.chess960, log=context.log, make_transport=make_transport)
 
 
-def _make_bot(settings: EngineSettings, terms: Terms) -> Contestant:
-    if terms.bots is None:
+def _make_bot(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
+    if context.bots is None:
         raise SettingsError(
             f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL"
         )
-    return BotContestant(settings, terms.bots, terms.game, chess960=terms.chess960)
+    return MqttPlayer(settings, context.bots, context.game, chess960=context.chess960)
 
 
-KINDS = {
-    EngineProtocol.UCI: EngineKind("UCI", _check_program, _make_uci, speaks_uci=True),
-    EngineProtocol.XBOARD: EngineKind(
+PROTOCOL_SPECS = {
+    EngineProtocol.UCI: ProtocolSpec("UCI", _check_program, _make_uci, speaks_uci=True),
+    EngineProtocol.XBOARD: ProtocolSpec(
         "xboard", _check_program, _make_xboard, limits=frozenset({"depth"})
     ),
-    EngineProtocol.GTP: EngineKind(
-        "GTP", _check_program, _make_gtp, limits=frozenset(), plays="programs", from_start=True
+    EngineProtocol.GTP: ProtocolSpec(
+        "GTP", _check_program, _make_gtp, limits=frozenset(), plays="programs", start_position_only=True
     ),
-    EngineProtocol.LAB: EngineKind(
+    EngineProtocol.LAB: ProtocolSpec(
         "the lab",
-        check_agent,
+        check_lab_agent,
         _make_lab,
         limits=frozenset({"nodes", "depth", "playouts"}),
         plays="agents",
-        from_start=True,
+        start_position_only=True,
     ),
-    EngineProtocol.AGENT: EngineKind("our agent", _check_own, _make_own, speaks_uci=True),
-    EngineProtocol.MQTT: EngineKind(
+    EngineProtocol.AGENT: ProtocolSpec("our agent", _check_own, _make_own, speaks_uci=True),
+    EngineProtocol.MQTT: ProtocolSpec(
         "MQTT",
         _check_bot,
         _make_bot,
         limits=frozenset({"nodes", "depth", "playouts"}),
         plays="bots",
-        behind_broker=True,
+        uses_broker=True,
     ),
 }
 
 
-def kind_of(settings: EngineSettings) -> EngineKind:
+def protocol_spec(settings: EngineSettings) -> ProtocolSpec:
     """Return the row of an engine's protocol."""
-    return KINDS[settings.protocol]
+    return PROTOCOL_SPECS[settings.protocol]
 
 
-def refuse_game(settings: EngineSettings, game: GameSettings) -> None:
+def check_game_supported(settings: EngineSettings, game: GameSettings) -> None:
     """Raise SettingsError for a game that engines of the protocol do not play."""
-    if game.name == CHESS or kind_of(settings).every_game:
+    if game.name == CHESS or protocol_spec(settings).plays_any_game:
         return
     players = [
-        f"{kind.plays} with the protocol {word}" for word, kind in KINDS.items() if kind.plays
+        f"{kind.plays} with the protocol {word}" for word, kind in PROTOCOL_SPECS.items() if kind.plays
     ]
     raise SettingsError(
         f"engine {settings.name or settings.command} plays chess only: {game.name} is played by "
@@ -170,22 +170,22 @@ def refuse_game(settings: EngineSettings, game: GameSettings) -> None:
 
 def check_engine(settings: EngineSettings, game: GameSettings | None = None) -> None:
     """Raise SettingsError if an engine is not there, or does not play the game (chess if None)."""
-    kind_of(settings).check(settings, game or GameSettings())
+    protocol_spec(settings).check(settings, game or GameSettings())
 
 
-def make_contestant(settings: EngineSettings, terms: Terms | None = None) -> Contestant:
+def make_player(settings: EngineSettings, context: MatchContext | None = None) -> EnginePlayer:
     """Return a contestant of the kind that the settings name; bots need a client."""
-    return kind_of(settings).make(settings, terms or Terms())
+    return protocol_spec(settings).make(settings, context or MatchContext())
 
 
-def make_uci_contestant(
-    settings: EngineSettings, *, chess960: bool = False, own: MakeServed | None = None
-) -> UciContestant:
+def make_uci_player(
+    settings: EngineSettings, *, chess960: bool = False, own: ProtocolFactory | None = None
+) -> UciPlayer:
     """Return one that has the options of UCI, or raise SettingsError."""
-    if not kind_of(settings).speaks_uci:
+    if not protocol_spec(settings).speaks_uci:
         raise SettingsError(
             f"engine {settings.name}: one that speaks UCI is needed, not {settings.protocol}"
         )
-    made = make_contestant(settings, Terms(chess960=chess960, own=own))
-    assert isinstance(made, UciContestant)
+    made = make_player(settings, MatchContext(chess960=chess960, own=own))
+    assert isinstance(made, UciPlayer)
     return made

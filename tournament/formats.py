@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tournament import knockout, swiss
-from tournament.knockout import Tie
-from tournament.pairs import Extent, Planned, Results, games_of_round
+from tournament.knockout import KnockoutMatch
+from tournament.pairs import TournamentSize, PlannedPair, Results, round_pairs
 from tournament.swiss import SwissScore
 
 
@@ -37,13 +37,13 @@ class FormatRules:
     pairs would be numbered anew. sprt: whether a test may end it early.
     """
 
-    planned: Callable[[Extent, Results], Iterator[Planned]]
-    matches: Callable[[Extent], int]
-    ranked: Callable[[Extent, Results, Sequence[int]], list[int]]
-    scores: Callable[[Extent, Results], list[SwissScore]] | None = None
-    bracket: Callable[[Extent, Results], list[list[Tie]]] | None = None
-    growing: frozenset[str] = frozenset({"rounds"})
-    sprt: bool = True
+    plan_pairs: Callable[[TournamentSize, Results], Iterator[PlannedPair]]
+    match_count: Callable[[TournamentSize], int]
+    rank_players: Callable[[TournamentSize, Results, Sequence[int]], list[int]]
+    swiss_scores: Callable[[TournamentSize, Results], list[SwissScore]] | None = None
+    bracket: Callable[[TournamentSize, Results], list[list[KnockoutMatch]]] | None = None
+    extendable_settings: frozenset[str] = frozenset({"rounds"})
+    allows_sprt: bool = True
 
 
 def _everyone(players: int) -> Iterable[tuple[int, int]]:
@@ -56,45 +56,45 @@ def _first_against_others(players: int) -> Iterable[tuple[int, int]]:
 
 def _same_each_round(
     pairings: Callable[[int], Iterable[tuple[int, int]]],
-) -> Callable[[Extent, Results], Iterator[Planned]]:
+) -> Callable[[TournamentSize, Results], Iterator[PlannedPair]]:
     """Return the plan of a format in which the same players meet in every round."""
 
-    def planned(extent: Extent, results: Results) -> Iterator[Planned]:
-        for number in range(1, extent.rounds + 1):
-            yield from games_of_round(number, pairings(extent.players), extent.games)
+    def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
+        for number in range(1, tournament_size.rounds + 1):
+            yield from round_pairs(number, pairings(tournament_size.players), tournament_size.games)
 
-    return planned
+    return plan_pairs
 
 
-def _by_elo(extent: Extent, results: Results, by_elo: Sequence[int]) -> list[int]:
+def _by_elo(tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]) -> list[int]:
     return list(by_elo)
 
 
 FORMATS = {
     Format.ROUND_ROBIN: FormatRules(
-        planned=_same_each_round(_everyone),
-        matches=lambda extent: extent.players * (extent.players - 1) // 2 * extent.rounds,
-        ranked=_by_elo,
-        growing=frozenset({"rounds", "games"}),
+        plan_pairs=_same_each_round(_everyone),
+        match_count=lambda tournament_size: tournament_size.players * (tournament_size.players - 1) // 2 * tournament_size.rounds,
+        rank_players=_by_elo,
+        extendable_settings=frozenset({"rounds", "games"}),
     ),
     Format.GAUNTLET: FormatRules(
-        planned=_same_each_round(_first_against_others),
-        matches=lambda extent: (extent.players - 1) * extent.rounds,
-        ranked=_by_elo,
-        growing=frozenset({"rounds", "games"}),
+        plan_pairs=_same_each_round(_first_against_others),
+        match_count=lambda tournament_size: (tournament_size.players - 1) * tournament_size.rounds,
+        rank_players=_by_elo,
+        extendable_settings=frozenset({"rounds", "games"}),
     ),
     Format.SWISS: FormatRules(
-        planned=swiss.planned,
-        matches=lambda extent: extent.players // 2 * extent.rounds,
-        ranked=swiss.ranked,
-        scores=swiss.scores,
+        plan_pairs=swiss.plan_pairs,
+        match_count=lambda tournament_size: tournament_size.players // 2 * tournament_size.rounds,
+        rank_players=swiss.rank_players,
+        swiss_scores=swiss.swiss_scores,
     ),
     Format.KNOCKOUT: FormatRules(
-        planned=knockout.planned,
-        matches=lambda extent: extent.players - 1,
-        ranked=knockout.ranked,
-        bracket=knockout.rounds_of,
-        growing=frozenset(),
-        sprt=False,
+        plan_pairs=knockout.plan_pairs,
+        match_count=lambda tournament_size: tournament_size.players - 1,
+        rank_players=knockout.rank_players,
+        bracket=knockout.bracket_rounds,
+        extendable_settings=frozenset(),
+        allows_sprt=False,
     ),
 }

@@ -10,18 +10,18 @@ from random import Random
 from typing import Any
 
 from agent.border.user_code import describe
-from agent.game import CHANCE, Written, find_move
+from agent.game import CHANCE, NotatedGame, parse_move
 from agent.games.chance import draw_event
-from agent.games.course import LONGEST, Course
+from agent.games.course import MAX_PLIES, GameHistory
 from agent.games.go import Go
 from agent.games.life import dead_stones
 from agent.limits import Score
-from openings.starts import Start as Opening
+from openings.starts import StartPosition as Opening
 from protocols.gtp.boards import score_text
 from tournament.adjudication import Adjudicator
 from tournament.game_settings import GameSettings, new_game
 from tournament.values import SettingsError
-from tournament.verdicts import BLACK, WHITE, Termination, Verdict, draw, win
+from tournament.verdicts import BLACK, WHITE, Termination, GameResult, draw, win
 
 ATTEMPTS = 1000
 
@@ -43,13 +43,13 @@ class GameReferee:
         Here and later an error in the game's own code raises GameFailedError.
         """
         self._settings = settings
-        self._course = Course(new_game(settings))
+        self._course = GameHistory(new_game(settings))
         self._game = self._course.game
         self.moves, self.movers = self._course.moves, self._course.movers
         self._random = Random(seed)
         for text in opening.moves:
             self._course.play(text)
-        self._let_chance_play()
+        self._play_chance_moves()
 
     @property
     def mover(self) -> int:
@@ -59,7 +59,7 @@ class GameReferee:
     @property
     def turn(self) -> int:
         """The side to move: 0 is White."""
-        return side_of(self._game.turn)
+        return side_of_player(self._game.turn)
 
     @property
     def position(self) -> str:
@@ -68,19 +68,19 @@ class GameReferee:
 
     def play(self, text: str) -> tuple[str, str]:
         """Make a move and return its text, twice; ValueError if it is illegal."""
-        with _reporting(self._settings):
+        with _wrap_errors(self._settings):
             written = self._course.play(text)
-            self._let_chance_play()
+            self._play_chance_moves()
         return written, written
 
-    def verdict(self) -> Verdict | None:
+    def game_result(self) -> GameResult | None:
         """Return how the game has ended by its rules, or None while it goes on."""
-        with _reporting(self._settings):
+        with _wrap_errors(self._settings):
             outcome = self._game.outcome()
         if outcome is None:
-            if len(self.moves) < LONGEST:
+            if len(self.moves) < MAX_PLIES:
                 return None
-            return draw(Termination.MAX_MOVES, f"{LONGEST} plies")
+            return draw(Termination.MAX_MOVES, f"{MAX_PLIES} plies")
         if isinstance(self._game, Go):
             outcome = self._game.score(dead_stones(self._game))
         detail = score_text(outcome) if abs(outcome) not in (0, 1) else ""
@@ -90,13 +90,13 @@ class GameReferee:
 
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
-    ) -> Verdict | None:
+    ) -> GameResult | None:
         """Return the verdict that a rule gives to the position, or None."""
-        return adjudicator.too_long(1 + len(self.moves) // 2)
+        return adjudicator.adjudicate_length(1 + len(self.moves) // 2)
 
-    def _let_chance_play(self) -> None:
+    def _play_chance_moves(self) -> None:
         while self._game.turn == CHANCE:
-            self._course.enter(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
+            self._course.push(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
 
 
 class GameFailedError(Exception):
@@ -104,7 +104,7 @@ class GameFailedError(Exception):
 
 
 @contextmanager
-def _reporting(settings: GameSettings) -> Iterator[None]:
+def _wrap_errors(settings: GameSettings) -> Iterator[None]:
     """Report errors of a game's code; a ValueError is what an illegal move raises."""
     try:
         yield
@@ -114,7 +114,7 @@ def _reporting(settings: GameSettings) -> Iterator[None]:
         raise GameFailedError(f"game {settings}: {describe(error)}") from error
 
 
-def side_of(player: int) -> int:
+def side_of_player(player: int) -> int:
     """Return the side of a player by number: who moves first is Black."""
     return BLACK if player == 0 else WHITE
 
@@ -127,7 +127,7 @@ def random_opening(settings: GameSettings, plies: int, seed: str) -> Opening:
     random = Random(seed)
     for _ in range(ATTEMPTS):
         game = new_game(settings)
-        with _reporting(settings):
+        with _wrap_errors(settings):
             moves = [_play_at_random(game, random) for _ in range(plies) if game.outcome() is None]
             if game.outcome() is None:
                 return Opening("", tuple(moves))
@@ -146,7 +146,7 @@ def read_openings(settings: GameSettings, text: str, name: str) -> Iterator[Open
         game = new_game(settings)
         try:
             for move in moves:
-                game.play(find_move(game, move))
+                game.play(parse_move(game, move))
         except ValueError as error:
             raise SettingsError(f"{name}, line {number}: {error}") from None
         if game.outcome() is not None:
@@ -154,7 +154,7 @@ def read_openings(settings: GameSettings, text: str, name: str) -> Iterator[Open
         yield Opening("", tuple(moves))
 
 
-def _play_at_random(game: Written[Any], random: Random) -> str:
+def _play_at_random(game: NotatedGame[Any], random: Random) -> str:
     move: Any
     if game.turn == CHANCE:
         move = draw_event(game, random.random())  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.game import Written
+from agent.game import NotatedGame
 from agent.games import catalogue
 from tournament.values import SettingsError
 
@@ -28,7 +28,7 @@ class GameSettings:
         return " ".join((self.name, *(f"{name}={value}" for name, value in self.options.items())))
 
 
-def new_game(settings: GameSettings) -> Written[Any]:
+def new_game(settings: GameSettings) -> NotatedGame[Any]:
     """Return a game at its start; SettingsError if there is no such game."""
     try:
         return catalogue.new_game(settings.name, **settings.options)

@@ -17,46 +17,46 @@ import chess
 
 from agent.border.command_line import split_command_line
 from agent.limits import Cp
-from protocols.client.uci import SearchRequest, UciEngine
+from protocols.client.uci import SearchRequest, UciClient
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class GeneratorSettings:
     """How openings are made: plies, scores in centipawns, nodes of the two searches."""
 
     plies: int = 8
-    balance: int = 40
-    step_balance: int = 60
+    max_score: int = 40
+    max_step_score: int = 60
     step_nodes: int = 2_000
     nodes: int = 100_000
 
 
-async def generate(engine: UciEngine, recipe: Recipe, seed: int) -> AsyncIterator[chess.Board]:
+async def generate(engine: UciClient, settings: GeneratorSettings, seed: int) -> AsyncIterator[chess.Board]:
     """Yield distinct balanced positions without end, the same for the same engine and seed."""
     generator = random.Random(seed)
     seen: set[str] = set()
     while True:
-        board = await _walk(engine, recipe, generator)
+        board = await _walk(engine, settings, generator)
         if board is None or board.epd() in seen:
             continue
-        if abs(await _score(engine, board, recipe.nodes)) <= recipe.balance:
+        if abs(await _score(engine, board, settings.nodes)) <= settings.max_score:
             seen.add(board.epd())
             yield board
 
 
-async def _walk(engine: UciEngine, recipe: Recipe, generator: random.Random) -> chess.Board | None:
+async def _walk(engine: UciClient, settings: GeneratorSettings, generator: random.Random) -> chess.Board | None:
     """Return a position some random plies from the start, or None if one was a blunder."""
     board = chess.Board()
-    for _ in range(recipe.plies):
+    for _ in range(settings.plies):
         board.push(generator.choice(sorted(board.legal_moves, key=chess.Move.uci)))
         if board.is_game_over():
             return None
-        if abs(await _score(engine, board, recipe.step_nodes)) > recipe.step_balance:
+        if abs(await _score(engine, board, settings.step_nodes)) > settings.max_step_score:
             return None
     return None if board.is_check() else board
 
 
-async def _score(engine: UciEngine, board: chess.Board, nodes: int) -> int:
+async def _score(engine: UciClient, board: chess.Board, nodes: int) -> int:
     request = SearchRequest(board.fen(), nodes=nodes)
     answer = await engine.search(request, 600)
     if answer.info is None or not isinstance(answer.info.score, Cp):
@@ -66,12 +66,12 @@ async def _score(engine: UciEngine, board: chess.Board, nodes: int) -> int:
 
 async def _main(arguments: argparse.Namespace) -> None:
     command, *rest = split_command_line(arguments.engine)
-    engine = UciEngine(command, rest, start_limit=120)
-    recipe = Recipe(plies=arguments.plies, balance=arguments.balance, nodes=arguments.nodes)
+    engine = UciClient(command, rest, start_limit=120)
+    settings = GeneratorSettings(plies=arguments.plies, max_score=arguments.balance, nodes=arguments.nodes)
     try:
         await engine.start()
         lines = []
-        async for board in generate(engine, recipe, arguments.seed):
+        async for board in generate(engine, settings, arguments.seed):
             lines.append(board.epd(hmvc=board.halfmove_clock, fmvn=board.fullmove_number))
             if sys.stderr.isatty():
                 print(f"\r{len(lines)}/{arguments.count}", end="", file=sys.stderr)

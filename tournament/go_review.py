@@ -11,46 +11,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.border.plain_text import plain, plain_name
-from agent.games.go import COLUMNS, LARGEST
+from agent.border.plain_text import sanitize_line, sanitize_name
+from agent.games.go import COLUMNS, MAX_SIZE
 from protocols.analysis.protocol import AnalysisEngine, Settings
-from protocols.analysis.query import MOST_KOMI, MOST_VISITS, SMALLEST, is_komi
+from protocols.analysis.query import MAX_KOMI, MAX_VISITS, MIN_BOARD_SIZE, is_valid_komi
 from protocols.gtp.sgf import (
     Record,
     SgfError,
     parse_trees,
     read_point,
     read_trees,
-    record_of,
+    record_from_tree,
     set_move,
 )
-from protocols.rulesets import named, read_sgf_rules
-from tournament.assessments import AssessmentFile
+from protocols.rulesets import find_ruleset, read_sgf_rules
+from tournament.assessments import AnalysisFile
 from tournament.judgement import (
-    Assessment,
+    PositionEval,
     GameReview,
-    Grade,
+    MoveQuality,
     ReviewedMove,
-    grade_of,
-    loss_of,
-    score_words,
-    tallies_of,
-    view_of,
+    quality_of_loss,
+    move_loss,
+    format_eval,
+    move_stats,
+    first_player_view,
     with_hindsight,
 )
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 PLAYERS = "BW"
-USUAL_RULES = "chinese"
+DEFAULT_RULES = "chinese"
 # Moves of the better line that are written into a game.
-LINE_LENGTH = 10
+MAX_VARIATION_LENGTH = 10
 # Seconds that searches have to end in after they are given up.
-END_LIMIT = 5.0
+CLOSE_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class GoScore:
+class ParsedGoGame:
     """A game as it is searched. query: what the analysis engine is asked, without the turns.
 
     tree: sgfmill's. moves: the player and the vertex, as people write it.
@@ -73,47 +73,47 @@ class GoScore:
         return 1 - self.moves[-1][0] if self.moves else self.record.first
 
 
-def read_sgf(path: Path) -> list[GoScore]:
+def read_sgf(path: Path) -> list[ParsedGoGame]:
     """Return the games of a file; SettingsError names the game that cannot be read."""
     try:
         trees = read_trees(path)
     except SgfError as error:
         raise SettingsError(f"cannot read {path}: {error}") from None
-    return _scores(trees, str(path))
+    return _parse_games(trees, str(path))
 
 
-def parse_sgf(text: str, where: str) -> list[GoScore]:
+def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
     """Return the games of an SGF, whose letters are known; where: what errors call it."""
     try:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
         raise SettingsError(f"{where}: {error}") from None
-    return _scores(trees, where)
+    return _parse_games(trees, where)
 
 
-def _scores(trees: Sequence[Any], where: str) -> list[GoScore]:
+def _parse_games(trees: Sequence[Any], where: str) -> list[ParsedGoGame]:
     scores = []
     for number, tree in enumerate(trees, 1):
         try:
-            scores.append(_score(tree, number))
+            scores.append(_parse_game(tree, number))
         except SgfError as error:
-            raise SettingsError(f"{where}: game {number}: {plain(str(error))}") from None
+            raise SettingsError(f"{where}: game {number}: {sanitize_line(str(error))}") from None
     if not any(score.moves for score in scores):
         raise SettingsError(f"{where}: there is no game of Go with a move in it")
     return scores
 
 
-def _score(tree: Any, number: int) -> GoScore:
-    record = record_of(tree)
+def _parse_game(tree: Any, number: int) -> ParsedGoGame:
+    record = record_from_tree(tree)
     width, height = record.size
-    if not all(SMALLEST <= edge <= LARGEST for edge in record.size):
+    if not all(MIN_BOARD_SIZE <= edge <= MAX_SIZE for edge in record.size):
         raise SgfError(
-            f"boards of {SMALLEST} to {LARGEST} columns and rows are analysed, not {width}x{height}"
+            f"boards of {MIN_BOARD_SIZE} to {MAX_SIZE} columns and rows are analysed, not {width}x{height}"
         )
     komi = record.komi
-    if komi is not None and not is_komi(komi):
+    if komi is not None and not is_valid_komi(komi):
         raise SgfError(
-            f"a komi of {komi:g}: whole and half points from -{MOST_KOMI:g} to {MOST_KOMI:g} are "
+            f"a komi of {komi:g}: whole and half points from -{MAX_KOMI:g} to {MAX_KOMI:g} are "
             "analysed"
         )
     moves = tuple((player, _vertex(point)) for player, point in record.moves)
@@ -131,16 +131,16 @@ def _score(tree: Any, number: int) -> GoScore:
     }
     if komi is not None:
         query["komi"] = komi
-    return GoScore(tree, number, record, query, moves)
+    return ParsedGoGame(tree, number, record, query, moves)
 
 
 def _rules(said: str) -> str | dict[str, Any]:
     """Return as what a query has the rules of a record: by their name if they have one."""
     name = said.lower()
-    if named(name):
+    if find_ruleset(name):
         return name
     rules = read_sgf_rules(said)
-    return USUAL_RULES if rules is None else rules.fields()
+    return DEFAULT_RULES if rules is None else rules.to_json_object()
 
 
 def _vertex(point: tuple[int, int] | None) -> str:
@@ -161,11 +161,11 @@ def game_property(tree: Any, name: str) -> str:
     return ""
 
 
-async def assess_go(
-    scores: Sequence[GoScore],
+async def analyse_go(
+    scores: Sequence[ParsedGoGame],
     settings: Settings,
     limits: TimeControl,
-    known: AssessmentFile,
+    known: AnalysisFile,
     *,
     report: Callable[[int], None] = lambda done: None,
 ) -> None:
@@ -194,29 +194,29 @@ async def assess_go(
             if not missing:
                 continue
             line = json.dumps(_query(score, limits, missing))
-            said = await asyncio.to_thread(_told, engine, line)
+            said = await asyncio.to_thread(_handle_query, engine, line)
             waiting = len(missing)
             while waiting:
                 text = said.pop(0) if said else await answers.get()
                 answer = json.loads(text)
                 if "error" in answer:
-                    raise SettingsError(f"game {score.number}: {plain(answer['error'])}")
+                    raise SettingsError(f"game {score.number}: {sanitize_line(answer['error'])}")
                 if "warning" in answer:
                     continue
                 ply = answer["turnNumber"]
-                known.add(known.key(score.position(ply)), _assessment(answer, score.mover(ply)))
+                known.add(known.key(score.position(ply)), _eval_from_answer(answer, score.mover(ply)))
                 waiting -= 1
                 done += 1
                 report(done)
     finally:
-        await asyncio.shield(asyncio.to_thread(engine.close, END_LIMIT))
+        await asyncio.shield(asyncio.to_thread(engine.close, CLOSE_TIMEOUT))
 
 
-def _told(engine: AnalysisEngine, line: str) -> list[str]:
+def _handle_query(engine: AnalysisEngine, line: str) -> list[str]:
     return list(engine.handle_line(line))
 
 
-def _query(score: GoScore, limits: TimeControl, plies: list[int]) -> dict[str, Any]:
+def _query(score: ParsedGoGame, limits: TimeControl, plies: list[int]) -> dict[str, Any]:
     overridden: dict[str, Any] = {"reportAnalysisWinratesAs": "BLACK"}
     if limits.movetime is not None:
         overridden["maxTime"] = limits.movetime
@@ -225,27 +225,27 @@ def _query(score: GoScore, limits: TimeControl, plies: list[int]) -> dict[str, A
         "id": str(score.number),
         "analyzeTurns": plies,
         "includeOwnership": True,
-        "maxVisits": limits.nodes or MOST_VISITS,
+        "maxVisits": limits.nodes or MAX_VISITS,
         "overrideSettings": overridden,
     }
 
 
-def _assessment(answer: dict[str, Any], mover: int) -> Assessment:
+def _eval_from_answer(answer: dict[str, Any], mover: int) -> PositionEval:
     """Return what the engine has said, seen by whoever is to move in the record."""
     if answer.get("noResults") or not answer["moveInfos"]:
-        return Assessment(0.5)
+        return PositionEval(0.5)
     root = answer["rootInfo"]
     lead = root.get("scoreLead")
-    return Assessment(
+    return PositionEval(
         expected=root["winrate"] if mover == 0 else 1 - root["winrate"],
         lead=None if lead is None else round(lead if mover == 0 else -lead, 2),
-        line=tuple(answer["moveInfos"][0]["pv"][: LINE_LENGTH + 1]),
+        line=tuple(answer["moveInfos"][0]["pv"][: MAX_VARIATION_LENGTH + 1]),
         nodes=root["visits"],
         owners=tuple(round(owner, 2) for owner in answer.get("ownership", ())),
     )
 
 
-def review_go(score: GoScore, known: AssessmentFile) -> GameReview:
+def review_go(score: ParsedGoGame, known: AnalysisFile) -> GameReview:
     """Return a game as far as it has been judged."""
     plies = range(len(score.moves) + 1)
     said = with_hindsight(
@@ -258,7 +258,7 @@ def review_go(score: GoScore, known: AssessmentFile) -> GameReview:
         before, after = said[ply], said[ply + 1]
         loss = None
         if before is not None and after is not None:
-            loss = loss_of(before, after, vertex, same_mover=score.mover(ply + 1) == player)
+            loss = move_loss(before, after, vertex, same_mover=score.mover(ply + 1) == player)
         moves.append(
             ReviewedMove(
                 ply=ply + 1,
@@ -268,24 +268,24 @@ def review_go(score: GoScore, known: AssessmentFile) -> GameReview:
                 best=before.line[0] if before and before.line else "",
                 line=before.line if before else (),
                 loss=loss,
-                grade=grade_of(loss),
-                **view_of(after, score.mover(ply + 1)),  # type: ignore[arg-type]
+                grade=quality_of_loss(loss),
+                **first_player_view(after, score.mover(ply + 1)),  # type: ignore[arg-type]
             )
         )
     return GameReview(
         game="go",
         number=score.number,
-        event=plain(game_property(score.tree, "EV")),
-        first=plain_name(game_property(score.tree, "PB")) or "?",
-        second=plain_name(game_property(score.tree, "PW")) or "?",
-        result=plain_name(game_property(score.tree, "RE")) or "?",
-        start=view_of(said[0], score.mover(0)).get("expected"),
+        event=sanitize_line(game_property(score.tree, "EV")),
+        first=sanitize_name(game_property(score.tree, "PB")) or "?",
+        second=sanitize_name(game_property(score.tree, "PW")) or "?",
+        result=sanitize_name(game_property(score.tree, "RE")) or "?",
+        start=first_player_view(said[0], score.mover(0)).get("expected"),
         moves=tuple(moves),
-        tallies=tallies_of(moves),
+        tallies=move_stats(moves),
     )
 
 
-def annotated_sgf(score: GoScore, known: AssessmentFile, annotator: str) -> str:
+def annotated_sgf(score: ParsedGoGame, known: AnalysisFile, annotator: str) -> str:
     """Return a game with every evaluation, and with the better line where a move was bad.
 
     V: the lead in points, from Black's side; DO, BM[1] and BM[2]: inaccuracies, mistakes and
@@ -305,7 +305,7 @@ def annotated_sgf(score: GoScore, known: AssessmentFile, annotator: str) -> str:
         for name in ("BM", "DO", "TE", "IT"):
             if node.has_property(name) and move.loss is not None:
                 node.unset(name)
-        if move.grade is not Grade.GOOD:
+        if move.grade is not MoveQuality.GOOD:
             name, value = MARKS[move.grade]
             node.set_raw(name, value)
             if node.parent is not None:
@@ -315,28 +315,28 @@ def annotated_sgf(score: GoScore, known: AssessmentFile, annotator: str) -> str:
 
 
 MARKS = {
-    Grade.INACCURACY: ("DO", b""),
-    Grade.MISTAKE: ("BM", b"1"),
-    Grade.BLUNDER: ("BM", b"2"),
+    MoveQuality.INACCURACY: ("DO", b""),
+    MoveQuality.MISTAKE: ("BM", b"1"),
+    MoveQuality.BLUNDER: ("BM", b"2"),
 }
 
 
 def _comment(move: ReviewedMove) -> str:
     words = [f"Black {100 * (move.expected or 0):.1f} %"]
-    if score := score_words(move):
+    if score := format_eval(move):
         words.append(score)
-    if move.grade is not Grade.GOOD:
+    if move.grade is not MoveQuality.GOOD:
         words.append(f"{move.grade}: gives away {100 * (move.loss or 0):.1f} %; {move.best}")
     return ", ".join(words)
 
 
 def _add_line(node: Any, move: ReviewedMove) -> None:
     players = itertools.cycle((move.player, 1 - move.player))
-    for vertex, player in zip(move.line[:LINE_LENGTH], players, strict=False):
+    for vertex, player in zip(move.line[:MAX_VARIATION_LENGTH], players, strict=False):
         node = node.new_child()
         set_move(node, player, read_point(vertex))
 
 
-def go_terms(settings: Settings, limits: TimeControl) -> str:
+def go_search_key(settings: Settings, limits: TimeControl) -> str:
     """Return all that an assessment depends on beside its position."""
-    return f"go {settings.searching} {limits}"
+    return f"go {settings.search_settings} {limits}"

@@ -11,7 +11,7 @@ from protocols.client.process import IoLog
 LOG_NAME_LENGTH = 60
 
 
-class IoLogs:
+class EngineLogs:
     """One text file for each engine of what is said to it and what it says."""
 
     def __init__(self, directory: str | None) -> None:
@@ -20,7 +20,7 @@ class IoLogs:
         if directory is not None:
             Path(directory).mkdir(parents=True, exist_ok=True)
 
-    def of(self, name: str) -> IoLog | None:
+    def log_for(self, name: str) -> IoLog | None:
         """Return an engine's log, or None where none is asked for."""
         if self._directory is None:
             return None

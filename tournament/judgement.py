@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import exp
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from agent.limits import Cp, Mate, Score
 from tournament.time_control import TimeControl
 
 FIRST, SECOND = 0, 1
 
 
-class Grade(StrEnum):
+class MoveQuality(StrEnum):
     """What a move is called. A good one has no name."""
 
     GOOD = ""
@@ -31,17 +31,17 @@ class Grade(StrEnum):
 # How a centipawn changes the logarithm of the odds when people play. Lichess fitted it to its
 # games (lichess.org/page/accuracy). Engines win with far less than people do: by the curve of
 # their games, which UCI_ShowWDL tells, a slip in the opening would be a blunder.
-ODDS_PER_CENTIPAWN = 0.00368208
-FARTHEST = 10_000  # centipawns: as good as a mate, and no power overflows
+LOG_ODDS_PER_CENTIPAWN = 0.00368208
+MAX_CENTIPAWNS = 10_000  # centipawns: as good as a mate, and no power overflows
 
 # What a move gives away at least, of a game's one point, to be called so.
-THRESHOLDS = ((0.15, Grade.BLUNDER), (0.10, Grade.MISTAKE), (0.05, Grade.INACCURACY))
-FAULTS = (Grade.INACCURACY, Grade.MISTAKE, Grade.BLUNDER)
-SIGNS = {Grade.GOOD: "", Grade.INACCURACY: "?!", Grade.MISTAKE: "?", Grade.BLUNDER: "??"}
+LOSS_THRESHOLDS = ((0.15, MoveQuality.BLUNDER), (0.10, MoveQuality.MISTAKE), (0.05, MoveQuality.INACCURACY))
+BAD_QUALITIES = (MoveQuality.INACCURACY, MoveQuality.MISTAKE, MoveQuality.BLUNDER)
+QUALITY_SYMBOLS = {MoveQuality.GOOD: "", MoveQuality.INACCURACY: "?!", MoveQuality.MISTAKE: "?", MoveQuality.BLUNDER: "??"}
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class PositionEval:
     """What a search says of a position, from the side of whoever is to move.
 
     expected: the score, from 0 to 1. cp or mate: of chess; lead: of Go, in points. line: the best
@@ -77,11 +77,11 @@ class ReviewedMove:
     mate: int | None = None
     lead: float | None = None
     loss: float | None = None
-    grade: Grade = Grade.GOOD
+    grade: MoveQuality = MoveQuality.GOOD
 
 
 @dataclass(frozen=True, slots=True)
-class MoveTally:
+class MoveStats:
     """One player's moves in numbers. loss: the mean of what they gave away, None of none."""
 
     moves: int
@@ -106,7 +106,7 @@ class GameReview:
     result: str
     start: float | None
     moves: tuple[ReviewedMove, ...]
-    tallies: tuple[MoveTally, ...]
+    tallies: tuple[MoveStats, ...]
 
     @property
     def title(self) -> str:
@@ -114,7 +114,7 @@ class GameReview:
         return f"{self.first} - {self.second}  {self.result}".rstrip()
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every move has been judged."""
         return all(move.loss is not None for move in self.moves)
 
@@ -123,18 +123,18 @@ def expected_score(score: Score) -> float:
     """Return wins and half the draws, of one game between people, that a score promises."""
     if isinstance(score, Mate):
         return float(score.moves > 0)
-    centipawns = max(-FARTHEST, min(FARTHEST, score.value))
-    return 1 / (1 + exp(-ODDS_PER_CENTIPAWN * centipawns))
+    centipawns = max(-MAX_CENTIPAWNS, min(MAX_CENTIPAWNS, score.value))
+    return 1 / (1 + exp(-LOG_ODDS_PER_CENTIPAWN * centipawns))
 
 
-def assessment_of(score: Score, line: Sequence[str], depth: int, nodes: int) -> Assessment:
+def eval_from_score(score: Score, line: Sequence[str], depth: int, nodes: int) -> PositionEval:
     """Return what an engine of chess has said."""
     cp = score.value if isinstance(score, Cp) else None
     mate = score.moves if isinstance(score, Mate) else None
-    return Assessment(expected_score(score), cp, mate, None, tuple(line), depth, nodes)
+    return PositionEval(expected_score(score), cp, mate, None, tuple(line), depth, nodes)
 
 
-def loss_of(before: Assessment, after: Assessment, move: str, same_mover: bool) -> float:
+def move_loss(before: PositionEval, after: PositionEval, move: str, same_mover: bool) -> float:
     """Return what a move gave away, from 0; nothing if it is the one that the engine would play.
 
     same_mover: whoever made it is to move again.
@@ -146,8 +146,8 @@ def loss_of(before: Assessment, after: Assessment, move: str, same_mover: bool) 
 
 
 def with_hindsight(
-    said: Sequence[Assessment | None], moves: Sequence[str], movers: Sequence[int]
-) -> list[Assessment | None]:
+    said: Sequence[PositionEval | None], moves: Sequence[str], movers: Sequence[int]
+) -> list[PositionEval | None]:
     """Return what is said of positions, with what the game's own moves have shown.
 
     Where the move that was played turns out clearly better than all that the search saw, as a
@@ -161,7 +161,7 @@ def with_hindsight(
             continue
         same = movers[ply] == movers[ply + 1]
         left = after.expected if same else 1 - after.expected
-        if left - before.expected < THRESHOLDS[-1][0]:
+        if left - before.expected < LOSS_THRESHOLDS[-1][0]:
             continue
         sign = 1 if same else -1
         mate = None if after.mate is None else sign * after.mate
@@ -178,48 +178,48 @@ def with_hindsight(
     return wiser
 
 
-def grade_of(loss: float | None) -> Grade:
+def quality_of_loss(loss: float | None) -> MoveQuality:
     """Return what a move is called that gave so much away."""
     if loss is None:
-        return Grade.GOOD
-    return next((grade for least, grade in THRESHOLDS if loss >= least), Grade.GOOD)
+        return MoveQuality.GOOD
+    return next((grade for least, grade in LOSS_THRESHOLDS if loss >= least), MoveQuality.GOOD)
 
 
-def tallies_of(moves: Sequence[ReviewedMove]) -> tuple[MoveTally, MoveTally]:
+def move_stats(moves: Sequence[ReviewedMove]) -> tuple[MoveStats, MoveStats]:
     """Return the first player's and the second's moves in numbers."""
-    return _tally(moves, FIRST), _tally(moves, SECOND)
+    return _player_stats(moves, FIRST), _player_stats(moves, SECOND)
 
 
-def _tally(moves: Sequence[ReviewedMove], player: int) -> MoveTally:
+def _player_stats(moves: Sequence[ReviewedMove], player: int) -> MoveStats:
     own = [move for move in moves if move.player == player and move.loss is not None]
-    slight, serious, grave = (sum(move.grade is grade for move in own) for grade in FAULTS)
+    slight, serious, grave = (sum(move.grade is grade for move in own) for grade in BAD_QUALITIES)
     losses = [move.loss or 0.0 for move in own]
     mean = sum(losses) / len(losses) if losses else None
-    return MoveTally(len(own), slight, serious, grave, mean)
+    return MoveStats(len(own), slight, serious, grave, mean)
 
 
-def view_of(assessment: Assessment | None, mover: int) -> dict[str, float | int | None]:
+def first_player_view(position_eval: PositionEval | None, mover: int) -> dict[str, float | int | None]:
     """Return an assessment as the first player sees it, where `mover` is to move."""
-    if assessment is None:
+    if position_eval is None:
         return {}
     sign = 1 if mover == FIRST else -1
-    shares = assessment.expected if mover == FIRST else 1 - assessment.expected
+    shares = position_eval.expected if mover == FIRST else 1 - position_eval.expected
     return {
         "expected": round(shares, 4),
-        "cp": None if assessment.cp is None else sign * assessment.cp,
-        "mate": None if assessment.mate is None else sign * assessment.mate,
-        "lead": None if assessment.lead is None else sign * assessment.lead,
+        "cp": None if position_eval.cp is None else sign * position_eval.cp,
+        "mate": None if position_eval.mate is None else sign * position_eval.mate,
+        "lead": None if position_eval.lead is None else sign * position_eval.lead,
     }
 
 
-def annotator_of(name: str, limits: TimeControl, unit: str) -> str:
+def annotator_name(name: str, limits: TimeControl, unit: str) -> str:
     """Return who has judged a game, by which limits; unit: of nodes, as people call them."""
     words = [f"{limits.nodes} {unit}" if limits.nodes else ""]
     words += [f"{limits.movetime:g} s" if limits.movetime else ""]
-    return plain(f"{name}, {' and '.join(filter(None, words))} a move")
+    return sanitize_line(f"{name}, {' and '.join(filter(None, words))} a move")
 
 
-def score_words(move: ReviewedMove) -> str:
+def format_eval(move: ReviewedMove) -> str:
     """Return a move's evaluation, from the first player's side, for people."""
     if move.mate is not None:
         return f"#{move.mate}"

@@ -8,14 +8,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tournament.pairs import Extent, PairKey, Planned, Results, games_of_round, is_complete
+from tournament.pairs import TournamentSize, PairKey, PlannedPair, Results, round_pairs, is_complete
 
 # A match that is level goes on so often; then the higher seed advances.
-TIE_BREAKS = 10
+MAX_TIE_BREAKS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class KnockoutMatch:
     """A match of a knockout: its players, the points so far, and who goes on, once that is known.
 
     second is None where the first player has a free round. A match that stays level is won by the
@@ -28,22 +28,22 @@ class Tie:
     winner: int | None = None
 
 
-def planned(extent: Extent, results: Results) -> Iterator[Planned]:
+def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
     """Yield the pairs of the matches that the results so far settle."""
-    for number, ties in enumerate(rounds_of(extent, results), start=1):
+    for number, ties in enumerate(bracket_rounds(tournament_size, results), start=1):
         for tie in ties:
             if tie.second is not None:
-                yield from _match(extent, results, number, tie.first, tie.second)
+                yield from _match(tournament_size, results, number, tie.first, tie.second)
 
 
-def rounds_of(extent: Extent, results: Results) -> list[list[Tie]]:
+def bracket_rounds(tournament_size: TournamentSize, results: Results) -> list[list[KnockoutMatch]]:
     """Return the matches of the rounds that are paired, in the order of the bracket."""
-    alive = _bracket(extent.players)
-    rounds: list[list[Tie]] = []
+    alive = _bracket(tournament_size.players)
+    rounds: list[list[KnockoutMatch]] = []
     while len(alive) > 1:
         number = len(rounds) + 1
         ties = [
-            _tie(extent, results, number, pairing)
+            _tie(tournament_size, results, number, pairing)
             for pairing in zip(alive[::2], alive[1::2], strict=True)
         ]
         rounds.append(ties)
@@ -53,10 +53,10 @@ def rounds_of(extent: Extent, results: Results) -> list[list[Tie]]:
     return rounds
 
 
-def ranked(extent: Extent, results: Results, by_elo: Sequence[int]) -> list[int]:
+def rank_players(tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]) -> list[int]:
     """Return the players' indexes, the best first. by_elo: the same by their ratings."""
-    survived = [0] * extent.players
-    for ties in rounds_of(extent, results):
+    survived = [0] * tournament_size.players
+    for ties in bracket_rounds(tournament_size, results):
         for tie in ties:
             if tie.winner is not None:
                 survived[tie.winner] += 1
@@ -64,12 +64,12 @@ def ranked(extent: Extent, results: Results, by_elo: Sequence[int]) -> list[int]
 
 
 def _tie(
-    extent: Extent, results: Results, round_: int, pairing: tuple[int | None, int | None]
-) -> Tie:
+    tournament_size: TournamentSize, results: Results, round_: int, pairing: tuple[int | None, int | None]
+) -> KnockoutMatch:
     """Return the state of the match of two players, or of one with a free round."""
     first, *others = sorted(player for player in pairing if player is not None)
     if not others:
-        return Tie(first, None, winner=first)
+        return KnockoutMatch(first, None, winner=first)
     second = others[0]
     scores = [
         score
@@ -80,9 +80,9 @@ def _tie(
     ]
     points = sum(scores), len(scores) - sum(scores)
     winner = None
-    if is_complete(_match(extent, results, round_, first, second), results):
+    if is_complete(_match(tournament_size, results, round_, first, second), results):
         winner = first if points[0] >= points[1] else second
-    return Tie(first, second, points, winner)
+    return KnockoutMatch(first, second, points, winner)
 
 
 def _bracket(players: int) -> list[int | None]:
@@ -95,11 +95,11 @@ def _bracket(players: int) -> list[int | None]:
 
 
 def _match(
-    extent: Extent, results: Results, round_: int, first: int, second: int
-) -> Iterator[Planned]:
-    pairs = list(games_of_round(round_, [(first, second)], extent.games))
+    tournament_size: TournamentSize, results: Results, round_: int, first: int, second: int
+) -> Iterator[PlannedPair]:
+    pairs = list(round_pairs(round_, [(first, second)], tournament_size.games))
     yield from pairs
-    for number in range(len(pairs) + 1, len(pairs) + TIE_BREAKS + 1):
+    for number in range(len(pairs) + 1, len(pairs) + MAX_TIE_BREAKS + 1):
         if not is_complete(pairs, results) or _lead(results, round_, first, second) != 0:
             return
         pairs = [(PairKey(round_, number, first, second), (1, 2))]

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import protocols.gtp
-from agent.compiled.source import USUAL_MEANS, Means
+from agent.compiled.source import DEFAULT_SEARCH_CONFIG, SearchConfig
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.game import CHANCE
 from agent.games import catalogue
 from agent.search.suiting import make_search
-from agent.sources import has_compiled
+from agent.sources import has_compiled_search
 from protocols.gtp.play import Settings as GtpSettings
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GO, GameSettings, new_game
@@ -26,31 +26,31 @@ LAB_OPTIONS = {"evaluation", "memory", "seed", "threads"}
 COMPILED = "compiled"
 
 
-def lab_program(settings: EngineSettings, game: GameSettings) -> EngineSettings:
+def lab_agent_settings(settings: EngineSettings, game: GameSettings) -> EngineSettings:
     """Return an agent as a program; what it may spend it is told over GTP."""
     session = GtpSettings(
         game=game.name,
-        options=_fixed(game),
+        options=_start_options(game),
         algorithm=None if settings.command == COMPILED else settings.command,
         evaluation=_evaluation(settings),
         book=False,  # it is the algorithm that plays, not what others know
-        means=Means(
-            threads=_number(settings, "threads") or USUAL_MEANS.threads,
-            megabytes=_number(settings, "memory") or USUAL_MEANS.megabytes,
-            seed=_number(settings, "seed"),
+        search_config=SearchConfig(
+            threads=_int_option(settings, "threads") or DEFAULT_SEARCH_CONFIG.threads,
+            megabytes=_int_option(settings, "memory") or DEFAULT_SEARCH_CONFIG.megabytes,
+            seed=_int_option(settings, "seed"),
         ),
         resigns=False,  # its games are compared as it plays them, to their ends
     )
     return _program(settings, session)
 
 
-def own_program(name: str, game: GameSettings) -> EngineSettings:
+def own_gtp_settings(name: str, game: GameSettings) -> EngineSettings:
     """Return our own GTP engine for a game, with all that it knows."""
     settings = EngineSettings("", name, protocol=EngineProtocol.GTP)
-    return _program(settings, GtpSettings(game=game.name, options=_fixed(game)))
+    return _program(settings, GtpSettings(game=game.name, options=_start_options(game)))
 
 
-def _fixed(game: GameSettings) -> Mapping[str, Any]:
+def _start_options(game: GameSettings) -> Mapping[str, Any]:
     """Return the options that a program is started with: GTP has commands for those of Go."""
     return {} if game.name == GO else game.options
 
@@ -60,14 +60,14 @@ def _program(settings: EngineSettings, session: GtpSettings) -> EngineSettings:
     return dataclasses.replace(settings, command=sys.executable, arguments=arguments)
 
 
-def check_agent(settings: EngineSettings, game: GameSettings) -> None:
+def check_lab_agent(settings: EngineSettings, game: GameSettings) -> None:
     """Raise SettingsError if there is no such agent, or it cannot play the game."""
     if unknown := ", ".join(settings.options.keys() - LAB_OPTIONS):
         known = ", ".join(sorted(LAB_OPTIONS))
         raise SettingsError(f"engine {settings.name}: no option {unknown}; there are {known}")
-    _number(settings, "seed")
+    _int_option(settings, "seed")
     for name in ("threads", "memory"):
-        number = _number(settings, name)
+        number = _int_option(settings, name)
         if number is not None and (number < 1 or settings.command != COMPILED):
             wrong = f"{number} is too few" if number < 1 else f"is of algorithm={COMPILED} only"
             raise SettingsError(f"engine {settings.name}: {name}: {wrong}")
@@ -75,7 +75,7 @@ def check_agent(settings: EngineSettings, game: GameSettings) -> None:
         start = new_game(game)
         if settings.command == COMPILED:
             load(_evaluation(settings))
-            if not has_compiled(catalogue.find(game.name), start):
+            if not has_compiled_search(catalogue.find(game.name), start):
                 raise ValueError(f"there is no compiled search for {game}")
             return
         evaluate = catalogue.evaluation(game.name, _evaluation(settings))
@@ -90,7 +90,7 @@ def _evaluation(settings: EngineSettings) -> str:
     return str(settings.options.get("evaluation", HANDCRAFTED.name))
 
 
-def _number(settings: EngineSettings, name: str) -> int | None:
+def _int_option(settings: EngineSettings, name: str) -> int | None:
     """Return an option that is a whole number, if it is given.
 
     From the seed follows all that is random in an agent.

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.border.files import replace_atomically, replace_file
-from agent.border.locking import claim
+from agent.border.locking import lock_or_raise
 from tournament.pairs import PairKey
 from tournament.records import GameRecord
-from tournament.settings import Settings, refuse_changes
+from tournament.settings import Settings, check_resumable
 from tournament.values import decode, encode
 
 SCHEMA_VERSION = 1
@@ -48,12 +48,12 @@ INSERT_TOURNAMENT = (
 )
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 # How it shows that text is not what was written.
-DAMAGES = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
+DECODE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
 # Seconds that a ledger may be locked by another program when it is opened, and, so that no clock
 # of a game that is being played suffers, while games are played: there the runner tries again.
-OPEN_LIMIT = 5.0
-WRITE_LIMIT = 0.05
-DAMAGED = "it is damaged: restore it from a copy, or begin another with --ledger"
+OPEN_TIMEOUT = 5.0
+WRITE_TIMEOUT = 0.05
+DAMAGED_REMEDY = "it is damaged: restore it from a copy, or begin another with --ledger"
 # What to do about SQLite's errors, by their codes.
 REMEDIES = {
     sqlite3.SQLITE_BUSY: "another program uses it: end that one",
@@ -61,8 +61,8 @@ REMEDIES = {
     sqlite3.SQLITE_FULL: "make room on its disk",
     sqlite3.SQLITE_READONLY: "it must be writable",
     sqlite3.SQLITE_CANTOPEN: "it and its folder must be writable",
-    sqlite3.SQLITE_CORRUPT: DAMAGED,
-    sqlite3.SQLITE_NOTADB: DAMAGED,
+    sqlite3.SQLITE_CORRUPT: DAMAGED_REMEDY,
+    sqlite3.SQLITE_NOTADB: DAMAGED_REMEDY,
 }
 
 
@@ -89,8 +89,8 @@ class Ledger:
         if path is None:
             return
         try:
-            _check_place(path)
-            self._lock = claim(
+            _check_path(path)
+            self._lock = lock_or_raise(
                 path, lambda why: LedgerError(f"ledger {why}"), "in use by another runner"
             )
             if Path(path).exists() and Path(path).stat().st_size:
@@ -109,34 +109,34 @@ class Ledger:
         """
         self._name = settings.name
         self._players = tuple(engine.name for engine in settings.engines)
-        kept = self._read_kept()
+        kept = self._read_pending()
         if kept and not resume:
             raise LedgerError(
-                f"{self.beside} holds games of the tournament {self._name!r}: --resume takes them "
+                f"{self.pending_path} holds games of the tournament {self._name!r}: --resume takes them "
                 "in; remove it to begin anew"
             )
         if self._database is None:
             self._create(settings, resume=resume)
         else:
-            self._go_on(settings, resume=resume)
-        with self._naming():
+            self._resume(settings, resume=resume)
+        with self._wrap_errors():
             with self._connection:
                 for record in kept:
                     self._insert(record)
-            self._connection.execute(f"PRAGMA busy_timeout={round(1000 * WRITE_LIMIT)}")
+            self._connection.execute(f"PRAGMA busy_timeout={round(1000 * WRITE_TIMEOUT)}")
         if kept:
             with contextlib.suppress(OSError):  # they are taken in once, however often they come
-                self.keep(())
+                self.save_pending(())
 
     def record(self, record: GameRecord) -> bool:
         """Write a game; return False, and write nothing, if it has been written before.
 
         Raises LedgerError if it cannot be written, now or ever.
         """
-        with self._naming(), self._connection:
+        with self._wrap_errors(), self._connection:
             return self._insert(record)
 
-    def keep(self, records: Sequence[GameRecord]) -> str:
+    def save_pending(self, records: Sequence[GameRecord]) -> str:
         """Keep games that cannot be written, and return where.
 
         That is `beside` the ledger, or, where that fails, in the folder of temporary files. They
@@ -148,12 +148,12 @@ class Ledger:
             json.dumps({"tournament": self._name, "record": encode(record)}) for record in records
         ]
         if not lines and not self._others:
-            Path(self.beside).unlink(missing_ok=True)
-            return self.beside
+            Path(self.pending_path).unlink(missing_ok=True)
+            return self.pending_path
         content = "".join(f"{line}\n" for line in (*self._others, *lines)).encode()
         try:
-            replace_atomically(Path(self.beside), content, durable=True)
-            return self.beside
+            replace_atomically(Path(self.pending_path), content, durable=True)
+            return self.pending_path
         except OSError:
             replace_atomically(elsewhere, content, durable=True)
             return str(elsewhere)
@@ -163,7 +163,7 @@ class Ledger:
 
         Raises LedgerError, naming the game, where a record is damaged.
         """
-        with self._naming():
+        with self._wrap_errors():
             rows = self._connection.execute(
                 "SELECT pair, game, record FROM game WHERE tournament = ? ORDER BY rowid",
                 (self._name,),
@@ -172,8 +172,8 @@ class Ledger:
                 try:
                     record = decode(GameRecord, json.loads(text))
                     self._check(record, pair, game)
-                except DAMAGES as error:
-                    raise self.damaged(pair, game, error) from None
+                except DECODE_ERRORS as error:
+                    raise self.damaged_record_error(pair, game, error) from None
                 yield record
 
     def results(self) -> dict[PairKey, dict[int, float | None]]:
@@ -183,7 +183,7 @@ class Ledger:
             results[record.key][record.game] = record.first_score
         return dict(results)
 
-    def damaged(self, pair: object, game: object, error: Exception) -> LedgerError:
+    def damaged_record_error(self, pair: object, game: object, error: Exception) -> LedgerError:
         """Return the error that says that a game's record is damaged, and how to go on."""
         where = f"tournament = '{self._name}' AND pair = '{pair}' AND game = {game}"
         return LedgerError(
@@ -205,13 +205,13 @@ class Ledger:
         return self._database
 
     @property
-    def beside(self) -> str:
+    def pending_path(self) -> str:
         """The file from which a resumed tournament takes in games that could not be written."""
         return f"{self.path}.unwritten"
 
     def _open(self, path: str) -> None:
-        with self._naming():
-            self._database = sqlite3.connect(path, timeout=OPEN_LIMIT)
+        with self._wrap_errors():
+            self._database = sqlite3.connect(path, timeout=OPEN_TIMEOUT)
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, SCHEMA_VERSION):
                 raise LedgerError(f"ledger {path}: written by another version of this program")
@@ -235,7 +235,7 @@ class Ledger:
             try:
                 for stale in (temporary, log, Path(f"{file}-shm")):
                     stale.unlink(missing_ok=True)
-                with self._naming(), contextlib.closing(sqlite3.connect(temporary)) as database:
+                with self._wrap_errors(), contextlib.closing(sqlite3.connect(temporary)) as database:
                     database.executescript(f"BEGIN; {SCHEMA}")
                     database.execute(INSERT_TOURNAMENT, _tournament_row(settings))
                     database.commit()
@@ -244,9 +244,9 @@ class Ledger:
                 raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
             self._open(self.path)
 
-    def _go_on(self, settings: Settings, *, resume: bool) -> None:
+    def _resume(self, settings: Settings, *, resume: bool) -> None:
         """Enter the tournament into a file that is there."""
-        with self._naming():
+        with self._wrap_errors():
             rows = dict(self._connection.execute("SELECT name, settings FROM tournament"))
         if not rows and resume:
             raise LedgerError(_emptied(self.path))
@@ -256,10 +256,10 @@ class Ledger:
                     f"ledger {self.path} holds the tournament {self._name!r} already: "
                     "--resume goes on with it; or choose another --name or --ledger"
                 )
-            self._check_whole()
+            self._check_integrity()
             where = f"ledger {self.path}, {self._name!r}"
-            refuse_changes(_settings(rows[self._name], where), settings)
-        with self._naming(), self._connection:
+            check_resumable(_settings(rows[self._name], where), settings)
+        with self._wrap_errors(), self._connection:
             self._connection.execute(INSERT_TOURNAMENT, _tournament_row(settings))
 
     def _insert(self, record: GameRecord) -> bool:
@@ -293,20 +293,20 @@ class Ledger:
         if record.result not in RESULTS:
             raise ValueError(f"its result is {record.result!r}")
 
-    def _check_whole(self) -> None:
+    def _check_integrity(self) -> None:
         """Raise LedgerError for a file that is damaged; that takes a second for 100,000 games."""
-        with self._naming():
+        with self._wrap_errors():
             found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if found != "ok":
-            raise LedgerError(f"ledger {self.path}: {found}; {DAMAGED}")
+            raise LedgerError(f"ledger {self.path}: {found}; {DAMAGED_REMEDY}")
 
-    def _read_kept(self) -> list[GameRecord]:
+    def _read_pending(self) -> list[GameRecord]:
         """Return this tournament's games that wait beside the ledger."""
-        if self.path is None or not Path(self.beside).exists():
+        if self.path is None or not Path(self.pending_path).exists():
             return []
         records = []
         try:
-            for line in Path(self.beside).read_text("utf-8").splitlines():
+            for line in Path(self.pending_path).read_text("utf-8").splitlines():
                 entry = json.loads(line)
                 if entry["tournament"] != self._name:
                     self._others.append(line)
@@ -314,15 +314,15 @@ class Ledger:
                 record = decode(GameRecord, entry["record"])
                 self._check(record, record.pair, record.game)
                 records.append(record)
-        except (OSError, *DAMAGES) as error:
+        except (OSError, *DECODE_ERRORS) as error:
             raise LedgerError(
-                f"{self.beside}, which holds games that wait for their ledger: {error}; "
+                f"{self.pending_path}, which holds games that wait for their ledger: {error}; "
                 "mend or remove it"
             ) from None
         return records
 
     @contextlib.contextmanager
-    def _naming(self) -> Iterator[None]:
+    def _wrap_errors(self) -> Iterator[None]:
         """Name the file, and the remedy, in what goes wrong with it."""
         try:
             yield
@@ -331,7 +331,7 @@ class Ledger:
             remedy = f"; {REMEDIES[code]}" if code in REMEDIES else ""
             raise LedgerError(f"ledger {self.path}: {error}{remedy}") from error
         except UnicodeDecodeError:  # in the words of an error of SQLite's
-            raise LedgerError(f"ledger {self.path}: {DAMAGED}") from None
+            raise LedgerError(f"ledger {self.path}: {DAMAGED_REMEDY}") from None
 
 
 def saved_settings(path: str, name: str | None = None) -> Settings:
@@ -353,8 +353,8 @@ def saved_settings(path: str, name: str | None = None) -> Settings:
 def _settings(text: str, where: str) -> Settings:
     try:
         return decode(Settings, json.loads(text))
-    except DAMAGES as error:
-        raise LedgerError(f"{where}: its settings cannot be read: {error}; {DAMAGED}") from None
+    except DECODE_ERRORS as error:
+        raise LedgerError(f"{where}: its settings cannot be read: {error}; {DAMAGED_REMEDY}") from None
 
 
 def _tournament_row(settings: Settings) -> tuple[str, str, str]:
@@ -368,7 +368,7 @@ def _emptied(path: str | None) -> str:
     )
 
 
-def _check_place(path: str) -> None:
+def _check_path(path: str) -> None:
     """Raise LedgerError where there can be no ledger."""
     if not Path(path).absolute().parent.is_dir():
         raise LedgerError(f"ledger {path}: its folder does not exist")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from tournament.curves import extended, point_of
+from tournament.curves import append_point, curve_point
 from tournament.events import (
     Event,
     GameFinished,
@@ -24,7 +24,7 @@ from tournament.events import (
 from tournament.standings import Summary
 from tournament.values import encode
 
-NOTICES = 5
+MAX_NOTICES = 5
 
 
 class LiveState:
@@ -73,7 +73,7 @@ class LiveState:
             case MovePlayed():
                 return self._move(event)
             case SearchInfo(board=board, side=side):
-                self._board(board)[f"{side}_said"] = _said(event)
+                self._board(board)[f"{side}_said"] = _search_info(event)
                 return ()
             case GameFinished(board=board, record=record):
                 end = {"result": record.result, "termination": str(record.termination)}
@@ -88,7 +88,7 @@ class LiveState:
                 self.status.update(played, state=str(status), reason=reason)
                 return (*ranked, "status")
             case Notice(text):
-                self.status["notices"] = [*self.status.get("notices", []), text][-NOTICES:]
+                self.status["notices"] = [*self.status.get("notices", []), text][-MAX_NOTICES:]
                 return ("status",)
 
     def _board(self, board: int) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class LiveState:
         if not summary.played:
             return ("standings",)
         points = self.snapshots.get("curve", {}).get("points", [])
-        self.snapshots["curve"] = {"points": extended(points, point_of(standings))}
+        self.snapshots["curve"] = {"points": append_point(points, curve_point(standings))}
         return ("standings", "curve")
 
     def _move(self, event: MovePlayed) -> tuple[str, ...]:
@@ -110,9 +110,9 @@ class LiveState:
         snapshot["last"] = event.san
         snapshot["white_clock"] = event.white_clock
         snapshot["black_clock"] = event.black_clock
-        snapshot[f"{event.side}_said"] = _said(event)
+        snapshot[f"{event.side}_said"] = _search_info(event)
         return (f"boards/{event.board}",)
 
 
-def _said(event: MovePlayed | SearchInfo) -> dict[str, Any]:
+def _search_info(event: MovePlayed | SearchInfo) -> dict[str, Any]:
     return {"depth": event.depth, "cp": event.cp, "mate": event.mate, "nodes": event.nodes}

@@ -14,20 +14,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.border.files import LARGEST, read_text, replace_atomically
+from agent.border.files import MAX_FILE_SIZE, read_text, replace_atomically
 from tournament.events import Event
 from tournament.live import LiveState
 
 # Seconds between two states, and until one is written though nothing has changed.
-INTERVAL = 0.1
+WRITE_INTERVAL = 0.1
 HEARTBEAT = 2.0
 # Without a word for so long, in seconds, a run has gone without one.
 LOST_AFTER = 15.0
 # Moves of a board are many, those of all boards more.
-MOST_READ = 4 * LARGEST
+MAX_FILE_SIZE = 4 * MAX_FILE_SIZE
 
 
-def live_file_of(ledger: str) -> Path:
+def live_file_path(ledger: str) -> Path:
     """Return where the run of a ledger says what goes on."""
     return Path(f"{ledger}.live")
 
@@ -42,7 +42,7 @@ class LiveFile:
         self._lock = threading.Lock()
         self._changed = threading.Event()
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="live file", daemon=True)
+        self._thread = threading.Thread(target=self._write_loop, name="live file", daemon=True)
         self._thread.start()
 
     def __call__(self, event: Event) -> None:
@@ -59,7 +59,7 @@ class LiveFile:
         with contextlib.suppress(OSError):
             self._path.unlink()
 
-    def _keep(self) -> None:
+    def _write_loop(self) -> None:
         while not self._closed.is_set():
             self._changed.wait(HEARTBEAT)
             self._changed.clear()
@@ -67,13 +67,13 @@ class LiveFile:
                 text = json.dumps({"time": time.time(), "snapshots": self._state.snapshots})
             with contextlib.suppress(OSError):  # who looks on waits for the next one
                 replace_atomically(self._path, text.encode(), keep=False)
-            self._closed.wait(INTERVAL)
+            self._closed.wait(WRITE_INTERVAL)
 
 
 def read_live_file(path: Path) -> dict[str, dict[str, Any]] | None:
     """Return the snapshots, None if nothing goes on."""
     try:
-        found = json.loads(read_text(path, MOST_READ))
+        found = json.loads(read_text(path, MAX_FILE_SIZE))
         if time.time() - found["time"] > LOST_AFTER:
             return None
         return {str(name): dict(value) for name, value in found["snapshots"].items()}

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.process import EngineDiedError, EngineError
-from protocols.client.uci import RESIGNATION, Answer, SearchRequest
+from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
 from protocols.mqtt.link import BrokerLostError
 from tournament.adjudication import Adjudicator
-from tournament.contestant_pool import ContestantPool
-from tournament.contestants import Acquainted, Contestant
+from tournament.contestant_pool import EnginePool
+from tournament.contestants import OpponentAware, EnginePlayer
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
 from tournament.game_referee import GameReferee
 from tournament.openings import Opening
@@ -25,7 +25,7 @@ from tournament.records import GameRecord, MoveRecord
 from tournament.referee import ChessReferee, Referee
 from tournament.settings import Settings
 from tournament.time_control import TimeControl
-from tournament.verdicts import BLACK, WHITE, Termination, Verdict, win
+from tournament.verdicts import BLACK, WHITE, Termination, GameResult, win
 
 SIDES = ("white", "black")
 # How long to wait, in seconds, for news of a move that may have come in time: this program has
@@ -55,38 +55,38 @@ class MatchClock:
     def __init__(self, control: TimeControl) -> None:
         self._control = control
         self._moves = 0
-        self.left = None if control.base is None else control.base + control.increment
+        self.remaining = None if control.base is None else control.base + control.increment
 
     @property
     def side(self) -> SideClock | None:
         """What `go` tells of this clock."""
-        if self.left is None:
+        if self.remaining is None:
             return None
-        return SideClock(self.left, self._control.increment)
+        return SideClock(self.remaining, self._control.increment)
 
     @property
     def moves_to_go(self) -> int | None:
         """Moves until the base time is added again."""
         every = self._control.moves
-        return every - self._moves % every if every and self.left is not None else None
+        return every - self._moves % every if every and self.remaining is not None else None
 
     @property
-    def allowance(self) -> float | None:
+    def move_time_limit(self) -> float | None:
         """How long the next move may take, margin included; None if time does not count."""
-        times = [limit for limit in (self.left, self._control.movetime) if limit is not None]
+        times = [limit for limit in (self.remaining, self._control.movetime) if limit is not None]
         return min(times) + self._control.margin if times else None
 
     def spend(self, elapsed: float) -> bool:
         """Count a move that took so long; return whether it came in time."""
-        allowance = self.allowance
+        allowance = self.move_time_limit
         if allowance is not None and elapsed > allowance:
             return False
         self._moves += 1
-        if self.left is not None:
-            self.left = max(0.0, self.left - elapsed) + self._control.increment
+        if self.remaining is not None:
+            self.remaining = max(0.0, self.remaining - elapsed) + self._control.increment
             every = self._control.moves
             if every and self._moves % every == 0:
-                self.left += self._control.base or 0.0
+                self.remaining += self._control.base or 0.0
         return True
 
 
@@ -100,9 +100,9 @@ class MatchGame:
         self._assignment = assignment
         self._adjudicator = adjudicator
         self._emit = emit
-        self._controls = [settings.time_of(player) for player in assignment.players]
+        self._controls = [settings.time_control(player) for player in assignment.players]
         self._clocks = [MatchClock(control) for control in self._controls]
-        self._referee = _referee_of(settings, assignment)
+        self._referee = _make_referee(settings, assignment)
         self._opening = tuple(self._referee.moves)
         self._first = self._referee.turn
         self._moves: list[MoveRecord] = []
@@ -110,15 +110,15 @@ class MatchGame:
         self._started = datetime.now(UTC)
         self._began = time.monotonic()
 
-    async def play(self, players: tuple[Contestant, Contestant]) -> GameRecord:
+    async def play(self, players: tuple[EnginePlayer, EnginePlayer]) -> GameRecord:
         """Play to the end; a player's failure is a verdict like any other."""
-        self._announce()
-        verdict = await self._verdict()
-        while verdict is None:
-            verdict = await self._move(players[self._referee.turn])
-        return self.record(verdict)
+        self._emit_start()
+        game_result = await self._game_result()
+        while game_result is None:
+            game_result = await self._move(players[self._referee.turn])
+        return self.record(game_result)
 
-    def record(self, verdict: Verdict) -> GameRecord:
+    def record(self, game_result: GameResult) -> GameRecord:
         """Return the record of the game so far with this verdict."""
         names = [self._settings.engines[player].name for player in self._assignment.players]
         return GameRecord(
@@ -129,9 +129,9 @@ class MatchGame:
             fen=self._referee.start,
             opening=self._opening,
             moves=tuple(self._moves),
-            result=verdict.result,
-            termination=verdict.termination,
-            detail=verdict.detail,
+            result=game_result.result,
+            termination=game_result.termination,
+            detail=game_result.detail,
             started=self._started.isoformat(timespec="seconds"),
             duration=round(time.monotonic() - self._began, 3),
             chess960=self._settings.chess960,
@@ -139,28 +139,28 @@ class MatchGame:
             black_time=str(self._controls[BLACK]),
         )
 
-    def failure(self, side: int, termination: Termination, detail: str) -> Verdict:
+    def failure(self, side: int, termination: Termination, detail: str) -> GameResult:
         """Return the loss of a side that failed."""
         name = self._settings.engines[self._assignment.players[side]].name
-        return win(1 - side, termination, plain(f"{SIDES[side]} ({name}): {detail}"))
+        return win(1 - side, termination, sanitize_line(f"{SIDES[side]} ({name}): {detail}"))
 
-    def not_started(self, failures: list[tuple[int, EngineError]]) -> Verdict | None:
+    def start_failure(self, failures: list[tuple[int, EngineError]]) -> GameResult | None:
         """Return the verdict when one side, or both, could not begin; None if both could."""
         verdicts = [
             self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
         ]
         if len(verdicts) == 2:
-            detail = "; ".join(verdict.detail for verdict in verdicts)
-            return Verdict("*", Termination.NOT_STARTED, detail)
+            detail = "; ".join(game_result.detail for game_result in verdicts)
+            return GameResult("*", Termination.NOT_STARTED, detail)
         return verdicts[0] if verdicts else None
 
-    async def _move(self, player: Contestant) -> Verdict | None:
+    async def _move(self, player: EnginePlayer) -> GameResult | None:
         side = self._referee.turn
         clock, control = self._clocks[side], self._controls[side]
-        allowance = clock.allowance
+        allowance = clock.move_time_limit
         limit = control.patience if allowance is None else allowance + GRACE
         try:
-            answer = await player.search(self._request(side), limit, self._tell_info(side))
+            answer = await player.search(self._request(side), limit, self._info_callback(side))
         except EngineUnresponsiveError as error:
             return self.failure(side, Termination.HUNG, str(error))
         except EngineTimeoutError as error:
@@ -176,7 +176,7 @@ class MatchGame:
             return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
         return await self._accept(side, answer)
 
-    async def _accept(self, side: int, answer: Answer) -> Verdict | None:
+    async def _accept(self, side: int, answer: PlayResult) -> GameResult | None:
         if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
         if answer.move == RESIGNATION:
@@ -188,22 +188,22 @@ class MatchGame:
             shown = answer.move[:40]
             position = " / ".join(self._referee.position.splitlines())
             return self.failure(side, Termination.ILLEGAL_MOVE, f"{shown!r} in {position}")
-        record = _describe(move, answer, self._clocks[side].left)
+        record = _move_record(move, answer, self._clocks[side].remaining)
         self._moves.append(record)
         self._scores.append(answer.info.score if answer.info else None)
-        self._tell_move(side, ply, record, san)
+        self._emit_move(side, ply, record, san)
         for number, event in enumerate(self._referee.moves[ply:], start=ply + 1):
             self._moves.append(MoveRecord(event))
-            self._tell_move(side, number, self._moves[-1], event)
-        return await self._verdict() or self._referee.adjudicate(
+            self._emit_move(side, number, self._moves[-1], event)
+        return await self._game_result() or self._referee.adjudicate(
             self._adjudicator, self._scores, first=self._first
         )
 
-    async def _verdict(self) -> Verdict | None:
+    async def _game_result(self) -> GameResult | None:
         """Return how the game has ended by the rules; scoring Go takes long enough for a thread."""
         if self._settings.is_chess:
-            return self._referee.verdict()
-        return await asyncio.to_thread(self._referee.verdict)
+            return self._referee.game_result()
+        return await asyncio.to_thread(self._referee.game_result)
 
     def _request(self, side: int) -> SearchRequest:
         control, clock = self._controls[side], self._clocks[side]
@@ -225,8 +225,8 @@ class MatchGame:
             playouts=control.playouts,
         )
 
-    def _announce(self) -> None:
-        record = self.record(Verdict("*", Termination.FAILED))
+    def _emit_start(self) -> None:
+        record = self.record(GameResult("*", Termination.FAILED))
         self._emit(
             GameStarted(
                 board=self._assignment.board,
@@ -238,12 +238,12 @@ class MatchGame:
                 moves=record.opening,
                 position=self._referee.position,
                 turn=SIDES[self._referee.turn],
-                white_clock=self._clocks[WHITE].left,
-                black_clock=self._clocks[BLACK].left,
+                white_clock=self._clocks[WHITE].remaining,
+                black_clock=self._clocks[BLACK].remaining,
             )
         )
 
-    def _tell_move(self, side: int, ply: int, record: MoveRecord, san: str) -> None:
+    def _emit_move(self, side: int, ply: int, record: MoveRecord, san: str) -> None:
         self._emit(
             MovePlayed(
                 board=self._assignment.board,
@@ -260,12 +260,12 @@ class MatchGame:
                 depth=record.depth,
                 nodes=record.nodes,
                 time=record.time,
-                white_clock=self._clocks[WHITE].left,
-                black_clock=self._clocks[BLACK].left,
+                white_clock=self._clocks[WHITE].remaining,
+                black_clock=self._clocks[BLACK].remaining,
             )
         )
 
-    def _tell_info(self, side: int) -> Callable[[Info[str]], None]:
+    def _info_callback(self, side: int) -> Callable[[Info[str]], None]:
         ply = len(self._referee.moves) + 1
 
         def tell(info: Info[str]) -> None:
@@ -291,7 +291,7 @@ class MatchGame:
 async def play_game(
     settings: Settings,
     assignment: Assignment,
-    pool: ContestantPool,
+    pool: EnginePool,
     adjudicator: Adjudicator,
     emit: Emit,
 ) -> GameRecord:
@@ -301,7 +301,7 @@ async def play_game(
     """
     game = MatchGame(settings, assignment, adjudicator, emit)
     taken = await asyncio.gather(
-        *(pool.take(player) for player in assignment.players), return_exceptions=True
+        *(pool.acquire(player) for player in assignment.players), return_exceptions=True
     )
     players = [player for player in taken if not isinstance(player, BaseException)]
     failures = [(s, error) for s, error in enumerate(taken) if isinstance(error, EngineError)]
@@ -310,14 +310,14 @@ async def play_game(
             await _discard(pool, players)
             raise outcome
     if failures:
-        verdict = game.not_started(failures)
-        assert verdict is not None
+        game_result = game.start_failure(failures)
+        assert game_result is not None
         for side, outcome in enumerate(taken):
             if not isinstance(outcome, BaseException):
-                await pool.give(assignment.players[side], outcome)
-        return game.record(verdict)
+                await pool.release(assignment.players[side], outcome)
+        return game.record(game_result)
     try:
-        await _introduce(settings, assignment, players)
+        await _set_opponents(settings, assignment, players)
         record = await game.play((players[WHITE], players[BLACK]))
     except BrokerLostError:
         await _discard(pool, players)
@@ -326,40 +326,40 @@ async def play_game(
     for side, player in enumerate(players):
         fit = side not in failed
         if fit or record.termination is Termination.TIME:
-            fit = await _hears(player, record) and fit
+            fit = await _report_result(player, record) and fit
         if not fit:
             await pool.discard(player)
         else:
-            await pool.give(assignment.players[side], player)
+            await pool.release(assignment.players[side], player)
     return record
 
 
-async def _introduce(
-    settings: Settings, assignment: Assignment, players: Sequence[Contestant]
+async def _set_opponents(
+    settings: Settings, assignment: Assignment, players: Sequence[EnginePlayer]
 ) -> None:
     """Tell players whom they meet; one that fails at that will fail at its first move."""
     for side, player in enumerate(players):
-        if isinstance(player, Acquainted):
+        if isinstance(player, OpponentAware):
             with contextlib.suppress(EngineError):
-                await player.meet(settings.engines[assignment.players[1 - side]].name)
+                await player.set_opponent(settings.engines[assignment.players[1 - side]].name)
 
 
-async def _hears(player: Contestant, record: GameRecord) -> bool:
+async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
     """Tell a player how the game ended; return whether it is fit for another."""
     try:
-        if isinstance(player, Acquainted):
-            await player.hear(record.result, record.termination)
+        if isinstance(player, OpponentAware):
+            await player.on_game_end(record.result, record.termination)
     except EngineError:
         return False
     return True
 
 
-async def _discard(pool: ContestantPool, players: Sequence[Contestant]) -> None:
+async def _discard(pool: EnginePool, players: Sequence[EnginePlayer]) -> None:
     for player in players:
         await pool.discard(player)
 
 
-def _referee_of(settings: Settings, assignment: Assignment) -> Referee:
+def _make_referee(settings: Settings, assignment: Assignment) -> Referee:
     if settings.is_chess:
         return ChessReferee(assignment.opening, chess960=settings.chess960)
     seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
@@ -368,7 +368,7 @@ def _referee_of(settings: Settings, assignment: Assignment) -> Referee:
 
 _START = ChessReferee(Opening()).start
 # Endings after which the loser's process is not to be trusted with another game.
-_DISTRUSTED = frozenset(
+_RESTART_AFTER = frozenset(
     {
         Termination.TIME,
         Termination.CRASH,
@@ -380,12 +380,12 @@ _DISTRUSTED = frozenset(
 
 
 def _failed_sides(record: GameRecord) -> tuple[int, ...]:
-    if record.termination not in _DISTRUSTED:
+    if record.termination not in _RESTART_AFTER:
         return ()
     return {"1-0": (BLACK,), "0-1": (WHITE,)}.get(record.result, (WHITE, BLACK))
 
 
-def _describe(move: str, answer: Answer, clock: float | None) -> MoveRecord:
+def _move_record(move: str, answer: PlayResult, clock: float | None) -> MoveRecord:
     record = MoveRecord(
         move, time=round(answer.elapsed, 4), clock=None if clock is None else round(clock, 3)
     )

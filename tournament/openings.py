@@ -18,41 +18,41 @@ import chess
 import chess.pgn
 
 from agent.border.files import read_text
-from agent.border.plain_text import plain
-from agent.evaluation import digest_of
+from agent.border.plain_text import sanitize_line
+from agent.evaluation import evaluation_digest
 from openings import starts
 from openings.weights import BookError
-from tournament.engine_protocols import kind_of
+from tournament.engine_protocols import protocol_spec
 from tournament.engine_settings import EngineSettings
 from tournament.game_referee import random_opening, read_openings
 from tournament.game_settings import new_game
-from tournament.records import read_tag_value
-from tournament.settings import OpeningSettings, Order, Settings
+from tournament.records import unescape_tag_value
+from tournament.settings import OpeningSettings, OpeningOrder, Settings
 from tournament.values import SettingsError
 
 # What is wrong with a game is said in our own words.
 logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
-LARGEST_FILE = 1 << 30
+MAX_FILE_SIZE = 1 << 30
 
-Opening = starts.Start
+Opening = starts.StartPosition
 # So many plies are made at random where nobody says, so that games differ; in Go the players see
 # to that themselves, and stones that are put at random are no opening.
 RANDOM_PLIES = 4
 
 
-def chooser(settings: Settings) -> Callable[[int, int], Opening]:
+def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
     """Return the function that gives the opening of a pair, from its round and number.
 
     Raises SettingsError where openings cannot be used.
     """
     if settings.openings.file is None and _needs_start(settings):
-        return lambda round_, pair: _at_random(settings, round_, pair)
+        return lambda round_, pair: _random_opening(settings, round_, pair)
     if settings.is_chess:
-        openings = load(settings.openings, chess960=settings.chess960)
+        openings = load_openings(settings.openings, chess960=settings.chess960)
     else:
         text, name = _read(settings.openings.file)
         found = read_openings(settings.game, text, name)
-        openings = [_shortened(opening, settings.openings.plies) for opening in found]
+        openings = [_truncate(opening, settings.openings.plies) for opening in found]
         if not openings:
             raise SettingsError(f"{name}: no openings in it")
     elsewhere = next((o for o in openings if o.fen not in ("", chess.STARTING_FEN)), None)
@@ -61,15 +61,15 @@ def chooser(settings: Settings) -> Callable[[int, int], Opening]:
             f"openings {settings.openings.file}: programs over GTP and agents of the lab begin at "
             f"the start of a game only, not at {elsewhere.fen}"
         )
-    return lambda round_, pair: choose(openings, settings, round_, pair)
+    return lambda round_, pair: select_opening(openings, settings, round_, pair)
 
 
 def _needs_start(settings: Settings) -> bool:
     """Tell whether games can go on from moves alone, not from positions."""
-    return not settings.is_chess or any(kind_of(each).from_start for each in settings.engines)
+    return not settings.is_chess or any(protocol_spec(each).start_position_only for each in settings.engines)
 
 
-def _at_random(settings: Settings, round_: int, pair: int) -> Opening:
+def _random_opening(settings: Settings, round_: int, pair: int) -> Opening:
     plies = settings.openings.plies
     if plies is None:
         plies = 0 if settings.game.name == "go" else RANDOM_PLIES
@@ -77,7 +77,7 @@ def _at_random(settings: Settings, round_: int, pair: int) -> Opening:
     return dataclasses.replace(opening, fen=chess.STARTING_FEN) if settings.is_chess else opening
 
 
-def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
+def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
     """Return the openings of a file or of the built-in set, distinct and in their order.
 
     Raises SettingsError, naming the file and the line or game, where one cannot be used.
@@ -91,13 +91,13 @@ def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
         found = _from_pgn(text, name, chess960)
     else:
         found = _from_epd(text, name, chess960)
-    openings = list(dict.fromkeys(_shortened(opening, settings.plies) for opening in found))
+    openings = list(dict.fromkeys(_truncate(opening, settings.plies) for opening in found))
     if not openings:
         raise SettingsError(f"{name}: no openings in it")
     return openings
 
 
-def with_digests(settings: Settings) -> Settings:
+def with_file_digests(settings: Settings) -> Settings:
     """Return the settings, whose engines are named, with digests of the files that they name.
 
     Those of the openings' text and of evaluations, so that a change shows. Raises SettingsError
@@ -120,17 +120,17 @@ def with_digests(settings: Settings) -> Settings:
 def _evaluation_digest(engine: EngineSettings) -> str:
     for name, value in engine.options.items():
         if name.casefold() == "evaluation" and ":" in str(value):  # it names a file
-            return digest_of(str(value), engine.directory or "")
+            return evaluation_digest(str(value), engine.directory or "")
     return ""
 
 
-def choose(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
+def select_opening(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
     """Return the opening of a pair of games, counted from 1; the same in every pairing.
 
     It follows from the settings alone, and asking for more games does not change it.
     """
     count = len(openings)
-    if settings.openings.order is Order.SEQUENTIAL:
+    if settings.openings.order is OpeningOrder.SEQUENTIAL:
         per_round = (settings.games + 1) // 2
         return openings[((round_ - 1) * per_round + pair - 1) % count]
     cycle, index = divmod(pair - 1, count)
@@ -148,7 +148,7 @@ def _read(file: str | None) -> tuple[str, str]:
     if file is None:
         return (files("tournament") / "data" / "openings.epd").read_text("utf-8"), "openings.epd"
     try:
-        return read_text(file, LARGEST_FILE, errors="replace"), file
+        return read_text(file, MAX_FILE_SIZE, errors="replace"), file
     except OSError as error:
         raise SettingsError(f"openings {file}: {error.strerror}") from None
 
@@ -176,7 +176,7 @@ def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         except (ValueError, IndexError) as error:
             raise SettingsError(f"{name}, line {number}: {error}") from None
         _check(board, f"{name}, line {number}")
-        yield Opening(board.fen(), (), plain(title))
+        yield Opening(board.fen(), (), sanitize_line(title))
 
 
 def _is_fen(line: str) -> bool:
@@ -203,7 +203,7 @@ def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         _check(board, where)
         moves = tuple(board.uci(move) for move in game.mainline_moves())
         title = " ".join(game.headers.get(tag, "") for tag in ("ECO", "Opening"))
-        yield Opening(board.fen(), moves, read_tag_value(title))
+        yield Opening(board.fen(), moves, unescape_tag_value(title))
 
 
 def read_game(
@@ -224,5 +224,5 @@ def _check(board: chess.Board, where: str) -> None:
         raise SettingsError(f"{where}: not a legal chess position ({board.status()!r})")
 
 
-def _shortened(opening: Opening, plies: int | None) -> Opening:
+def _truncate(opening: Opening, plies: int | None) -> Opening:
     return opening if plies is None else dataclasses.replace(opening, moves=opening.moves[:plies])

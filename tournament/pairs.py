@@ -50,11 +50,11 @@ class Pair:
 # For each pair, the first player's score in each game; None where a game has no result.
 Results = Mapping[PairKey, Mapping[int, float | None]]
 # A pair that is asked for, with its games.
-Planned = tuple[PairKey, tuple[int, ...]]
+PlannedPair = tuple[PairKey, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class TournamentSize:
     """How large a tournament is. games: of each pairing in each round."""
 
     players: int
@@ -62,9 +62,9 @@ class Extent:
     games: int
 
 
-def games_of_round(
+def round_pairs(
     round_: int, pairings: Iterable[tuple[int, int]], games: int
-) -> Iterator[Planned]:
+) -> Iterator[PlannedPair]:
     """Yield the pairs of a round, the first of every pairing before the second of any."""
     pairings = list(pairings)
     for number in range(1, (games + 1) // 2 + 1):
@@ -73,7 +73,7 @@ def games_of_round(
             yield PairKey(round_, number, first, second), both
 
 
-def is_complete(planned: Iterable[Planned], results: Results) -> bool:
+def is_complete(planned: Iterable[PlannedPair], results: Results) -> bool:
     """Tell whether all these games have been played."""
     return all(game in results.get(key, {}) for key, games in planned for game in games)
 

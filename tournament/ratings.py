@@ -18,18 +18,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tournament.statistics import Z95, difference
+from tournament.statistics import Z95, estimate_difference
 
 # Elo per unit of natural log-odds.
-ELO = 400 / np.log(10)
+ELO_PER_LOGIT = 400 / np.log(10)
 # The draws that each player is given beforehand.
-PRIOR = 1.0
+PRIOR_DRAWS = 1.0
 # So many average meetings are taken to have varied like a coin, beside those that were played.
-COINS = 5
+VARIANCE_PRIOR_WEIGHT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class PairScore:
     """What the first player scored against the second: in a pair of games, or in a single one.
 
     first, second: indexes of players. scores: 0, 1/2 or 1 in each game.
@@ -59,7 +59,7 @@ class Rating:
 
 def rate(
     names: Sequence[str],
-    meetings: Sequence[Meeting],
+    meetings: Sequence[PairScore],
     anchors: Mapping[str, float] | None = None,
 ) -> list[Rating]:
     """Return the players' ratings, best first. anchors: the Elo of players that keep it."""
@@ -91,8 +91,8 @@ def rate(
     return sorted(ratings, key=lambda rating: (-rating.elo, rating.name))
 
 
-def count_meetings(
-    meetings: Sequence[Meeting],
+def pentanomial_and_trinomial(
+    meetings: Sequence[PairScore],
 ) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int]]:
     """Return counts of pairs, and of all games, from the side of the player of index 0.
 
@@ -109,10 +109,10 @@ def count_meetings(
 
 
 def _rate_two(
-    meetings: Sequence[Meeting], known: Mapping[int, float]
+    meetings: Sequence[PairScore], known: Mapping[int, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return two players' Elo and errors."""
-    found = difference(*count_meetings(meetings))
+    found = estimate_difference(*pentanomial_and_trinomial(meetings))
     value, error = (found.elo.value, found.elo.error) if found else (0.0, np.inf)
     if not known:
         return np.array([value, -value]), np.array([error, error])
@@ -121,20 +121,20 @@ def _rate_two(
 
 
 def _rate_many(
-    wins: NDArray[np.float64], meetings: Sequence[Meeting], known: Mapping[int, float]
+    wins: NDArray[np.float64], meetings: Sequence[PairScore], known: Mapping[int, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return any number of players' Elo and errors."""
     met = wins + wins.T > 0
-    share = PRIOR / np.maximum(met.sum(axis=1), 1)
+    share = PRIOR_DRAWS / np.maximum(met.sum(axis=1), 1)
     given = met * (share[:, None] + share[None, :]) / 2
     logits, variance = _fit(
-        wins + given / 2, _groups(met), {player: elo / ELO for player, elo in known.items()}
+        wins + given / 2, _groups(met), {player: elo / ELO_PER_LOGIT for player, elo in known.items()}
     )
     spread = _spread(meetings, logits, len(wins))
-    return ELO * logits, ELO * Z95 * np.sqrt(variance * spread)
+    return ELO_PER_LOGIT * logits, ELO_PER_LOGIT * Z95 * np.sqrt(variance * spread)
 
 
-def _spread(meetings: Sequence[Meeting], logits: NDArray[np.float64], players: int) -> float:
+def _spread(meetings: Sequence[PairScore], logits: NDArray[np.float64], players: int) -> float:
     """Return the variance of what was scored in a meeting, in units of what a coin would have."""
     if not meetings:
         return 1.0
@@ -147,7 +147,7 @@ def _spread(meetings: Sequence[Meeting], logits: NDArray[np.float64], players: i
     found = float(((scored - games * expected) ** 2).sum())
     # Ratings that are fitted to results take up some of their variance.
     left = max(0.0, 1 - (players - 1) / len(meetings)) * float(coin.sum())
-    coins = COINS * float(coin.mean())
+    coins = VARIANCE_PRIOR_WEIGHT * float(coin.mean())
     return (found + coins) / (left + coins)
 
 

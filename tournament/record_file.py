@@ -7,7 +7,7 @@ from typing import TextIO
 
 from agent.border.files import replace_file
 from agent.border.unwritable import require_writable
-from tournament.ledger import DAMAGES, Ledger
+from tournament.ledger import DECODE_ERRORS, Ledger
 from tournament.records import GameRecord
 from tournament.values import SettingsError
 
@@ -53,14 +53,14 @@ class RecordFile:
                 f"file of games {path} holds games, and the ledger none to go on with: restore "
                 "the ledger, or name another file of games"
             )
-        self._write_anew()
+        self._rewrite()
         if self.problem:
             raise SettingsError(self.problem)
 
     def add(self, record: GameRecord) -> None:
         """Add a game that the ledger has taken."""
         if self._file is None:
-            self._write_anew()
+            self._rewrite()
             return
         try:
             self._file.write(self._write(record))
@@ -71,14 +71,14 @@ class RecordFile:
     def close(self) -> None:
         """Close the file; it is whole, or `problem` says why not."""
         if self._file is None:
-            self._write_anew()
+            self._rewrite()
         if self._file is not None:
             self._file.close()
 
     def _holds_games(self) -> bool:
         return self._target.exists() and self._target.stat().st_size > 0
 
-    def _write_anew(self) -> None:
+    def _rewrite(self) -> None:
         temporary = self._target.with_name(self._target.name + ".part")
         try:
             with temporary.open("w", encoding="utf-8") as file:
@@ -93,8 +93,8 @@ class RecordFile:
     def _text(self, record: GameRecord) -> str:
         try:
             return self._write(record)
-        except DAMAGES as error:
-            raise self._ledger.damaged(record.pair, record.game, error) from None
+        except DECODE_ERRORS as error:
+            raise self._ledger.damaged_record_error(record.pair, record.game, error) from None
 
     def _fail(self, error: OSError) -> None:
         self.problem = f"file of games {self._path}: {error.strerror}"

@@ -9,10 +9,10 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from agent.border.plain_text import plain
-from agent.game import CHANCE, find_move
+from agent.border.plain_text import sanitize_line
+from agent.game import CHANCE, parse_move
 from agent.games.go import Go
-from protocols.gtp.rules import USUAL_RULES
+from protocols.gtp.rules import DEFAULT_RULES
 from protocols.gtp.sgf import new_tree, read_point, set_move
 from tournament.game_settings import GameSettings, new_game
 from tournament.records import GameRecord, to_pgn
@@ -20,7 +20,7 @@ from tournament.settings import Settings
 from tournament.values import SettingsError, encode
 from tournament.verdicts import Termination
 
-WIDTH = 100
+MAX_LINE_WIDTH = 100
 MISSING_SGF = "SGF needs one more package: pip install 'kempelen[gtp]'"
 # How SGF says that a game was not played to its end.
 SGF_REASONS = {
@@ -37,7 +37,7 @@ SGF_REASONS = {
 Writer = Callable[[GameRecord], str]
 
 
-def writer(settings: Settings, path: str) -> Writer:
+def make_writer(settings: Settings, path: str) -> Writer:
     """Return what writes the games of a tournament to a file of that name, one after the other.
 
     Raises SettingsError where a package is missing.
@@ -74,15 +74,15 @@ def to_text(record: GameRecord, game: GameSettings, event: str) -> str:
             words.append("|")
         words.append(f"{signs[replay.turn]}:{move}")
         try:
-            replay.play(find_move(replay, move))
+            replay.play(parse_move(replay, move))
         except ValueError as error:
             raise SettingsError(f"game {record.pair}.{record.game}: {error}") from None
-    black, white = plain(record.black), plain(record.white)
+    black, white = sanitize_line(record.black), sanitize_line(record.white)
     times = f"{black} ({record.black_time}), White {white} ({record.white_time})"
     lines = [
-        plain(f"{event} {record.pair}.{record.game}: {game}, {record.started[:10]}"),
+        sanitize_line(f"{event} {record.pair}.{record.game}: {game}, {record.started[:10]}"),
         f"Black {times}",
-        *textwrap.wrap(" ".join(words), WIDTH),
+        *textwrap.wrap(" ".join(words), MAX_LINE_WIDTH),
         f"{record.result} {_reason(record)}",
     ]
     return "\n".join(lines) + "\n\n"
@@ -97,11 +97,11 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
     for name, value in {
         "AP": ("Kempelen", ""),
         "KM": go.komi,
-        "RU": USUAL_RULES.sgf,  # as the referee counts
-        "EV": plain(event),
+        "RU": DEFAULT_RULES.sgf_name,  # as the referee counts
+        "EV": sanitize_line(event),
         "RO": f"{record.pair}.{record.game}",
-        "PB": plain(record.black),
-        "PW": plain(record.white),
+        "PB": sanitize_line(record.black),
+        "PW": sanitize_line(record.white),
         "DT": record.started[:10],
         "RE": _sgf_result(record),
         "C": f"Black {record.black_time}, White {record.white_time}; {_reason(record)}",
@@ -121,7 +121,7 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
 
 def _reason(record: GameRecord) -> str:
     return (
-        f"({record.termination}: {plain(record.detail)})"
+        f"({record.termination}: {sanitize_line(record.detail)})"
         if record.detail
         else f"({record.termination})"
     )

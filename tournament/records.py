@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import chess
 import chess.pgn
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from tournament.pairs import PairKey
 from tournament.verdicts import Termination
 
@@ -93,7 +93,7 @@ def to_pgn(record: GameRecord, event: str) -> str:
     for move in record.moves:
         node = node.add_variation(board.push_uci(move.move))
         node.comment = _comment(move)
-    reason = plain(record.detail) or str(record.termination)
+    reason = sanitize_line(record.detail) or str(record.termination)
     node.comment = f"{node.comment}; {reason}" if node.comment else reason
     exporter = chess.pgn.StringExporter(columns=100)
     return game.accept(exporter) + "\n\n"
@@ -101,12 +101,12 @@ def to_pgn(record: GameRecord, event: str) -> str:
 
 def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> None:
     moment = record.started
-    headers["Event"] = tag_value(event)
+    headers["Event"] = escape_tag_value(event)
     headers["Site"] = "?"
     headers["Date"] = moment[:10].replace("-", ".") or "????.??.??"
     headers["Round"] = f"{record.pair}.{record.game}"
-    headers["White"] = tag_value(record.white)
-    headers["Black"] = tag_value(record.black)
+    headers["White"] = escape_tag_value(record.white)
+    headers["Black"] = escape_tag_value(record.black)
     headers["Result"] = record.result
     if moment:
         headers["UTCDate"] = moment[:10].replace("-", ".")
@@ -118,17 +118,17 @@ def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> 
         headers["BlackTimeControl"] = record.black_time
     headers["PlyCount"] = str(len(record.opening) + len(record.moves))
     headers["Termination"] = record.termination.tag
-    headers["TerminationDetails"] = tag_value(record.detail) or str(record.termination)
+    headers["TerminationDetails"] = escape_tag_value(record.detail) or str(record.termination)
 
 
-def tag_value(text: str) -> str:
+def escape_tag_value(text: str) -> str:
     """Return text as a tag's value may hold it."""
-    return plain(text, TAG_LENGTH).replace("\\", r"\\").replace('"', r"\"")
+    return sanitize_line(text, TAG_LENGTH).replace("\\", r"\\").replace('"', r"\"")
 
 
-def read_tag_value(value: str) -> str:
+def unescape_tag_value(value: str) -> str:
     """Return the text of a tag's value as the `chess` package reads it from a file."""
-    return plain(re.sub(r"\\([\\\"])", r"\1", value))
+    return sanitize_line(re.sub(r"\\([\\\"])", r"\1", value))
 
 
 def _comment(move: MoveRecord) -> str:
@@ -143,11 +143,11 @@ def _comment(move: MoveRecord) -> str:
     return " ".join(words)
 
 
-def points_text(points: float) -> str:
+def format_points(points: float) -> str:
     """Return points as people write them: 3, 3.5."""
     return f"{points:g}"
 
 
-def names_of(records: Sequence[GameRecord]) -> list[str]:
+def player_names(records: Sequence[GameRecord]) -> list[str]:
     """Return the players' names in order of appearance."""
     return list(dict.fromkeys(name for r in records for name in (r.white, r.black)))

@@ -10,9 +10,9 @@ from typing import Protocol
 import chess
 
 from agent.limits import Score
-from openings.starts import Start as Opening
+from openings.starts import StartPosition as Opening
 from tournament.adjudication import Adjudicator
-from tournament.verdicts import BLACK, WHITE, Termination, Verdict, draw, win
+from tournament.verdicts import BLACK, WHITE, Termination, GameResult, draw, win
 
 
 class Referee(Protocol):
@@ -42,12 +42,12 @@ class Referee(Protocol):
     def play(self, text: str) -> tuple[str, str]:
         """Make a move; return its text and its notation for people. ValueError if illegal."""
 
-    def verdict(self) -> Verdict | None:
+    def game_result(self) -> GameResult | None:
         """Return how the game has ended by the rules, or None while it goes on."""
 
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
-    ) -> Verdict | None:
+    ) -> GameResult | None:
         """Return the verdict that a rule of the adjudicator gives to the position, or None.
 
         scores, first: as Adjudicator.judge takes them.
@@ -96,7 +96,7 @@ class ChessReferee:
         self.moves.append(uci)
         return uci, san
 
-    def verdict(self) -> Verdict | None:
+    def game_result(self) -> GameResult | None:
         """Return how the game has ended by the rules, or None while it goes on."""
         board = self.board
         if board.is_checkmate():
@@ -113,6 +113,6 @@ class ChessReferee:
 
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
-    ) -> Verdict | None:
+    ) -> GameResult | None:
         """Return the verdict that a rule gives to the position, or None."""
         return adjudicator.judge(self.board, scores, first=first)

@@ -23,26 +23,26 @@ from enum import StrEnum
 from pathlib import Path
 
 from agent.border.files import read_text
-from agent.border.unreadable import blamed_on
+from agent.border.unreadable import convert_read_errors
 from protocols.client.engine import EngineOptionError
-from protocols.client.gtp import EngineRefusalError, GtpEngine
+from protocols.client.gtp import EngineRefusalError, GtpClient
 from protocols.client.process import EngineError, EngineNotFoundError
 from tournament.engine_settings import EngineSettings
 from tournament.values import SettingsError
 
-LARGEST_FILE = 16 << 20
+MAX_FILE_SIZE = 16 << 20
 # What of a game goes wrong where a command is refused, beside its position, and which commands put
 # a game right: what is agreed on outlives a cleared board.
-AGREED = {
+STATE_BROKEN_BY = {
     "boardsize": "size", "rectangular_boardsize": "size", "komi": "komi",
     "kata-set-rules": "rules", "kata-set-rule": "rules",
 }  # fmt: skip
-MENDED = {
+STATE_RESTORED_BY = {
     "clear_board": ("position",), "loadsgf": ("position", "size"), "boardsize": ("size",),
     "rectangular_boardsize": ("size",), "komi": ("komi",), "kata-set-rules": ("rules",),
 }  # fmt: skip
 # What leaves tests with another position than they are of, where it is refused.
-MOVING = {
+POSITION_COMMANDS = {
     "boardsize", "rectangular_boardsize", "clear_board", "komi", "play", "black", "white",
     "genmove", "genmove_black", "genmove_white", "undo", "gg-undo", "loadsgf", "set_position",
     "fixed_handicap", "place_free_handicap", "set_free_handicap", "trymove", "popgo",
@@ -105,7 +105,7 @@ class RegressionOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class RegressionResult:
     """A test with its outcome. answer: the engine's; error: why there is none that counts."""
 
     file: str
@@ -117,7 +117,7 @@ class Examined:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RejectedCommand:
     """A command between the tests that the engine refused, in its words."""
 
     file: str
@@ -125,10 +125,10 @@ class Refused:
     words: str
 
 
-def read(path: Path) -> RegressionFile:
+def read_regression_file(path: Path) -> RegressionFile:
     """Return the commands of a file; raises SettingsError, naming the line, for a broken one."""
-    with blamed_on(path, SettingsError):
-        lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
+    with convert_read_errors(path, SettingsError):
+        lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
     steps: list[Step] = []
     for number, line in enumerate(map(str.strip, lines), 1):
         if line.startswith("#?"):
@@ -160,12 +160,12 @@ def _expectation(line: str, where: str) -> Expectation:
     return Expectation(text, pattern, negated, "*" in marks, "&" in marks)
 
 
-async def examine(
+async def run_regression(
     files: list[RegressionFile],
     engine: EngineSettings,
     patience: float,
     report: Callable[[int], None] = lambda done: None,
-) -> tuple[list[Examined], list[Refused]]:
+) -> tuple[list[RegressionResult], list[RejectedCommand]]:
     """Put files of tests to an engine, which is started for each; return what became of them.
 
     patience: seconds for an answer. report: is told how many tests are done. Raises SettingsError
@@ -178,32 +178,32 @@ async def examine(
         done += 1
         report(done)
 
-    runs = [Examination(file, patience, count) for file in files]
+    runs = [RegressionRun(file, patience, count) for file in files]
     for run in runs:
-        await run.put_to(engine, first=run is runs[0])
-    return [each for run in runs for each in run.examined], [
-        each for run in runs for each in run.refused
+        await run.run(engine, first=run is runs[0])
+    return [each for run in runs for each in run.results], [
+        each for run in runs for each in run.rejected
     ]
 
 
-class Examination:
+class RegressionRun:
     """One file put to one process of an engine."""
 
     def __init__(self, file: RegressionFile, patience: float, count: Callable[[], None]) -> None:
-        self.examined: list[Examined] = []
-        self.refused: list[Refused] = []
+        self.results: list[RegressionResult] = []
+        self.rejected: list[RejectedCommand] = []
         self._file = file
         self._patience = patience
         self._count = count
         # Why the game is not the one that the file means, by what of it is another.
-        self._astray: dict[str, str] = {}
+        self._broken_state: dict[str, str] = {}
 
-    async def put_to(self, engine: EngineSettings, *, first: bool) -> None:
+    async def run(self, engine: EngineSettings, *, first: bool) -> None:
         """Give all commands. Where the engine fails, the tests that are left fail with it.
 
         first: an engine that cannot be started raises SettingsError.
         """
-        client = GtpEngine(
+        client = GtpClient(
             engine.command,
             engine.arguments,
             start_limit=engine.start_limit,
@@ -220,32 +220,32 @@ class Examination:
                 failure = str(error)
             for step in self._file.steps:
                 if not failure:
-                    failure = await self._take(client, step)
+                    failure = await self._run_step(client, step)
                 elif step.expected:
                     self._judge(step, error=failure)
         finally:
             await client.close()
 
-    async def _take(self, client: GtpEngine, step: Step) -> str:
+    async def _run_step(self, client: GtpClient, step: Step) -> str:
         """Give one command; return how the engine failed, "" if it did not."""
         began = time.perf_counter()
         try:
             answer = await client.ask(self._located(step.command), self._patience)
         except EngineRefusalError as error:
             if step.expected:
-                self._judge(step, error.words, refused=True)
+                self._judge(step, error.engine_message, refused=True)
             else:
-                self.refused.append(Refused(self._file.path.name, step, error.words))
-                if (name := step.command.split()[0]) in MOVING:
-                    what = AGREED.get(name, "position")
-                    self._astray[what] = f"line {step.line}, {step.command}: {error.words}"
+                self.rejected.append(RejectedCommand(self._file.path.name, step, error.engine_message))
+                if (name := step.command.split()[0]) in POSITION_COMMANDS:
+                    what = STATE_BROKEN_BY.get(name, "position")
+                    self._broken_state[what] = f"line {step.line}, {step.command}: {error.engine_message}"
             return ""
         except EngineError as error:
             if step.expected:
                 self._judge(step, error=str(error))
             return str(error)
-        for what in MENDED.get(step.command.split()[0], ()):
-            self._astray.pop(what, None)
+        for what in STATE_RESTORED_BY.get(step.command.split()[0], ()):
+            self._broken_state.pop(what, None)
         if step.expected:
             self._judge(step, answer, seconds=time.perf_counter() - began)
         return ""
@@ -261,7 +261,7 @@ class Examination:
     ) -> None:
         expected = step.expected
         assert expected is not None
-        error = error or next(iter(self._astray.values()), "")
+        error = error or next(iter(self._broken_state.values()), "")
         if refused and (expected.negated or not expected.is_met_by(answer)):
             error = error or f"refused: {answer}"
         good = not error and expected.is_met_by(answer)
@@ -272,7 +272,7 @@ class Examination:
         else:
             outcome = (RegressionOutcome.FAILED, RegressionOutcome.PASSED)[good]
         name = self._file.path.name
-        self.examined.append(Examined(name, step, outcome, answer, error, seconds))
+        self.results.append(RegressionResult(name, step, outcome, answer, error, seconds))
         self._count()
 
     def _located(self, command: str) -> str:

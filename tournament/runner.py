@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agent.machine import usable_cores
-from protocols.mqtt.link import BrokerLostError, Tell
+from protocols.mqtt.link import BrokerLostError, Notify
 from protocols.tasks import cancel_all
 from tournament.adjudication import Adjudicator
-from tournament.contestant_pool import ContestantPool
-from tournament.contestants import Contestant
-from tournament.engine_protocols import Terms, check_engine, make_contestant
+from tournament.contestant_pool import EnginePool
+from tournament.contestants import EnginePlayer
+from tournament.engine_protocols import MatchContext, check_engine, make_player
 from tournament.engine_settings import EngineSettings, Restart
 from tournament.events import (
     Event,
@@ -25,25 +25,25 @@ from tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
-from tournament.io_logs import IoLogs
+from tournament.io_logs import EngineLogs
 from tournament.ledger import Ledger, LedgerError
 from tournament.match_game import Assignment, Emit, play_game
-from tournament.openings import Opening, chooser, with_digests
+from tournament.openings import Opening, opening_selector, with_file_digests
 from tournament.pairs import Pair, PairKey
 from tournament.records import GameRecord
-from tournament.schedule import due
+from tournament.schedule import due_pairs
 from tournament.settings import Settings
 from tournament.standings import (
     FAILURES,
     Decision,
     Outcome,
     Summary,
-    outcome_of,
+    outcome_from_record,
     pentanomial,
-    run_test,
+    sprt_state,
     summarise,
 )
-from tournament.unwritten import Unwritten
+from tournament.unwritten import PendingRecords
 from tournament.verdicts import Termination
 
 if TYPE_CHECKING:
@@ -53,16 +53,16 @@ if TYPE_CHECKING:
 STANDINGS_INTERVAL = 1.0
 # A ledger that cannot be written is tried again so often, in seconds, and for so long.
 LEDGER_RETRY = 1.0
-LEDGER_PATIENCE = 60.0
+LEDGER_TIMEOUT = 60.0
 
-Record = Callable[[GameRecord], None]
+RecordCallback = Callable[[GameRecord], None]
 
 
 class RunStoppedError(Exception):
     """A run that cannot go on; what is played is in the ledger."""
 
 
-class Workplace(Protocol):
+class GameExecutor(Protocol):
     """Where games are played: here, or on a cluster. One unit is played on one board."""
 
     boards: int
@@ -70,17 +70,17 @@ class Workplace(Protocol):
     async def open(self, emit: Emit) -> None:
         """Get ready; raise SettingsError where the settings cannot be used."""
 
-    def units(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def split(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Cut pairs into the units that are given out at once."""
 
-    async def play(self, pair: Pair, opening: Opening, board: int, record: Record) -> None:
+    async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
         """Play a unit's games and pass each to `record` when it ends."""
 
     async def close(self) -> None:
         """End what is still running and leave nothing behind."""
 
 
-class Local:
+class LocalExecutor:
     """Plays on this machine; the unit is one game."""
 
     def __init__(
@@ -90,7 +90,7 @@ class Local:
         boards: int = 1,
         log_directory: str | None = None,
         all_must_start: bool = True,
-        connect: "Callable[[Tell], BotClient] | None" = None,
+        connect: "Callable[[Notify], BotClient] | None" = None,
     ) -> None:
         """Prepare so many boards.
 
@@ -98,15 +98,15 @@ class Local:
         """
         self.boards = boards
         self._settings = settings
-        self._logs = IoLogs(log_directory)
+        self._logs = EngineLogs(log_directory)
         self._connect = connect
         self._bots: BotClient | None = None
         self._all_must_start = all_must_start
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
         idle = max(2, len(settings.engines)) * boards
-        self._pool = ContestantPool(
-            settings.engines, self._make_contestant, idle=min(idle, 64), report=self._report
+        self._pool = EnginePool(
+            settings.engines, self._make_player, idle=min(idle, 64), report=self._report
         )
 
     async def open(self, emit: Emit) -> None:
@@ -118,15 +118,15 @@ class Local:
             if self._connect and self._settings.needs_bots:
                 self._bots = self._connect(self._report)
                 await self._bots.wait_for_broker()
-            await self._pool.probe(all_must_start=self._all_must_start)
+            await self._pool.check_engines(all_must_start=self._all_must_start)
         except BrokerLostError as error:
             raise RunStoppedError(str(error)) from None
 
-    def units(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def split(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Cut pairs into games."""
         return [Pair(pair.key, (game,)) for pair in pairs for game in pair.games]
 
-    async def play(self, pair: Pair, opening: Opening, board: int, record: Record) -> None:
+    async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
         """Play the games one after the other."""
         for number in pair.games:
             assignment = Assignment(pair.key, number, opening, board)
@@ -159,18 +159,18 @@ class Local:
     def _report(self, text: str) -> None:
         self._emit(Notice(text))
 
-    def _make_contestant(self, engine: EngineSettings) -> Contestant:
-        terms = Terms(
+    def _make_player(self, engine: EngineSettings) -> EnginePlayer:
+        context = MatchContext(
             game=self._settings.game,
             chess960=self._settings.chess960,
-            log=self._logs.of(engine.name),
+            log=self._logs.log_for(engine.name),
             bots=self._bots,
         )
-        return make_contestant(engine, terms)
+        return make_player(engine, context)
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class RunResult:
     """How a run ended."""
 
     status: Status
@@ -195,10 +195,10 @@ class Runner:
         self._listeners = listeners
         self._results: dict[PairKey, dict[int, float | None]] = defaultdict(dict)
         self._outcomes: list[Outcome] = []
-        self._told = 0.0
+        self._last_standings = 0.0
         self._decided = False
         self._stopped = ""
-        self._unwritten = Unwritten(ledger)
+        self._pending = PendingRecords(ledger)
         for record in ledger.records():
             self._count(record)
 
@@ -207,19 +207,19 @@ class Runner:
         """How many games are in the ledger."""
         return len(self._outcomes)
 
-    async def run(self, workplace: Workplace) -> Finish:
+    async def run(self, executor: GameExecutor) -> RunResult:
         """Play until all is played or the test is decided; cancel to interrupt.
 
         The workplace is closed in every case.
         """
-        opening_of = chooser(self._settings)
+        opening_of = opening_selector(self._settings)
         finish = Status.FAILED, "an internal error"
         try:
             self._decided = self._test_decided()
-            self._tell_start(workplace.boards)
-            if not self._decided and due(self._settings, self._results):
-                await workplace.open(self._emit)
-                await self._play_all(workplace, opening_of)
+            self._emit_start(executor.boards)
+            if not self._decided and due_pairs(self._settings, self._results):
+                await executor.open(self._emit)
+                await self._play_all(executor, opening_of)
             finish = self._status()
         except asyncio.CancelledError:
             finish = Status.INTERRUPTED, "interrupted"
@@ -228,80 +228,80 @@ class Runner:
             finish = Status.FAILED, str(error)
             raise
         finally:
-            await asyncio.shield(workplace.close())
-            if text := self._unwritten.leave():
+            await asyncio.shield(executor.close())
+            if text := self._pending.flush():
                 self._emit(Notice(text))
             summary = summarise(self._settings, self._outcomes)
             self._emit(TournamentFinished(finish[0], summary, finish[1]))
-        return Finish(finish[0], summary, finish[1])
+        return RunResult(finish[0], summary, finish[1])
 
     async def _play_all(
-        self, workplace: Workplace, opening_of: Callable[[int, int], Opening]
+        self, executor: GameExecutor, opening_of: Callable[[int, int], Opening]
     ) -> None:
-        free = list(range(workplace.boards, 0, -1))
+        free = list(range(executor.boards, 0, -1))
         running: dict[asyncio.Task[None], int] = {}
         waiting: deque[Pair] = deque()
         try:
             while not (self._decided or self._stopped):
-                self._write_again()
-                if not waiting and not running and not self._unwritten:
-                    waiting.extend(workplace.units(due(self._settings, self._results)))
+                self._retry_writing()
+                if not waiting and not running and not self._pending:
+                    waiting.extend(executor.split(due_pairs(self._settings, self._results)))
                     if not waiting:
                         return
-                while waiting and free and not self._unwritten:
+                while waiting and free and not self._pending:
                     pair, board = waiting.popleft(), free.pop()
                     opening = opening_of(pair.key.round, pair.key.number)
                     task = asyncio.create_task(
-                        workplace.play(pair, opening, board, self._recorder(board))
+                        executor.play(pair, opening, board, self._recorder(board))
                     )
                     running[task] = board
-                for task in await _first_done(running, self._unwritten):
+                for task in await _first_done(running, self._pending):
                     free.append(running.pop(task))
                     task.result()
         finally:
             await cancel_all(running)
 
-    def _recorder(self, board: int) -> Record:
+    def _recorder(self, board: int) -> RecordCallback:
         def record(game: GameRecord) -> None:
-            self._unwritten.add(board, game)
+            self._pending.add(board, game)
             self._write()
 
         return record
 
     def _write(self) -> None:
         """Record the games that have ended, as far as the ledger takes them."""
-        while self._unwritten and not self._decided:
+        while self._pending and not self._decided:
             try:
-                board, game, new = self._unwritten.write_next()
+                board, game, new = self._pending.write_next()
             except LedgerError as error:
-                if text := self._unwritten.keep(error):
+                if text := self._pending.save_backup(error):
                     self._emit(Notice(text))
                 return
             if new:
                 self._count(game)
                 self._emit(GameFinished(board, game))
-                self._tell_standings()
+                self._emit_standings()
                 self._decided = self._test_decided()
                 self._stop_on_failure(game)
-        if text := self._unwritten.settle():
+        if text := self._pending.clear():
             self._emit(Notice(text))
 
-    def _write_again(self) -> None:
-        """Try the ledger again, if games wait for it; RunStoppedError after LEDGER_PATIENCE."""
-        if self._unwritten:
+    def _retry_writing(self) -> None:
+        """Try the ledger again, if games wait for it; RunStoppedError after LEDGER_TIMEOUT."""
+        if self._pending:
             self._write()
-            if self._unwritten.waited > LEDGER_PATIENCE:
-                raise RunStoppedError(self._unwritten.problem)
+            if self._pending.wait_time > LEDGER_TIMEOUT:
+                raise RunStoppedError(self._pending.problem)
 
     def _count(self, record: GameRecord) -> None:
         self._results[record.key][record.game] = record.first_score
-        self._outcomes.append(outcome_of(record))
+        self._outcomes.append(outcome_from_record(record))
 
     def _test_decided(self) -> bool:
         if self._settings.sprt is None:
             return False
         counts = pentanomial(self._outcomes)
-        return run_test(self._settings.sprt, counts).decision is not Decision.OPEN
+        return sprt_state(self._settings.sprt, counts).decision is not Decision.OPEN
 
     def _stop_on_failure(self, game: GameRecord) -> None:
         if game.termination not in FAILURES or game.white_score is None:
@@ -329,7 +329,7 @@ class Runner:
             return Status.FAILED, f"{count} games failed for want of a player: {detail}"
         return Status.COMPLETE, ""
 
-    def _tell_start(self, boards: int) -> None:
+    def _emit_start(self, boards: int) -> None:
         settings = self._settings
         summary = summarise(settings, self._outcomes)
         self._emit(
@@ -337,7 +337,7 @@ class Runner:
                 name=settings.name,
                 format=str(settings.format),
                 players=summary.players,
-                time=settings.time_text,
+                time=settings.time_description,
                 boards=boards,
                 asked=summary.asked,
                 played=summary.played,
@@ -346,9 +346,9 @@ class Runner:
         )
         self._emit(StandingsChanged(summary))
 
-    def _tell_standings(self) -> None:
-        if self._listeners and time.monotonic() - self._told >= STANDINGS_INTERVAL:
-            self._told = time.monotonic()
+    def _emit_standings(self) -> None:
+        if self._listeners and time.monotonic() - self._last_standings >= STANDINGS_INTERVAL:
+            self._last_standings = time.monotonic()
             self._emit(StandingsChanged(summarise(self._settings, self._outcomes)))
 
     def _emit(self, event: Event) -> None:
@@ -356,31 +356,31 @@ class Runner:
             listener(event)
 
 
-async def play(
+async def play_tournament(
     settings: Settings,
     *,
     ledger: str | None = None,
     resume: bool = False,
     boards: int = 1,
     listeners: Sequence[Listener] = (),
-) -> tuple[Finish, list[GameRecord]]:
+) -> tuple[RunResult, list[GameRecord]]:
     """Play a tournament on this machine, the whole of it in one call; return all its games.
 
     ledger: the file to keep it in, in memory where none is named. Raises SettingsError and
     LedgerError for what a user can mend.
     """
-    settings = with_digests(settings.named())
+    settings = with_file_digests(settings.with_unique_names())
     kept = Ledger(ledger)
     try:
         kept.begin(settings, resume=resume)
-        finish = await Runner(settings, kept, listeners).run(Local(settings, boards=boards))
+        finish = await Runner(settings, kept, listeners).run(LocalExecutor(settings, boards=boards))
         return finish, list(kept.records())
     finally:
         kept.close()
 
 
 async def _first_done(
-    running: Collection[asyncio.Task[None]], unwritten: Unwritten
+    running: Collection[asyncio.Task[None]], unwritten: PendingRecords
 ) -> set[asyncio.Task[None]]:
     """Return the tasks that are done when one is, or when the ledger is to be tried again."""
     limit = LEDGER_RETRY if unwritten else None
@@ -391,7 +391,7 @@ async def _first_done(
     return done
 
 
-def boards_for(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:
+def limit_concurrency(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:
     """Return how many games to play at once: never more than the cores, unless told to."""
     cores = usable_cores()
     if asked <= cores or oversubscribe:

@@ -12,22 +12,22 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from agent.border.plain_text import plain_name
-from tournament.engine_protocols import kind_of, refuse_game
+from agent.border.plain_text import sanitize_name
+from tournament.engine_protocols import protocol_spec, check_game_supported
 from tournament.engine_settings import EngineSettings
 from tournament.formats import Format
 from tournament.game_settings import CHESS, GameSettings
-from tournament.pairs import Extent
-from tournament.time_control import TOLERANCES, TimeControl, clock_entries
+from tournament.pairs import TournamentSize
+from tournament.time_control import TOLERANCE_KEYS, TimeControl, parse_clock
 from tournament.values import SettingsError, decode, differences, encode
 
 # Of one tournament: all of them are planned before the first is played.
-MOST_GAMES = 1_000_000
+MAX_GAMES = 1_000_000
 # The bounds of a test: beyond, no result of games lies between them.
-MOST_ELO = 200
+MAX_ELO = 200
 
 
-class Order(StrEnum):
+class OpeningOrder(StrEnum):
     """In what order openings are used."""
 
     RANDOM = "random"
@@ -41,7 +41,7 @@ class SprtModel(StrEnum):
     LOGISTIC = "logistic"
 
 
-def _require_least(where: str, **values: tuple[int | None, int]) -> None:
+def _require_min(where: str, **values: tuple[int | None, int]) -> None:
     """Raise SettingsError for a value, given with the least it may be, that is less."""
     for name, (value, least) in values.items():
         if value is not None and value < least:
@@ -61,8 +61,8 @@ class DrawRule:
     score: int = 10
 
     def __post_init__(self) -> None:
-        _require_least("draw", movenumber=(self.movenumber, 0), movecount=(self.movecount, 1))
-        _require_least("draw", score=(self.score, 0))
+        _require_min("draw", movenumber=(self.movenumber, 0), movecount=(self.movecount, 1))
+        _require_min("draw", score=(self.score, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ResignRule:
     twosided: bool = False
 
     def __post_init__(self) -> None:
-        _require_least("resign", movecount=(self.movecount, 1), score=(self.score, 1))
+        _require_min("resign", movecount=(self.movecount, 1), score=(self.score, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Adjudication:
     tables: str | None = None
 
     def __post_init__(self) -> None:
-        _require_least("adjudication", maxmoves=(self.maxmoves, 1))
+        _require_min("adjudication", maxmoves=(self.maxmoves, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ class OpeningSettings:
     """
 
     file: str | None = None
-    order: Order = Order.RANDOM
+    order: OpeningOrder = OpeningOrder.RANDOM
     plies: int | None = None
     digest: str = ""
 
     def __post_init__(self) -> None:
-        _require_least("openings", plies=(self.plies, 0))
+        _require_min("openings", plies=(self.plies, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ class SprtSettings:
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1:
             raise SettingsError("elo0 must be less than elo1")
-        if not all(abs(elo) <= MOST_ELO for elo in (self.elo0, self.elo1)):
-            raise SettingsError(f"elo0 and elo1 must lie from -{MOST_ELO} to {MOST_ELO}")
+        if not all(abs(elo) <= MAX_ELO for elo in (self.elo0, self.elo1)):
+            raise SettingsError(f"elo0 and elo1 must lie from -{MAX_ELO} to {MAX_ELO}")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
             raise SettingsError("alpha and beta must lie between 0 and 0.5")
 
@@ -135,7 +135,7 @@ class Settings:
     """A whole tournament. games: of each pairing in each round.
 
     time: of every engine that has no time control of its own. evaluations: the digests of the files
-    that evaluate for engines, by these engines' names (see `with_digests`).
+    that evaluate for engines, by these engines' names (see `with_file_digests`).
     """
 
     engines: tuple[EngineSettings, ...]
@@ -158,27 +158,27 @@ class Settings:
         return self.game.name == CHESS
 
     @property
-    def extent(self) -> Extent:
+    def tournament_size(self) -> TournamentSize:
         """How large the tournament is."""
-        return Extent(len(self.engines), self.rounds, self.games)
+        return TournamentSize(len(self.engines), self.rounds, self.games)
 
     @property
     def needs_bots(self) -> bool:
         """Whether a player is a bot behind a broker."""
-        return any(kind_of(engine).behind_broker for engine in self.engines)
+        return any(protocol_spec(engine).uses_broker for engine in self.engines)
 
     def __post_init__(self) -> None:
         if len(self.engines) < 2:
             raise SettingsError("at least two engines are needed")
         if self.games < 1 or self.rounds < 1:
             raise SettingsError("games and rounds must be at least 1")
-        if self.format.rules.matches(self.extent) * self.games > MOST_GAMES:
-            raise SettingsError(f"games and rounds make more than {MOST_GAMES} games in all")
-        if self.sprt and (len(self.engines) != 2 or not self.format.rules.sprt):
+        if self.format.rules.match_count(self.tournament_size) * self.games > MAX_GAMES:
+            raise SettingsError(f"games and rounds make more than {MAX_GAMES} games in all")
+        if self.sprt and (len(self.engines) != 2 or not self.format.rules.allows_sprt):
             raise SettingsError("sprt compares exactly two engines, in a round robin")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
-            if self.chess960 and kind_of(engine).from_start:
+            if self.chess960 and protocol_spec(engine).start_position_only:
                 raise SettingsError(f"engine {engine.name or engine.command}: it plays no Chess960")
         if self.is_chess and self.game.options:
             raise SettingsError("game: chess has no options; `openings` say where games begin")
@@ -191,13 +191,13 @@ class Settings:
         if not (re.fullmatch(r"[^/+#]{1,100}", self.name) and self.name.isprintable()):
             raise SettingsError("name: 1 to 100 characters without / + # and control characters")
 
-    def named(self) -> "Settings":
+    def with_unique_names(self) -> "Settings":
         """Return the settings with every engine named, and equal names told apart: A, A-2.
 
         The names are plain text: they stand in tables, records and topics.
         """
         wanted = [
-            plain_name(engine.name) or plain_name(_stem(engine.command)) or "engine"
+            sanitize_name(engine.name) or sanitize_name(_stem(engine.command)) or "engine"
             for engine in self.engines
         ]
         counts: Counter[str] = Counter()
@@ -215,21 +215,21 @@ class Settings:
         )
         return dataclasses.replace(self, engines=engines)
 
-    def time_of(self, player: int) -> TimeControl:
+    def time_control(self, player: int) -> TimeControl:
         """Return the time control of an engine, by its index."""
         control = self.engines[player].time or self.time
         assert control is not None
         return control
 
     @property
-    def time_text(self) -> str:
+    def time_description(self) -> str:
         """The time control of all engines, or those of each."""
         if self.time is not None:
             return str(self.time)
         return "; ".join(str(engine.time) for engine in self.engines)
 
 
-def settings_of(data: Mapping[str, Any]) -> Settings:
+def parse_settings(data: Mapping[str, Any]) -> Settings:
     """Return the tournament that plain data, written by a user, describe.
 
     What an engine's `time` does not say of margin and patience is as in the tournament's, and so
@@ -238,35 +238,35 @@ def settings_of(data: Mapping[str, Any]) -> Settings:
     engines, time = data.get("engines"), _time_entries(data.get("time"))
     if not isinstance(engines, list) or not isinstance(time, Mapping):
         return decode(Settings, data)
-    engines = [_completed(engine, time) for engine in engines]
+    engines = [_inherit_time(engine, time) for engine in engines]
     return decode(Settings, {**data, "engines": engines, "time": time if _limits(time) else None})
 
 
-def _completed(engine: Any, time: Mapping[str, Any]) -> Any:
+def _inherit_time(engine: Any, time: Mapping[str, Any]) -> Any:
     """Return an engine's entries with what its `time` has from the tournament's."""
     own = _time_entries(engine.get("time")) if isinstance(engine, Mapping) else None
     if not isinstance(own, Mapping):
         return engine
-    inherited = time.keys() & TOLERANCES if _limits(own) else time.keys()
+    inherited = time.keys() & TOLERANCE_KEYS if _limits(own) else time.keys()
     return {**engine, "time": {**{key: time[key] for key in inherited}, **own}}
 
 
 def _limits(time: Mapping[str, Any]) -> set[str]:
-    return time.keys() - TOLERANCES
+    return time.keys() - TOLERANCE_KEYS
 
 
 def _time_entries(time: Any) -> Any:
-    return clock_entries(time) if isinstance(time, str) else time
+    return parse_clock(time) if isinstance(time, str) else time
 
 
-def refuse_changes(kept: Settings, asked: Settings) -> None:
+def check_resumable(kept: Settings, asked: Settings) -> None:
     """Raise SettingsError unless `asked` continues `kept`: equal, or asking for more games."""
     changed = differences(encode(kept), encode(asked))
-    growing = asked.format.rules.growing
-    if "games" in growing and kept.rounds == asked.rounds == 1:
-        _allow_growth(changed, "games")
-    if "rounds" in growing:
-        _allow_growth(changed, "rounds")
+    extendable_settings = asked.format.rules.extendable_settings
+    if "games" in extendable_settings and kept.rounds == asked.rounds == 1:
+        _allow_increase(changed, "games")
+    if "rounds" in extendable_settings:
+        _allow_increase(changed, "rounds")
     if changed:
         lines = [f"  {name}: {old!r} before, {new!r} now" for name, (old, new) in changed.items()]
         raise SettingsError(
@@ -279,13 +279,13 @@ def refuse_changes(kept: Settings, asked: Settings) -> None:
 
 def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSettings) -> None:
     """Raise SettingsError for an engine that cannot play such a game, or with such limits."""
-    name, kind = engine.name or engine.command, kind_of(engine)
+    name, kind = engine.name or engine.command, protocol_spec(engine)
     if time is None:
         raise SettingsError(
             f"engine {name}: time: missing; give it one, or one to all, such as `time: 10+0.1` "
             "or `time: {nodes: 1000}`"
         )
-    refuse_game(engine, game)
+    check_game_supported(engine, game)
     absent = [limit for limit in ("nodes", "depth") if limit not in kind.limits]
     if any(getattr(time, limit) for limit in absent):
         *others, last = ("tc", "movetime", *sorted(kind.limits))
@@ -299,7 +299,7 @@ def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSe
         )
 
 
-def _allow_growth(changed: dict[str, tuple[object, object]], name: str) -> None:
+def _allow_increase(changed: dict[str, tuple[object, object]], name: str) -> None:
     old, new = changed.get(name, (0, 0))
     if isinstance(old, int) and isinstance(new, int) and new > old:
         del changed[name]

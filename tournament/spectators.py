@@ -13,20 +13,20 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from tournament.curves import curve_of
+from tournament.curves import build_curve
 from tournament.events import StandingsChanged, Status, TournamentFinished, TournamentStarted
-from tournament.ledger import DAMAGES, LedgerError, saved_settings
+from tournament.ledger import DECODE_ERRORS, LedgerError, saved_settings
 from tournament.live import LiveState
-from tournament.live_file import live_file_of, read_live_file
+from tournament.live_file import live_file_path, read_live_file
 from tournament.records import GameRecord
-from tournament.standings import Decision, Outcome, outcome_of, pentanomial, run_test, summarise
+from tournament.standings import Decision, Outcome, outcome_from_record, pentanomial, sprt_state, summarise
 from tournament.values import decode, encode
 
 # A file of what goes on that has not changed for so long, in seconds, is looked at again.
-UNCHANGED = 10.0
+STALE_AFTER = 10.0
 
 
-class Spectator(Protocol):
+class TournamentView(Protocol):
     """What a page shows of one tournament.
 
     state: the snapshots. games: the finished ones, encoded, by pair and game, in their order.
@@ -47,7 +47,7 @@ class Spectator(Protocol):
         """Look no longer."""
 
 
-class LedgerSpectator:
+class LedgerView:
     """Looks at a ledger, and at what its run says beside it."""
 
     def __init__(self, path: str, name: str | None = None) -> None:
@@ -80,14 +80,14 @@ class LedgerSpectator:
             return
         for record in records:
             self.games[game_key(record.pair, record.game)] = encode(record)
-            self._outcomes.append(outcome_of(record))
+            self._outcomes.append(outcome_from_record(record))
         if self._new:
             self._begin(records)
-        running = self._take_live()
+        running = self._read_live_file()
         grown = len(self._outcomes) > before
         if not running and (grown or self._new or self._seen_live):
             self._seen_live = False
-            self._end()
+            self._on_run_ended()
         self._new = False
 
     def close(self) -> None:
@@ -110,20 +110,20 @@ class LedgerSpectator:
                     if str(record.key) != pair:
                         raise ValueError(f"it says that it is of pair {record.pair}")
                     records.append(record)
-                except DAMAGES as error:
+                except DECODE_ERRORS as error:
                     self._damage = f"the record of game {pair}.{game} is damaged: {error}"
         return records
 
     def _begin(self, records: list[GameRecord]) -> None:
         settings = self._settings
         summary = summarise(settings, self._outcomes)
-        self.state = LiveState(curve_of(settings, records))
+        self.state = LiveState(build_curve(settings, records))
         self.state.apply(
             TournamentStarted(
                 name=settings.name,
                 format=str(settings.format),
                 players=summary.players,
-                time=settings.time_text,
+                time=settings.time_description,
                 boards=0,
                 asked=summary.asked,
                 played=summary.played,
@@ -132,16 +132,16 @@ class LedgerSpectator:
         )
         self.state.apply(StandingsChanged(summary))
 
-    def _take_live(self) -> bool:
+    def _read_live_file(self) -> bool:
         """Take what the run says, and return whether there is one."""
-        path = live_file_of(self._path)
+        path = live_file_path(self._path)
         try:
             status = path.stat()
         except OSError:
             self.runner = ""
             return False
         stamp = status.st_mtime_ns, status.st_ino
-        if stamp == self._stamp and time.time() - status.st_mtime < UNCHANGED:
+        if stamp == self._stamp and time.time() - status.st_mtime < STALE_AFTER:
             return not self.runner
         self._stamp = stamp
         found = read_live_file(path)
@@ -153,7 +153,7 @@ class LedgerSpectator:
         self.state.snapshots.update(found)
         return True
 
-    def _end(self) -> None:
+    def _on_run_ended(self) -> None:
         """Tell by the games alone: nobody plays. What is asked for may have grown meanwhile."""
         with contextlib.suppress(LedgerError):
             self._settings = saved_settings(self._path, self._settings.name)
@@ -162,7 +162,7 @@ class LedgerSpectator:
         if summary.played >= summary.asked:
             status = Status.COMPLETE
         elif self._settings.sprt is not None:
-            test = run_test(self._settings.sprt, pentanomial(self._outcomes))
+            test = sprt_state(self._settings.sprt, pentanomial(self._outcomes))
             if test.decision is not Decision.OPEN:
                 status = Status.DECIDED
         self.state.apply(TournamentFinished(status, summary))

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from agent.border.changes import changes
+from agent.border.changes import describe_changes
 from agent.border.files import read_text, replace_atomically
-from agent.border.locking import claim
+from agent.border.locking import lock_or_raise
 from agent.border.unwritable import require_writable
 from tournament.values import SettingsError
 
@@ -47,7 +47,7 @@ class Trial:
 
     plus: Mapping[str, int]
     minus: Mapping[str, int]
-    moves: Mapping[str, float]
+    update_steps: Mapping[str, float]
 
 
 class Spsa:
@@ -62,21 +62,21 @@ class Spsa:
     ) -> None:
         """Begin a tuning. made_with: by names, how trials are played; a file keeps it."""
         self.tunables = tuple(tunables)
-        self.trials = trials
+        self.trial_count = trials
         self.made_with = dict(made_with or {})
         self.asked = self.told = 0
         self.theta = {tunable.name: float(tunable.start) for tunable in tunables}
         self._random = random.Random(seed)
-        self.unsaved = ""
+        self.save_error = ""
 
     def ask(self) -> Trial:
         """Return the next trial; several may be under way at once."""
         self.asked += 1
-        stability = STABILITY * self.trials
+        stability = STABILITY * self.trial_count
         plus, minus, moves = {}, {}, {}
         for tunable in self.tunables:
-            step = tunable.step * (self.trials / self.asked) ** GAMMA
-            fall = (stability + self.trials) / (stability + self.asked)
+            step = tunable.step * (self.trial_count / self.asked) ** GAMMA
+            fall = (stability + self.trial_count) / (stability + self.asked)
             gain = tunable.gain * tunable.step**2 * fall**ALPHA / step
             sign = self._random.choice((-1, 1))
             plus[tunable.name] = self._rounded(tunable, sign * step)
@@ -97,7 +97,7 @@ class Spsa:
         """Move theta; balance: wins less losses of the side that played with `plus`."""
         self.told += 1
         for tunable in self.tunables:
-            value = self.theta[tunable.name] + trial.moves[tunable.name] * balance
+            value = self.theta[tunable.name] + trial.update_steps[tunable.name] * balance
             self.theta[tunable.name] = min(max(value, tunable.least), tunable.most)
 
     def values(self) -> dict[str, int]:
@@ -105,7 +105,7 @@ class Spsa:
         return {name: round(value) for name, value in self.theta.items()}
 
     @contextlib.contextmanager
-    def kept_in(self, path: Path | None) -> Iterator[None]:
+    def locked_state(self, path: Path | None) -> Iterator[None]:
         """Go on from a file, if there is one, which no other process may use meanwhile.
 
         Raises SettingsError if it is in use, holds another tuning, or cannot be written.
@@ -114,19 +114,19 @@ class Spsa:
             if path is not None:
                 require_writable([path], [], SettingsError, regular=True)
                 stack.enter_context(
-                    claim(path, SettingsError, "in use: another process tunes with it")
+                    lock_or_raise(path, SettingsError, "in use: another process tunes with it")
                 )
                 if path.exists():
                     self.load(path)
                 self.save(path)
-                if self.unsaved:
-                    raise SettingsError(self.unsaved)
+                if self.save_error:
+                    raise SettingsError(self.save_error)
             yield
 
     def save(self, path: Path) -> None:
         """Write the state to a file, whole or not at all; `unsaved` says why not."""
         state = {
-            "trials": self.trials,
+            "trials": self.trial_count,
             "told": self.told,
             "theta": self.theta,
             "tunables": [asdict(tunable) for tunable in self.tunables],
@@ -134,20 +134,20 @@ class Spsa:
         }
         try:
             replace_atomically(path, f"{json.dumps(state, indent=2)}\n".encode())
-            self.unsaved = ""
+            self.save_error = ""
         except OSError as error:
-            self.unsaved = f"{path}: {error.strerror}"
+            self.save_error = f"{path}: {error.strerror}"
 
     def load(self, path: Path) -> None:
         """Go on from a file; raises SettingsError if it holds another tuning."""
         try:
             state = json.loads(read_text(path))
-            same = state["trials"] == self.trials and state["tunables"] == [
+            same = state["trials"] == self.trial_count and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]
             # Which states of earlier versions do not have, or not whole.
             kept = dict(state.get("made_with") or {})
-            changed = changes(kept, {name: self.made_with.get(name, kept[name]) for name in kept})
+            changed = describe_changes(kept, {name: self.made_with.get(name, kept[name]) for name in kept})
             theta, told = {name: float(state["theta"][name]) for name in self.theta}, state["told"]
             if not isinstance(told, int) or told < 0 or not all(map(math.isfinite, theta.values())):
                 raise ValueError("its numbers are none")

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tournament.formats import Format
-from tournament.knockout import Tie
+from tournament.knockout import KnockoutMatch
 from tournament.pairs import PairKey, Results
-from tournament.ratings import Meeting, Rating, count_meetings, rate
+from tournament.ratings import PairScore, Rating, pentanomial_and_trinomial, rate
 from tournament.records import GameRecord
 from tournament.schedule import total_games
 from tournament.settings import Settings, SprtModel, SprtSettings
 from tournament.statistics import (
-    Strength,
-    difference,
+    StrengthEstimate,
+    estimate_difference,
     log_likelihood_ratio,
     sprt_bounds,
-    strength,
+    estimate_strength,
 )
 from tournament.verdicts import Termination
 
@@ -94,7 +94,7 @@ class BracketMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class SprtState:
     """An SPRT's state."""
 
     llr: float
@@ -115,10 +115,10 @@ class Comparison:
     second: str
     games: tuple[int, int, int]
     pairs: tuple[int, int, int, int, int]
-    by_games: Strength | None
-    by_pairs: Strength | None
-    estimate: Strength | None
-    test: Test | None
+    by_games: StrengthEstimate | None
+    by_pairs: StrengthEstimate | None
+    estimate: StrengthEstimate | None
+    test: SprtState | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Summary:
     winner: str | None = None
 
 
-def outcome_of(record: GameRecord) -> Outcome:
+def outcome_from_record(record: GameRecord) -> Outcome:
     """Return what statistics need of a record."""
     key = record.key
     return Outcome(
@@ -166,8 +166,8 @@ def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
     names = tuple(engine.name for engine in settings.engines)
     scored = [(o.white, o.black, o.white_score) for o in outcomes if o.white_score is not None]
     scores = [score for _, _, score in scored]
-    results = results_of(outcomes)
-    meetings = meetings_of(results_of(rated(outcomes)))
+    results = pair_results(outcomes)
+    meetings = pair_scores(pair_results(rated_outcomes(outcomes)))
     bracket = _bracket(names, settings, results)
     return Summary(
         format=settings.format,
@@ -187,7 +187,7 @@ def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
     )
 
 
-def rated(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def rated_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Return the outcomes that say how strong the players are: a player was there for each side.
 
     A game without one gives points, as in any tournament, but no Elo.
@@ -195,10 +195,10 @@ def rated(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [each for each in outcomes if each.termination is not Termination.NOT_STARTED]
 
 
-def meetings_of(results: Results) -> list[Meeting]:
+def pair_scores(results: Results) -> list[PairScore]:
     """Return what ratings need of the results: games of a pair together, if both have a result."""
     return [
-        Meeting(
+        PairScore(
             key.first, key.second, tuple(score for score in scores.values() if score is not None)
         )
         for key, scores in results.items()
@@ -211,10 +211,10 @@ def pentanomial(outcomes: Iterable[Outcome]) -> tuple[int, int, int, int, int]:
 
     A pair with a game that has no result is left out.
     """
-    return count_meetings(meetings_of(results_of(rated(outcomes))))[0]
+    return pentanomial_and_trinomial(pair_scores(pair_results(rated_outcomes(outcomes))))[0]
 
 
-def run_test(sprt: SprtSettings, counts: Sequence[int]) -> Test:
+def sprt_state(sprt: SprtSettings, counts: Sequence[int]) -> SprtState:
     """Return an SPRT's state at these counts, of games or of pairs."""
     lower, upper = sprt_bounds(sprt.alpha, sprt.beta)
     normalized = sprt.model is SprtModel.NORMALIZED
@@ -224,10 +224,10 @@ def run_test(sprt: SprtSettings, counts: Sequence[int]) -> Test:
         decision = Decision.ACCEPT_ELO0
     elif llr >= upper:
         decision = Decision.ACCEPT_ELO1
-    return Test(llr, lower, upper, decision)
+    return SprtState(llr, lower, upper, decision)
 
 
-def results_of(outcomes: Iterable[Outcome]) -> Results:
+def pair_results(outcomes: Iterable[Outcome]) -> Results:
     """Return the first players' scores as the schedule has them."""
     results: dict[PairKey, dict[int, float | None]] = defaultdict(dict)
     for outcome in outcomes:
@@ -255,9 +255,9 @@ def _rows(
             tally[outcome.white if outcome.white_score == 0 else outcome.black]["failures"] += 1
     by_player = {names.index(rating.name): rating for rating in ratings}
     rules = settings.format.rules
-    scores = rules.scores(settings.extent, results) if rules.scores else None
+    scores = rules.swiss_scores(settings.tournament_size, results) if rules.swiss_scores else None
     rows = []
-    for player in rules.ranked(settings.extent, results, list(by_player)):
+    for player in rules.rank_players(settings.tournament_size, results, list(by_player)):
         rating, score = by_player[player], scores[player] if scores else None
         won = tally[player]["wins"] + tally[player]["draws"] / 2
         rows.append(
@@ -287,12 +287,12 @@ def _bracket(
     if rules.bracket is None:
         return None
 
-    def named(tie: Tie) -> BracketMatch:
+    def named(tie: KnockoutMatch) -> BracketMatch:
         second = None if tie.second is None else names[tie.second]
         winner = None if tie.winner is None else names[tie.winner]
         return BracketMatch(names[tie.first], second, *tie.points, winner)
 
-    return tuple(tuple(map(named, ties)) for ties in rules.bracket(settings.extent, results))
+    return tuple(tuple(map(named, ties)) for ties in rules.bracket(settings.tournament_size, results))
 
 
 def _crosstable(
@@ -306,16 +306,16 @@ def _crosstable(
 
 
 def _compare(
-    names: tuple[str, ...], meetings: Sequence[Meeting], sprt: SprtSettings | None
+    names: tuple[str, ...], meetings: Sequence[PairScore], sprt: SprtSettings | None
 ) -> Comparison:
-    pairs, games = count_meetings(meetings)
+    pairs, games = pentanomial_and_trinomial(meetings)
     return Comparison(
         first=names[0],
         second=names[1],
         games=games,
         pairs=pairs,
-        by_games=strength(games) if any(games) else None,
-        by_pairs=strength(pairs) if any(pairs) else None,
-        estimate=difference(pairs, games),
-        test=run_test(sprt, pairs) if sprt else None,
+        by_games=estimate_strength(games) if any(games) else None,
+        by_pairs=estimate_strength(pairs) if any(pairs) else None,
+        estimate=estimate_difference(pairs, games),
+        test=sprt_state(sprt, pairs) if sprt else None,
     )

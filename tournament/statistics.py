@@ -14,13 +14,13 @@ from dataclasses import dataclass
 NORMALIZED_ELO = 800 / math.log(10)
 Z95 = 1.959963984540054
 # Keeps the likelihood ratio finite while an outcome has not been seen.
-UNSEEN = 0.001
+MIN_LLR_WEIGHT = 0.001
 # What an outcome that has not been seen counts in estimates: with it the intervals of a few games,
 # all won or all drawn, hold the truth about as often as they say.
-MISSED = 0.3
+UNSEEN_OUTCOME_WEIGHT = 0.3
 # An interval of scores may reach to 0 or 1, where Elo is infinite: half of it, in Elo, is at most
 # so many times what the slope at the mean makes of it.
-STRETCH = 1.1
+MAX_INTERVAL_STRETCH = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Strength:
+class StrengthEstimate:
     """What counts of games, or of pairs, say about the difference between two players.
 
     score: the share of the points. los: the likelihood that the first is the stronger, 0 to 1;
@@ -45,7 +45,7 @@ class Strength:
     los: float
 
 
-def elo_of_score(score: float) -> float:
+def elo_from_score(score: float) -> float:
     """Return the logistic Elo difference that a mean score stands for; infinite at 0 and 1."""
     if score <= 0:
         return -math.inf
@@ -54,32 +54,32 @@ def elo_of_score(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
-def score_of_elo(elo: float) -> float:
+def score_from_elo(elo: float) -> float:
     """Return the expected score at a logistic Elo difference."""
     return float(1 / (1 + 10 ** (-elo / 400)))
 
 
-def strength(counts: Sequence[int]) -> Strength:
+def estimate_strength(counts: Sequence[int]) -> StrengthEstimate:
     """Return the estimates that the counts allow; there must be at least one outcome.
 
     Once every outcome has been seen these are the field's own formulas, as match runners print
     them. An outcome that has not been seen counts as a fraction of one (`MISSED`): a few games,
     or all alike, leave a wide interval and a difference that is no greater than they can show.
     """
-    total, weights = _weights(counts, MISSED)
+    total, weights = _weights(counts, UNSEEN_OUTCOME_WEIGHT)
     scores = _scores(len(counts))
     mean, deviation = _moments(scores, weights)
-    elo = elo_of_score(mean)
+    elo = elo_from_score(mean)
     spread = Z95 * deviation / math.sqrt(total)
     straight = spread * NORMALIZED_ELO / (2 * mean * (1 - mean))
-    error = (elo_of_score(mean + spread) - elo_of_score(mean - spread)) / 2
-    error = min(error, STRETCH * straight)
+    error = (elo_from_score(mean + spread) - elo_from_score(mean - spread)) / 2
+    error = min(error, MAX_INTERVAL_STRETCH * straight)
     # The more the interval is bent, the more the likelihood is that of the interval as it is shown.
-    bend = (error / straight - 1) / (STRETCH - 1)
+    bend = (error / straight - 1) / (MAX_INTERVAL_STRETCH - 1)
     certainty = (1 - bend) * (mean - 0.5) * math.sqrt(total) / deviation
     certainty += bend * Z95 * elo / error
     scale = NORMALIZED_ELO / _games_factor(len(counts))
-    return Strength(
+    return StrengthEstimate(
         score=sum(s * n for s, n in zip(scores, counts, strict=True)) / sum(counts),
         elo=Estimate(elo, error),
         normalized=Estimate(scale * (mean - 0.5) / deviation, Z95 * scale / math.sqrt(total)),
@@ -87,7 +87,7 @@ def strength(counts: Sequence[int]) -> Strength:
     )
 
 
-def difference(pairs: Sequence[int], games: Sequence[int]) -> Strength | None:
+def estimate_difference(pairs: Sequence[int], games: Sequence[int]) -> StrengthEstimate | None:
     """Return the one estimate of the difference between two players; None without a result.
 
     pairs: the counts of complete pairs; games: those of all games, whether in a pair or not.
@@ -95,8 +95,8 @@ def difference(pairs: Sequence[int], games: Sequence[int]) -> Strength | None:
     games stand alone.
     """
     if 4 * sum(pairs) >= sum(games) > 0:
-        return strength(pairs)
-    return strength(games) if any(games) else None
+        return estimate_strength(pairs)
+    return estimate_strength(games) if any(games) else None
 
 
 def log_likelihood_ratio(
@@ -109,13 +109,13 @@ def log_likelihood_ratio(
     """
     if sum(counts) == 0:
         return 0.0
-    total, weights = _weights(counts, UNSEEN)
+    total, weights = _weights(counts, MIN_LLR_WEIGHT)
     scores = _scores(len(counts))
     if normalized:
         factor = _games_factor(len(counts)) / NORMALIZED_ELO
         fits = [_fit_ratio(scores, weights, factor * elo) for elo in (elo0, elo1)]
     else:
-        fits = [_fit_mean(scores, weights, score_of_elo(elo)) for elo in (elo0, elo1)]
+        fits = [_fit_mean(scores, weights, score_from_elo(elo)) for elo in (elo0, elo1)]
     pairs = zip(weights, fits[0], fits[1], strict=True)
     return total * sum(q * math.log(p1 / p0) for q, p0, p1 in pairs)
 

@@ -16,25 +16,25 @@ from typing import Any
 import chess
 
 from agent.border.files import read_text
-from agent.border.unreadable import blamed_on
+from agent.border.unreadable import convert_read_errors
 from agent.limits import Mate, Score
 from openings import epd_line
 from protocols.client.engine import EngineOptionError
-from protocols.client.inside import MakeServed
+from protocols.client.inside import ProtocolFactory
 from protocols.client.process import EngineError, EngineNotFoundError
-from protocols.client.uci import Answer, SearchRequest
+from protocols.client.uci import PlayResult, SearchRequest
 from protocols.tasks import cancel_all
-from tournament.contestants import UciContestant
-from tournament.engine_protocols import make_uci_contestant
+from tournament.contestants import UciPlayer
+from tournament.engine_protocols import make_uci_player
 from tournament.engine_settings import EngineSettings
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
-LARGEST_FILE = 256 << 20
+MAX_FILE_SIZE = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class EpdPosition:
     """A position and what solves it; moves in UCI. mate: moves to the mate, None if not asked."""
 
     file: str
@@ -54,10 +54,10 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class EpdResult:
     """What an engine made of a problem. error: what went wrong, if it gave no answer."""
 
-    problem: Problem
+    problem: EpdPosition
     solved: bool
     move: str = ""
     score: Score | None = None
@@ -67,13 +67,13 @@ class Attempt:
     error: str = ""
 
 
-def read(path: Path, name: str = "") -> list[Problem]:
+def read_epd_file(path: Path, name: str = "") -> list[EpdPosition]:
     """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one.
 
     name: what the file is called in them, instead of its name.
     """
-    with blamed_on(path, SettingsError):
-        lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
+    with convert_read_errors(path, SettingsError):
+        lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
     problems = [
         _problem(line, name or path.name, number)
         for number, line in enumerate(lines, 1)
@@ -84,7 +84,7 @@ def read(path: Path, name: str = "") -> list[Problem]:
     return problems
 
 
-def _problem(line: str, file: str, number: int) -> Problem:
+def _problem(line: str, file: str, number: int) -> EpdPosition:
     where = f"{file}, line {number}"
     try:
         board, operations = epd_line.parse(line)
@@ -97,33 +97,33 @@ def _problem(line: str, file: str, number: int) -> Problem:
     if not best and not avoid and mate is None:
         raise SettingsError(f"{where}: it asks for nothing: bm, am or dm is needed")
     name = str(operations.get("id") or f"{file}:{number}")
-    return Problem(file, name, board.fen(), best, avoid, mate)
+    return EpdPosition(file, name, board.fen(), best, avoid, mate)
 
 
 def _moves(operations: dict[str, Any], code: str) -> tuple[str, ...]:
     return tuple(move.uci() for move in epd_line.moves(operations, code))
 
 
-async def solve(
-    problems: list[Problem],
+async def run_suite(
+    problems: list[EpdPosition],
     engine: EngineSettings,
     limits: TimeControl,
     concurrency: int,
     report: Callable[[int], None] = lambda done: None,
-) -> list[Attempt]:
+) -> list[EpdResult]:
     """Put problems to so many processes of an engine at once; return the attempts in their order.
 
     report: is told how many are done. An engine that fails is started anew for the next problem.
     Raises SettingsError if it cannot be started at first, or has not an option.
     """
-    attempts: dict[int, Attempt] = {}
+    attempts: dict[int, EpdResult] = {}
     waiting = iter(enumerate(problems))
 
     async def work() -> None:
-        solver = Solver(engine, limits)
+        solver = EngineRunner(engine, limits)
         try:
             for place, problem in waiting:
-                attempts[place] = await solver.attempt(problem)
+                attempts[place] = await solver.solve(problem)
                 report(len(attempts))
         finally:
             await solver.close()
@@ -136,7 +136,7 @@ async def solve(
     return [attempts[place] for place in range(len(problems))]
 
 
-class Solver:
+class EngineRunner:
     """One engine that tries problems, started when it is needed. own: as of `Terms`."""
 
     def __init__(
@@ -145,28 +145,28 @@ class Solver:
         limits: TimeControl,
         *,
         chess960: bool = False,
-        own: MakeServed | None = None,
+        own: ProtocolFactory | None = None,
     ) -> None:
         self._engine = engine
         self._limits = limits
         self._chess960 = chess960
         self._own = own
-        self._player: UciContestant | None = None
+        self._player: UciPlayer | None = None
         self._has_started = False
 
-    async def attempt(self, problem: Problem) -> Attempt:
+    async def solve(self, problem: EpdPosition) -> EpdResult:
         """Put a problem to the engine, with all forgotten that came before."""
         limits = self._limits
         request = SearchRequest(
             problem.fen, movetime=limits.movetime, nodes=limits.nodes, depth=limits.depth
         )
         try:
-            answer = await self.ask(request)
+            answer = await self.search(request)
         except EngineError as error:
-            return Attempt(problem, solved=False, error=str(error))
+            return EpdResult(problem, solved=False, error=str(error))
         return _judge(problem, answer)
 
-    async def ask(self, request: SearchRequest) -> Answer:
+    async def search(self, request: SearchRequest) -> PlayResult:
         """Put a position to the engine, with all forgotten that came before.
 
         EngineError if it fails: it is started anew for the next one. SettingsError if it is not
@@ -174,7 +174,7 @@ class Solver:
         """
         limits = self._limits
         try:
-            player = await self._ready()
+            player = await self._started_player()
             await player.new_game()
             return await player.search(request, (limits.movetime or 0) + limits.patience)
         except (EngineOptionError, EngineNotFoundError) as error:
@@ -189,9 +189,9 @@ class Solver:
         if player is not None:
             await asyncio.shield(player.close())
 
-    async def _ready(self) -> UciContestant:
+    async def _started_player(self) -> UciPlayer:
         if self._player is None:
-            self._player = make_uci_contestant(self._engine, chess960=self._chess960, own=self._own)
+            self._player = make_uci_player(self._engine, chess960=self._chess960, own=self._own)
             try:
                 await self._player.start()
             except (EngineOptionError, EngineNotFoundError):
@@ -205,13 +205,13 @@ class Solver:
         return self._player
 
 
-def _judge(problem: Problem, answer: Answer) -> Attempt:
+def _judge(problem: EpdPosition, answer: PlayResult) -> EpdResult:
     info = answer.info
     move = answer.move.lower()
     score = info.score if info else None
     if not _is_legal(problem.fen, move):
-        return Attempt(problem, solved=False, move=move, error=f"no legal move: {move[:20]!r}")
-    return Attempt(
+        return EpdResult(problem, solved=False, move=move, error=f"no legal move: {move[:20]!r}")
+    return EpdResult(
         problem,
         problem.is_solved_by(move, score),
         move,

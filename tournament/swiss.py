@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tournament.pairs import Extent, Planned, Results, games_of_round, is_complete, match_points
+from tournament.pairs import TournamentSize, PlannedPair, Results, round_pairs, is_complete, match_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +33,36 @@ class SwissScore:
     sonneborn_berger: float
 
 
-def planned(extent: Extent, results: Results) -> Iterator[Planned]:
+def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
     """Yield the pairs of the rounds that the results so far settle."""
-    for pairs, _ in _rounds(extent, results):
+    for pairs, _ in _rounds(tournament_size, results):
         yield from pairs
 
 
-def scores(extent: Extent, results: Results) -> list[SwissScore]:
+def swiss_scores(tournament_size: TournamentSize, results: Results) -> list[SwissScore]:
     """Return the scores of all players by their indexes."""
-    byes = byes_of(extent, results)
-    points = match_points(results, byes, extent.games)
+    byes = bye_players(tournament_size, results)
+    points = match_points(results, byes, tournament_size.games)
     opponents: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for (_, first, second), games in _matches(results).items():
         opponents[first].append((sum(games), points[second]))
         opponents[second].append((len(games) - sum(games), points[first]))
     for player in byes:
-        opponents[player].append((extent.games, points[player]))
+        opponents[player].append((tournament_size.games, points[player]))
     return [
         SwissScore(
             points=points[player],
-            byes=float(extent.games * byes.count(player)),
+            byes=float(tournament_size.games * byes.count(player)),
             buchholz=sum(theirs for _, theirs in opponents[player]),
             sonneborn_berger=sum(own * theirs for own, theirs in opponents[player]),
         )
-        for player in range(extent.players)
+        for player in range(tournament_size.players)
     ]
 
 
-def ranked(extent: Extent, results: Results, by_elo: Sequence[int]) -> list[int]:
+def rank_players(tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]) -> list[int]:
     """Return the players' indexes, the best first. by_elo: the same by their ratings."""
-    found = scores(extent, results)
+    found = swiss_scores(tournament_size, results)
     return sorted(
         by_elo,
         key=lambda player: (
@@ -74,11 +74,11 @@ def ranked(extent: Extent, results: Results, by_elo: Sequence[int]) -> list[int]
     )
 
 
-def byes_of(extent: Extent, results: Results) -> list[int]:
+def bye_players(tournament_size: TournamentSize, results: Results) -> list[int]:
     """Return who had the byes of the rounds that are complete; each is worth a won match."""
     return [
         bye
-        for pairs, bye in _rounds(extent, results)
+        for pairs, bye in _rounds(tournament_size, results)
         if bye is not None and is_complete(pairs, results)
     ]
 
@@ -109,14 +109,14 @@ def pair_by_score(standing: list[int], met: set[frozenset[int]]) -> list[tuple[i
     return found or list(zip(standing[::2], standing[1::2], strict=True))
 
 
-def _rounds(extent: Extent, results: Results) -> Iterator[tuple[list[Planned], int | None]]:
+def _rounds(tournament_size: TournamentSize, results: Results) -> Iterator[tuple[list[PlannedPair], int | None]]:
     """Yield the pairs of each round, and who has the bye, up to the first that is not complete."""
-    count = extent.players
+    count = tournament_size.players
     met: set[frozenset[int]] = set()
     byes: list[int] = []
-    for round_ in range(1, extent.rounds + 1):
+    for round_ in range(1, tournament_size.rounds + 1):
         earlier = {key: games for key, games in results.items() if key.round < round_}
-        points = match_points(earlier, byes, extent.games)
+        points = match_points(earlier, byes, tournament_size.games)
         standing = sorted(range(count), key=lambda player: (-points[player], player))
         bye = None
         if count % 2:
@@ -126,7 +126,7 @@ def _rounds(extent: Extent, results: Results) -> Iterator[tuple[list[Planned], i
             standing.remove(bye)
         pairings = pair_by_score(standing, met)
         met |= {frozenset(pairing) for pairing in pairings}
-        pairs = list(games_of_round(round_, pairings, extent.games))
+        pairs = list(round_pairs(round_, pairings, tournament_size.games))
         yield pairs, bye
         if not is_complete(pairs, results):
             return

@@ -8,7 +8,7 @@ from typing import Any
 from tournament.values import SettingsError
 
 # The entries of a time control that are no limits.
-TOLERANCES = frozenset({"margin", "patience"})
+TOLERANCE_KEYS = frozenset({"margin", "patience"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class TimeControl:
         return ", ".join(parts)
 
 
-def clock_entries(text: str) -> dict[str, Any]:
+def parse_clock(text: str) -> dict[str, Any]:
     """Return the entries of a TimeControl that `moves/base+increment` stands for."""
     control = TimeControl.from_text(text)
     return {"moves": control.moves, "base": control.base, "increment": control.increment}

@@ -12,40 +12,40 @@ from agent.go.parts import GO as GO_PART
 from agent.go.settings import SETTINGS
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
-from protocols.cluster.errands import Errand
+from protocols.cluster.errands import WorkerTask
 from protocols.cluster.errors import ClusterError, SchedulerLostError, WorkersLostError
-from protocols.cluster.tasks import TaskCluster, worker_of
+from protocols.cluster.tasks import ClusterClient, worker_note
 from protocols.tasks import cancel_all
 from tournament.adjudication import Adjudicator
-from tournament.contestant_pool import ContestantPool
-from tournament.contestants import UciContestant
-from tournament.engine_protocols import Terms, kind_of, make_contestant, make_uci_contestant
+from tournament.contestant_pool import EnginePool
+from tournament.contestants import UciPlayer
+from tournament.engine_protocols import MatchContext, protocol_spec, make_player, make_uci_player
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import GO
 from tournament.match_game import Assignment, play_game
-from tournament.openings import Opening, chooser
+from tournament.openings import Opening, opening_selector
 from tournament.pairs import PairKey
 from tournament.runner import RunStoppedError
 from tournament.settings import Settings
 from tournament.spsa import Spsa, Trial, Tunable
-from tournament.statistics import Strength, strength
+from tournament.statistics import StrengthEstimate, estimate_strength
 from tournament.values import SettingsError
 
-STEPS = 20  # a range has so many steps, where no step is given
-FINE = 2  # settings of the Go search up to this are tuned in thousandths, others in tenths
-MOST_FAILURES = 10  # pairs without a result, one after the other
+DEFAULT_STEP_COUNT = 20  # a range has so many steps, where no step is given
+MAX_FINE_VALUE = 2  # settings of the Go search up to this are tuned in thousandths, others in tenths
+MAX_FAILURES = 10  # pairs without a result, one after the other
 
 Report = Callable[[int], None]
 # Of each game of a pair White's score, None where it has no result, and what befell it.
 Scores = list[tuple[float | None, str]]
 
 
-class Trials(Protocol):
+class TrialSource(Protocol):
     """Trials that are asked for, played and told."""
 
     asked: int
     told: int
-    trials: int
+    trial_count: int
 
     def ask(self) -> Trial:
         """Return the next trial."""
@@ -54,12 +54,12 @@ class Trials(Protocol):
         """Take its result: wins less losses of the side that played with `plus`."""
 
 
-class Check:
+class VerificationTrials:
     """Trials of the numbers found against those there were."""
 
     def __init__(self, spsa: Spsa, trials: int) -> None:
         """Prepare so many pairs of games."""
-        self.trials = trials
+        self.trial_count = trials
         self.asked = self.told = 0
         self.counts = [0] * 5  # pairs by the points of the numbers found, from 0 to 2
         start = {tunable.name: round(tunable.start) for tunable in spsa.tunables}
@@ -76,9 +76,9 @@ class Check:
         self.counts[round(balance) + 2] += 1
 
 
-async def declared(engine: EngineSettings) -> Mapping[str, Option]:
+async def engine_options(engine: EngineSettings) -> Mapping[str, Option]:
     """Start an engine and return its options by their lower-case names."""
-    player = make_uci_contestant(engine)
+    player = make_uci_player(engine)
     try:
         await player.start()
         return dict(player.options)
@@ -88,7 +88,7 @@ async def declared(engine: EngineSettings) -> Mapping[str, Option]:
         await player.close()
 
 
-def tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list[Tunable]:
+def parse_tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list[Tunable]:
     """Return what to tune: each of `wanted` is NAME or NAME=STEP.
 
     Raises SettingsError for a name that is no spin option.
@@ -97,16 +97,16 @@ def tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list[Tunab
     for text in wanted:
         name, _, step = text.partition("=")
         option = options.get(name.lower())
-        if option is None or option.kind != "spin" or option.low is None or option.high is None:
-            known = ", ".join(sorted(o.name for o in options.values() if o.kind == "spin"))
+        if option is None or option.type != "spin" or option.min is None or option.max is None:
+            known = ", ".join(sorted(o.name for o in options.values() if o.type == "spin"))
             raise SettingsError(f"{name} is not a spin option of the engine; it has {known}")
         _check_step(text, step)
-        spread = float(step) if step else max((option.high - option.low) / STEPS, 0.5)
-        found.append(Tunable(option.name, float(option.default), option.low, option.high, spread))
+        spread = float(step) if step else max((option.max - option.min) / DEFAULT_STEP_COUNT, 0.5)
+        found.append(Tunable(option.name, float(option.default), option.min, option.max, spread))
     return found
 
 
-def setting_tunables(wanted: Sequence[str]) -> list[Tunable]:
+def parse_go_tunables(wanted: Sequence[str]) -> list[Tunable]:
     """Return which settings of the Go search to tune: each of `wanted` is NAME or NAME=STEP.
 
     They are tuned as whole numbers of their units. Raises SettingsError for a name that is none.
@@ -118,16 +118,16 @@ def setting_tunables(wanted: Sequence[str]) -> list[Tunable]:
         if setting is None:
             raise SettingsError(f"{name} is no setting of the Go search; it has {_known()}")
         _check_step(text, step)
-        units = units_of(name)
+        units = setting_scale(name)
         low, high = round(setting.low * units), round(setting.high * units)
-        spread = float(step) * units if step else (high - low) / STEPS
+        spread = float(step) * units if step else (high - low) / DEFAULT_STEP_COUNT
         found.append(Tunable(name, round(setting.default * units), low, high, spread))
     return found
 
 
-def units_of(name: str) -> int:
+def setting_scale(name: str) -> int:
     """Return in how many whole numbers a setting of the Go search is tuned for each 1 of it."""
-    return 1000 if SETTINGS[name].high <= FINE else 10
+    return 1000 if SETTINGS[name].high <= MAX_FINE_VALUE else 10
 
 
 def _known() -> str:
@@ -146,7 +146,7 @@ async def tune(
     boards: int = 1,
     state: Path | None = None,
     report: Report,
-    cluster: TaskCluster | None = None,
+    cluster: ClusterClient | None = None,
 ) -> None:
     """Play pairs of games until all trials are told; `state` keeps what was learned.
 
@@ -164,38 +164,38 @@ async def tune(
     await _play(settings, spsa, 1, boards, save, cluster)
 
 
-async def check(
+async def verify(
     settings: Settings,
     spsa: Spsa,
     pairs: int,
     *,
     boards: int = 1,
     report: Report,
-    cluster: TaskCluster | None = None,
-) -> Strength | None:
+    cluster: ClusterClient | None = None,
+) -> StrengthEstimate | None:
     """Play the numbers found against those there were, in so many pairs; None if they are equal.
 
     Raises what `tune` does.
     """
     if all(tunable.start == spsa.values()[tunable.name] for tunable in spsa.tunables) or not pairs:
         return None
-    played = Check(spsa, pairs)
+    played = VerificationTrials(spsa, pairs)
     await _play(settings, played, 2, boards, lambda: report(played.told), cluster)
-    return strength(played.counts)
+    return estimate_strength(played.counts)
 
 
 async def _play(
     settings: Settings,
-    trials: Trials,
+    trials: TrialSource,
     round_: int,
     boards: int,
     after: Callable[[], None],
-    cluster: TaskCluster | None,
+    cluster: ClusterClient | None,
 ) -> None:
     tasks = []
     for number in range(1, boards + 1):
-        place = TrialPlayers(settings, number) if cluster is None else _Elsewhere(settings, cluster)
-        board = _Board(settings, trials, round_, place, after)
+        place = LocalTrialExecutor(settings, number) if cluster is None else _DaskTrialExecutor(settings, cluster)
+        board = _TrialWorker(settings, trials, round_, place, after)
         tasks.append(asyncio.create_task(board.play()))
     try:
         await asyncio.gather(*tasks)
@@ -203,7 +203,7 @@ async def _play(
         await cancel_all(tasks)
 
 
-class TrialPlace(Protocol):
+class TrialExecutor(Protocol):
     """Where pairs of games are played, one after the other."""
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
@@ -213,15 +213,15 @@ class TrialPlace(Protocol):
         """End what still runs there."""
 
 
-class TrialPlayers:
+class LocalTrialExecutor:
     """Two players on this machine."""
 
     def __init__(self, settings: Settings, board: int = 0) -> None:
         self._settings = settings
         self._board = board
         self._adjudicator = Adjudicator(settings.adjudication)
-        self._pool = self._pool_of(settings.engines)
-        self._by_options = all(kind_of(engine).speaks_uci for engine in settings.engines)
+        self._pool = self._make_pool(settings.engines)
+        self._by_options = all(protocol_spec(engine).speaks_uci for engine in settings.engines)
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
         """Play a pair with the numbers of a trial. Raises SettingsError if no player starts."""
@@ -229,7 +229,7 @@ class TrialPlayers:
             await self._configure(trial)
         else:
             await self._pool.close()
-            self._pool = self._pool_of(_with_arguments(self._settings.engines, trial))
+            self._pool = self._make_pool(_with_arguments(self._settings.engines, trial))
         games = [
             await play_game(
                 self._settings,
@@ -247,11 +247,11 @@ class TrialPlayers:
         await asyncio.shield(self._pool.close())
         self._adjudicator.close()
 
-    def _pool_of(self, engines: Sequence[EngineSettings]) -> ContestantPool:
-        terms = Terms(self._settings.game)
-        return ContestantPool(
+    def _make_pool(self, engines: Sequence[EngineSettings]) -> EnginePool:
+        context = MatchContext(self._settings.game)
+        return EnginePool(
             engines,
-            lambda engine: make_contestant(engine, terms),
+            lambda engine: make_player(engine, context),
             idle=2,
             report=lambda text: None,
         )
@@ -259,25 +259,25 @@ class TrialPlayers:
     async def _configure(self, trial: Trial) -> None:
         for index, values in enumerate((trial.plus, trial.minus)):
             try:
-                player = await self._pool.take(index)
-                assert isinstance(player, UciContestant)
+                player = await self._pool.acquire(index)
+                assert isinstance(player, UciPlayer)
                 await player.configure(values)
             except EngineError as error:
                 raise SettingsError(f"{self._settings.engines[index].name}: {error}") from None
-            await self._pool.give(index, player)
+            await self._pool.release(index, player)
 
 
-class _Elsewhere:
+class _DaskTrialExecutor:
     """Players on whichever worker of a cluster is free."""
 
-    def __init__(self, settings: Settings, cluster: TaskCluster) -> None:
+    def __init__(self, settings: Settings, cluster: ClusterClient) -> None:
         self._settings = settings
         self._cluster = cluster
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
         name = f"pair {key}"
         try:
-            scores: Scores = await self._cluster.do(
+            scores: Scores = await self._cluster.run(
                 name, play_trial, self._settings, trial, key, opening
             )
         except WorkersLostError as error:
@@ -285,7 +285,7 @@ class _Elsewhere:
         except SchedulerLostError as error:
             raise RunStoppedError(str(error)) from None
         except (ClusterError, SettingsError) as error:
-            raise SettingsError(f"{worker_of(error)}{error}") from None
+            raise SettingsError(f"{worker_note(error)}{error}") from None
         return scores
 
     async def close(self) -> None:
@@ -293,30 +293,30 @@ class _Elsewhere:
 
 
 async def play_trial(
-    errand: Errand, settings: Settings, trial: Trial, key: PairKey, opening: Opening
+    errand: WorkerTask, settings: Settings, trial: Trial, key: PairKey, opening: Opening
 ) -> Scores:
     """Play a pair of games on a worker."""
-    if settings.game.name == GO and not warming.is_warm(GO_PART):
+    if settings.game.name == GO and not warming.is_cached(GO_PART):
         # Else the first games would be those of the plain search.
         child = warming.compile_in_child(GO_PART)
         with child:
             await asyncio.to_thread(child.wait)
-    players = TrialPlayers(settings)
+    players = LocalTrialExecutor(settings)
     try:
         return await players.play(trial, key, opening)
     finally:
         await players.close()
 
 
-class _Board:
+class _TrialWorker:
     """Trials that are played one after the other."""
 
     def __init__(
         self,
         settings: Settings,
-        trials: Trials,
+        trials: TrialSource,
         round_: int,
-        place: TrialPlace,
+        place: TrialExecutor,
         after: Callable[[], None],
     ) -> None:
         self._settings = settings
@@ -328,9 +328,9 @@ class _Board:
 
     async def play(self) -> None:
         """Play trials as long as there are any."""
-        opening_of = chooser(self._settings)
+        opening_of = opening_selector(self._settings)
         try:
-            while self._trials.asked < self._trials.trials:
+            while self._trials.asked < self._trials.trial_count:
                 trial = self._trials.ask()
                 opening = opening_of(self._round, self._trials.asked)
                 key = PairKey(self._round, self._trials.asked, 0, 1)
@@ -347,7 +347,7 @@ class _Board:
     def _balance(self, white_score: float | None, number: int, detail: str) -> float:
         if white_score is None:
             self._failures += 1
-            if self._failures >= MOST_FAILURES:
+            if self._failures >= MAX_FAILURES:
                 raise SettingsError(f"games end without a result: {detail}")
             return 0.0
         self._failures = 0
@@ -361,14 +361,14 @@ def _with_arguments(engines: Sequence[EngineSettings], trial: Trial) -> list[Eng
             engine,
             arguments=(
                 *engine.arguments,
-                *(f"--set={name}={value / units_of(name):g}" for name, value in values.items()),
+                *(f"--set={name}={value / setting_scale(name):g}" for name, value in values.items()),
             ),
         )
         for engine, values in zip(engines, (trial.plus, trial.minus), strict=True)
     ]
 
 
-def against_itself(engine: EngineSettings) -> tuple[EngineSettings, EngineSettings]:
+def tuning_players(engine: EngineSettings) -> tuple[EngineSettings, EngineSettings]:
     """Return the two players of a tuning."""
     return (
         dataclasses.replace(engine, name="plus"),

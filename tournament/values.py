@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from tournament import words
-from tournament.words import Word, plain
+from tournament.words import PlainScalar, plain
 
 T = TypeVar("T")
 
@@ -24,13 +24,13 @@ class SettingsError(ValueError):
     """A setting that cannot be used; the message names it and says what is possible."""
 
 
-def decode(kind: type[T], data: Any, where: str = "") -> T:
+def decode(type_: type[T], data: Any, where: str = "") -> T:
     """Return a `kind` (a dataclass) made from the mapping `data`.
 
     A class with a `from_text` class method may be given as text. Unknown, missing and mistyped
     entries raise SettingsError, named by their path from `where`.
     """
-    value = _decode(kind, data, where)
+    value = _decode(type_, data, where)
     return typing.cast(T, value)
 
 
@@ -86,64 +86,64 @@ def differences(old: Any, new: Any, where: str = "") -> dict[str, tuple[Any, Any
     return {} if old == new else {where: (old, new)}
 
 
-def _decode(kind: Any, data: Any, where: str) -> Any:
-    if kind is Any:
+def _decode(type_: Any, data: Any, where: str) -> Any:
+    if type_ is Any:
         return plain(data)
-    origin = typing.get_origin(kind)
+    origin = typing.get_origin(type_)
     if origin is typing.Annotated:
-        return _decode(typing.get_args(kind)[0], data, where)
+        return _decode(typing.get_args(type_)[0], data, where)
     if origin in (typing.Union, types.UnionType):
-        return _decode_union(typing.get_args(kind), data, where)
+        return _decode_union(typing.get_args(type_), data, where)
     if origin is tuple:
-        return _decode_tuple(typing.get_args(kind)[0], data, where)
+        return _decode_tuple(typing.get_args(type_)[0], data, where)
     if origin is not None and issubclass(origin, Mapping):
-        return _decode_mapping(typing.get_args(kind)[1], data, where)
-    if dataclasses.is_dataclass(kind):
-        return _decode_dataclass(kind, data, where)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return _decode_enum(kind, data, where)
-    return _decode_plain(kind, data, where)
+        return _decode_mapping(typing.get_args(type_)[1], data, where)
+    if dataclasses.is_dataclass(type_):
+        return _decode_dataclass(type_, data, where)
+    if isinstance(type_, type) and issubclass(type_, Enum):
+        return _decode_enum(type_, data, where)
+    return _decode_plain(type_, data, where)
 
 
-def _decode_union(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
-    if data is None and type(None) in kinds:
+def _decode_union(union_types: tuple[Any, ...], data: Any, where: str) -> Any:
+    if data is None and type(None) in union_types:
         return None
-    present = [kind for kind in kinds if kind is not type(None)]
+    present = [type_ for type_ in union_types if type_ is not type(None)]
     if len(present) > 1:
-        if isinstance(data, Word):
-            return _decode_word(data)
-        for kind in present:
-            if isinstance(kind, type) and type(data) is kind:
+        if isinstance(data, PlainScalar):
+            return _decode_scalar(data)
+        for type_ in present:
+            if isinstance(type_, type) and type(data) is type_:
                 return data
     return _decode(present[0], data, where)
 
 
-def _decode_word(word: Word) -> Any:
+def _decode_scalar(word: PlainScalar) -> Any:
     """Return what may be text, a number or a boolean: `on` and `007` are text, true is not."""
     value = word.plain()
     same = word.lower() if isinstance(value, bool) else str(word)
     return value if str(value).lower() == same else str(word)
 
 
-def _decode_tuple(kind: Any, data: Any, where: str) -> tuple[Any, ...]:
+def _decode_tuple(type_: Any, data: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(data, list | tuple):
         raise SettingsError(f"{where}: a list is expected, not {data!r}")
-    return tuple(_decode(kind, item, f"{where}[{n}]") for n, item in enumerate(data, start=1))
+    return tuple(_decode(type_, item, f"{where}[{n}]") for n, item in enumerate(data, start=1))
 
 
-def _decode_mapping(kind: Any, data: Any, where: str) -> dict[str, Any]:
+def _decode_mapping(type_: Any, data: Any, where: str) -> dict[str, Any]:
     if not isinstance(data, Mapping):
         raise SettingsError(f"{where}: name: value entries are expected, not {data!r}")
-    return {str(key): _decode(kind, item, f"{where}.{key}") for key, item in data.items()}
+    return {str(key): _decode(type_, item, f"{where}.{key}") for key, item in data.items()}
 
 
-def _decode_dataclass(kind: Any, data: Any, where: str) -> Any:
-    if isinstance(data, str) and hasattr(kind, "from_text"):
-        return kind.from_text(data)
+def _decode_dataclass(type_: Any, data: Any, where: str) -> Any:
+    if isinstance(data, str) and hasattr(type_, "from_text"):
+        return type_.from_text(data)
     if not isinstance(data, Mapping):
-        raise SettingsError(f"{where or kind.__name__}: entries are expected, not {data!r}")
-    hints = typing.get_type_hints(kind)
-    fields = {field.name: field for field in dataclasses.fields(kind)}
+        raise SettingsError(f"{where or type_.__name__}: entries are expected, not {data!r}")
+    hints = typing.get_type_hints(type_)
+    fields = {field.name: field for field in dataclasses.fields(type_)}
     for key in data:
         if key not in fields:
             names = ", ".join(fields)
@@ -155,40 +155,40 @@ def _decode_dataclass(kind: Any, data: Any, where: str) -> Any:
             raise SettingsError(f"{_path(where, name)}: missing")
     values = {key: _decode(hints[key], item, _path(where, key)) for key, item in data.items()}
     try:
-        return kind(**values)
+        return type_(**values)
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}" if where else str(error)) from None
 
 
-def _decode_enum(kind: type[Enum], data: Any, where: str) -> Enum:
+def _decode_enum(type_: type[Enum], data: Any, where: str) -> Enum:
     try:
-        return kind(data)
+        return type_(data)
     except ValueError:
-        names = ", ".join(str(item.value) for item in kind)
+        names = ", ".join(str(item.value) for item in type_)
         raise SettingsError(f"{where}: {data!r} is none of {names}") from None
 
 
-def _decode_plain(kind: Any, data: Any, where: str) -> Any:
-    if kind is bool:
+def _decode_plain(type_: Any, data: Any, where: str) -> Any:
+    if type_ is bool:
         if isinstance(data, bool):
             return data
         if str(data).lower() in _BOOLEANS:
             return _BOOLEANS[str(data).lower()]
         raise SettingsError(f"{where}: true or false is expected, not {data!r}")
-    if kind in (int, float):
+    if type_ in (int, float):
         if isinstance(data, bool):
             raise SettingsError(f"{where}: a number is expected, not {data!r}")
         try:
             number = _number(data)
-            if kind is int and number == int(number):
+            if type_ is int and number == int(number):
                 return int(number)
-            if kind is float:
+            if type_ is float:
                 return float(number)
         except (TypeError, ValueError, OverflowError):
             pass
-        expected = "a whole number" if kind is int else "a number"
+        expected = "a whole number" if type_ is int else "a number"
         raise SettingsError(f"{where}: {expected} is expected, not {data!r}")
-    if kind is str:
+    if type_ is str:
         if isinstance(data, str) and "\0" in data:
             raise SettingsError(f"{where}: text without NUL is expected, not {data!r}")
         if isinstance(data, str | int | float) and not isinstance(data, bool):
@@ -201,10 +201,10 @@ def _number(data: Any) -> float:
     """Return data as a number, whole if it is written so; 1:30 and 0x10 as YAML takes them."""
     if isinstance(data, float):
         return data
-    for kind in (int, float):
+    for type_ in (int, float):
         with contextlib.suppress(ValueError):
-            return kind(data)
-    if isinstance(data, Word) and type(data.value) in (int, float):
+            return type_(data)
+    if isinstance(data, PlainScalar) and type(data.value) in (int, float):
         return typing.cast(float, data.value)
     raise ValueError(data)
 

@@ -57,7 +57,7 @@ WHITE, BLACK = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GameResult:
     """A game's result (1-0, 0-1, 1/2-1/2, or * where none can be told) and its reason."""
 
     result: str
@@ -65,11 +65,11 @@ class Verdict:
     detail: str = ""
 
 
-def win(side: int, termination: Termination, detail: str = "") -> Verdict:
+def win(side: int, termination: Termination, detail: str = "") -> GameResult:
     """Return the verdict by which `side` (0 is White) wins."""
-    return Verdict("1-0" if side == WHITE else "0-1", termination, detail)
+    return GameResult("1-0" if side == WHITE else "0-1", termination, detail)
 
 
-def draw(termination: Termination, detail: str = "") -> Verdict:
+def draw(termination: Termination, detail: str = "") -> GameResult:
     """Return the verdict of a draw."""
-    return Verdict("1/2-1/2", termination, detail)
+    return GameResult("1/2-1/2", termination, detail)

@@ -16,13 +16,13 @@ from agent.border import yaml_text
 _TYPES = ("bool", "int", "float", "timestamp")
 
 
-class Word(str):
+class PlainScalar(str):
     """A word without quotes. value: what YAML takes it for, which is another type than text."""
 
     __slots__ = ("value",)
     value: bool | int | float | datetime.date
 
-    def __new__(cls, text: str, value: bool | int | float | datetime.date) -> Word:
+    def __new__(cls, text: str, value: bool | int | float | datetime.date) -> PlainScalar:
         """Make a word of its text and what YAML takes it for."""
         word = super().__new__(cls, text)
         word.value = value
@@ -52,7 +52,7 @@ def read(path: str) -> Any:
 
 def plain(data: Any) -> Any:
     """Return data without words, for what knows nothing of them."""
-    if isinstance(data, Word):
+    if isinstance(data, PlainScalar):
         return data.plain()
     if isinstance(data, dict):
         return {plain(key): plain(item) for key, item in data.items()}
@@ -65,9 +65,9 @@ class _Loader(yaml.SafeLoader):
     """The safe loader, which keeps the text of words."""
 
 
-def _word(loader: _Loader, node: yaml.ScalarNode) -> Word:
-    return Word(node.value, yaml.SafeLoader.yaml_constructors[node.tag](loader, node))
+def _construct_scalar(loader: _Loader, node: yaml.ScalarNode) -> PlainScalar:
+    return PlainScalar(node.value, yaml.SafeLoader.yaml_constructors[node.tag](loader, node))
 
 
 for _name in _TYPES:
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_name}", _word)
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_name}", _construct_scalar)

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from agent.game import CHANCE, Chance, Written
+from agent.game import CHANCE, ChanceGame, NotatedGame
 from agent.games.chance import draw_event
-from agent.games.learned_network import LearnedNetwork
-from training.lockstep import UNDECIDED, TaughtPosition
+from agent.games.learned_network import PolicyValueNet
+from training.lockstep import DRAW_VALUE, TrainingExample
 
 
 @dataclass(frozen=True, kw_only=True)
-class LookSettings:
+class TdSettings:
     """How the games are played, and learned from.
 
     trace: lambda; 1 learns from ends alone, 0 from the next position alone. wander: the share of
@@ -33,11 +33,11 @@ class LookSettings:
     longest: int = 400
 
 
-def play_looking(
-    game: Written[Any], network: LearnedNetwork, settings: LookSettings, random: Random
-) -> list[TaughtPosition]:
+def play_td_game(
+    game: NotatedGame[Any], network: PolicyValueNet, settings: TdSettings, random: Random
+) -> list[TrainingExample]:
     """Play one game from its start; return what is to be learned of each of its positions."""
-    chance = game if isinstance(game, Chance) else None
+    chance = game if isinstance(game, ChanceGame) else None
     seen: list[tuple[bytes, int, float]] = []
     end = None
     for _ in range(settings.longest):
@@ -47,25 +47,25 @@ def play_looking(
         if end is not None:
             break
         moves = list(game.moves())
-        values = _values(game, moves, network, random)
+        values = _afterstate_values(game, moves, network, random)
         sign = -1 if game.turn else 1
         best = max(range(len(moves)), key=lambda each: (sign * values[each], -each))
-        seen.append((network.encoding.take(game), sign, values[best]))
+        seen.append((network.encoding.encode(game), sign, values[best]))
         wanders = random.random() < settings.wander
         game.play(random.choice(moves) if wanders else moves[best])
-    target = UNDECIDED if end is None else max(-1.0, min(1.0, end))
+    target = DRAW_VALUE if end is None else max(-1.0, min(1.0, end))
     lessons = []
     for taken, sign, value in reversed(seen):
         target = settings.trace * target + (1 - settings.trace) * value
-        lessons.append(TaughtPosition(taken, (), (), sign * target))
+        lessons.append(TrainingExample(taken, (), (), sign * target))
     return lessons[::-1]
 
 
-def _values(
-    game: Written[Any], moves: list[Any], network: LearnedNetwork, random: Random
+def _afterstate_values(
+    game: NotatedGame[Any], moves: list[Any], network: PolicyValueNet, random: Random
 ) -> list[float]:
     """Return what each move's position is worth for player 0, as far as is known."""
-    chance = game if isinstance(game, Chance) else None
+    chance = game if isinstance(game, ChanceGame) else None
     values = [0.0] * len(moves)
     asked: list[tuple[int, bytes, int]] = []
     for number, move in enumerate(moves):
@@ -76,13 +76,13 @@ def _values(
             played += 1
         outcome = game.outcome()
         if outcome is None:
-            asked.append((number, network.encoding.take(game), -1 if game.turn else 1))
+            asked.append((number, network.encoding.encode(game), -1 if game.turn else 1))
         else:
             values[number] = max(-1.0, min(1.0, outcome))
         for _ in range(played):
             game.undo()
     if asked:
-        outputs = network.outputs(network.encoding.stack([taken for _, taken, _ in asked]))
+        outputs = network.outputs(network.encoding.to_inputs([taken for _, taken, _ in asked]))
         for (number, _, sign), value in zip(asked, np.tanh(outputs[:, 0]).tolist(), strict=True):
             values[number] = sign * value
     return values

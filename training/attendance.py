@@ -4,38 +4,38 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from agent.threads.apart import Apart
+from agent.threads.apart import BackgroundCall
 
 Returned = TypeVar("Returned")
 # Told, again and again, what is being done now and how many seconds that may take.
-Doing = Callable[[str, float], None]
+ReportActivity = Callable[[str, float], None]
 
-GLANCE = 0.05
+POLL_INTERVAL = 0.05
 # How long what is not told may take, in seconds.
-PATIENCE = 60.0
+DEFAULT_TIMEOUT = 60.0
 
 
-class StuckError(Exception):
+class WatchdogError(Exception):
     """Something did not come back in its time; the message says what."""
 
 
-def attend(work: Callable[[Doing], Returned]) -> Returned:
-    """Return what `work` returns, or raise what it raises; StuckError when it is stuck."""
-    began, what, patience = time.monotonic(), "the beginning", PATIENCE
+def run_with_watchdog(work: Callable[[ReportActivity], Returned]) -> Returned:
+    """Return what `work` returns, or raise what it raises; WatchdogError when it is stuck."""
+    began, what, patience = time.monotonic(), "the beginning", DEFAULT_TIMEOUT
 
-    def doing(now: str, seconds: float) -> None:
+    def report_activity(now: str, seconds: float) -> None:
         nonlocal began, what, patience
         began, what, patience = time.monotonic(), now, seconds
 
     def start() -> Returned:
-        return work(doing)
+        return work(report_activity)
 
-    apart = Apart(start, "attended")
+    apart = BackgroundCall(start, "attended")
     try:
-        while not apart.wait(timeout=GLANCE):
+        while not apart.wait(timeout=POLL_INTERVAL):
             if time.monotonic() - began > patience:
-                raise StuckError(f"{what} did not come back within {patience:g} s")
+                raise WatchdogError(f"{what} did not come back within {patience:g} s")
     except BaseException:
-        apart.give_up()
+        apart.abandon()
         raise
     return apart.result()

@@ -11,7 +11,7 @@ import chess
 from agent.evaluation import PAWN, QUEEN, count, evaluator, position_at
 
 # Of a pawn, knight, bishop, rook and queen, in centipawns.
-WORTH = (100, 300, 300, 500, 900)
+PIECE_VALUES = (100, 300, 300, 500, 900)
 
 
 @evaluator
@@ -22,7 +22,7 @@ def material(worker: Any, ply: Any) -> Any:
     value = 0
     for kind in range(PAWN, QUEEN + 1):
         pieces = position.kinds[kind]
-        value += WORTH[kind] * (count(pieces & own) - count(pieces & enemy))
+        value += PIECE_VALUES[kind] * (count(pieces & own) - count(pieces & enemy))
     return value
 
 
@@ -32,7 +32,7 @@ def plain_material(board: chess.Board) -> int:
     kinds = board.pawns, board.knights, board.bishops, board.rooks, board.queens
     return sum(
         worth * ((pieces & own).bit_count() - (pieces & ~own).bit_count())
-        for worth, pieces in zip(WORTH, kinds, strict=True)
+        for worth, pieces in zip(PIECE_VALUES, kinds, strict=True)
     )
 
 

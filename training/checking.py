@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from agent.chess.evaluations import DEFAULT, load
-from agent.chess.packed import board_of
-from agent.chess.selfplay_rules import Rules
+from agent.chess.packed import unpack_board
+from agent.chess.selfplay_rules import SelfPlaySettings
 from agent.compiled.sources import sources_digest
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, digest_of, network_file
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, evaluation_digest, network_file
 from agent.limits import Cp, Limits
 from training.manifests import RENUMBERED, origins
-from training.positions import Dataset, KnownPositions, Packed, are_positions
-from training.selfplay import SelfPlayPlan, player_of
+from training.positions import Dataset, SeenPositions, Packed, are_valid
+from training.selfplay import SelfPlayPlan, create_player
 
 LEGALITY_SAMPLE = 20_000  # positions
 SEARCH_SAMPLE = 200
@@ -24,7 +24,7 @@ SEARCH_NODES = 10  # times those of the label's search
 
 
 @dataclass(frozen=True)
-class Findings:
+class CheckResult:
     """What was looked at, and what was wrong with it."""
 
     positions: int
@@ -39,13 +39,13 @@ class Findings:
     median_difference: float  # in centipawns, of longer searches from the labels
 
     @property
-    def sound(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether nothing is wrong."""
         wrong = self.damaged_bytes, self.duplicates, self.illegal, self.games_differing
         return not any(wrong)
 
 
-def check(path: Path, games: int, trusted: str = "") -> Findings:
+def check_dataset(path: Path, games: int, trusted: str = "") -> CheckResult:
     """Look at a whole file, and play some of its games again.
 
     trusted: the evaluation that may be run though it is a user's code; what the file alone names
@@ -54,7 +54,7 @@ def check(path: Path, games: int, trusted: str = "") -> Findings:
     generator = random.Random(0)
     with Dataset(path) as dataset:
         contents = dataset.contents[0]
-        known = KnownPositions()
+        known = SeenPositions()
         duplicates = sum(int((~known.add(block)).sum()) for block in dataset.blocks())
         sample = range(len(dataset))
         looked_at = dataset[sorted(generator.sample(sample, min(len(sample), LEGALITY_SAMPLE)))]
@@ -72,12 +72,12 @@ def check(path: Path, games: int, trusted: str = "") -> Findings:
             not_replayed = "another version played it"
         if not not_replayed:
             numbers = dataset.game_numbers()
-            player = player_of(_plan(contents.manifest))
+            player = create_player(_plan(contents.manifest))
             for number in generator.sample(numbers, min(games, len(numbers))):
                 replayed += 1
-                differing += not _contains(player.play(number), dataset.game(number))
-        nodes = SEARCH_NODES * int(contents.manifest.get("rules", {}).get("nodes", Rules().nodes))
-        return Findings(
+                differing += not _contains_game(player.play(number), dataset.game(number))
+        nodes = SEARCH_NODES * int(contents.manifest.get("rules", {}).get("nodes", SelfPlaySettings().nodes))
+        return CheckResult(
             positions=len(dataset),
             damaged_bytes=sum(damage.length for damage in contents.damages),
             duplicates=duplicates,
@@ -92,7 +92,7 @@ def check(path: Path, games: int, trusted: str = "") -> Findings:
 
 
 def _is_legal(packed: np.void) -> bool:
-    return bool(are_positions(packed.reshape(1)).all()) and board_of(packed).is_valid()
+    return bool(are_valid(packed.reshape(1)).all()) and unpack_board(packed).is_valid()
 
 
 def _evaluation(manifest: dict[str, Any], trusted: str) -> tuple[Evaluation | None, str]:
@@ -106,21 +106,21 @@ def _evaluation(manifest: dict[str, Any], trusted: str) -> tuple[Evaluation | No
         evaluation = load(name)
     except EvaluationError as error:
         return None, str(error)
-    if manifest.get("evaluation_digest", "") != digest_of(name):
+    if manifest.get("evaluation_digest", "") != evaluation_digest(name):
         return None, f"the file of its evaluation, {name}, is another now"
     return evaluation, ""
 
 
 def _plan(manifest: dict[str, Any]) -> SelfPlayPlan:
     return SelfPlayPlan(
-        Rules(**manifest["rules"]),
+        SelfPlaySettings(**manifest["rules"]),
         manifest["seed"],
         manifest["evaluation"],
         tuple(manifest["openings"]),
     )
 
 
-def _contains(replayed: Packed, game: Packed) -> bool:
+def _contains_game(replayed: Packed, game: Packed) -> bool:
     """Tell whether the game's positions, labels included, come in that order in the replay.
 
     The replay may have more: positions that earlier games had reached were left out.
@@ -131,14 +131,14 @@ def _contains(replayed: Packed, game: Packed) -> bool:
 
 def _median_difference(positions: Packed, nodes: int, evaluation: Evaluation) -> float:
     """Search the positions anew; return how far the scores typically are from the labels."""
-    from agent.chess.search import KernelSearch
+    from agent.chess.search import AlphaBetaSearch
 
-    search = KernelSearch(evaluation=evaluation)
+    search = AlphaBetaSearch(evaluation=evaluation)
     differences = []
     for packed in positions:
-        search.arm()
+        search.clear_stop()
         search.new_game()
-        *_, last = search.deepen(board_of(packed), Limits(nodes=nodes))
+        *_, last = search.search(unpack_board(packed), Limits(nodes=nodes))
         if isinstance(last.score, Cp):
             differences.append(abs(last.score.value - int(packed["score"])))
     return float(statistics.median(differences)) if differences else 0.0

@@ -17,11 +17,11 @@ _MAGIC = b"\x8bKmpCP\r\n"
 class Checkpoint:
     """All that the rest of a run follows from.
 
-    made_with: settings and data, by names; state: (4, shape.padded), see below; losses: of training
+    run_settings: settings and data, by names; state: (4, shape.padded), see below; losses: of training
     and validation, an epoch each.
     """
 
-    made_with: dict[str, Any]
+    run_settings: dict[str, Any]
     state: Floats
     losses: list[tuple[float, float]]
 
@@ -53,23 +53,23 @@ class Checkpoint:
 
     def write(self, path: Path) -> None:
         """Write the file, to the disk; raises OSError, and leaves what was there, if that fails."""
-        head = {"made_with": self.made_with, "losses": self.losses}
+        head = {"run_settings": self.run_settings, "losses": self.losses}
         run_file.write(path, _MAGIC, head, self.state.tobytes())
 
 
-def empty(made_with: dict[str, Any], shape: NetworkShape) -> Checkpoint:
+def new_checkpoint(run_settings: dict[str, Any], shape: NetworkShape) -> Checkpoint:
     """Return that of a run that has not begun."""
-    return Checkpoint(made_with, aligned_rows(4, shape.padded), [])
+    return Checkpoint(run_settings, aligned_rows(4, shape.padded_size), [])
 
 
-def read(path: Path, made_with: dict[str, Any], shape: NetworkShape) -> Checkpoint:
+def read(path: Path, run_settings: dict[str, Any], shape: NetworkShape) -> Checkpoint:
     """Return the run that a file holds, or one that has not begun if there is no file.
 
     Raises TrainingError if the file is damaged, or of a run with other settings or data, which it
     names.
     """
-    found = empty(made_with, shape)
-    kept = run_file.read(path, _MAGIC, made_with, TrainingError, "name another checkpoint")
+    found = new_checkpoint(run_settings, shape)
+    kept = run_file.read(path, _MAGIC, run_settings, TrainingError, "name another checkpoint")
     if kept is not None:
         head, content = kept
         found.state[...] = np.frombuffer(content, np.float32).reshape(found.state.shape)

@@ -8,42 +8,42 @@ from typing import Any
 
 import chess
 
-from agent.chess.bench import nodes_a_second
-from agent.chess.search import KernelSearch
-from agent.chess.timing import calls_a_second
+from agent.chess.bench import nodes_per_second
+from agent.chess.search import AlphaBetaSearch
+from agent.chess.timing import calls_per_second
 from agent.compiled.scores import MAX_EVALUATION
-from agent.evaluation import Evaluation, whole
-from agent.games.batches import judge
-from agent.games.chess_batch import judge_boards, of_boards
+from agent.evaluation import Evaluation, require_integer
+from agent.games.batches import evaluate_batch
+from agent.games.chess_batch import as_board_evaluation, batch_from_boards
 
 
-def varied_positions() -> list[chess.Board]:
+def sample_boards() -> list[chess.Board]:
     """Return the legal positions of every kind that the package ships, none of a finished game."""
     text = (files("training") / "data" / "positions.fen").read_text("utf-8")
     return [chess.Board(fen) for fen in text.splitlines()]
 
 
-class ChessExaminee:
+class ChessEvaluationUnderTest:
     """Implements `Examinee`. Needs the kernel."""
 
-    greatest: float | None = MAX_EVALUATION
-    rounding = 1.0
+    max_value: float | None = MAX_EVALUATION
+    absolute_tolerance = 1.0
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.name = evaluation.name
         self.compiled = evaluation.python is None
         self.batch = evaluation.batch
         self._evaluation = evaluation
-        self._search: KernelSearch | None = None
+        self._search: AlphaBetaSearch | None = None
 
     def prepare(self) -> None:
         """Compile it. Raises EvaluationError."""
         if self.compiled:
-            self._search = KernelSearch(megabytes=1, evaluation=self._evaluation)
+            self._search = AlphaBetaSearch(megabytes=1, evaluation=self._evaluation)
 
     def positions(self) -> Iterator[tuple[str, chess.Board]]:
         """Yield the positions, each under its FEN."""
-        for board in varied_positions():
+        for board in sample_boards():
             yield board.fen(), board
 
     def evaluate(self, position: chess.Board) -> Any:
@@ -52,29 +52,29 @@ class ChessExaminee:
             return self._search.evaluate(position)
         evaluation = self._evaluation
         assert evaluation.python is not None
-        evaluate = judge_boards(evaluation) if evaluation.batch else evaluation.python
+        evaluate = as_board_evaluation(evaluation) if evaluation.batch else evaluation.python
         value = evaluate(position.copy(stack=False))
-        whole(self.name, value)
+        require_integer(self.name, value)
         return value
 
-    def kept(self, position: chess.Board) -> chess.Board:
+    def to_batch_item(self, position: chess.Board) -> chess.Board:
         """Return the position."""
         return position
 
-    def evaluate_all(self, kept: Sequence[chess.Board]) -> Sequence[float]:
+    def evaluate_batch(self, kept: Sequence[chess.Board]) -> Sequence[float]:
         """Return the values for the sides to move."""
-        values, _ = judge(self._evaluation, of_boards(kept))
+        values, _ = evaluate_batch(self._evaluation, batch_from_boards(kept))
         return [float(value) for value in values]
 
-    def exchanged(self, position: chess.Board) -> tuple[str, chess.Board]:
+    def with_colours_swapped(self, position: chess.Board) -> tuple[str, chess.Board]:
         """Return the position with the colours exchanged: upside down, the other to move."""
         other = position.mirror()
         return other.fen(), other
 
-    def calls_a_second(self, seconds: float) -> float:
+    def calls_per_second(self, seconds: float) -> float:
         """Return how often the kernel can call it."""
-        return calls_a_second(self._evaluation, varied_positions(), seconds)
+        return calls_per_second(self._evaluation, sample_boards(), seconds)
 
-    def nodes_a_second(self, seconds: float) -> tuple[float, float]:
+    def nodes_per_second(self, seconds: float) -> tuple[float, float]:
         """Return the speed of alpha-beta with it, and with the default one."""
-        return nodes_a_second(seconds, self._evaluation), nodes_a_second(seconds)
+        return nodes_per_second(seconds, self._evaluation), nodes_per_second(seconds)

@@ -10,18 +10,18 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Self
 
-from protocols.cluster.errands import Errand
+from protocols.cluster.errands import WorkerTask
 from protocols.cluster.errors import ClusterError
-from protocols.cluster.tasks import ClusterAddress, Report, TaskCluster, worker_of
+from protocols.cluster.tasks import ClusterAddress, Report, ClusterClient, worker_note
 from protocols.tasks import cancel_all
-from training.workers import Failures, GamesError, Made, Maker, Task
+from training.workers import Failures, GamesError, Result, GameMaker, Task
 
-GAMES_AT_ONCE = 8
+GAMES_PER_TASK = 8
 # So many times the games that are being made may be given out, and wait for an earlier one.
-AHEAD = 4
+QUEUE_FACTOR = 4
 
 
-class ClusterThreads:
+class ClusterWorkers:
     """The threads of a cluster's workers, as many as there are at the time.
 
     Its own loop runs only while games are waited for, or it is left.
@@ -34,8 +34,8 @@ class ClusterThreads:
         """
         self._runner = asyncio.Runner()
         try:
-            self._tasks = self._runner.run(TaskCluster.connect(address))
-            self._runner.run(self._tasks.open(report))
+            self._tasks = self._runner.run(ClusterClient.connect(address))
+            self._runner.run(self._tasks.start(report))
         except ClusterError as error:
             self._runner.close()
             raise GamesError(str(error)) from None
@@ -54,28 +54,28 @@ class ClusterThreads:
 
     def games(
         self,
-        make: Callable[[Task], Maker[Made]],
+        make: Callable[[Task], GameMaker[Result]],
         task: Task,
         numbers: range,
         failures: Failures,
-        given: Callable[[int], Any] | None = None,
-    ) -> Generator[Made, None, None]:
+        extra_argument: Callable[[int], Any] | None = None,
+    ) -> Generator[Result, None, None]:
         """Yield the games of these numbers; see `Workers`."""
         maker = pickle.dumps((make, task))
-        starts = iter(range(0, len(numbers), GAMES_AT_ONCE))
-        waiting: deque[asyncio.Task[list[Made]]] = deque()
+        starts = iter(range(0, len(numbers), GAMES_PER_TASK))
+        waiting: deque[asyncio.Task[list[Result]]] = deque()
 
         def give_out(unit: Sequence[int]) -> None:
-            wanted = [(number, *([given(number)] if given else [])) for number in unit]
+            wanted = [(number, *([extra_argument(number)] if extra_argument else [])) for number in unit]
             name = f"games {unit[0]} to {unit[-1]}"
-            waiting.append(asyncio.create_task(self._tasks.do(name, make_games, maker, wanted)))
+            waiting.append(asyncio.create_task(self._tasks.run(name, make_games, maker, wanted)))
 
-        async def next_games() -> list[Made]:
-            while len(waiting) < AHEAD * max(self._tasks.threads, 1):
+        async def next_games() -> list[Result]:
+            while len(waiting) < QUEUE_FACTOR * max(self._tasks.threads, 1):
                 start = next(starts, None)
                 if start is None:
                     break
-                give_out(numbers[start : start + GAMES_AT_ONCE])
+                give_out(numbers[start : start + GAMES_PER_TASK])
             return await waiting.popleft() if waiting else []
 
         known: Failures = (ClusterError, *failures)
@@ -83,28 +83,28 @@ class ClusterThreads:
             while made := self._runner.run(next_games()):
                 yield from made
         except known as error:
-            raise GamesError(f"{worker_of(error)}{error}") from None
+            raise GamesError(f"{worker_note(error)}{error}") from None
         finally:
-            self._runner.run(_end(waiting))
+            self._runner.run(_cancel(waiting))
 
 
-async def _end(waiting: deque[asyncio.Task[Any]]) -> None:
+async def _cancel(waiting: deque[asyncio.Task[Any]]) -> None:
     await cancel_all(waiting)
 
 
-def make_games(errand: Errand, maker: bytes, wanted: Sequence[Sequence[Any]]) -> list[Any]:
+def make_games(errand: WorkerTask, maker: bytes, wanted: Sequence[Sequence[Any]]) -> list[Any]:
     """Make games on a worker: each of a number, and of what was given for it.
 
     maker: by pickle, a function and its argument. Returns fewer if nobody waits for them any more.
     """
     made = []
-    with errand.lent(maker, lambda: _made(*pickle.loads(maker))) as player:
+    with errand.cached(maker, lambda: _call(*pickle.loads(maker))) as player:
         for entry in wanted:
-            if errand.over:
+            if errand.cancelled:
                 break
             made.append(player.play(*entry))
     return made
 
 
-def _made(make: Callable[[Any], Maker[Any]], task: Any) -> Maker[Any]:
+def _call(make: Callable[[Any], GameMaker[Any]], task: Any) -> GameMaker[Any]:
     return make(task)

@@ -16,19 +16,19 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.files import naming
+from agent.border.files import name_in_errors
 from agent.border.unwritable import require_writable
 from agent.chess.packed import packed_dtype
-from training.position_facts import piece_counts, plies_of
-from training.positions import BLOCK_GAMES, Dataset, Packed, PositionsError, Writer
+from training.position_facts import piece_counts, game_plies
+from training.positions import BLOCK_GAMES, Dataset, Packed, DatasetError, DatasetWriter
 
 POOL_POSITIONS = 4_000_000  # that are in memory at a time, while they are shuffled
 
-Told = Callable[[int], None]
+ProgressCallback = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedFile:
     """A file that was made, and how many positions of its sources it does not have."""
 
     file: str
@@ -37,7 +37,7 @@ class Derived:
     left_out: int
 
 
-def describe(path: Path, dataset: Dataset, number: int = 0) -> dict[str, Any]:
+def describe_source(path: Path, dataset: Dataset, number: int = 0) -> dict[str, Any]:
     """Return what a file made of others says of one of them."""
     contents = dataset.contents[number]
     return {
@@ -49,21 +49,21 @@ def describe(path: Path, dataset: Dataset, number: int = 0) -> dict[str, Any]:
     }
 
 
-def merge(sources: Sequence[Path], target: Path, told: Told) -> Derived:
+def merge(sources: Sequence[Path], target: Path, on_progress: ProgressCallback) -> DerivedFile:
     """Write the games of all files one after the other, numbered anew, no position twice.
 
     told: here as below, is told how many games are done.
-    Raises PositionsError, here as below, if a file cannot be used.
+    Raises DatasetError, here as below, if a file cannot be used.
     """
-    with opened(sources, target) as dataset:
-        manifest = {"merged": _described(sources, dataset)}
-        with begun(target, manifest) as writer:
-            games = dataset.in_games(writer.next_game)
-            _write(writer, (game for _, game in games), told)
-            return derived(writer, len(dataset))
+    with open_sources(sources, target) as dataset:
+        manifest = {"merged": _describe_sources(sources, dataset)}
+        with open_writer(target, manifest) as writer:
+            games = dataset.iter_games(writer.next_game)
+            _write_games(writer, (game for _, game in games), on_progress)
+            return derived_file(writer, len(dataset))
 
 
-def shuffle(sources: Sequence[Path], target: Path, seed: int, told: Told) -> Derived:
+def shuffle(sources: Sequence[Path], target: Path, seed: int, on_progress: ProgressCallback) -> DerivedFile:
     """Write the games of all files in random order, numbered anew.
 
     Every order is as likely: each game goes to a pool at random, pools are shuffled in memory (Rao,
@@ -71,45 +71,45 @@ def shuffle(sources: Sequence[Path], target: Path, seed: int, told: Told) -> Der
     beside the target, 32 bytes a position. Of several files no position is written twice, which
     takes 8 bytes of memory each.
     """
-    with opened(sources, target) as dataset:
-        manifest = {"shuffled": _described(sources, dataset), "seed": seed}
-        with begun(target, manifest, unique=len(sources) > 1) as writer:
+    with open_sources(sources, target) as dataset:
+        manifest = {"shuffled": _describe_sources(sources, dataset), "seed": seed}
+        with open_writer(target, manifest, unique=len(sources) > 1) as writer:
             if writer.next_game < dataset.games:
                 with _Pools(target.absolute().parent, dataset, seed) as pools:
                     games = itertools.islice(pools.games(), writer.next_game, None)
-                    _write(writer, games, told)
-            return derived(writer, len(dataset))
+                    _write_games(writer, games, on_progress)
+            return derived_file(writer, len(dataset))
 
 
 def split(
-    source: Path, training: Path, validation: Path, share: Fraction, told: Told
-) -> tuple[Derived, Derived]:
+    source: Path, training: Path, validation: Path, share: Fraction, on_progress: ProgressCallback
+) -> tuple[DerivedFile, DerivedFile]:
     """Write the games of a file to two, that share of them to the second, numbered anew.
 
     They are spread evenly: with a share of 1/20 those that `Dataset` has for validation.
     """
-    require_writable([training, validation], [source], PositionsError, regular=True)
-    kept = _write_part(source, training, share, False, told)
-    held_out = _write_part(source, validation, share, True, lambda done: told(kept.games + done))
+    require_writable([training, validation], [source], DatasetError, regular=True)
+    kept = _write_part(source, training, share, False, on_progress)
+    held_out = _write_part(source, validation, share, True, lambda done: on_progress(kept.games + done))
     return kept, held_out
 
 
-def _write_part(source: Path, target: Path, share: Fraction, held_out: bool, told: Told) -> Derived:
-    with opened([source], target) as dataset:
+def _write_part(source: Path, target: Path, share: Fraction, held_out: bool, on_progress: ProgressCallback) -> DerivedFile:
+    with open_sources([source], target) as dataset:
         part = "validation" if held_out else "training"
-        manifest = {"split": _described([source], dataset), "part": part, "share": str(share)}
-        with begun(target, manifest, unique=False) as writer:
+        manifest = {"split": _describe_sources([source], dataset), "part": part, "share": str(share)}
+        with open_writer(target, manifest, unique=False) as writer:
             games = (
                 game
-                for number, game in dataset.in_games()
+                for number, game in dataset.iter_games()
                 if (int((number + 1) * share) > int(number * share)) == held_out
             )
-            _write(writer, itertools.islice(games, writer.next_game, None), told)
-            return derived(writer, len(dataset))
+            _write_games(writer, itertools.islice(games, writer.next_game, None), on_progress)
+            return derived_file(writer, len(dataset))
 
 
 @dataclass(frozen=True)
-class WantedPositions:
+class PositionSelection:
     """Which positions are wanted; what is None excludes none."""
 
     most_score: int | None = None  # centipawns, for whichever side
@@ -120,11 +120,11 @@ class WantedPositions:
     most_halfmoves: int | None = None  # since a capture or a pawn's move
     results_agree: int | None = None  # who is ahead by more centipawns has not lost
 
-    def passes(self, positions: Packed) -> npt.NDArray[np.bool_]:
+    def mask(self, positions: Packed) -> npt.NDArray[np.bool_]:
         """Tell which positions are wanted."""
         scores = positions["score"].astype(np.int64)
         pieces = piece_counts(positions)
-        plies = plies_of(positions)
+        plies = game_plies(positions)
         agreement = np.where(scores * positions["result"] < 0, np.abs(scores), 0)
         limits = (
             (np.abs(scores), None, self.most_score),
@@ -142,64 +142,64 @@ class WantedPositions:
         return passing
 
 
-def choose(source: Path, target: Path, wanted: WantedPositions, told: Told) -> Derived:
+def filter_positions(source: Path, target: Path, wanted: PositionSelection, on_progress: ProgressCallback) -> DerivedFile:
     """Write the positions that are wanted; games keep their numbers, if nothing else of them."""
-    with opened([source], target) as dataset:
+    with open_sources([source], target) as dataset:
         contents = dataset.contents[0]
         chosen = {name: value for name, value in asdict(wanted).items() if value is not None}
         filters = [*contents.manifest.get("filters", ()), {**chosen, "source": contents.digest}]
         manifest = contents.manifest | {"filters": filters}
-        with begun(target, manifest, unique=False) as writer:
-            games = _all_numbers(dataset, writer.next_game)
-            kept = (game[wanted.passes(game)] for game in games)
-            _write(writer, kept, told)
-            return derived(writer, len(dataset))
+        with open_writer(target, manifest, unique=False) as writer:
+            games = _games_by_number(dataset, writer.next_game)
+            kept = (game[wanted.mask(game)] for game in games)
+            _write_games(writer, kept, on_progress)
+            return derived_file(writer, len(dataset))
 
 
 @contextlib.contextmanager
-def opened(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
+def open_sources(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
     """Open files that are to be read, once it is known that the target is none of them."""
-    require_writable([target], sources, PositionsError, regular=True)
+    require_writable([target], sources, DatasetError, regular=True)
     with Dataset(*sources) as dataset:
         yield dataset
 
 
-def begun(target: Path, manifest: dict[str, Any], *, unique: bool = True) -> Writer:
+def open_writer(target: Path, manifest: dict[str, Any], *, unique: bool = True) -> DatasetWriter:
     """Begin a file, or go on with it, as `Writer` does; refuse one that has lost games."""
-    writer = Writer(target, manifest, BLOCK_GAMES, unique=unique)
+    writer = DatasetWriter(target, manifest, BLOCK_GAMES, unique=unique)
     if writer.damages:
         damage = writer.damages[0]
         writer.close()
-        raise PositionsError(
+        raise DatasetError(
             f"{target}: {damage.length} bytes at {damage.offset} are damaged, so that games would "
             "be missing: remove it, to begin anew"
         )
     return writer
 
 
-def _described(sources: Sequence[Path], dataset: Dataset) -> list[dict[str, Any]]:
-    return [describe(path, dataset, number) for number, path in enumerate(sources)]
+def _describe_sources(sources: Sequence[Path], dataset: Dataset) -> list[dict[str, Any]]:
+    return [describe_source(path, dataset, number) for number, path in enumerate(sources)]
 
 
-def _write(writer: Writer, games: Iterable[Packed], told: Told) -> None:
+def _write_games(writer: DatasetWriter, games: Iterable[Packed], on_progress: ProgressCallback) -> None:
     """Write the games that are missing, the last that there are."""
     for done, game in enumerate(games, writer.next_game + 1):
         writer.add(game)
-        told(done)
+        on_progress(done)
     writer.finish()
 
 
-def derived(writer: Writer, positions: int) -> Derived:
+def derived_file(writer: DatasetWriter, positions: int) -> DerivedFile:
     """Tell what a writer has written of so many positions."""
     left_out = positions - writer.positions
-    return Derived(str(writer.path), writer.next_game, writer.positions, left_out)
+    return DerivedFile(str(writer.path), writer.next_game, writer.positions, left_out)
 
 
-def _all_numbers(dataset: Dataset, first: int) -> Iterator[Packed]:
+def _games_by_number(dataset: Dataset, first: int) -> Iterator[Packed]:
     """Yield the game of each number from the first on, empty where it is lost."""
     nothing = np.zeros(0, packed_dtype)
     next_number = first
-    for number, game in dataset.in_games():
+    for number, game in dataset.iter_games():
         if number < next_number:
             continue
         for _ in range(next_number, number):
@@ -215,13 +215,13 @@ class _Pools:
         self._generator = np.random.default_rng(seed)
         self._lengths: list[list[int]] = []
         self._files: list[IO[bytes]] = []
-        with naming(folder), contextlib.ExitStack() as stack:
+        with name_in_errors(folder), contextlib.ExitStack() as stack:
             for _ in range(max(-(-len(dataset) // POOL_POSITIONS), 1)):
                 file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
                 self._files.append(stack.enter_context(file))
                 self._lengths.append([])
             places = self._generator.integers(len(self._files), size=dataset.games)
-            for place, (_, game) in zip(places, dataset.in_games(), strict=True):
+            for place, (_, game) in zip(places, dataset.iter_games(), strict=True):
                 self._files[place].write(game.tobytes())
                 self._lengths[place].append(len(game))
             for pool in self._files:

@@ -12,21 +12,21 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.network_format import LARGEST_WEIGHT, WEIGHT_ONE
+from agent.chess.network_format import MAX_OUTPUT_WEIGHT, WEIGHT_SCALE
 from training.checkpoint import Checkpoint
-from training.gradients import TILE, Floats, Learner, NetworkShape, Optimizer, aligned_rows
+from training.gradients import TILE, Floats, GradientWorker, NetworkShape, Optimizer, aligned_rows
 from training.network_settings import Target
 from training.positions import Packed
 
 # Of a batch: the most threads that can learn at a time.
-SLICES = 8
+MAX_SLICES = 8
 # Beyond it an output's weight does not fit into its bits. Sums of inputs so small do anyhow.
-LARGEST = LARGEST_WEIGHT / WEIGHT_ONE
+MAX_PARAMETER = MAX_OUTPUT_WEIGHT / WEIGHT_SCALE
 
 
-def targets_of(positions: Packed, target: Target) -> npt.NDArray[np.float64]:
+def training_targets(positions: Packed, target: Target) -> npt.NDArray[np.float64]:
     """Return what is to be foretold of each position: a chance to win."""
-    searched = chance(positions["score"], target)
+    searched = win_probability(positions["score"], target)
     results = (positions["result"].astype(np.float64) + 1) / 2
     mixed: npt.NDArray[np.float64] = (
         target.result_share * results + (1 - target.result_share) * searched
@@ -34,25 +34,25 @@ def targets_of(positions: Packed, target: Target) -> npt.NDArray[np.float64]:
     return mixed
 
 
-def chance(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray[np.float64]:
+def win_probability(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray[np.float64]:
     """Return the chances to win that scores mean: 1 / (1 + exp(-score / scale))."""
     found: npt.NDArray[np.float64] = 0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)
     return found
 
 
-class Descent(Protocol):
+class GradientDescent(Protocol):
     """Steps along gradients, with the numbers that they change wherever they are fastest changed.
 
     `begin`, any number of `step`, `finish`; then `outputs`.
     """
 
-    def begin(self, made: Checkpoint) -> None:
+    def load(self, made: Checkpoint) -> None:
         """Take up a run: what it has learned, and the gradients' means."""
 
     def step(self, batch: Packed, number: int, rate: float) -> float:
         """Make the step of this number, from 1, for a batch; return its mean error."""
 
-    def finish(self, made: Checkpoint) -> Floats:
+    def store(self, made: Checkpoint) -> Floats:
         """Put down what has been learned; return it as a network's file has it, rounded."""
 
     def outputs(self, positions: Packed) -> Floats:
@@ -62,31 +62,31 @@ class Descent(Protocol):
         """Let go of threads and memory."""
 
 
-class CompiledDescent:
+class CompiledGradientDescent:
     """Steps that kernels make, on some threads."""
 
     def __init__(self, shape: NetworkShape, target: Target, decay: float, threads: int) -> None:
         self._shape = shape
         self._target = target
         self._decay = decay
-        self._learners = [Learner(shape) for _ in range(SLICES)]
-        self._gradients = aligned_rows(SLICES, shape.padded)
-        (self._rounded,) = aligned_rows(1, shape.padded)
-        self._threads = min(threads, SLICES)
+        self._learners = [GradientWorker(shape) for _ in range(MAX_SLICES)]
+        self._gradients = aligned_rows(MAX_SLICES, shape.padded_size)
+        (self._rounded,) = aligned_rows(1, shape.padded_size)
+        self._threads = min(threads, MAX_SLICES)
         self._pool = ThreadPoolExecutor(self._threads)
 
-    def begin(self, made: Checkpoint) -> None:
+    def load(self, made: Checkpoint) -> None:
         """Take up a run."""
         self._optimizer = Optimizer(
             *(self._shape, made.parameters, self._rounded, made.means, made.squares),
-            *(self._decay, LARGEST),
+            *(self._decay, MAX_PARAMETER),
         )
-        self._optimizer.round(0, self._shape.padded)
+        self._optimizer.round(0, self._shape.padded_size)
 
     def step(self, batch: Packed, number: int, rate: float) -> float:
         """Make a step."""
         target, weight = self._target, 1 / len(batch)
-        parts = [batch[begin:end] for begin, end in _bounds(len(batch), SLICES)]
+        parts = [batch[begin:end] for begin, end in _split_evenly(len(batch), MAX_SLICES)]
         sums = [
             self._pool.submit(learner.add_gradients, part, self._rounded, gradients, target, weight)
             for learner, gradients, part in zip(self._learners, self._gradients, parts, strict=True)
@@ -94,13 +94,13 @@ class CompiledDescent:
         loss = sum(each.result() for each in sums) * weight
         moves = [
             self._pool.submit(self._optimizer.step, self._gradients, number, rate, begin, end)
-            for begin, end in _bounds(self._shape.padded, self._threads, TILE)
+            for begin, end in _split_evenly(self._shape.padded_size, self._threads, TILE)
         ]
         for move in moves:
             move.result()
         return loss
 
-    def finish(self, made: Checkpoint) -> Floats:
+    def store(self, made: Checkpoint) -> Floats:
         """Return what has been learned, rounded: the run's own numbers are what steps changed."""
         rounded: Floats = self._rounded
         return rounded
@@ -113,7 +113,7 @@ class CompiledDescent:
                 learner.evaluate, positions[begin:end], self._rounded, outputs[begin:end]
             )
             for learner, (begin, end) in zip(
-                self._learners, _bounds(len(positions), SLICES), strict=True
+                self._learners, _split_evenly(len(positions), MAX_SLICES), strict=True
             )
         ]
         for part in parts:
@@ -125,7 +125,7 @@ class CompiledDescent:
         self._pool.shutdown()
 
 
-def _bounds(length: int, parts: int, step: int = 1) -> list[tuple[int, int]]:
+def _split_evenly(length: int, parts: int, step: int = 1) -> list[tuple[int, int]]:
     """Divide a length, in multiples of a step, into parts of about the same size."""
     marks = [number * (length // step) // parts * step for number in range(parts)] + [length]
     return list(itertools.pairwise(marks))

@@ -8,44 +8,44 @@ from random import Random
 from typing import Any
 
 from agent.evaluation import Evaluation
-from agent.game import CHANCE, Chance, Game
+from agent.game import CHANCE, ChanceGame, Game
 from agent.games.batch_evaluation import BatchEvaluation
-from agent.games.catalogue import GameEvaluation, Kind
-from agent.search.horizon import deepen, time_limit
+from agent.games.catalogue import GameEvaluation, GameType
+from agent.search.horizon import search_depths, time_limit
 from agent.search.suiting import MCTS, make_search
 
 # How many positions are looked for, in how many games played at random at most.
-POSITIONS = 300
-GAMES = 300
+MAX_POSITIONS = 300
+MAX_GAMES = 300
 # Of one game no more, so that they are of many.
-PER_GAME = 20
-DEEPEST = 100
+MAX_PER_GAME = 20
+MAX_DEPTH = 100
 
 
 def algorithm_for(game: Game[Any], in_batches: bool = False) -> str:
     """Return the name of an algorithm that asks an evaluation of such a game, or of batches."""
-    if isinstance(game, Chance):
+    if isinstance(game, ChanceGame):
         return "expectiminimax"
     return MCTS if in_batches else "alpha-beta"
 
 
-class GameExaminee:
+class GameEvaluationUnderTest:
     """Implements `Examinee`. kind: the game; options: of its class; algorithm: what searches."""
 
     compiled = False
-    greatest: float | None = None
-    rounding = 1e-4
+    max_value: float | None = None
+    absolute_tolerance = 1e-4
 
     def __init__(
-        self, kind: Kind, options: Mapping[str, Any], evaluation: Evaluation, algorithm: str
+        self, kind: GameType, options: Mapping[str, Any], evaluation: Evaluation, algorithm: str
     ) -> None:
         self.name = evaluation.name
         self._kind = kind
         self._options = dict(options)
         self._algorithm = algorithm
-        self._evaluate = kind.adapted(evaluation)
+        self._evaluate = kind.adapt_evaluation(evaluation)
         self._batched = self._evaluate if isinstance(self._evaluate, BatchEvaluation) else None
-        self.batch = self._batched.size if self._batched is not None else 0
+        self.batch = self._batched.batch_size if self._batched is not None else 0
 
     def prepare(self) -> None:
         """There is nothing to compile."""
@@ -53,16 +53,16 @@ class GameExaminee:
     def positions(self) -> Iterator[tuple[str, Any]]:
         """Yield positions of games played at random, each under the moves that led there."""
         chance, seen = Random(0), set()
-        for number in range(GAMES):
+        for number in range(MAX_GAMES):
             stride = 1 + number % 4  # some games are followed further than others
             game, written, found = self._kind.new(**self._options), list[str](), 0
-            while found < PER_GAME and game.outcome() is None and (moves := list(game.moves())):
+            while found < MAX_PER_GAME and game.outcome() is None and (moves := list(game.moves())):
                 due = len(written) % stride == 0 and game.turn != CHANCE
                 if due and game.key() not in seen:
                     seen.add(game.key())
                     found += 1
                     yield f"the position after {' '.join(written) or 'no move'}", game
-                if len(seen) == POSITIONS:
+                if len(seen) == MAX_POSITIONS:
                     return
                 move = chance.choice(moves)
                 written.append(game.text(move))
@@ -72,21 +72,21 @@ class GameExaminee:
         """Return the value for the mover."""
         return self._evaluate(position)
 
-    def kept(self, position: Any) -> Any:
+    def to_batch_item(self, position: Any) -> Any:
         """Return what a batch has of the position."""
         assert self._batched is not None
-        return self._batched.take(position, list(position.moves()))
+        return self._batched.encode(position, list(position.moves()))
 
-    def evaluate_all(self, kept: Sequence[Any]) -> Sequence[float]:
+    def evaluate_batch(self, kept: Sequence[Any]) -> Sequence[float]:
         """Return the values for the movers."""
         assert self._batched is not None
-        values, _ = self._batched.answer(kept)
+        values, _ = self._batched.evaluate(kept)
         return [float(value) for value in values]
 
-    def exchanged(self, position: Any) -> None:
+    def with_colours_swapped(self, position: Any) -> None:
         """Games have no colours in common."""
 
-    def calls_a_second(self, seconds: float) -> float:
+    def calls_per_second(self, seconds: float) -> float:
         """Return how often it can be called."""
         calls, spent, ends = 0, 0.0, time.perf_counter() + seconds
         while time.perf_counter() < ends:
@@ -99,7 +99,7 @@ class GameExaminee:
                     break
         return calls / spent
 
-    def nodes_a_second(self, seconds: float) -> tuple[float, float]:
+    def nodes_per_second(self, seconds: float) -> tuple[float, float]:
         """Return the speed of the algorithm with it, and with the game's own, from the start."""
         return self._speed(self._evaluate, seconds), self._speed(self._kind.evaluate, seconds)
 
@@ -108,6 +108,6 @@ class GameExaminee:
         search = make_search(self._algorithm, game, evaluate, seed=0)
         began = time.perf_counter()
         with time_limit(search, seconds):
-            for _ in deepen(search, game, DEEPEST):
+            for _ in search_depths(search, game, MAX_DEPTH):
                 pass
         return search.counts.nodes / (time.perf_counter() - began)

@@ -21,24 +21,24 @@ from typing import Any
 
 import numpy as np
 
-from agent.border.locking import claim
+from agent.border.locking import lock_or_raise
 from agent.games import catalogue
-from agent.games.board_symmetry import symmetries_of
-from agent.games.encoding import encoding_of
-from agent.games.learned_network import LearnedNetwork
+from agent.games.board_symmetry import find_symmetries
+from agent.games.encoding import encoding_for
+from agent.games.learned_network import PolicyValueNet
 from training import learning_checkpoint
-from training.afterstates import LookSettings, play_looking
-from training.learning_checkpoint import LearningCheckpoint, LearningError
-from training.lessons import LessonStore
-from training.lockstep import PlaySettings, TaughtPosition, play_game, play_together
-from training.small_network import AdamLearner, random_layers
+from training.afterstates import TdSettings, play_td_game
+from training.learning_checkpoint import GameCheckpoint, GameTrainingError
+from training.lessons import ReplayBuffer
+from training.lockstep import SelfPlaySettings, TrainingExample, play_game, play_batch
+from training.small_network import AdamOptimizer, random_layers
 
 # The rate stays as it is for so much of the run, then falls to a share of itself.
-STEADY, FINAL_RATE = 0.5, 0.05
+CONSTANT_RATE_SHARE, FINAL_RATE_SHARE = 0.5, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearningSettings:
+class GameTrainingSettings:
     """What a network is learned with.
 
     game, options: of the catalogue. steps: how many, of `games` games each. neurons: of each layer
@@ -57,67 +57,67 @@ class LearningSettings:
     reuse: float = 8
     kept: int = 30_000
     rate: float = 2e-3
-    play: PlaySettings = field(default_factory=PlaySettings)
-    look: LookSettings = field(default_factory=LookSettings)
+    play: SelfPlaySettings = field(default_factory=SelfPlaySettings)
+    look: TdSettings = field(default_factory=TdSettings)
 
-    def decisive(self) -> dict[str, Any]:
+    def determining_settings(self) -> dict[str, Any]:
         """Return all that the network follows from, as JSON has it."""
         return asdict(self) | {"neurons": list(self.neurons)}
 
 
-class GameLearner:
+class GameTrainer:
     """Learns one game; `run` goes on from a checkpoint, where there is one."""
 
-    def __init__(self, settings: LearningSettings) -> None:
+    def __init__(self, settings: GameTrainingSettings) -> None:
         if min(settings.steps, settings.games, *settings.neurons) < 1:
-            raise LearningError("steps, games and neurons: 1 or more of each are needed")
+            raise GameTrainingError("steps, games and neurons: 1 or more of each are needed")
         self._settings = settings
         self._kind = catalogue.find(settings.game)
         game = self._kind.new(**settings.options)
-        self._encoding = encoding_of(game, settings.seed, measured=not settings.neurons)
-        self.symmetries = symmetries_of(game, self._encoding.vocabulary)
-        self._store = LessonStore(self._encoding, self.symmetries, settings.kept)
+        self._encoding = encoding_for(game, settings.seed, measured=not settings.neurons)
+        self.symmetries = find_symmetries(game, self._encoding.vocabulary)
+        self._replay_buffer = ReplayBuffer(self._encoding, self.symmetries, settings.kept)
         outputs = 1 + (self._encoding.outputs if settings.neurons else 0)
         shape = [self._encoding.inputs, *settings.neurons, outputs]
         # No step has this number: each has random numbers of its own.
         start = random_layers(shape, np.random.default_rng((settings.seed, settings.steps)))
-        self._learner = AdamLearner(start)
+        self._learner = AdamOptimizer(start)
 
     def run(
         self, path: Path, report: Callable[[int, int], None] = lambda step, left: None
     ) -> Generator[list[dict[str, float]], None, None]:
         """Learn; yield the steps' figures when it begins or goes on, and after each step.
 
-        report: told the step and its games that are left. Raises LearningError if the checkpoint
+        report: told the step and its games that are left. Raises GameTrainingError if the checkpoint
         cannot be used, OSError if it cannot be written.
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                claim(path, LearningError, "in use: another process learns with it")
+                lock_or_raise(path, GameTrainingError, "in use: another process learns with it")
             )
-            history = self._resume(learning_checkpoint.read(path, self._settings.decisive()))
+            history = self._resume(learning_checkpoint.read(path, self._settings.determining_settings()))
             yield history
             while len(history) < self._settings.steps:
                 history = [*history, self._step(len(history), report)]
-                self._keep(history).write(path)
+                self._to_checkpoint(history).write(path)
                 yield history
 
-    def network(self, manifest: dict[str, Any]) -> LearnedNetwork:
+    def network(self, manifest: dict[str, Any]) -> PolicyValueNet:
         """Return the network as it is now."""
         settings = self._settings
-        return LearnedNetwork(
+        return PolicyValueNet(
             settings.game, settings.options, self._encoding, self._learner.layers, manifest
         )
 
     def _step(self, number: int, report: Callable[[int, int], None]) -> dict[str, float]:
         settings, began = self._settings, time.process_time()
-        lessons = [each for game in self._played(number, report) for each in game]
-        self._store.add(lessons)
-        if not len(self._store):
-            raise LearningError(f"{settings.game}: the games had no moves to learn from")
+        lessons = [each for game in self._play_games(number, report) for each in game]
+        self._replay_buffer.add(lessons)
+        if not len(self._replay_buffer):
+            raise GameTrainingError(f"{settings.game}: the games had no moves to learn from")
         generator = np.random.default_rng((settings.seed, number))
         losses = [
-            self._learner.step(self._store.draw(settings.batch, generator), self._rate(number))
+            self._learner.step(self._replay_buffer.sample(settings.batch, generator), self._rate(number))
             for _ in range(max(round(settings.reuse * len(lessons) / settings.batch), 1))
         ]
         value, moves = np.mean(losses, axis=0).tolist()
@@ -128,9 +128,9 @@ class GameLearner:
             "seconds": time.process_time() - began,
         }
 
-    def _played(
+    def _play_games(
         self, number: int, report: Callable[[int, int], None]
-    ) -> Iterator[list[TaughtPosition]]:
+    ) -> Iterator[list[TrainingExample]]:
         """Generate the lessons of a step's games."""
         settings, network = self._settings, self.network({})
         games = [
@@ -139,18 +139,18 @@ class GameLearner:
         ]
         if settings.neurons:
             playing = [play_game(game, self._encoding, settings.play, each) for game, each in games]
-            yield from play_together(playing, network, lambda left: report(number, left))
+            yield from play_batch(playing, network, lambda left: report(number, left))
             return
         for left, (game, random) in zip(reversed(range(len(games))), games, strict=True):
-            yield play_looking(game, network, settings.look, random)
+            yield play_td_game(game, network, settings.look, random)
             report(number, left)
 
     def _rate(self, number: int) -> float:
         progress = number / max(self._settings.steps - 1, 1)
-        left = min((1 - progress) / (1 - STEADY), 1)
-        return self._settings.rate * (FINAL_RATE + (1 - FINAL_RATE) * left)
+        left = min((1 - progress) / (1 - CONSTANT_RATE_SHARE), 1)
+        return self._settings.rate * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * left)
 
-    def _resume(self, made: LearningCheckpoint | None) -> list[dict[str, float]]:
+    def _resume(self, made: GameCheckpoint | None) -> list[dict[str, float]]:
         if made is None:
             return []
         learner = self._learner
@@ -159,14 +159,14 @@ class GameLearner:
             learner.means[number][...] = made.arrays[f"mean {number}"]
             learner.squares[number][...] = made.arrays[f"square {number}"]
         learner.steps = int(made.arrays["steps"])
-        self._store.restore(made.arrays)
+        self._replay_buffer.restore(made.arrays)
         return made.history
 
-    def _keep(self, history: list[dict[str, float]]) -> LearningCheckpoint:
+    def _to_checkpoint(self, history: list[dict[str, float]]) -> GameCheckpoint:
         learner = self._learner
-        arrays: dict[str, Any] = {"steps": np.array(learner.steps), **self._store.to_arrays()}
+        arrays: dict[str, Any] = {"steps": np.array(learner.steps), **self._replay_buffer.to_arrays()}
         for number, parameter in enumerate(learner.parameters):
             arrays[f"parameter {number}"] = parameter
             arrays[f"mean {number}"] = learner.means[number]
             arrays[f"square {number}"] = learner.squares[number]
-        return LearningCheckpoint(self._settings.decisive(), history, arrays)
+        return GameCheckpoint(self._settings.determining_settings(), history, arrays)

@@ -14,26 +14,26 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from agent.border.changes import changes
-from agent.border.files import naming, read_text, replace_atomically
-from agent.border.locking import claim
+from agent.border.changes import describe_changes
+from agent.border.files import name_in_errors, read_text, replace_atomically
+from agent.border.locking import lock_or_raise
 from agent.compiled import warming
 from agent.compiled.sources import PATTERN_WEIGHTS, sources_digest, weights_digest
 from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.go.parts import GO
 from agent.limits import Info, Limits
-from training.workers import Processes, Workers
+from training.workers import LocalProcesses, Workers
 
 if TYPE_CHECKING:
     from agent.go.search import GoSearch
 
-LARGEST_FILE = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 LICENCE = "GPL-3.0-or-later"
 MEGABYTES = 16
 # Both sides see a game won from here on, from 0 to 1; and how many moves it may have at most.
-DECIDED = 0.95
-LONGEST = 3
+DECIDED_VALUE = 0.95
+MAX_LENGTH_FACTOR = 3
 _LETTERS = "abcdefghijklmnopqrs"
 _PASS = "--"
 
@@ -43,7 +43,7 @@ class GoGamesError(Exception):
 
 
 @dataclass(frozen=True)
-class GoPlan:
+class GoSelfPlayPlan:
     """What is played: together with a game's number it determines the game."""
 
     size: int | str = 9
@@ -68,7 +68,7 @@ class GoGame:
     moves: tuple[int, ...]
 
 
-def opening(size: int | str, plies: int, seed: str) -> list[int]:
+def random_opening(size: int | str, plies: int, seed: str) -> list[int]:
     """Return random moves to begin with, off the two lines at the edge of larger boards."""
     game, chance = Go(size), Random(seed)
     columns, rows = (
@@ -77,31 +77,31 @@ def opening(size: int | str, plies: int, seed: str) -> list[int]:
     inner = {game.stones.shape.vertex(x, y) for x in columns for y in rows}
     moves = []
     for _ in range(plies):
-        move = chance.choice([move for move in game.sensible() if move in inner] or [PASS])
+        move = chance.choice([move for move in game.candidate_moves() if move in inner] or [PASS])
         game.play(move)
         moves.append(move)
     return moves
 
 
-def think(search: "GoSearch", game: Go, limits: Limits[int]) -> Info[int]:
+def run_search(search: "GoSearch", game: Go, limits: Limits[int]) -> Info[int]:
     """Return what a search finds in the end."""
-    search.arm()
-    *_, last = search.deepen(game, limits)
+    search.clear_stop()
+    *_, last = search.search(game, limits)
     return last
 
 
-def play(searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]) -> tuple[list[int], int]:
+def play_game(searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]) -> tuple[list[int], int]:
     """Play a game on, Black's search and White's; return the moves, and 1 if Black won or -1.
 
     A game is over when both see it decided.
     """
     moves: list[int] = []
     last, favour = 0.0, 0.0
-    while not game.over() and len(moves) < LONGEST * game.width * game.height:
-        found = think(searches[game.turn], game, limits)
-        expected = found.expected or 0.0
+    while not game.is_over() and len(moves) < MAX_LENGTH_FACTOR * game.width * game.height:
+        found = run_search(searches[game.turn], game, limits)
+        expected = found.expected_outcome or 0.0
         favour = -expected if game.turn else expected
-        if min(abs(last), abs(favour)) > DECIDED and last * favour > 0:
+        if min(abs(last), abs(favour)) > DECIDED_VALUE and last * favour > 0:
             break
         last = favour
         game.play(found.pv[0])
@@ -110,56 +110,56 @@ def play(searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]) -> tuple
     return moves, 1 if favour > 0 else -1
 
 
-class GoPlayer:
+class GoSelfPlay:
     """Plays the games of a plan, by their numbers."""
 
-    def __init__(self, plan: GoPlan) -> None:
+    def __init__(self, plan: GoSelfPlayPlan) -> None:
         """Prepare it, compiling the search if need be."""
         from agent.go import pattern_weights
 
         self._plan = plan
-        if wrong := pattern_weights.shipped()[1]:
+        if wrong := pattern_weights.shipped_weights()[1]:
             raise GoGamesError(wrong)
-        if not warming.is_warm(GO):
+        if not warming.is_cached(GO):
             warming.warm_up(None, (GO,))
 
     def play(self, number: int) -> GoGame:
         """Play a game."""
-        from agent.compiled.source import Means
+        from agent.compiled.source import SearchConfig
         from agent.go.search import GoSearch
 
         plan = self._plan
         game = Go(plan.size, plan.komi)
-        first = opening(plan.size, plan.random_plies + number % 2, f"{plan.seed}/{number}")
+        first = random_opening(plan.size, plan.random_plies + number % 2, f"{plan.seed}/{number}")
         for move in first:
             game.play(move)
         searches = [
-            GoSearch(Means(megabytes=MEGABYTES, seed=plan.seed * 2_000_003 + 2 * number + side))
+            GoSearch(SearchConfig(megabytes=MEGABYTES, seed=plan.seed * 2_000_003 + 2 * number + side))
             for side in range(2)
         ]
-        moves, result = play(searches, game, Limits(nodes=plan.playouts))
+        moves, result = play_game(searches, game, Limits(nodes=plan.playouts))
         return GoGame(number, len(first), result, (*first, *moves))
 
 
-def checked_player_of(task: tuple[GoPlan, dict[str, Any]]) -> GoPlayer:
+def create_checked_player(task: tuple[GoSelfPlayPlan, dict[str, Any]]) -> GoSelfPlay:
     """Make what plays the games of a plan on any machine.
 
     Raises GoGamesError if it would play others there.
     """
     plan, manifest = task
     here = plan.manifest(manifest["engine"])
-    if changed := changes(manifest, here):
+    if changed := describe_changes(manifest, here):
         raise GoGamesError(f"other games would be played there ({'; '.join(changed)})")
-    return GoPlayer(plan)
+    return GoSelfPlay(plan)
 
 
 def generate(
     path: Path,
-    plan: GoPlan,
+    plan: GoSelfPlayPlan,
     version: str,
     games: int,
     processes: int = 1,
-    elsewhere: Workers | None = None,
+    remote_workers: Workers | None = None,
 ) -> Generator[int, None, None]:
     """Play until the file holds so many games; yield how many it holds, first what was there.
 
@@ -169,50 +169,50 @@ def generate(
     """
     manifest = plan.manifest(version)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(claim(path, GoGamesError))
-        there = _begin(path, manifest)
+        stack.enter_context(lock_or_raise(path, GoGamesError))
+        there = _open_file(path, manifest)
         yield there
         if there >= games:
             return
-        workers = elsewhere or Processes(processes)
+        workers = remote_workers or LocalProcesses(processes)
         numbers = range(there, games)
-        made = workers.games(checked_player_of, (plan, manifest), numbers, (GoGamesError,))
+        made = workers.games(create_checked_player, (plan, manifest), numbers, (GoGamesError,))
         stack.enter_context(contextlib.closing(made))
         for number, game in enumerate(made, there + 1):
-            with naming(path), path.open("a", encoding="utf-8") as file:
-                file.write(to_line(game, plan.size) + "\n")
+            with name_in_errors(path), path.open("a", encoding="utf-8") as file:
+                file.write(format_game(game, plan.size) + "\n")
             yield number
 
 
-def _begin(path: Path, manifest: dict[str, Any]) -> int:
+def _open_file(path: Path, manifest: dict[str, Any]) -> int:
     """Begin a file, or go on with one that has the same manifest; return how many games it has."""
     if not path.exists() or not path.stat().st_size:
         replace_atomically(path, f"{json.dumps(manifest)}\n".encode())
         return 0
     before, games = read(path)
-    if changed := changes(before, manifest):
+    if changed := describe_changes(before, manifest):
         reasons = "; ".join(changed)
         raise GoGamesError(f"{path} was begun otherwise ({reasons}): name another file")
-    with naming(path), path.open("r+b") as file:
+    with name_in_errors(path), path.open("r+b") as file:
         # What was being written when the last run was ended.
         file.truncate(file.read().rfind(b"\n") + 1)
     return len(games)
 
 
-def to_line(game: GoGame, size: int | str) -> str:
+def format_game(game: GoGame, size: int | str) -> str:
     """Write a game as a line."""
     shape = Go(size).stones.shape
 
     def text(move: int) -> str:
         if move == PASS:
             return _PASS
-        column, row = shape.place(move)
+        column, row = shape.coordinates(move)
         return _LETTERS[column] + _LETTERS[shape.height - 1 - row]
 
     return f"{game.number} {game.opening} {game.result:+d} {''.join(map(text, game.moves))}"
 
 
-def _from_line(line: str, size: int | str) -> GoGame:
+def _parse_game(line: str, size: int | str) -> GoGame:
     """Read a game; ValueError for what is none."""
     number, first, result, text = line.split(" ")
     game = Go(size)
@@ -227,7 +227,7 @@ def _from_line(line: str, size: int | str) -> GoGame:
             if not (column < shape.width and row < shape.height):
                 raise ValueError(f"{letters} is not on the board")
             move = shape.vertex(column, shape.height - 1 - row)
-        if game.over() or not game.allows(game.turn, move):
+        if game.is_over() or not game.is_legal(game.turn, move):
             raise ValueError(f"move {place // 2 + 1} is not legal")
         game.play(move)
         moves.append(move)
@@ -242,7 +242,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
     Raises GoGamesError, which names the line, for a file that is damaged, and OSError.
     """
     try:
-        lines = read_text(path, LARGEST_FILE).split("\n")
+        lines = read_text(path, MAX_FILE_BYTES).split("\n")
     except ValueError as error:
         raise GoGamesError(f"{path}: {error}") from None
     try:
@@ -257,7 +257,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
     games = []
     for number, line in enumerate(lines[1:-1], 2):
         try:
-            games.append(_from_line(line, size))
+            games.append(_parse_game(line, size))
             if games[-1].number != number - 2:
                 raise ValueError(f"number {games[-1].number} comes out of turn")
         except ValueError as error:

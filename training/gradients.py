@@ -24,18 +24,18 @@ from numba.core import cgutils
 from agent.chess.network_format import (
     ALIGNMENT,
     INPUTS,
-    NEURON_ONE,
-    SCORE_ONE,
-    WEIGHT_ONE,
-    aligned,
+    NEURON_SCALE,
+    SCORE_SCALE,
+    WEIGHT_SCALE,
+    aligned_zeros,
 )
-from agent.chess.network_inputs import MOST_PIECES, half_of, input_of, output_of
+from agent.chess.network_inputs import MAX_PIECES, board_half, feature_index, output_bucket
 from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, PackedPosition
 from agent.chess.packing import packed_type
 from agent.chess.records import KING, ROOK
-from agent.compiled.kernel import entry, kernel
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, Emitted, count, first_square, int64, operation
-from agent.compiled.record import Many
+from agent.compiled.record import FixedArray
 from training.network_settings import Target
 
 Floats = npt.NDArray[np.float32]
@@ -43,7 +43,7 @@ Integers = npt.NDArray[np.int64]
 Packed = Any  # records in a row: to Python an array of PackedPosition, to a kernel Many of them
 
 TILE = 32  # neurons: rows have a multiple of it
-FADE, FADE_SQUARE, LEAST_ROOT = 0.9, 0.999, 1e-8  # Adam's beta1, beta2 and epsilon
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's beta1, beta2 and epsilon
 
 _FOUR_BITS = U64(15)
 _FLOAT_BYTES = 4
@@ -69,36 +69,36 @@ class NetworkShape:
     buckets: int
 
     @property
-    def biases(self) -> int:
+    def biases_start(self) -> int:
         """Where the biases begin."""
         return INPUTS * self.neurons
 
     @property
-    def outputs(self) -> int:
+    def outputs_start(self) -> int:
         """Where the outputs' weights begin."""
-        return self.biases + self.neurons
+        return self.biases_start + self.neurons
 
     @property
-    def output_biases(self) -> int:
+    def output_biases_start(self) -> int:
         """Where the outputs' biases begin."""
-        return self.outputs + 2 * self.neurons * self.buckets
+        return self.outputs_start + 2 * self.neurons * self.buckets
 
     @property
     def size(self) -> int:
         """How many numbers are learned."""
-        return self.output_biases + self.buckets
+        return self.output_biases_start + self.buckets
 
     @property
-    def scales(self) -> tuple[tuple[int, int, int], ...]:
+    def file_scales(self) -> tuple[tuple[int, int, int], ...]:
         """Of each stretch of a row: where it begins and ends, and what 1.0 is in a file."""
         return (
-            (0, self.outputs, NEURON_ONE),
-            (self.outputs, self.output_biases, WEIGHT_ONE),
-            (self.output_biases, self.size, NEURON_ONE * WEIGHT_ONE),
+            (0, self.outputs_start, NEURON_SCALE),
+            (self.outputs_start, self.output_biases_start, WEIGHT_SCALE),
+            (self.output_biases_start, self.size, NEURON_SCALE * WEIGHT_SCALE),
         )
 
     @property
-    def padded(self) -> int:
+    def padded_size(self) -> int:
         """How long a row is, so that the next is aligned too."""
         return -(-self.size // TILE) * TILE
 
@@ -116,7 +116,7 @@ def sum_rows(
 ) -> Emitted[None]:
     """Set own and other to `start` and the sum of the rows of `table` at each view's places.
 
-    places: int64[2, MOST_PIECES], offsets in bytes: the first `rows` of each view are used.
+    places: int64[2, MAX_PIECES], offsets in bytes: the first `rows` of each view are used.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -172,7 +172,7 @@ def activate(
 
 
 @operation
-def spread(
+def add_to_rows(
     typing_context: Any,
     own: Bits,
     other: Bits,
@@ -238,7 +238,7 @@ def _bytes(builder: Any, neurons: Any) -> Any:
 
 def _place(builder: Any, places: Any, view: int, index: Any) -> Any:
     pointer = builder.inttoptr(places, _I64.as_pointer())
-    return builder.load(builder.gep(pointer, [builder.add(index, _I64(view * MOST_PIECES))]))
+    return builder.load(builder.gep(pointer, [builder.add(index, _I64(view * MAX_PIECES))]))
 
 
 def _pointer(builder: Any, row: Any, tile: Any, vector: int) -> Any:
@@ -290,16 +290,16 @@ def _sum_of_lanes(builder: Any, vector: Any) -> Any:
     return builder.extract_element(vector, _I32(0))
 
 
-_half_of = kernel(half_of)
-_input_of = kernel(input_of)
-_output_of = kernel(output_of)
+_board_half = kernel(board_half)
+_feature_index = kernel(feature_index)
+_output_bucket = kernel(output_bucket)
 
 
 @kernel
 def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
     """Set the places of a position's inputs, for the mover's view first; return their number.
 
-    places: (2, MOST_PIECES); row: bytes of an input's row. See agent.chess.network_format.
+    places: (2, MAX_PIECES); row: bytes of an input's row. See agent.chess.network_format.
     """
     turned = 1 if position.state >= BLACK_TO_MOVE else 0
     rows = count(position.occupied)
@@ -310,9 +310,9 @@ def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
         piece = int64(position.pieces[number >> 4] >> U64(4 * (number & 15)) & _FOUR_BITS)
         if piece & 7 == KING:
             if piece == KING:
-                white_half = _half_of(square)
+                white_half = _board_half(square)
             else:
-                black_half = _half_of(square)
+                black_half = _board_half(square)
         occupied &= occupied - U64(1)
     occupied = position.occupied
     for number in range(rows):
@@ -322,8 +322,8 @@ def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
         if kind == CASTLING_ROOK:
             kind = ROOK
         side = 1 if piece >= BLACK_PIECE else 0
-        places[turned, number] = _input_of(0, white_half, side, kind, square) * row
-        places[1 - turned, number] = _input_of(1, black_half, side, kind, square) * row
+        places[turned, number] = _feature_index(0, white_half, side, kind, square) * row
+        places[1 - turned, number] = _feature_index(1, black_half, side, kind, square) * row
         occupied &= occupied - U64(1)
     return rows
 
@@ -333,15 +333,15 @@ def _sigmoid(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-value))
 
 
-@entry(numba.void(_positions, int64[:, :, ::1], int64[::1]))
-def _find_inputs(positions: Many[PackedPosition], found: Integers, counts: Integers) -> None:
+@entry_point(numba.void(_positions, int64[:, :, ::1], int64[::1]))
+def _find_inputs(positions: FixedArray[PackedPosition], found: Integers, counts: Integers) -> None:
     for i in range(len(positions)):
         counts[i] = _find_places(positions[i], found[i], 1)
 
 
-@entry(numba.void(_positions, _row, int64, int64, int64[:, ::1], _rows, _row))
+@entry_point(numba.void(_positions, _row, int64, int64, int64[:, ::1], _rows, _row))
 def _evaluate(
-    positions: Many[PackedPosition],
+    positions: FixedArray[PackedPosition],
     parameters: Floats,
     neurons: int,
     buckets: int,
@@ -358,19 +358,19 @@ def _evaluate(
     other = own + U64(row)
     for i in range(len(positions)):
         rows = _find_places(positions[i], places, row)
-        bucket = _output_of(rows, buckets)
+        bucket = _output_bucket(rows, buckets)
         sum_rows(own, other, table, start, at, rows, neurons)
         total = activate(own, other, weights + U64(2 * row * bucket), neurons)
         outputs[i] = total + parameters[bias + bucket]
 
 
-@entry(
+@entry_point(
     _number(
         *(_positions, _row, _row, int64, int64, int64[:, ::1], _rows), *(_number, _number, _number)
     )
 )
 def _add_gradients(
-    positions: Many[PackedPosition],
+    positions: FixedArray[PackedPosition],
     parameters: Floats,
     gradients: Floats,
     neurons: int,
@@ -388,11 +388,11 @@ def _add_gradients(
     bias = INPUTS * neurons + neurons + 2 * neurons * buckets
     at, own = U64(places.ctypes.data), U64(views.ctypes.data)
     other = own + U64(row)
-    loss, steepness = 0.0, SCORE_ONE / scale
+    loss, steepness = 0.0, SCORE_SCALE / scale
     for i in range(len(positions)):
         position = positions[i]
         rows = _find_places(position, places, row)
-        bucket = _output_of(rows, buckets)
+        bucket = _output_bucket(rows, buckets)
         chosen = U64(2 * row * bucket)
         sum_rows(own, other, table, start, at, rows, neurons)
         total = activate(own, other, weights + chosen, neurons)
@@ -403,14 +403,14 @@ def _add_gradients(
         loss += error * error
         gradient = _float(2.0 * weight * steepness * error * expected * (1.0 - expected))
         gradients[bias + bucket] += gradient
-        spread(
+        add_to_rows(
             *(own, other, weights + chosen, gradient, of_weights + chosen, of_start, of_table),
             *(at, rows, neurons),
         )
     return loss
 
 
-@entry(numba.void(_row, _row, _row, _rows, int64, int64, int64, *[_number] * 3))
+@entry_point(numba.void(_row, _row, _row, _rows, int64, int64, int64, *[_number] * 3))
 def _step(
     parameters: Floats,
     means: Floats,
@@ -429,11 +429,11 @@ def _step(
         for j in range(end - begin):
             total[j] += part[j]
         part[:] = _float(0.0)
-    one, fade, fade_square = _float(1.0), _float(FADE), _float(FADE_SQUARE)
+    one, fade, fade_square = _float(1.0), _float(BETA1), _float(BETA2)
     kept = _float(1.0 - rate * decay)
-    size = _float(rate / (1.0 - FADE**number))
-    correction = _float(1.0 / (1.0 - FADE_SQUARE**number))
-    least, top = _float(LEAST_ROOT), _float(limit)
+    size = _float(rate / (1.0 - BETA1**number))
+    correction = _float(1.0 / (1.0 - BETA2**number))
+    least, top = _float(EPSILON), _float(limit)
     value, mean, square = parameters[begin:end], means[begin:end], squares[begin:end]
     for j in range(end - begin):
         gradient = total[j]
@@ -444,19 +444,19 @@ def _step(
     total[:] = _float(0.0)
 
 
-@entry(numba.void(_row, _row, int64, int64, _number))
+@entry_point(numba.void(_row, _row, int64, int64, _number))
 def _round(parameters: Floats, rounded: Floats, begin: int, end: int, one: float) -> None:
     value, target = parameters[begin:end], rounded[begin:end]
     for j in range(end - begin):
         target[j] = np.rint(value[j] * one) / one
 
 
-class Learner:
+class GradientWorker:
     """What a thread needs to look at positions: memory for the two views of one of them."""
 
     def __init__(self, shape: NetworkShape) -> None:
         self._shape = shape
-        self._places = np.zeros((2, MOST_PIECES), np.int64)
+        self._places = np.zeros((2, MAX_PIECES), np.int64)
         self._views = aligned_rows(2, shape.neurons)
 
     def evaluate(self, positions: Packed, parameters: Floats, outputs: Floats) -> None:
@@ -517,7 +517,7 @@ class Optimizer:
 
     def round(self, begin: int, end: int) -> None:
         """Round some of the parameters."""
-        for first, last, one in self.shape.scales:
+        for first, last, one in self.shape.file_scales:
             if max(begin, first) < min(end, last):
                 low, high = max(begin, first), min(end, last)
                 _round(self.parameters, self.rounded, low, high, float(one))
@@ -525,16 +525,16 @@ class Optimizer:
 
 def aligned_rows(rows: int, size: int) -> Floats:
     """Allocate zeros, float32[rows, size], where rows of a multiple of TILE begin aligned."""
-    return aligned(np.dtype(np.float32), rows * size).reshape(rows, size)
+    return aligned_zeros(np.dtype(np.float32), rows * size).reshape(rows, size)
 
 
-def places_of(positions: Packed) -> tuple[Integers, Integers]:
+def input_indices(positions: Packed) -> tuple[Integers, Integers]:
     """Return which inputs each packed position sets, and how many for each view.
 
-    The first: (positions, 2, MOST_PIECES), for the mover's view and then the other's; what is
+    The first: (positions, 2, MAX_PIECES), for the mover's view and then the other's; what is
     beyond the number is 0. The second: (positions,).
     """
-    found = np.zeros((len(positions), 2, MOST_PIECES), np.int64)
+    found = np.zeros((len(positions), 2, MAX_PIECES), np.int64)
     counts = np.zeros(len(positions), np.int64)
     _find_inputs(positions, found, counts)
     return found, counts

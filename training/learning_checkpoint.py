@@ -15,19 +15,19 @@ from training import run_file
 _MAGIC = b"\x8bKmpLC\r\n"
 
 
-class LearningError(ValueError):
+class GameTrainingError(ValueError):
     """Learning cannot begin or go on; the message names why, and the remedy."""
 
 
 @dataclass(frozen=True)
-class LearningCheckpoint:
+class GameCheckpoint:
     """All that the rest of a run follows from.
 
-    made_with: the settings, by names. history: the figures of each step. arrays: what was learned,
+    run_settings: the settings, by names. history: the figures of each step. arrays: what was learned,
     and from what.
     """
 
-    made_with: dict[str, Any]
+    run_settings: dict[str, Any]
     history: list[dict[str, float]]
     arrays: dict[str, npt.NDArray[Any]]
 
@@ -35,19 +35,19 @@ class LearningCheckpoint:
         """Write the file, to the disk; raises OSError, and leaves what was there, if that fails."""
         held = io.BytesIO()
         np.savez(held, **self.arrays)  # type: ignore[arg-type]
-        head = {"made_with": self.made_with, "history": self.history}
+        head = {"run_settings": self.run_settings, "history": self.history}
         run_file.write(path, _MAGIC, head, held.getvalue())
 
 
-def read(path: Path, made_with: dict[str, Any]) -> LearningCheckpoint | None:
+def read(path: Path, run_settings: dict[str, Any]) -> GameCheckpoint | None:
     """Return the run that a file holds, None if there is no file.
 
-    Raises LearningError if the file is damaged, or of a run with other settings, which it names.
+    Raises GameTrainingError if the file is damaged, or of a run with other settings, which it names.
     """
     another = "name another file with -o"
-    kept = run_file.read(path, _MAGIC, made_with, LearningError, another)
+    kept = run_file.read(path, _MAGIC, run_settings, GameTrainingError, another)
     if kept is None:
         return None
     head, content = kept
     with np.load(io.BytesIO(content)) as arrays:
-        return LearningCheckpoint(head["made_with"], head["history"], dict(arrays))
+        return GameCheckpoint(head["run_settings"], head["history"], dict(arrays))

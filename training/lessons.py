@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from agent.games.board_symmetry import BoardSymmetry
 from agent.games.encoding import PositionEncoding
-from training.lockstep import TaughtPosition
-from training.small_network import Examples
+from training.lockstep import TrainingExample
+from training.small_network import TrainingBatch
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-class LessonStore:
+class ReplayBuffer:
     """The last `most` lessons, the oldest first."""
 
     def __init__(
@@ -25,20 +25,20 @@ class LessonStore:
     ) -> None:
         self._encoding = encoding
         self._symmetries = symmetries
-        self._most = most
-        self._lessons: list[TaughtPosition] = []
+        self._capacity = most
+        self._examples: list[TrainingExample] = []
 
     def __len__(self) -> int:
-        return len(self._lessons)
+        return len(self._examples)
 
-    def add(self, lessons: Sequence[TaughtPosition]) -> None:
+    def add(self, lessons: Sequence[TrainingExample]) -> None:
         """Add lessons, and forget as many of the oldest as are too many."""
-        self._lessons = [*self._lessons, *lessons][-self._most :]
+        self._examples = [*self._examples, *lessons][-self._capacity :]
 
-    def draw(self, count: int, generator: np.random.Generator) -> Examples:
+    def sample(self, count: int, generator: np.random.Generator) -> TrainingBatch:
         """Return so many lessons at random, turned and reflected by one symmetry at random."""
-        chosen = [self._lessons[each] for each in generator.integers(len(self), size=count)]
-        inputs = self._encoding.stack([each.seen for each in chosen])
+        chosen = [self._examples[each] for each in generator.integers(len(self), size=count)]
+        inputs = self._encoding.to_inputs([each.seen for each in chosen])
         rows = np.repeat(np.arange(count), [len(each.moves) for each in chosen])
         columns = np.fromiter(chain.from_iterable(each.moves for each in chosen), np.int64)
         targets = np.zeros((count, self._encoding.outputs), np.float32)
@@ -52,16 +52,16 @@ class LessonStore:
             inputs[:, :size] = inputs[:, symmetry.squares]
             inputs[:, size : 2 * size] = inputs[:, size + symmetry.squares]
             targets, legal = targets[:, symmetry.moves], legal[:, symmetry.moves]
-        return Examples(inputs, targets, legal, values)
+        return TrainingBatch(inputs, targets, legal, values)
 
     def to_arrays(self) -> Arrays:
         """Return all as arrays, to be kept."""
-        each = self._lessons
+        each = self._examples
         return {
-            "seen": np.frombuffer(b"".join(lesson.seen for lesson in each), np.uint8),
+            "seen": np.frombuffer(b"".join(lesson.encoded for lesson in each), np.uint8),
             "counts": np.array([len(lesson.moves) for lesson in each], np.int64),
             "moves": np.array([move for lesson in each for move in lesson.moves], np.int64),
-            "shares": np.array([share for lesson in each for share in lesson.shares]),
+            "shares": np.array([share for lesson in each for share in lesson.policy]),
             "values": np.array([lesson.value for lesson in each]),
         }
 
@@ -70,8 +70,8 @@ class LessonStore:
         counts = arrays["counts"]
         ends = np.cumsum(counts)
         seen = arrays["seen"].reshape(len(counts), -1)
-        self._lessons = [
-            TaughtPosition(
+        self._examples = [
+            TrainingExample(
                 row.tobytes(),
                 tuple(arrays["moves"][end - count : end].tolist()),
                 tuple(arrays["shares"][end - count : end].tolist()),

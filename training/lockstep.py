@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from agent.game import CHANCE, Chance, Written
+from agent.game import CHANCE, ChanceGame, NotatedGame
 from agent.games.chance import draw_event
 from agent.games.encoding import PositionEncoding
-from agent.games.learned_network import LearnedNetwork
+from agent.games.learned_network import PolicyValueNet
 
 # What a value is worth that a game is given at its longest.
-UNDECIDED = 0.0
+DRAW_VALUE = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaySettings:
+class SelfPlaySettings:
     """How the games are played.
 
     playouts: for a move that is learned from. share: of the moves are thought about so; the others
@@ -45,7 +45,7 @@ class PlaySettings:
 
 
 @dataclass(frozen=True)
-class TaughtPosition:
+class TrainingExample:
     """A position to learn from.
 
     seen: as the encoding takes it. moves, shares: the vocabulary's numbers of the legal moves, and
@@ -53,13 +53,13 @@ class TaughtPosition:
     first, the game's result in part once it is known.
     """
 
-    seen: bytes
+    encoded: bytes
     moves: tuple[int, ...]
-    shares: tuple[float, ...]
+    policy: tuple[float, ...]
     value: float
 
 
-class _Spot:
+class _Node:
     """A position in a tree where a player is to move; totals are those of player 0."""
 
     __slots__ = (
@@ -82,7 +82,7 @@ class _Spot:
         self.counts = [0] * len(moves)
         self.totals = [0.0] * len(moves)
         # By what chance made of the move, where it plays, else by the empty tuple.
-        self.below: list[dict[tuple[Any, ...], _Spot]] = [{} for _ in moves]
+        self.below: list[dict[tuple[Any, ...], _Node]] = [{} for _ in moves]
         self.visits = 0
         self.total = 0.0
 
@@ -103,30 +103,30 @@ class _Spot:
 
 
 # A leaf that waits to be judged: what is seen of it, and its moves' numbers.
-Asked = tuple[bytes, list[int]]
-Answered = tuple[float, list[float]]
-Asking = Generator[Asked, Answered, list[TaughtPosition]]
+LeafRequest = tuple[bytes, list[int]]
+LeafEvaluation = tuple[float, list[float]]
+GameGenerator = Generator[LeafRequest, LeafEvaluation, list[TrainingExample]]
 
 
 def play_game(
-    game: Written[Any], encoding: PositionEncoding, settings: PlaySettings, random: Random
-) -> Asking:
+    game: NotatedGame[Any], encoding: PositionEncoding, settings: SelfPlaySettings, random: Random
+) -> GameGenerator:
     """Play one game; yield each leaf, be sent its value for its mover and priors, return lessons.
 
     The game is at its start, and is left at its end.
     """
-    chance = game if isinstance(game, Chance) else None
-    lessons: list[tuple[TaughtPosition, int]] = []
-    _draw(game, chance, random)
-    root: _Spot | None = None
+    chance = game if isinstance(game, ChanceGame) else None
+    lessons: list[tuple[TrainingExample, int]] = []
+    _play_chance_events(game, chance, random)
+    root: _Node | None = None
     plies = 0
     while game.outcome() is None and plies < settings.longest:
         if root is None:
-            root, _ = yield from _new_spot(game, encoding)
+            root, _ = yield from _new_node(game, encoding)
         full = random.random() < settings.share
         if full:
             kept = root.priors
-            root.priors = _noisy(kept, settings.noise, random)
+            root.priors = _with_dirichlet_noise(kept, settings.noise, random)
         # The root's own counts as one, and at least one more says which move to play.
         playouts = max(settings.playouts if full else settings.playouts // 4, 2)
         while root.visits < playouts:
@@ -136,35 +136,35 @@ def play_game(
             total = sum(root.counts) or 1
             shares = tuple(count / total for count in root.counts)
             value = root.sign * root.total / root.visits
-            lesson = TaughtPosition(encoding.take(game), tuple(root.numbers), shares, value)
+            lesson = TrainingExample(encoding.encode(game), tuple(root.numbers), shares, value)
             lessons.append((lesson, game.turn))
-        place = _choose(root, plies < settings.opening, random)
+        place = _choose_move(root, plies < settings.opening, random)
         game.play(root.moves[place])
-        events = _draw(game, chance, random)
+        events = _play_chance_events(game, chance, random)
         root = root.below[place].get(events)
         plies += 1
     outcome = game.outcome()
-    result = UNDECIDED if outcome is None else max(-1.0, min(1.0, outcome))
+    result = DRAW_VALUE if outcome is None else max(-1.0, min(1.0, outcome))
     return [
-        TaughtPosition(each.seen, each.moves, each.shares, 0.5 * each.value + 0.5 * sign * result)
+        TrainingExample(each.encoded, each.moves, each.policy, 0.5 * each.value + 0.5 * sign * result)
         for each, turn in lessons
         for sign in [-1 if turn else 1]
     ]
 
 
-def play_together(
-    games: Sequence[Asking],
-    network: LearnedNetwork,
+def play_batch(
+    games: Sequence[GameGenerator],
+    network: PolicyValueNet,
     report: Callable[[int], None] = lambda left: None,
-) -> list[list[TaughtPosition]]:
+) -> list[list[TrainingExample]]:
     """Play games side by side to their ends; return the lessons of each.
 
     report: is told how many games are left, as they end.
     """
-    lessons: list[list[TaughtPosition]] = [[] for _ in games]
-    waiting: list[tuple[int, Asked]] = []
+    lessons: list[list[TrainingExample]] = [[] for _ in games]
+    waiting: list[tuple[int, LeafRequest]] = []
 
-    def go_on(number: int, answer: Answered | None) -> None:
+    def go_on(number: int, answer: LeafEvaluation | None) -> None:
         try:
             asked = next(games[number]) if answer is None else games[number].send(answer)
             waiting.append((number, asked))
@@ -175,7 +175,7 @@ def play_together(
         go_on(number, None)
     while waiting:
         asking, waiting = waiting, []
-        outputs = network.outputs(network.encoding.stack([seen for _, (seen, _) in asking]))
+        outputs = network.outputs(network.encoding.to_inputs([seen for _, (seen, _) in asking]))
         values = np.tanh(outputs[:, 0]).tolist()
         powers = np.exp(outputs[:, 1:] - outputs[:, 1:].max(axis=1, keepdims=True)).tolist()
         for (number, (_, moves)), value, row in zip(asking, values, powers, strict=True):
@@ -187,33 +187,33 @@ def play_together(
     return lessons
 
 
-def _new_spot(
-    game: Written[Any], encoding: PositionEncoding
-) -> Generator[Asked, Answered, tuple[_Spot, float]]:
+def _new_node(
+    game: NotatedGame[Any], encoding: PositionEncoding
+) -> Generator[LeafRequest, LeafEvaluation, tuple[_Node, float]]:
     """Return a new position of the tree, with its value for player 0."""
     moves = list(game.moves())
-    spot = _Spot(moves, encoding.numbers(game, moves), game.turn)
-    value, spot.priors = yield encoding.take(game), spot.numbers
+    spot = _Node(moves, encoding.move_indices(game, moves), game.turn)
+    value, spot.priors = yield encoding.encode(game), spot.numbers
     spot.visits = 1
     spot.total = spot.sign * value
     return spot, spot.total
 
 
 def _playout(
-    game: Written[Any],
-    root: _Spot,
+    game: NotatedGame[Any],
+    root: _Node,
     encoding: PositionEncoding,
-    settings: PlaySettings,
-    chance: Chance[Any] | None,
+    settings: SelfPlaySettings,
+    chance: ChanceGame[Any] | None,
     random: Random,
-) -> Generator[Asked, Answered, None]:
+) -> Generator[LeafRequest, LeafEvaluation, None]:
     """Go down to a leaf, have it judged, and count its value on the way up."""
     spot, path, played = root, [], 0
     while True:
         place = spot.select(settings.exploration)
         path.append((spot, place))
         game.play(spot.moves[place])
-        events = _draw(game, chance, random)
+        events = _play_chance_events(game, chance, random)
         played += 1 + len(events)
         below = spot.below[place].get(events)
         if below is not None:
@@ -223,7 +223,7 @@ def _playout(
         if outcome is not None:
             value = max(-1.0, min(1.0, outcome))
         else:
-            spot.below[place][events], value = yield from _new_spot(game, encoding)
+            spot.below[place][events], value = yield from _new_node(game, encoding)
         break
     for _ in range(played):
         game.undo()
@@ -234,7 +234,7 @@ def _playout(
         spot.totals[place] += value
 
 
-def _draw(game: Written[Any], chance: Chance[Any] | None, random: Random) -> tuple[Any, ...]:
+def _play_chance_events(game: NotatedGame[Any], chance: ChanceGame[Any] | None, random: Random) -> tuple[Any, ...]:
     """Let chance play while it is to move; return what it played."""
     if chance is None or game.turn != CHANCE:
         return ()
@@ -246,7 +246,7 @@ def _draw(game: Written[Any], chance: Chance[Any] | None, random: Random) -> tup
     return tuple(events)
 
 
-def _noisy(priors: list[float], share: float, random: Random) -> list[float]:
+def _with_dirichlet_noise(priors: list[float], share: float, random: Random) -> list[float]:
     """Return priors with noise of Dirichlet's distribution, as strong as suits their number."""
     alpha = 10 / max(len(priors), 10)
     noise = [random.gammavariate(alpha, 1) for _ in priors]
@@ -257,7 +257,7 @@ def _noisy(priors: list[float], share: float, random: Random) -> list[float]:
     ]
 
 
-def _choose(root: _Spot, opening: bool, random: Random) -> int:
+def _choose_move(root: _Node, opening: bool, random: Random) -> int:
     """Return the move to play: by its visits in the opening, else that of most."""
     if opening:
         return random.choices(range(len(root.counts)), root.counts)[0]

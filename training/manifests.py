@@ -11,14 +11,14 @@ Manifest = dict[str, Any]
 # Entries that tell what a file was made of, whose games are numbered anew.
 RENUMBERED = "merged", "shuffled", "split"
 
-_KINDS = {"rules": dict, "scores": dict, "evaluation": str, "openings": list}
+_ENTRY_TYPES = {"rules": dict, "scores": dict, "evaluation": str, "openings": list}
 
 
-def require_known(manifest: object) -> Manifest:
+def validate(manifest: object) -> Manifest:
     """Return a manifest whose entries are of the kinds that we write; ValueError for another."""
     if not isinstance(manifest, dict):
         raise ValueError("it has no entries")
-    for name, kind in _KINDS.items():
+    for name, kind in _ENTRY_TYPES.items():
         if not isinstance(manifest.get(name, kind()), kind):
             raise ValueError(f"its {name} cannot be read")
     for name in (*RENUMBERED, "filters"):
@@ -26,7 +26,7 @@ def require_known(manifest: object) -> Manifest:
         if not isinstance(sources, list) or not all(isinstance(each, dict) for each in sources):
             raise ValueError(f"its {name} cannot be read")
         for source in sources:
-            require_known(source.get("manifest", {}))
+            validate(source.get("manifest", {}))
     before = manifest.get("scores", {})
     while before := before.get("before"):
         if not isinstance(before, dict):
@@ -34,18 +34,18 @@ def require_known(manifest: object) -> Manifest:
     return manifest
 
 
-def counted(value: Any) -> Any:
+def with_opening_counts(value: Any) -> Any:
     """Return a manifest, or a part of one, with the number of openings in place of them."""
     if isinstance(value, list):
-        return [counted(each) for each in value]
+        return [with_opening_counts(each) for each in value]
     if not isinstance(value, dict):
         return value
     openings = value.get("openings")
     number = {"openings": len(openings)} if isinstance(openings, list) else {}
-    return {name: counted(each) for name, each in value.items()} | number
+    return {name: with_opening_counts(each) for name, each in value.items()} | number
 
 
-def nameless(manifest: Manifest) -> Manifest:
+def without_file_names(manifest: Manifest) -> Manifest:
     """Return a manifest without the names that its sources' files had."""
     sources = {
         name: [{key: each[key] for key in each if key != "file"} for each in manifest[name]]
@@ -59,17 +59,17 @@ def nameless(manifest: Manifest) -> Manifest:
 class Renumbering:
     """How a file's games were numbered anew: which part of which files, in which order."""
 
-    kind: str  # of RENUMBERED
+    operation: str  # of RENUMBERED
     sources: tuple[str, ...]  # their digests
     seed: object
     share: object
     part: object
 
 
-Steps = tuple[Renumbering, ...]  # the last first
+Renumberings = tuple[Renumbering, ...]  # the last first
 
 
-def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Steps]]:
+def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Renumberings]]:
     """Generate the digests of a file, the first, and of all files that it comes from.
 
     With each goes how its games were numbered anew until they came here. What self-play is of goes
@@ -95,10 +95,10 @@ def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Steps]]:
                 yield found, (step, *steps)
 
 
-def are_apart(one: Steps, other: Steps) -> bool:
+def are_disjoint(one: Renumberings, other: Renumberings) -> bool:
     """Tell whether two files got different parts of what they both come from."""
     return any(
-        a.kind == b.kind == "split" and replace(a, part=b.part) == b and a.part != b.part
+        a.operation == b.operation == "split" and replace(a, part=b.part) == b and a.part != b.part
         for a, b in itertools.product(one, other)
     )
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from agent.chess.packed import packed_dtype
-from training.derived_files import WantedPositions
-from training.manifests import Steps, are_apart, lineage
+from training.derived_files import PositionSelection
+from training.manifests import Renumberings, are_disjoint, lineage
 from training.network_settings import PositionFilter, Target, TrainingError
 from training.positions import (
     ALL,
@@ -20,10 +20,10 @@ from training.positions import (
     Contents,
     Dataset,
     Packed,
-    are_positions,
+    are_valid,
     is_validation,
 )
-from training.returns import returns
+from training.returns import lambda_returns
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class NetworkData:
     files: tuple[DataFile, ...]
     training: Packed
     validation: Packed
-    judges: tuple[DataFile, ...] = ()
+    validation_files: tuple[DataFile, ...] = ()
 
 
 def load(
@@ -76,7 +76,7 @@ def load(
             others = stack.enter_context(Dataset(*validation))
             judges = _files(validation, others)
             parts, lack = (ALL, ALL), "no position to judge by"
-            _require_others(judges, files)
+            _require_disjoint(judges, files)
         else:
             _require_one_numbering(files)
         learned = _read(dataset, parts[0], wanted, target)
@@ -86,10 +86,10 @@ def load(
     return NetworkData(files, learned, judged, judges)
 
 
-def _require_others(judges: Sequence[DataFile], files: Sequence[DataFile]) -> None:
+def _require_disjoint(judges: Sequence[DataFile], files: Sequence[DataFile]) -> None:
     """Raise TrainingError where games are judged by that are learned from, as manifests tell it."""
     for judge, file in itertools.product(judges, files):
-        if any(not are_apart(*ways) for ways in _common(judge, file)):
+        if any(not are_disjoint(*ways) for ways in _common_sources(judge, file)):
             raise TrainingError(
                 f"validation: what {judge.name} holds is learned from too, in {file.name}; name "
                 "both files that `kempelen data split` makes"
@@ -99,7 +99,7 @@ def _require_others(judges: Sequence[DataFile], files: Sequence[DataFile]) -> No
 def _require_one_numbering(files: Sequence[DataFile]) -> None:
     """Raise TrainingError where a game has two numbers, of which one alone may be held out."""
     for one, other in itertools.combinations(files, 2):
-        if any(ways[0] != ways[1] and not are_apart(*ways) for ways in _common(one, other)):
+        if any(ways[0] != ways[1] and not are_disjoint(*ways) for ways in _common_sources(one, other)):
             raise TrainingError(
                 f"data: {one.name} and {other.name} have the same games under different numbers, "
                 "so that some would be judged by and learned from: name one of them, or files of "
@@ -107,7 +107,7 @@ def _require_one_numbering(files: Sequence[DataFile]) -> None:
             )
 
 
-def _common(one: DataFile, other: DataFile) -> Iterator[tuple[Steps, Steps]]:
+def _common_sources(one: DataFile, other: DataFile) -> Iterator[tuple[Renumberings, Renumberings]]:
     """Generate how the games of files that both come from were numbered anew for either."""
     if one.positions and other.positions:
         known = list(lineage(other.manifest, other.digest))
@@ -122,15 +122,15 @@ def _require_positions(positions: Packed, paths: Sequence[str], lack: str) -> No
     named = paths[0] if len(paths) == 1 else f"{paths[0]} and the others"
     if not len(positions):
         raise TrainingError(f"{named}: {lack}; play more games, or filter out fewer")
-    if not are_positions(positions).all():
+    if not are_valid(positions).all():
         raise TrainingError(f"{named}: what it holds are no positions; make it anew")
 
 
 def _files(paths: Sequence[str], dataset: Dataset) -> tuple[DataFile, ...]:
-    return tuple(map(_describe, paths, dataset.contents))
+    return tuple(map(_data_file, paths, dataset.contents))
 
 
-def _describe(path: str, contents: Contents) -> DataFile:
+def _data_file(path: str, contents: Contents) -> DataFile:
     """Tell what a file holds, by the checksums of its sound blocks."""
     return DataFile(
         name=Path(path).name,
@@ -143,21 +143,21 @@ def _describe(path: str, contents: Contents) -> DataFile:
 
 
 def _read(dataset: Dataset, part: int, wanted: PositionFilter, target: Target) -> Packed:
-    kept_by = WantedPositions(first_ply=wanted.first_ply, most_score=wanted.largest_score)
+    kept_by = PositionSelection(first_ply=wanted.first_ply, most_score=wanted.largest_score)
     kept = np.zeros(len(dataset), packed_dtype)  # what is not filled takes no memory
     end = 0
-    pieces = dataset.blocks(part) if target.trace_decay == 0 else _returned(dataset, part, target)
+    pieces = dataset.blocks(part) if target.trace_decay == 0 else _games_with_td_targets(dataset, part, target)
     for positions in pieces:
-        chosen = positions[kept_by.passes(positions)]
+        chosen = positions[kept_by.mask(positions)]
         kept[end : end + len(chosen)] = chosen
         end += len(chosen)
     return kept[:end]
 
 
-def _returned(dataset: Dataset, part: int, target: Target) -> Iterator[Packed]:
+def _games_with_td_targets(dataset: Dataset, part: int, target: Target) -> Iterator[Packed]:
     """Yield game by game, with what each position is worth by what follows."""
-    for number, game in dataset.in_games():
+    for number, game in dataset.iter_games():
         if part == ALL or is_validation(np.array(number)) == (part == VALIDATION):
             worth = game.copy()
-            worth["score"] = returns(game, target.trace_decay, target.scale)
+            worth["score"] = lambda_returns(game, target.trace_decay, target.scale)
             yield worth

@@ -5,12 +5,12 @@ from typing import Any
 
 from agent.chess.network_format import BUCKET_COUNTS, NEURON_COUNTS
 
-MOST_EPOCHS = 10_000
-MOST_THREADS = 1024
-LARGEST_BATCH = 1 << 20
-LARGEST_SCORE = (1 << 15) - 1  # of a packed position, in centipawns
-LARGEST_TEMPO = 100  # in centipawns
-LARGEST_SEED = (1 << 63) - 1
+MAX_EPOCHS = 10_000
+MAX_THREADS = 1024
+MAX_BATCH = 1 << 20
+MAX_SCORE = (1 << 15) - 1  # of a packed position, in centipawns
+MAX_TEMPO = 100  # in centipawns
+MAX_SEED = (1 << 63) - 1
 
 
 class TrainingError(ValueError):
@@ -29,8 +29,8 @@ class PositionFilter:
     largest_score: int = 3000
 
     def __post_init__(self) -> None:
-        _require("filter.first_ply", self.first_ply, 0, LARGEST_SCORE)
-        _require("filter.largest_score", self.largest_score, 1, LARGEST_SCORE)
+        _require_in_range("filter.first_ply", self.first_ply, 0, MAX_SCORE)
+        _require_in_range("filter.largest_score", self.largest_score, 1, MAX_SCORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +98,19 @@ class TrainingSettings:
         if self.buckets not in BUCKET_COUNTS:
             counts = ", ".join(map(str, BUCKET_COUNTS))
             raise TrainingError(f"buckets: one of {counts} is expected, not {self.buckets}")
-        _require("epochs", self.epochs, 1, MOST_EPOCHS)
+        _require_in_range("epochs", self.epochs, 1, MAX_EPOCHS)
         if self.positions is not None:
-            _require("positions", self.positions, 1, LARGEST_SEED)
-        _require("batch", self.batch, 1, LARGEST_BATCH)
-        _require("final_rate", self.final_rate, 0, 1)
-        _require("decay", self.decay, 0, 1)
-        _require("result_share", self.result_share, 0, 1)
-        _require("scale", self.scale, 1, LARGEST_SCORE)
-        _require("trace_decay", self.trace_decay, 0, 1)
-        _require("tempo", self.tempo, -LARGEST_TEMPO, LARGEST_TEMPO)
-        _require("seed", self.seed, 0, LARGEST_SEED)
+            _require_in_range("positions", self.positions, 1, MAX_SEED)
+        _require_in_range("batch", self.batch, 1, MAX_BATCH)
+        _require_in_range("final_rate", self.final_rate, 0, 1)
+        _require_in_range("decay", self.decay, 0, 1)
+        _require_in_range("result_share", self.result_share, 0, 1)
+        _require_in_range("scale", self.scale, 1, MAX_SCORE)
+        _require_in_range("trace_decay", self.trace_decay, 0, 1)
+        _require_in_range("tempo", self.tempo, -MAX_TEMPO, MAX_TEMPO)
+        _require_in_range("seed", self.seed, 0, MAX_SEED)
         if self.threads is not None:
-            _require("threads", self.threads, 1, MOST_THREADS)
+            _require_in_range("threads", self.threads, 1, MAX_THREADS)
         if not 0 < self.rate <= 1:
             raise TrainingError(f"rate: a number above 0, at most 1, is expected, not {self.rate}")
 
@@ -124,7 +124,7 @@ class TrainingSettings:
         """Where the run is kept between epochs."""
         return self.checkpoint or f"{self.output}.checkpoint"
 
-    def decisive(self) -> dict[str, Any]:
+    def determining_settings(self) -> dict[str, Any]:
         """Return the entries that what is learned follows from, beside the data, by their names."""
         entries = asdict(self)
         # The tempo is taken away when all is learned.
@@ -138,6 +138,6 @@ class TrainingSettings:
         return entries | inner
 
 
-def _require(name: str, value: float, least: int, most: int) -> None:
+def _require_in_range(name: str, value: float, least: int, most: int) -> None:
     if not least <= value <= most:
         raise TrainingError(f"{name}: a number from {least} to {most} is expected, not {value}")

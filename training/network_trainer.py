@@ -20,30 +20,30 @@ from typing import Any
 
 import numpy as np
 
-from agent.border.locking import claim
+from agent.border.locking import lock_or_raise
 from agent.chess.network_format import (
     INPUTS,
-    NEURON_ONE,
-    SCORE_ONE,
-    WEIGHT_ONE,
-    Network,
+    NEURON_SCALE,
+    SCORE_SCALE,
+    WEIGHT_SCALE,
+    NnueNetwork,
     NetworkError,
     manifest_text,
     read,
 )
 from training import checkpoint
 from training.checkpoint import Checkpoint
-from training.descent import CompiledDescent, Descent, chance, targets_of
+from training.descent import CompiledGradientDescent, GradientDescent, win_probability, training_targets
 from training.gradients import Floats, NetworkShape, aligned_rows
-from training.manifests import counted, origins
+from training.manifests import with_opening_counts, origins
 from training.network_data import DataFile, NetworkData
 from training.network_settings import Target, TrainingError, TrainingSettings
 from training.positions import Packed
-from training.torch_descent import TorchDescent
+from training.torch_descent import TorchGradientDescent
 
 LICENCE = "GPL-3.0-or-later"
 
-_START, _ORDER = range(2)  # what random numbers are for
+_INITIALIZATION, _SHUFFLING = range(2)  # what random numbers are for
 
 
 def shape_of(settings: TrainingSettings) -> NetworkShape:
@@ -53,16 +53,16 @@ def shape_of(settings: TrainingSettings) -> NetworkShape:
 
 def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
     """Return random weights, normal with the deviation of one over the root of their number."""
-    generator = np.random.default_rng((seed, _START))
-    (parameters,) = aligned_rows(1, shape.padded)
-    parameters[: shape.biases] = generator.normal(0, INPUTS**-0.5, shape.biases)
-    weights = parameters[shape.outputs : shape.output_biases]
+    generator = np.random.default_rng((seed, _INITIALIZATION))
+    (parameters,) = aligned_rows(1, shape.padded_size)
+    parameters[: shape.biases_start] = generator.normal(0, INPUTS**-0.5, shape.biases_start)
+    weights = parameters[shape.outputs_start : shape.output_biases_start]
     weights[:] = generator.normal(0, (2 * shape.neurons) ** -0.5, len(weights))
     started: Floats = parameters
     return started
 
 
-def parameters_of(network: Network, shape: NetworkShape, seed: int) -> Floats:
+def network_parameters(network: NnueNetwork, shape: NetworkShape, seed: int) -> Floats:
     """Return the numbers of a trained network, with neurons added that do not yet change it.
 
     Those begin as random weights that no output listens to. Raises TrainingError if the network
@@ -75,25 +75,25 @@ def parameters_of(network: Network, shape: NetworkShape, seed: int) -> Floats:
         )
     parameters = initial_parameters(shape, seed)
     (weights,), old = network.weights, network.neurons
-    parameters[: shape.biases].reshape(INPUTS, -1)[:, :old] = weights["inputs"] / NEURON_ONE
-    parameters[shape.biases : shape.outputs][:old] = weights["biases"] / NEURON_ONE
-    outputs = parameters[shape.outputs : shape.output_biases].reshape(shape.buckets, 2, -1)
+    parameters[: shape.biases_start].reshape(INPUTS, -1)[:, :old] = weights["inputs"] / NEURON_SCALE
+    parameters[shape.biases_start : shape.outputs_start][:old] = weights["biases"] / NEURON_SCALE
+    outputs = parameters[shape.outputs_start : shape.output_biases_start].reshape(shape.buckets, 2, -1)
     outputs[:] = 0
-    outputs[:, :, :old] = weights["outputs"] / WEIGHT_ONE
-    parameters[shape.output_biases : shape.size] = weights["output_biases"] / (
-        NEURON_ONE * WEIGHT_ONE
+    outputs[:, :, :old] = weights["outputs"] / WEIGHT_SCALE
+    parameters[shape.output_biases_start : shape.size] = weights["output_biases"] / (
+        NEURON_SCALE * WEIGHT_SCALE
     )
     return parameters
 
 
-class Stream:
+class BatchStream:
     """Positions without end in batches: all of them in random order, then in another."""
 
     def __init__(self, positions: Packed, batch: int, seed: int) -> None:
         self._positions = positions
         self._batch = batch
         self._seed = seed
-        self._turn = -1
+        self._epoch = -1
         self._order = np.zeros(0, np.uint32)
 
     def __getitem__(self, number: int) -> Packed:
@@ -108,18 +108,18 @@ class Stream:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _order_of(self, turn: int) -> Any:
-        if turn != self._turn:
-            generator = np.random.default_rng((self._seed, _ORDER, turn))
+        if turn != self._epoch:
+            generator = np.random.default_rng((self._seed, _SHUFFLING, turn))
             self._order = generator.permutation(np.arange(len(self._positions), dtype=np.uint32))
-            self._turn = turn
+            self._epoch = turn
         return self._order
 
 
-def torch_descent(settings: TrainingSettings, threads: int = 0) -> TorchDescent:
+def create_torch_descent(settings: TrainingSettings, threads: int = 0) -> TorchGradientDescent:
     """Return who makes the steps of a run that names a device; TrainingError if nothing does."""
     assert settings.device is not None
     shape = shape_of(settings)
-    return TorchDescent(shape, settings.target, settings.decay, settings.device, threads)
+    return TorchGradientDescent(shape, settings.target, settings.decay, settings.device, threads)
 
 
 class NetworkTrainer:
@@ -131,26 +131,26 @@ class NetworkTrainer:
         self._shape = shape_of(settings)
         self._initial = None if settings.initial is None else read(settings.initial)
         self._threads = threads
-        self._stream = Stream(data.training, settings.batch, settings.seed)
+        self._stream = BatchStream(data.training, settings.batch, settings.seed)
         self.epoch_positions = settings.positions or len(data.training)
         self.epoch_steps = max(round(self.epoch_positions / settings.batch), 1)
         self.steps = settings.epochs * self.epoch_steps
 
     @property
-    def made_with(self) -> dict[str, Any]:
+    def run_settings(self) -> dict[str, Any]:
         """What the network follows from, by names."""
         files = {
             f"{entry}[{number}]": file.identity
-            for entry, found in (("data", self._data.files), ("validation", self._data.judges))
+            for entry, found in (("data", self._data.files), ("validation", self._data.validation_files))
             for number, file in enumerate(found, 1)
         }
         began = {} if self._initial is None else {"initial": self._initial.checksum}
-        return self._settings.decisive() | files | began
+        return self._settings.determining_settings() | files | began
 
     def _first_parameters(self) -> Floats:
         if self._initial is None:
             return initial_parameters(self._shape, self._settings.seed)
-        return parameters_of(self._initial, self._shape, self._settings.seed)
+        return network_parameters(self._initial, self._shape, self._settings.seed)
 
     def run(
         self, report: Callable[[int], None] = lambda step: None
@@ -163,35 +163,35 @@ class NetworkTrainer:
         path = Path(self._settings.checkpoint_path)
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                claim(path, TrainingError, "in use: another process trains with it")
+                lock_or_raise(path, TrainingError, "in use: another process trains with it")
             )
-            made = checkpoint.read(path, self.made_with, self._shape)
+            made = checkpoint.read(path, self.run_settings, self._shape)
             if not made.losses:
                 made.parameters[:] = self._first_parameters()
             descent = stack.enter_context(contextlib.closing(self._descent()))
             yield made
             while len(made.losses) < self._settings.epochs:
-                rounded = self._learn(made, descent, report)
+                rounded = self._train_epoch(made, descent, report)
                 if made.best_epoch == len(made.losses):
                     made.best[:] = rounded
                 made.write(path)
                 yield made
 
-    def _descent(self) -> Descent:
+    def _descent(self) -> GradientDescent:
         settings = self._settings
         if settings.device is None:
-            return CompiledDescent(self._shape, settings.target, settings.decay, self._threads)
-        return torch_descent(settings, self._threads)
+            return CompiledGradientDescent(self._shape, settings.target, settings.decay, self._threads)
+        return create_torch_descent(settings, self._threads)
 
-    def _learn(self, made: Checkpoint, descent: Descent, report: Callable[[int], None]) -> Floats:
+    def _train_epoch(self, made: Checkpoint, descent: GradientDescent, report: Callable[[int], None]) -> Floats:
         """Make the steps of one epoch, and note its losses; return what was learned, rounded."""
-        descent.begin(made)
+        descent.load(made)
         first = len(made.losses) * self.epoch_steps
         loss = 0.0
         for step in range(first, first + self.epoch_steps):
             loss += descent.step(self._stream[step], step + 1, self._rate(step))
             report(step + 1)
-        rounded = descent.finish(made)
+        rounded = descent.store(made)
         judged = self._data.validation
         error = squared_error(descent.outputs(judged), judged, self._settings.target)
         made.losses.append((loss / self.epoch_steps, error))
@@ -205,7 +205,7 @@ class NetworkTrainer:
             final + (1 - final) * 0.5 * (1 + math.cos(math.pi * progress))
         )
 
-    def require_room(self, engine: str) -> None:
+    def check_manifest_size(self, engine: str) -> None:
         """Raise NetworkError unless the network's file has room for all that is to be told of it.
 
         engine: as `export` takes it.
@@ -218,17 +218,17 @@ class NetworkTrainer:
         except NetworkError as error:
             raise NetworkError(f"{error}; take fewer `epochs`, or merge the files") from None
 
-    def export(self, made: Checkpoint, engine: str) -> Network:
+    def export(self, made: Checkpoint, engine: str) -> NnueNetwork:
         """Return the network as it was after the best epoch. engine: who trains, in which version.
 
         Raises NetworkError if it cannot be evaluated.
         """
         shape = self._shape
-        tempo = self._settings.tempo / SCORE_ONE
+        tempo = self._settings.tempo / SCORE_SCALE
         inputs, biases, outputs, output_biases, _ = np.split(
-            made.best, [shape.biases, shape.outputs, shape.output_biases, shape.size]
+            made.best, [shape.biases_start, shape.outputs_start, shape.output_biases_start, shape.size]
         )
-        return Network.of(
+        return NnueNetwork.quantize(
             inputs.reshape(INPUTS, shape.neurons),
             biases,
             outputs.reshape(shape.buckets, 2 * shape.neurons),
@@ -242,10 +242,10 @@ class NetworkTrainer:
         manifest: dict[str, Any] = {
             "made by": engine,
             "licence": LICENCE,
-            "source": source(self._data, self._settings.result_share, self._initial),
+            "source": describe_sources(self._data, self._settings.result_share, self._initial),
             "data": [_summary(file) for file in self._data.files],
-            "validation": [_summary(file) for file in self._data.judges],
-            "settings": self._settings.decisive() | {"tempo": self._settings.tempo},
+            "validation": [_summary(file) for file in self._data.validation_files],
+            "settings": self._settings.determining_settings() | {"tempo": self._settings.tempo},
             "training positions": len(self._data.training),
             "validation positions": len(self._data.validation),
             "epoch": epoch,
@@ -259,11 +259,11 @@ class NetworkTrainer:
 
 def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
     """Return the mean squared error of what a network foretells."""
-    expected = chance(outputs.astype(np.float64) * SCORE_ONE, target)
-    return float(np.mean((expected - targets_of(positions, target)) ** 2))
+    expected = win_probability(outputs.astype(np.float64) * SCORE_SCALE, target)
+    return float(np.mean((expected - training_targets(positions, target)) ** 2))
 
 
-def source(data: NetworkData, result_share: float, initial: Network | None = None) -> str:
+def describe_sources(data: NetworkData, result_share: float, initial: NnueNetwork | None = None) -> str:
     """Say where positions and scores come from, and those of the network that it went on from."""
     players, scorers = (
         " and ".join(
@@ -271,7 +271,7 @@ def source(data: NetworkData, result_share: float, initial: Network | None = Non
                 describe(origin) for file in data.files for origin in origins(file.manifest)
             )
         )
-        for describe in (_players, _scorers)
+        for describe in (_describe_players, _describe_scorers)
     )
     return (
         f"Positions from games of {players}; scores by {scorers}; "
@@ -280,11 +280,11 @@ def source(data: NetworkData, result_share: float, initial: Network | None = Non
     )
 
 
-def _players(manifest: dict[str, Any]) -> str:
+def _describe_players(manifest: dict[str, Any]) -> str:
     return f"Kempelen {manifest.get('engine', 'of an unknown version')} against itself"
 
 
-def _scorers(manifest: dict[str, Any]) -> str:
+def _describe_scorers(manifest: dict[str, Any]) -> str:
     if scores := manifest.get("scores"):
         ends = [f"depth {scores['depth']}"] if "depth" in scores else []
         if "nodes" in scores or not ends:
@@ -302,5 +302,5 @@ def _summary(file: DataFile) -> dict[str, Any]:
         "positions": file.positions,
         "games": file.games,
         "digest": file.digest,
-        "manifest": counted(file.manifest),
+        "manifest": with_opening_counts(file.manifest),
     }

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agent.games.go import Go, read_size
-from agent.go.features import CODE, CODES, COLUMNS, NAMES, WEIGHTS
+from agent.games.go import Go, parse_size
+from agent.go.features import NEIGHBOURHOOD, CODE_COUNT, FEATURE_COLUMNS, FEATURE_INDEX, FEATURE_COUNT
 from agent.go.pattern_weights import OTHERS, canonical_codes
 from training.go_games import GoGame
 
 # Of so many games one is kept to judge by.
-VALIDATED = 8
-_NEUTRAL = 0  # the feature of those that have none in a column: its strength is 1
-_SHARED = 1  # that of neighbourhoods seen seldom
+VALIDATION_INTERVAL = 8
+_NEUTRAL_FEATURE = 0  # the feature of those that have none in a column: its strength is 1
+_RARE_FEATURE = 1  # that of neighbourhoods seen seldom
 _FIRST_CODE = 2
 
 
 @dataclass(frozen=True)
-class Competitions:
+class Comparisons:
     """Positions, each with the moves to be had. places: of their features, by move and column.
 
     first: of each position, its first move; chosen: the one that was played, counted from 0.
     """
 
-    places: npt.NDArray[np.int32]
+    features: npt.NDArray[np.int32]
     first: npt.NDArray[np.int64]
     chosen: npt.NDArray[np.int64]
 
@@ -41,7 +41,7 @@ class Competitions:
 
 
 @dataclass(frozen=True)
-class Quality:
+class PredictionQuality:
     """How well strengths foretell moves.
 
     log_likelihood: the mean of the logarithm of the probability of the move played; top_1, top_5:
@@ -62,107 +62,107 @@ class PatternFit:
 
     features: dict[str, float]
     patterns: dict[str, float]
-    history: list[tuple[Quality, Quality]]
+    history: list[tuple[PredictionQuality, PredictionQuality]]
 
 
-def described(games: Sequence[GoGame], size: int | str, komi: float) -> Iterator[Competitions]:
+def game_comparisons(games: Sequence[GoGame], size: int | str, komi: float) -> Iterator[Comparisons]:
     """Describe the positions of each game in which a move was chosen, that is, not by chance."""
-    from agent.go.describing import describe
-    from agent.go.rules import StoneBoard, to_move
+    from agent.go.describing import extract_features
+    from agent.go.rules import KernelBoard, to_kernel_move
 
-    board = StoneBoard()
-    width, height = read_size(size)
+    board = KernelBoard()
+    width, height = parse_size(size)
     most = width * height + 1
     moves = np.zeros(most, np.int64)
-    found = np.zeros((most, COLUMNS), np.int64)
+    found = np.zeros((most, FEATURE_COLUMNS), np.int64)
     for game in games:
         board.load(Go(size, komi))
         rows: list[npt.NDArray[np.int32]] = []
         first, chosen, total = [], [], 0
         for ply, move in enumerate(game.moves):
             if ply >= game.opening:
-                number = describe(board.worker, moves, found)
-                (places,) = np.nonzero(moves[:number] == to_move(move))
+                number = extract_features(board.worker, moves, found)
+                (places,) = np.nonzero(moves[:number] == to_kernel_move(move))
                 if len(places) and number > 1:
                     rows.append(found[:number].astype(np.int32))
                     first.append(total)
                     chosen.append(total + int(places[0]))
                     total += number
             board.play(move)
-        features = np.concatenate([np.zeros((0, COLUMNS), np.int32), *rows])
-        yield Competitions(features, np.array(first, np.int64), np.array(chosen, np.int64))
+        features = np.concatenate([np.zeros((0, FEATURE_COLUMNS), np.int32), *rows])
+        yield Comparisons(features, np.array(first, np.int64), np.array(chosen, np.int64))
 
 
-def joined(parts: Sequence[Competitions]) -> Competitions:
+def concatenate(parts: Sequence[Comparisons]) -> Comparisons:
     """Return the positions of several games as one."""
-    offsets = np.cumsum([0, *(len(part.places) for part in parts)])
+    offsets = np.cumsum([0, *(len(part.features) for part in parts)])
     pairs = list(zip(parts, offsets, strict=False))
-    return Competitions(
-        np.concatenate([part.places for part in parts]),
+    return Comparisons(
+        np.concatenate([part.features for part in parts]),
         np.concatenate([part.first + offset for part, offset in pairs]),
         np.concatenate([part.chosen + offset for part, offset in pairs]),
     )
 
 
-class PatternModel:
+class BradleyTerryModel:
     """The strengths of features, that are learned: those of the rarer neighbourhoods are one.
 
     rare: a neighbourhood is rare that was to be had in fewer places.
     """
 
-    def __init__(self, training: Competitions, rare: int, prior: float) -> None:
+    def __init__(self, training: Comparisons, rare: int, prior: float) -> None:
         self._prior = prior
-        counts = np.bincount(canonical_codes()[_codes(training)], minlength=CODES)
+        counts = np.bincount(canonical_codes()[_codes(training)], minlength=CODE_COUNT)
         self.codes = np.nonzero(counts >= rare)[0]
-        self._names = list(NAMES)
-        self._number = np.full(WEIGHTS, _SHARED, np.int32)
-        by_code = np.full(CODES, _SHARED, np.int32)
+        self._names = list(FEATURE_INDEX)
+        self._feature_numbers = np.full(FEATURE_COUNT, _RARE_FEATURE, np.int32)
+        by_code = np.full(CODE_COUNT, _RARE_FEATURE, np.int32)
         by_code[self.codes] = np.arange(len(self.codes)) + _FIRST_CODE
-        self._number[:CODES] = by_code[canonical_codes()]
+        self._feature_numbers[:CODE_COUNT] = by_code[canonical_codes()]
         first = _FIRST_CODE + len(self.codes)
         for number, name in enumerate(self._names, first):
-            self._number[NAMES[name]] = number
+            self._feature_numbers[FEATURE_INDEX[name]] = number
         self.strengths = np.ones(first + len(self._names))
-        self._training = self._numbered(training)
+        self._training = self._to_model_features(training)
 
-    def _numbered(self, moves: Competitions) -> Competitions:
+    def _to_model_features(self, moves: Comparisons) -> Comparisons:
         """Return moves with the numbers of features for their places."""
-        numbers = np.where(moves.places < 0, _NEUTRAL, self._number[moves.places])
-        return Competitions(numbers.astype(np.int32), moves.first, moves.chosen)
+        numbers = np.where(moves.features < 0, _NEUTRAL_FEATURE, self._feature_numbers[moves.features])
+        return Comparisons(numbers.astype(np.int32), moves.first, moves.chosen)
 
-    def improve(self) -> None:
+    def mm_step(self) -> None:
         """Make one step of minorisation-maximisation, column by column."""
         moves, strengths = self._training, self.strengths
-        position = np.repeat(np.arange(len(moves)), np.diff(moves.first, append=len(moves.places)))
-        products = strengths[moves.places].prod(axis=1)
-        for column in range(COLUMNS):
-            numbers = moves.places[:, column]
+        position = np.repeat(np.arange(len(moves)), np.diff(moves.first, append=len(moves.features)))
+        products = strengths[moves.features].prod(axis=1)
+        for column in range(FEATURE_COLUMNS):
+            numbers = moves.features[:, column]
             totals = np.add.reduceat(products, moves.first)
             others = products / strengths[numbers] / totals[position]
             met = np.bincount(numbers, others, len(strengths))
             won = np.bincount(numbers[moves.chosen], minlength=len(strengths))
             old = strengths.copy()
             there = np.unique(numbers)
-            there = there[there != _NEUTRAL]
+            there = there[there != _NEUTRAL_FEATURE]
             strengths[there] = (won[there] + self._prior) / (
                 met[there] + 2 * self._prior / (old[there] + 1)
             )
             products *= (strengths / old)[numbers]
 
-    def quality(self, moves: Competitions | None = None) -> Quality:
+    def quality(self, moves: Comparisons | None = None) -> PredictionQuality:
         """Tell how well other moves are foretold, or those that it learns from."""
-        moves = self._training if moves is None else self._numbered(moves)
+        moves = self._training if moves is None else self._to_model_features(moves)
         if not len(moves):
-            return Quality(0.0, 0.0, 0.0)
-        products = self.strengths[moves.places].prod(axis=1)
+            return PredictionQuality(0.0, 0.0, 0.0)
+        products = self.strengths[moves.features].prod(axis=1)
         totals = np.add.reduceat(products, moves.first)
         won = products[moves.chosen]
-        lengths = np.diff(moves.first, append=len(moves.places))
+        lengths = np.diff(moves.first, append=len(moves.features))
         better = products > np.repeat(won, lengths)
         equal = products == np.repeat(won, lengths)
         # Of moves that look the same any may come first.
         before = np.add.reduceat(better + 0.5 * equal, moves.first) - 0.5
-        return Quality(
+        return PredictionQuality(
             float(np.log(won / totals).mean()),
             float((before < 1).mean()),
             float((before < 5).mean()),
@@ -171,26 +171,26 @@ class PatternModel:
     def weights(self) -> tuple[dict[str, float], dict[str, float]]:
         """Return the weights of features by their names, and of neighbourhoods by their codes."""
         weights = [round(float(weight), 3) for weight in np.log(self.strengths)]
-        patterns = {OTHERS: weights[_SHARED]}
+        patterns = {OTHERS: weights[_RARE_FEATURE]}
         for number, code in enumerate(self.codes, _FIRST_CODE):
             patterns[f"{code:x}"] = weights[number]
         first = _FIRST_CODE + len(self.codes)
         return dict(zip(self._names, weights[first:], strict=True)), patterns
 
 
-def _codes(moves: Competitions) -> npt.NDArray[np.int32]:
-    codes = moves.places[:, CODE]
+def _codes(moves: Comparisons) -> npt.NDArray[np.int32]:
+    codes = moves.features[:, NEIGHBOURHOOD]
     return codes[codes >= 0]
 
 
 def fit(
-    training: Competitions, validation: Competitions, iterations: int, rare: int, prior: float
+    training: Comparisons, validation: Comparisons, iterations: int, rare: int, prior: float
 ) -> Iterator[PatternFit]:
     """Learn; yield what was learned after each iteration."""
-    model = PatternModel(training, rare, prior)
+    model = BradleyTerryModel(training, rare, prior)
     history = []
     for _ in range(iterations):
-        model.improve()
+        model.mm_step()
         history.append((model.quality(), model.quality(validation)))
         features, patterns = model.weights()
         yield PatternFit(features, patterns, history)

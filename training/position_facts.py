@@ -13,7 +13,7 @@ def piece_counts(positions: Packed) -> npt.NDArray[np.int64]:
     return counts
 
 
-def plies_of(positions: Packed) -> npt.NDArray[np.int64]:
+def game_plies(positions: Packed) -> npt.NDArray[np.int64]:
     """Return how many plies the games were old, by the number of the move."""
     black = positions["state"] >= BLACK_TO_MOVE
     moves = np.maximum(positions["fullmoves"].astype(np.int64), 1)  # some begin to count at 0

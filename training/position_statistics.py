@@ -5,20 +5,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.network_inputs import MOST_PIECES
+from agent.chess.network_inputs import MAX_PIECES
 from agent.chess.packed import BLACK_TO_MOVE
-from training.position_facts import piece_counts, plies_of
+from training.position_facts import piece_counts, game_plies
 from training.positions import Dataset, Packed
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 SCORE_STEP = 10  # centipawns
-LARGEST_SCORE = 3000  # greater ones are counted there
-MOST_PLIES = 400  # and later
-MOST_PHASE = 24
+MAX_SCORE = 3000  # greater ones are counted there
+MAX_PLIES = 400  # and later
+MAX_PHASE = 24
 _PHASES = np.array([0, 1, 1, 2, 4, 0, 2, 0], np.int64)  # of pawn to king, and of a castling rook
-_KIND = np.uint64(7)
+_PIECE_TYPE_MASK = np.uint64(7)
 _NEWTON_STEPS = 50
 _UNIT = 100  # centipawns: what scores are counted in where they are weighed beside a constant
 
@@ -31,7 +31,7 @@ class WinningCurve:
     scale: float
 
 
-def _nearest(values: npt.ArrayLike, step: int) -> Counts:
+def _round_to_steps(values: npt.ArrayLike, step: int) -> Counts:
     """Return values in whole steps, halves upwards, so that as many values come to each."""
     steps: Counts = np.floor(np.asarray(values) / step + 0.5).astype(np.int64)
     return steps
@@ -51,27 +51,27 @@ class PositionStatistics:
 
     games: int = 0
     scores: Counts = field(
-        default_factory=lambda: _zeros(2 * LARGEST_SCORE // SCORE_STEP + 1, 3)
+        default_factory=lambda: _zeros(2 * MAX_SCORE // SCORE_STEP + 1, 3)
     )  # [nearest step from -LARGEST_SCORE, result]
     outcomes: Counts = field(default_factory=lambda: _zeros(3))
-    pieces: Counts = field(default_factory=lambda: _zeros(MOST_PIECES + 1))
-    phases: Counts = field(default_factory=lambda: _zeros(MOST_PHASE + 1))  # 24 with all pieces
-    plies: Counts = field(default_factory=lambda: _zeros(MOST_PLIES + 1))
+    pieces: Counts = field(default_factory=lambda: _zeros(MAX_PIECES + 1))
+    phases: Counts = field(default_factory=lambda: _zeros(MAX_PHASE + 1))  # 24 with all pieces
+    plies: Counts = field(default_factory=lambda: _zeros(MAX_PLIES + 1))
     depths: Counts = field(default_factory=lambda: _zeros(256))
 
     def add(self, positions: Packed) -> None:
         """Count more positions."""
         results = np.sign(positions["result"]).astype(np.int64) + 1
-        steps = _nearest(positions["score"], SCORE_STEP)
-        most = LARGEST_SCORE // SCORE_STEP
+        steps = _round_to_steps(positions["score"], SCORE_STEP)
+        most = MAX_SCORE // SCORE_STEP
         places = (np.clip(steps, -most, most) + most) * 3 + results
         self.scores += np.bincount(places, minlength=self.scores.size).reshape(-1, 3)
         black = positions["state"] >= BLACK_TO_MOVE
         self.outcomes += np.bincount(np.where(black, 2 - results, results), minlength=3)
         for counts, values in (
             (self.pieces, piece_counts(positions)),
-            (self.phases, phases_of(positions)),
-            (self.plies, plies_of(positions)),
+            (self.phases, game_phases(positions)),
+            (self.plies, game_plies(positions)),
             (self.depths, positions["depth"].astype(np.int64)),
         ):
             counts += np.bincount(np.minimum(values, len(counts) - 1), minlength=len(counts))
@@ -84,7 +84,7 @@ class PositionStatistics:
     @property
     def centipawns(self) -> Floats:
         """The score that each row of `scores` counts."""
-        return np.arange(-LARGEST_SCORE, LARGEST_SCORE + 1, SCORE_STEP, dtype=np.float64)
+        return np.arange(-MAX_SCORE, MAX_SCORE + 1, SCORE_STEP, dtype=np.float64)
 
     def results_by_score(self, width: int) -> tuple[Floats, Floats, Counts]:
         """Return the middle of each interval of scores, the mean result there and its positions.
@@ -92,7 +92,7 @@ class PositionStatistics:
         width: of the intervals, in centipawns; the mean result is from 0 to 1, and intervals
         without positions are left out.
         """
-        intervals = _nearest(self.centipawns, width)
+        intervals = _round_to_steps(self.centipawns, width)
         names, places = np.unique(intervals, return_inverse=True)
         counts = _zeros(len(names), 3)
         np.add.at(counts, places, self.scores)
@@ -101,7 +101,7 @@ class PositionStatistics:
         means = (counts[there, 2] + counts[there, 1] / 2) / totals
         return names[there] * float(width), means, totals
 
-    def scale(self) -> float | None:
+    def fit_scale(self) -> float | None:
         """Return the scale at which 1 / (1 + exp(-score / scale)) foretells results best.
 
         It is the one with the least cross-entropy, by Newton's method, which from 0 comes nearer
@@ -124,9 +124,9 @@ class PositionStatistics:
             slope += step
             if settled := bool(abs(step) <= 1e-9 * abs(slope)):
                 break
-        return 1 / slope if settled and _is_scale(slope) else None
+        return 1 / slope if settled and _is_plausible_slope(slope) else None
 
-    def winning(self) -> WinningCurve | None:
+    def fit_winning_curve(self) -> WinningCurve | None:
         """Return the curve by which scores foretell wins best, as `WinningCurve` has it.
 
         It has the least cross-entropy for the wins of both sides, of whom the one to move has the
@@ -151,18 +151,18 @@ class PositionStatistics:
             if settled := bool(np.abs(step).max() <= 1e-9 * np.abs(weights).max()):
                 break
         level, slope = weights
-        if not settled or not _is_scale(slope / _UNIT):
+        if not settled or not _is_plausible_slope(slope / _UNIT):
             return None
         curve = WinningCurve(float(-level / slope * _UNIT), float(_UNIT / slope))
-        return curve if abs(curve.middle) <= LARGEST_SCORE else None
+        return curve if abs(curve.middle) <= MAX_SCORE else None
 
 
-def _is_scale(slope: float) -> bool:
+def _is_plausible_slope(slope: float) -> bool:
     """Tell whether scores of that slope, 1 / centipawns, are neither all alike nor all decided."""
-    return 1 / LARGEST_SCORE <= slope <= 1 / SCORE_STEP
+    return 1 / MAX_SCORE <= slope <= 1 / SCORE_STEP
 
 
-def phases_of(positions: Packed) -> Counts:
+def game_phases(positions: Packed) -> Counts:
     """Return how many pieces are left, weighed: 24 at the start and at most, 0 in pawn endings.
 
     Knights and bishops count 1, rooks 2 and queens 4, those of both sides.
@@ -170,11 +170,11 @@ def phases_of(positions: Packed) -> Counts:
     phases = np.zeros(len(positions), np.int64)
     for place in range(16):
         # Where no piece is left, there stands a pawn's number.
-        phases += _PHASES[positions["pieces"] >> np.uint64(4 * place) & _KIND].sum(axis=1)
-    return np.minimum(phases, MOST_PHASE)
+        phases += _PHASES[positions["pieces"] >> np.uint64(4 * place) & _PIECE_TYPE_MASK].sum(axis=1)
+    return np.minimum(phases, MAX_PHASE)
 
 
-def count(dataset: Dataset) -> PositionStatistics:
+def count_positions(dataset: Dataset) -> PositionStatistics:
     """Count all positions of the files."""
     found = PositionStatistics(games=dataset.games)
     for positions in dataset.blocks():

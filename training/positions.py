@@ -30,12 +30,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.changes import changes
-from agent.border.files import naming, open_file, replace_atomically
-from agent.border.locking import claim
-from agent.chess.network_inputs import MOST_PIECES
+from agent.border.changes import describe_changes
+from agent.border.files import name_in_errors, open_file, replace_atomically
+from agent.border.locking import lock_or_raise
+from agent.chess.network_inputs import MAX_PIECES
 from agent.chess.packed import PACKED_BYTES, packed_dtype
-from training.manifests import nameless, require_known
+from training.manifests import without_file_names, validate
 
 Packed = npt.NDArray[np.void]
 Indices = npt.NDArray[np.int64]
@@ -46,15 +46,15 @@ BLOCK_GAMES = 32  # that are compressed, and written, at a time
 VALIDATION_SHARE = 20  # one game in so many is for validation
 POOL_BLOCKS = 128  # blocks of games that are shuffled together
 
-_HEAD = struct.Struct("<8s4sQIIIII")
+_HEADER = struct.Struct("<8s4sQIIIII")
 _MAGIC = b"\x8bKmpln\r\n"
 _MANIFEST, _GAMES = b"MANI", b"GAME"
-_LARGEST_BODY = 1 << 28
+_MAX_BODY = 1 << 28
 _WORDS = PACKED_BYTES // 8
 _LZMA = [{"id": lzma.FILTER_LZMA2, "preset": 1, "lc": 0, "lp": 0, "pb": 0}]
 
 
-class PositionsError(Exception):
+class DatasetError(Exception):
     """A file that cannot be used; the message names it and the remedy."""
 
 
@@ -156,7 +156,7 @@ def scan(data: bytes | mmap.mmap) -> Contents:
 
 def _manifest(body: bytes) -> dict[str, Any]:
     try:
-        return require_known(json.loads(body))
+        return validate(json.loads(body))
     except RecursionError:
         raise ValueError("its manifest cannot be used: it is nested too deeply") from None
     except ValueError as error:
@@ -165,12 +165,12 @@ def _manifest(body: bytes) -> dict[str, Any]:
 
 def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | None:
     """Read and check the block that begins at `offset`; None if none does."""
-    head = bytes(data[offset : offset + _HEAD.size])
-    if len(head) < _HEAD.size or not head.startswith(_MAGIC):
+    head = bytes(data[offset : offset + _HEADER.size])
+    if len(head) < _HEADER.size or not head.startswith(_MAGIC):
         return None
-    _, kind, first_game, games, positions, length, checksum, of_head = _HEAD.unpack(head)
-    start = offset + _HEAD.size
-    if of_head != zlib.crc32(head[:-4]) or length > _LARGEST_BODY or start + length > len(data):
+    _, kind, first_game, games, positions, length, checksum, of_head = _HEADER.unpack(head)
+    start = offset + _HEADER.size
+    if of_head != zlib.crc32(head[:-4]) or length > _MAX_BODY or start + length > len(data):
         return None
     if kind not in (_MANIFEST, _GAMES):
         return None
@@ -182,7 +182,7 @@ def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | Non
 def _block(
     kind: bytes, body: bytes, first_game: int = 0, games: int = 0, positions: int = 0
 ) -> bytes:
-    head = _HEAD.pack(_MAGIC, kind, first_game, games, positions, len(body), zlib.crc32(body), 0)[
+    head = _HEADER.pack(_MAGIC, kind, first_game, games, positions, len(body), zlib.crc32(body), 0)[
         :-4
     ]
     return head + struct.pack("<I", zlib.crc32(head)) + body
@@ -207,7 +207,7 @@ def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[np.uint32], Pa
         counts = np.frombuffer(raw, "<u4", block.games)
         columns = np.frombuffer(raw, np.uint8, offset=4 * block.games).reshape(PACKED_BYTES, -1)
     except (lzma.LZMAError, ValueError):  # the checksum fits, but nothing of ours
-        raise PositionsError(f"the block at {block.offset} holds no games") from None
+        raise DatasetError(f"the block at {block.offset} holds no games") from None
     differences = np.ascontiguousarray(columns.T).view("<u8")
     words = np.bitwise_xor.accumulate(differences, axis=0)
     return counts, words.view(packed_dtype).reshape(-1)
@@ -219,23 +219,23 @@ class Dataset:
     def __init__(self, *paths: str | os.PathLike[str]) -> None:
         """Open the files and check every block.
 
-        Raises PositionsError if a file cannot be read or is none of ours.
+        Raises DatasetError if a file cannot be read or is none of ours.
         """
         self.contents: list[Contents] = []
-        self._places: list[tuple[mmap.mmap, Block]] = []
+        self._block_locations: list[tuple[mmap.mmap, Block]] = []
         with contextlib.ExitStack() as stack:
             for path in paths:
-                data = stack.enter_context(_mapped(Path(path)))
+                data = stack.enter_context(_map_file(Path(path)))
                 try:
                     contents = scan(data)
                 except ValueError as error:
-                    raise PositionsError(f"{path}: {error}") from None
+                    raise DatasetError(f"{path}: {error}") from None
                 if not contents.manifest and not contents.blocks:
-                    raise PositionsError(f"{path} is not a file of positions")
+                    raise DatasetError(f"{path} is not a file of positions")
                 self.contents.append(contents)
-                self._places += [(data, block) for block in contents.blocks]
+                self._block_locations += [(data, block) for block in contents.blocks]
             self._stack = stack.pop_all()
-        counts = [block.positions for _, block in self._places]
+        counts = [block.positions for _, block in self._block_locations]
         self._starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         self._decoded = lru_cache(maxsize=POOL_BLOCKS)(self._decode)
 
@@ -282,22 +282,22 @@ class Dataset:
         """Return the numbers of the games there are, of which nothing may have been kept."""
         return [
             number
-            for _, block in self._places
+            for _, block in self._block_locations
             for number in range(block.first_game, block.first_game + block.games)
         ]
 
     def game(self, number: int) -> Packed:
         """Return the positions of one game; none if it is not there."""
-        for place, (_, block) in enumerate(self._places):
+        for place, (_, block) in enumerate(self._block_locations):
             if block.first_game <= number < block.first_game + block.games:
                 positions, games = self._decoded(place)
                 found: Packed = positions[games == number]
                 return found
         return np.zeros(0, packed_dtype)
 
-    def in_games(self, skip: int = 0) -> Iterator[tuple[int, Packed]]:
+    def iter_games(self, skip: int = 0) -> Iterator[tuple[int, Packed]]:
         """Yield the number and the positions of each game, file by file, after the first `skip`."""
-        for place, (_, block) in enumerate(self._places):
+        for place, (_, block) in enumerate(self._block_locations):
             if skip >= block.games:
                 skip -= block.games
                 continue
@@ -310,13 +310,13 @@ class Dataset:
 
     def _decode(self, place: int) -> tuple[Packed, npt.NDArray[np.int64]]:
         """Return a block's positions, and the number of the game of each."""
-        data, block = self._places[place]
+        data, block = self._block_locations[place]
         counts, positions = _decode_games(data[block.offset : block.end], block)
         return positions, np.repeat(np.arange(block.games) + block.first_game, counts)
 
     def blocks(self, part: int = ALL) -> Iterator[Packed]:
         """Yield the positions block by block, in the order of the games."""
-        for place in range(len(self._places)):
+        for place in range(len(self._block_locations)):
             yield self._part_of(place, part)
 
     def _part_of(self, place: int, part: int) -> Packed:
@@ -330,7 +330,7 @@ class Dataset:
         than memory can be used.
         """
         generator = np.random.default_rng(seed)
-        order = generator.permutation(len(self._places))
+        order = generator.permutation(len(self._block_locations))
         rest = np.zeros(0, packed_dtype)
         for first in range(0, len(order), POOL_BLOCKS):
             pool = [self._part_of(int(place), part) for place in order[first : first + POOL_BLOCKS]]
@@ -350,9 +350,9 @@ def is_validation(games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     return np.equal(games % VALIDATION_SHARE, VALIDATION_SHARE - 1)
 
 
-def are_positions(positions: Packed) -> npt.NDArray[np.bool_]:
+def are_valid(positions: Packed) -> npt.NDArray[np.bool_]:
     """Tell which have at most 32 pieces, all of them of a kind that there is."""
-    few: npt.NDArray[np.bool_] = np.bitwise_count(positions["occupied"]) <= MOST_PIECES
+    few: npt.NDArray[np.bool_] = np.bitwise_count(positions["occupied"]) <= MAX_PIECES
     pieces = positions["pieces"]
     one, two = np.uint64(1), np.uint64(2)
     strange = pieces & pieces >> one & pieces >> two & _LOWEST_BITS
@@ -361,17 +361,17 @@ def are_positions(positions: Packed) -> npt.NDArray[np.bool_]:
 
 
 @contextlib.contextmanager
-def _mapped(path: Path) -> Iterator[mmap.mmap]:
+def _map_file(path: Path) -> Iterator[mmap.mmap]:
     try:
         with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             yield data
     except OSError as error:
-        raise PositionsError(f"{path}: {error.strerror}") from None
+        raise DatasetError(f"{path}: {error.strerror}") from None
     except ValueError:  # nothing to map
-        raise PositionsError(f"{path} is empty") from None
+        raise DatasetError(f"{path} is empty") from None
 
 
-class KnownPositions:
+class SeenPositions:
     """Which positions have been seen, by 64-bit hashes: 8 bytes each.
 
     Hashes lie in sorted arrays of growing size, two of like size being merged (Bentley and Saxe,
@@ -413,7 +413,7 @@ def _hashes(positions: Packed) -> npt.NDArray[np.uint64]:
     return hashes
 
 
-class Writer:
+class DatasetWriter:
     """Appends games to a file, and holds it against a second writer.
 
     Games come in the order of their numbers. They are written in blocks of `block_games`, so that
@@ -427,30 +427,30 @@ class Writer:
 
         unique: leave out positions that are there already, which are remembered in 8 bytes each.
 
-        Raises PositionsError if it has another, is in use, or cannot be written.
+        Raises DatasetError if it has another, is in use, or cannot be written.
         """
         self.path = path
         self.damages: list[Damage] = []
         self.positions = self.next_game = self.duplicates = 0
         self._block_games = block_games
-        self._known = KnownPositions() if unique else None
-        self._waiting: list[Packed] = []
+        self._seen = SeenPositions() if unique else None
+        self._pending: list[Packed] = []
         with contextlib.ExitStack() as stack:
-            stack.enter_context(claim(path, PositionsError))
+            stack.enter_context(lock_or_raise(path, DatasetError))
             try:
                 self._file = stack.enter_context(self._open(manifest))
             except OSError as error:
-                raise PositionsError(f"{path}: {error.strerror}") from None
+                raise DatasetError(f"{path}: {error.strerror}") from None
             self._stack = stack.pop_all()
 
     def _open(self, manifest: dict[str, Any]) -> BufferedRandom:
         if self.path.exists() and self.path.stat().st_size:
             with Dataset(self.path) as dataset:
                 contents = dataset.contents[0]
-                _refuse_other(self.path, contents.manifest, manifest)
-                if self._known is not None:
+                _require_same_settings(self.path, contents.manifest, manifest)
+                if self._seen is not None:
                     for positions in dataset.blocks():
-                        self._known.add(positions)
+                        self._seen.add(positions)
                 if contents.damages and contents.damages[-1].offset >= contents.end:
                     contents.damages.pop()
                 self.positions, self.next_game = len(dataset), contents.next_game
@@ -462,9 +462,9 @@ class Writer:
             file.seek(end)
             return file
         body = _manifest_body(manifest)
-        if len(body) > _LARGEST_BODY:
-            raise PositionsError(
-                f"{self.path}: its manifest would be of {len(body)} bytes, and {_LARGEST_BODY} are "
+        if len(body) > _MAX_BODY:
+            raise DatasetError(
+                f"{self.path}: its manifest would be of {len(body)} bytes, and {_MAX_BODY} are "
                 "the most that are read: take fewer openings, or merge fewer files"
             )
         replace_atomically(self.path, _block(_MANIFEST, body))
@@ -474,27 +474,27 @@ class Writer:
 
     def add(self, game: Packed) -> bool:
         """Take the next game; return whether a block has been written with it."""
-        new = game if self._known is None else game[self._known.add(game)]
+        new = game if self._seen is None else game[self._seen.add(game)]
         self.duplicates += len(game) - len(new)
-        self._waiting.append(new)
-        if len(self._waiting) < self._block_games:
+        self._pending.append(new)
+        if len(self._pending) < self._block_games:
             return False
         self._write_block()
         return True
 
     def finish(self) -> None:
         """Write the games of an unfinished block: no more will come."""
-        if self._waiting:
+        if self._pending:
             self._write_block()
 
     def _write_block(self) -> None:
-        with naming(self.path):
-            self._file.write(encode_games(self.next_game, self._waiting))
+        with name_in_errors(self.path):
+            self._file.write(encode_games(self.next_game, self._pending))
             self._file.flush()
             os.fsync(self._file.fileno())
-        self.next_game += len(self._waiting)
-        self.positions += sum(map(len, self._waiting))
-        self._waiting = []
+        self.next_game += len(self._pending)
+        self.positions += sum(map(len, self._pending))
+        self._pending = []
 
     def __enter__(self) -> Self:
         return self
@@ -504,7 +504,7 @@ class Writer:
 
     def close(self) -> None:
         """Close the file; games of an unfinished block are forgotten, to be made again."""
-        with naming(self.path):  # what could not be written is tried again
+        with name_in_errors(self.path):  # what could not be written is tried again
             self._stack.close()
 
 
@@ -512,13 +512,13 @@ def _manifest_body(manifest: dict[str, Any]) -> bytes:
     return json.dumps(manifest, indent=1).encode() + b"\n"
 
 
-def _refuse_other(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
-    """Raise PositionsError if the file was begun with other settings, naming them."""
+def _require_same_settings(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Raise DatasetError if the file was begun with other settings, naming them."""
     if not old:
-        raise PositionsError(
+        raise DatasetError(
             f"{path}: its manifest is damaged, so it can be read but not continued"
         )
     # A source that has another name by now is the same one.
-    if changed := changes(nameless(old), nameless(new)):
+    if changed := describe_changes(without_file_names(old), without_file_names(new)):
         reasons = "; ".join(changed)
-        raise PositionsError(f"{path} was begun otherwise ({reasons}): choose another file")
+        raise DatasetError(f"{path} was begun otherwise ({reasons}): choose another file")

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.chess.packed_fen import fens_of
-from agent.evaluation import digest_of
+from agent.chess.packed_fen import packed_fens
+from agent.evaluation import evaluation_digest
 from protocols.client.process import EngineError
-from training.derived_files import Derived, begun, derived, opened
-from training.positions import Dataset, Packed, PositionsError
-from training.uci_teacher import SEARCH_LIMIT, UciTeacher
-from training.workers import Processes, Workers
+from training.derived_files import DerivedFile, open_writer, derived_file, open_sources
+from training.positions import Dataset, Packed, DatasetError
+from training.uci_teacher import SEARCH_TIMEOUT, UciScorer
+from training.workers import LocalProcesses, Workers
 
 
 @dataclass(frozen=True)
-class Rescoring:
+class RescoreTask:
     """What is asked of every position that is kept: a search of some nodes, or to a depth."""
 
     source: Path
@@ -35,12 +35,12 @@ class Rescoring:
     one_in: int = 1
     seed: int = 1
     options: dict[str, str] = field(default_factory=dict)
-    limit: float = SEARCH_LIMIT  # seconds for each position
+    limit: float = SEARCH_TIMEOUT  # seconds for each position
     engine: str = ""  # what the engine calls itself, if it is to be that one alone
 
-    def start(self) -> UciTeacher:
+    def start(self) -> UciScorer:
         """Start the engine. Raises EngineError if that cannot be done, or it is another one."""
-        teacher = UciTeacher(self.command, self.options, self.limit)
+        teacher = UciScorer(self.command, self.options, self.limit)
         if self.engine and teacher.name != self.engine:
             teacher.close()
             raise EngineError(f"{self.command}: {teacher.name} is there, {self.engine} is needed")
@@ -50,10 +50,10 @@ class Rescoring:
 class Rescorer:
     """One worker's engine and its view of the games."""
 
-    def __init__(self, task: Rescoring) -> None:
+    def __init__(self, task: RescoreTask) -> None:
         """Start the engine. Raises EngineError."""
         self._task = task
-        self.teacher = task.start()
+        self.engine = task.start()
 
     @cached_property
     def _dataset(self) -> Dataset:
@@ -62,72 +62,72 @@ class Rescorer:
     def play(self, number: int, game: Packed | None = None) -> Packed:
         """Return what is kept of a game, with the engine's scores in place of those before.
 
-        game: where it is given, the file is not needed. Raises PositionsError or EngineError.
+        game: where it is given, the file is not needed. Raises DatasetError or EngineError.
         """
         if game is None:
             game = self._dataset.game(number)
         generator = np.random.default_rng((self._task.seed, number))
         kept = game[generator.random(len(game)) < 1 / self._task.one_in]
         if len(kept):
-            self.teacher.new_game()
+            self.engine.new_game()
         ends = self._task.nodes, self._task.depth
-        found = [self.teacher.score(fen, chess960, *ends) for fen, chess960 in fens_of(kept)]
+        found = [self.engine.score(fen, chess960, *ends) for fen, chess960 in packed_fens(kept)]
         kept["score"] = [score for score, _ in found]
         kept["depth"] = [depth for _, depth in found]
         return kept
 
     def close(self) -> None:
         """End the engine."""
-        self.teacher.close()
+        self.engine.close()
 
 
 def rescore(
-    task: Rescoring,
+    task: RescoreTask,
     target: Path,
     processes: int,
-    told: Callable[[int], None],
-    elsewhere: Workers | None = None,
-) -> Derived:
+    on_progress: Callable[[int], None],
+    remote_workers: Workers | None = None,
+) -> DerivedFile:
     """Score all games that are not yet in the file.
 
     told: is told how many games are done. elsewhere: who scores in place of so many processes.
-    Raises PositionsError if a file cannot be used, EngineError if the engine cannot be started,
+    Raises DatasetError if a file cannot be used, EngineError if the engine cannot be started,
     GamesError if it fails later; what has been written stays, and the same call goes on from there.
     """
-    with opened([task.source], target) as dataset:
+    with open_sources([task.source], target) as dataset:
         contents = dataset.contents[0]
     with task.start() as teacher:
         name = teacher.name
     asked = {each: asdict(task)[each] for each in ("nodes", "depth", "one_in", "seed", "options")}
     given = {each: value for each, value in asked.items() if value is not None}
     scores = {"engine": name, **given, "source": contents.digest}
-    if files := _digests(task.options):
+    if files := _option_file_digests(task.options):
         scores["files"] = files  # under the same name there may be others when this goes on
     if "scores" in contents.manifest:
         scores["before"] = contents.manifest["scores"]
     with (
-        begun(target, contents.manifest | {"scores": scores}, unique=False) as writer,
+        open_writer(target, contents.manifest | {"scores": scores}, unique=False) as writer,
         Dataset(task.source) as dataset,
     ):
         numbers = range(writer.next_game, contents.next_game)
         if numbers:
-            failures = EngineError, PositionsError
-            workers = elsewhere or Processes(processes)
+            failures = EngineError, DatasetError
+            workers = remote_workers or LocalProcesses(processes)
             same = replace(task, engine=name)
             made = workers.games(Rescorer, same, numbers, failures, dataset.game)
             with contextlib.closing(made):
                 for number, kept in zip(numbers, made, strict=True):
                     writer.add(kept)
-                    told(number + 1)
+                    on_progress(number + 1)
             writer.finish()
-        return derived(writer, contents.positions)
+        return derived_file(writer, contents.positions)
 
 
-def _digests(options: Mapping[str, str]) -> dict[str, str]:
+def _option_file_digests(options: Mapping[str, str]) -> dict[str, str]:
     """Return the hashes of the files that options name, by the options' names."""
     found = {}
     for name, value in options.items():
-        digest = digest_of(value)
+        digest = evaluation_digest(value)
         if not digest and os.path.isfile(value):
             with contextlib.suppress(OSError), open(value, "rb") as file:
                 digest = file_digest(file, "sha256").hexdigest()[:16]

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.packed import BLACK_TO_MOVE
-from training.position_facts import plies_of
+from training.position_facts import game_plies
 from training.positions import Packed
 
-LARGEST_RETURN = 30_000  # centipawns
-_LEAST_CHANCE = 1e-12  # which a score can still mean
+MAX_RETURN = 30_000  # centipawns
+_MIN_PROBABILITY = 1e-12  # which a score can still mean
 
 
-def returns(game: Packed, trace_decay: float, scale: float) -> npt.NDArray[np.int16]:
+def lambda_returns(game: Packed, trace_decay: float, scale: float) -> npt.NDArray[np.int16]:
     """Return what each position of a game is worth to whoever is to move, in centipawns.
 
     game: positions in the order they were played, some of which may be missing. trace_decay: the
@@ -27,13 +27,13 @@ def returns(game: Packed, trace_decay: float, scale: float) -> npt.NDArray[np.in
     """
     signs = np.where(game["state"] >= BLACK_TO_MOVE, -1.0, 1.0)
     searched = 0.5 + 0.5 * np.tanh(signs * game["score"] / scale / 2)
-    later_shares = trace_decay ** np.maximum(np.diff(plies_of(game)), 1)
+    later_shares = trace_decay ** np.maximum(np.diff(game_plies(game)), 1)
     found = searched.copy()
     value = float(searched[-1]) if len(game) else 0.0
     for i, share in reversed(list(enumerate(later_shares.tolist()))):
         value = (1 - share) * float(searched[i]) + share * value
         found[i] = value
-    within = np.clip(found, _LEAST_CHANCE, 1 - _LEAST_CHANCE)
-    scores = np.clip(signs * scale * np.log(within / (1 - within)), -LARGEST_RETURN, LARGEST_RETURN)
+    within = np.clip(found, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+    scores = np.clip(signs * scale * np.log(within / (1 - within)), -MAX_RETURN, MAX_RETURN)
     whole: npt.NDArray[np.int16] = np.rint(scores).astype(np.int16)
     return whole

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agent.border.changes import changes
+from agent.border.changes import describe_changes
 from agent.border.container import Container, ContainerFormat
 from agent.border.files import open_file, replace_atomically
 
@@ -19,7 +19,7 @@ from agent.border.files import open_file, replace_atomically
 def write(path: Path, magic: bytes, head: dict[str, Any], content: bytes) -> None:
     """Write the file, to the disk; raises OSError, and leaves what was there, if that fails.
 
-    head: has the settings as `made_with`.
+    head: has the settings as `run_settings`.
     """
     content = ContainerFormat(magic).pack(json.dumps(head), content)
     replace_atomically(path, content, durable=True)
@@ -28,7 +28,7 @@ def write(path: Path, magic: bytes, head: dict[str, Any], content: bytes) -> Non
 def read(
     path: Path,
     magic: bytes,
-    made_with: dict[str, Any],
+    run_settings: dict[str, Any],
     failure: Callable[[str], Exception],
     another: str,
 ) -> tuple[dict[str, Any], memoryview] | None:
@@ -43,15 +43,15 @@ def read(
             kept = Container(ContainerFormat(magic), memoryview(file.read()))
     except FileNotFoundError:
         return None
-    if not kept.is_ours:
+    if not kept.has_magic:
         raise failure(f"{path} is no checkpoint of ours: {remedy}")
     if not kept.is_intact:
         raise failure(f"{path} is damaged: remove it, to begin anew")
     try:
-        head = json.loads(kept.head)
-        before, now = dict(head["made_with"]), json.loads(json.dumps(made_with))
+        head = json.loads(kept.header)
+        before, now = dict(head["run_settings"]), json.loads(json.dumps(run_settings))
     except (ValueError, LookupError, TypeError, RecursionError):  # whole, but not as we write it
         raise failure(f"{path} is no checkpoint of ours: {remedy}") from None
-    if changed := changes(before, now):
+    if changed := describe_changes(before, now):
         raise failure(f"{path} was begun otherwise ({'; '.join(changed)}): {remedy}")
     return head, kept.content

@@ -16,24 +16,24 @@ import chess
 from agent.border.user_code import is_file_name
 from agent.chess.evaluations import DEFAULT, load
 from agent.chess.parts import ALPHABETA, SELFPLAY
-from agent.chess.selfplay_rules import OpeningsError, Rules
+from agent.chess.selfplay_rules import OpeningsError, SelfPlaySettings
 from agent.compiled import warming
 from agent.compiled.sources import sources_digest
-from agent.evaluation import SHIPPED_NETWORK, EvaluationError, digest_of, network_file
-from training.positions import BLOCK_GAMES, Damage, Writer
-from training.workers import GamesError, Processes, Workers
+from agent.evaluation import SHIPPED_NETWORK, EvaluationError, evaluation_digest, network_file
+from training.positions import BLOCK_GAMES, Damage, DatasetWriter
+from training.workers import GamesError, LocalProcesses, Workers
 
 if TYPE_CHECKING:
     from agent.chess.selfplay import SelfPlay
 
-MOST_FRUITLESS = 30  # blocks in a row without a new position: there are no more
+MAX_FRUITLESS_BLOCKS = 30  # blocks in a row without a new position: there are no more
 
 
 @dataclass(frozen=True)
 class SelfPlayPlan:
     """What is played: together with a game's number it determines the game."""
 
-    rules: Rules
+    rules: SelfPlaySettings
     seed: int = 1
     evaluation: str = DEFAULT
     openings: tuple[str, ...] = ()  # FENs; the start position if none
@@ -44,7 +44,7 @@ class SelfPlayPlan:
             "engine": version,
             "kernel": sources_digest(),
             "evaluation": self.evaluation,
-            "evaluation_digest": digest_of(self.evaluation),
+            "evaluation_digest": evaluation_digest(self.evaluation),
             "seed": self.seed,
             "openings": list(self.openings),
             "rules": asdict(self.rules),
@@ -67,7 +67,7 @@ def generate(
     version: str,
     positions: int,
     processes: int = 1,
-    elsewhere: Workers | None = None,
+    remote_workers: Workers | None = None,
 ) -> Generator[SelfPlayProgress, None, None]:
     """Play until the file holds at least so many positions; yield at the start and every block.
 
@@ -75,14 +75,14 @@ def generate(
     Raises PositionsError if the file cannot be used, GamesError if a worker fails or no game has a
     new position any more; what has been written stays, and the same call goes on from there.
     """
-    with Writer(path, plan.manifest(version), BLOCK_GAMES) as writer:
+    with DatasetWriter(path, plan.manifest(version), BLOCK_GAMES) as writer:
         yield _progress(writer)
         if writer.positions >= positions:
             return
-        workers = elsewhere or Processes(processes)
+        workers = remote_workers or LocalProcesses(processes)
         numbers = range(writer.next_game, sys.maxsize)
         failures = EvaluationError, OpeningsError
-        made = workers.games(checked_player_of, _located(plan), numbers, failures)
+        made = workers.games(create_checked_player, _with_absolute_paths(plan), numbers, failures)
         with contextlib.closing(made):
             fruitless = 0  # blocks in a row
             while writer.positions < positions:
@@ -90,18 +90,18 @@ def generate(
                 if writer.add(next(made)):
                     yield _progress(writer)
                     fruitless = 0 if writer.positions > before else fruitless + 1
-                    if fruitless == MOST_FRUITLESS:
+                    if fruitless == MAX_FRUITLESS_BLOCKS:
                         raise GamesError(
                             f"{path}: {fruitless * BLOCK_GAMES} games had no new position: "
                             "other openings, more --random-plies or more --nodes are needed"
                         )
 
 
-def _progress(writer: Writer) -> SelfPlayProgress:
+def _progress(writer: DatasetWriter) -> SelfPlayProgress:
     return SelfPlayProgress(writer.positions, writer.next_game, writer.duplicates, writer.damages)
 
 
-def _located(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
+def _with_absolute_paths(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
     """Return a plan whose evaluation is found from every folder, and the digest of its file.
 
     The network that ships is found by its name wherever the package lies.
@@ -112,19 +112,19 @@ def _located(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
         found = f"nnue:{Path(network).absolute()}"
     elif is_file_name(place):
         found = f"{Path(place.strip()).expanduser().absolute()}:{name}"
-    return replace(plan, evaluation=found), digest_of(found)
+    return replace(plan, evaluation=found), evaluation_digest(found)
 
 
-def checked_player_of(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
+def create_checked_player(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
     """Make what plays the games of a plan on any machine.
 
     Raises EvaluationError if the file of its evaluation is another there, by its digest.
     """
     plan, digest = task
-    if not all(map(warming.is_warm, (ALPHABETA, SELFPLAY))):
+    if not all(map(warming.is_cached, (ALPHABETA, SELFPLAY))):
         warming.warm_up(None, (ALPHABETA, SELFPLAY))
-    player = player_of(plan)
-    if digest_of(plan.evaluation) != digest:
+    player = create_player(plan)
+    if evaluation_digest(plan.evaluation) != digest:
         raise EvaluationError(
             f"evaluation {plan.evaluation}: the file is not that with which the games are to be "
             "played: copy it to all machines, and leave it as it is meanwhile"
@@ -132,7 +132,7 @@ def checked_player_of(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
     return player
 
 
-def player_of(plan: SelfPlayPlan) -> "SelfPlay":
+def create_player(plan: SelfPlayPlan) -> "SelfPlay":
     """Make what plays the games of a plan, compiling it if need be."""
     from agent.chess.selfplay import SelfPlay
 

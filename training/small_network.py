@@ -19,8 +19,8 @@ from agent.games.learned import softmax
 
 Layers = list[tuple[Floats, Floats]]
 
-_FADING, _SQUARE_FADING, _TINY = 0.9, 0.999, 1e-8
-DECAY = 1e-4
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
+WEIGHT_DECAY = 1e-4
 # How much the value's error weighs beside that of the moves.
 VALUE_WEIGHT = 1.0
 # What is taken from the number of a move that is not legal.
@@ -38,7 +38,7 @@ def random_layers(shape: list[int], generator: np.random.Generator) -> Layers:
 
 
 @dataclass(frozen=True)
-class Examples:
+class TrainingBatch:
     """Positions to learn from in one step.
 
     inputs: a row each. targets: the shares of the moves; legal: which may be played. values: from
@@ -51,7 +51,7 @@ class Examples:
     values: Floats
 
 
-class AdamLearner:
+class AdamOptimizer:
     """A network's layers with Adam's means, and the steps that it makes."""
 
     def __init__(self, layers: Layers) -> None:
@@ -65,22 +65,22 @@ class AdamLearner:
         """The network as it is."""
         return list(zip(self.parameters[::2], self.parameters[1::2], strict=True))
 
-    def step(self, examples: Examples, rate: float) -> tuple[float, float]:
+    def step(self, examples: TrainingBatch, rate: float) -> tuple[float, float]:
         """Make one step; return the losses before it: of the values and of the moves."""
         gradients, losses = self.gradients(examples)
         self.steps += 1
-        scale = sqrt(1 - _SQUARE_FADING**self.steps) / (1 - _FADING**self.steps)
+        scale = sqrt(1 - _BETA2**self.steps) / (1 - _BETA1**self.steps)
         for number, gradient in enumerate(gradients):
             mean, square = self.means[number], self.squares[number]
-            mean += (1 - _FADING) * (gradient - mean)
-            square += (1 - _SQUARE_FADING) * (gradient * gradient - square)
+            mean += (1 - _BETA1) * (gradient - mean)
+            square += (1 - _BETA2) * (gradient * gradient - square)
             parameter = self.parameters[number]
             if parameter.ndim == 2:
-                parameter *= 1 - rate * DECAY
-            parameter -= rate * scale * mean / (np.sqrt(square) + _TINY)
+                parameter *= 1 - rate * WEIGHT_DECAY
+            parameter -= rate * scale * mean / (np.sqrt(square) + _EPSILON)
         return losses
 
-    def gradients(self, examples: Examples) -> tuple[list[Floats], tuple[float, float]]:
+    def gradients(self, examples: TrainingBatch) -> tuple[list[Floats], tuple[float, float]]:
         """Return the gradients of the parameters, in their order, and the losses."""
         layers, count = self.layers, len(examples.values)
         activations = [examples.inputs]

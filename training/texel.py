@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.terms import PLACES
+from agent.chess.terms import TERM_OFFSETS
 from agent.chess.weights import WEIGHTS, Term
-from training.positions import Dataset, PositionsError
+from training.positions import Dataset, DatasetError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -33,15 +33,15 @@ Floats = npt.NDArray[np.float64]
 
 CHUNK = 1 << 15  # positions that are traced at a time
 # Positions with a greater lead teach little: whether they were won is a matter of technique.
-LARGEST_SCORE = 600  # centipawns
+MAX_SCORE = 600  # centipawns
 MATERIAL = (100, 300, 300, 500, 900)  # pawn to queen: what a beginner is told
 # With the fifty moves in sight, an engine's scores may shrink whatever is on the board.
-LONGEST_CLOCK = 16  # halfmoves
+MAX_HALFMOVE_CLOCK = 16  # halfmoves
 PATIENCE = 40  # iterations that may pass without being the best yet
 # So many validation positions are needed to tell better weights from worse, and so many positions
 # a number that is fitted for the fit to be likely to find any.
-FEWEST_VALIDATION, FEWEST_A_NUMBER = 200, 20
-PRIOR = 2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
+MIN_VALIDATION_POSITIONS, MIN_POSITIONS_PER_NUMBER = 200, 20
+REGULARIZATION = 2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ class Fit:
     scale: float
     positions: int
     iteration: int  # of the weights
-    before: float  # mean cross-entropy of the validation games
-    after: float
+    initial_loss: float  # mean cross-entropy of the validation games
+    final_loss: float
 
     @property
-    def better(self) -> bool:
+    def improved(self) -> bool:
         """Whether the weights predict the validation games better than those before."""
-        return self.after < self.before
+        return self.final_loss < self.initial_loss
 
 
 def start_weights() -> Floats:
@@ -86,34 +86,34 @@ def start_weights() -> Floats:
 def material_weights() -> Floats:
     """Return weights of nothing but material, for a fit that owes nothing to those there are."""
     weights = np.zeros_like(start_weights())
-    first = PLACES["material"]
+    first = TERM_OFFSETS["material"]
     weights[first : first + len(MATERIAL)] = np.array(MATERIAL)[:, None]
     return weights
 
 
 def check_size(training: Sample, validation: Sample) -> str:
-    """Return what is to be said of few positions; raise PositionsError if they are too few."""
+    """Return what is to be said of few positions; raise DatasetError if they are too few."""
     positions, held_out = len(training.scores), len(validation.scores)
     numbers = start_weights().size
-    if held_out < FEWEST_VALIDATION:
-        raise PositionsError(
+    if held_out < MIN_VALIDATION_POSITIONS:
+        raise DatasetError(
             f"too few positions: {held_out} in the games held out, of {positions + held_out}, and "
-            f"{FEWEST_VALIDATION} are needed to judge the weights; play more games"
+            f"{MIN_VALIDATION_POSITIONS} are needed to judge the weights; play more games"
         )
-    if positions < FEWEST_A_NUMBER * numbers:
+    if positions < MIN_POSITIONS_PER_NUMBER * numbers:
         return (
             f"{positions} positions are few for {numbers} numbers; "
-            f"with {FEWEST_A_NUMBER * numbers} or more they can be told apart"
+            f"with {MIN_POSITIONS_PER_NUMBER * numbers} or more they can be told apart"
         )
     return ""
 
 
-def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
+def read_sample(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
     """Trace at most so many positions of a part, at random.
 
     Decided and aimless ones are left out, and those in which no weight counts.
 
-    Needs the kernel. Raises PositionsError if there are none.
+    Needs the kernel. Raises DatasetError if there are none.
     """
     from scipy.sparse import csr_matrix, vstack
 
@@ -122,7 +122,7 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
     counts, middlegame, endgame, scores, results = [], [], [], [], []
     left = limit
     for batch in dataset.batches(CHUNK, part, seed):
-        telling = (np.abs(batch["score"]) <= LARGEST_SCORE) & (batch["halfmoves"] <= LONGEST_CLOCK)
+        telling = (np.abs(batch["score"]) <= MAX_SCORE) & (batch["halfmoves"] <= MAX_HALFMOVE_CLOCK)
         chosen = batch[telling][:left]
         left -= len(chosen)
         traces = trace(chosen)
@@ -136,7 +136,7 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
         if not left:
             break
     if not sum(map(len, scores)):
-        raise PositionsError("too few positions: play at least some hundred games")
+        raise DatasetError("too few positions: play at least some hundred games")
     return Sample(
         vstack(counts, format="csr"),
         np.concatenate(middlegame),
@@ -146,12 +146,12 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
     )
 
 
-def expected(centipawns: Floats, scale: float) -> Floats:
+def expected_score(centipawns: Floats, scale: float) -> Floats:
     """Return the expected score of an evaluation."""
     return 1 / (1 + np.exp(-np.clip(centipawns / scale, -30, 30)))
 
 
-def loss(evaluations: Floats, targets: Floats, scale: float) -> float:
+def cross_entropy(evaluations: Floats, targets: Floats, scale: float) -> float:
     """Return the mean cross-entropy of targets and predictions."""
     exponents = np.clip(evaluations / scale, -30, 30)
     return float(np.mean(np.logaddexp(0, exponents) - targets * exponents))
@@ -162,7 +162,7 @@ def fit_scale(evaluations: Floats, results: Floats) -> float:
     from scipy.optimize import minimize_scalar
 
     found: Any = minimize_scalar(
-        lambda scale: loss(evaluations, results, scale), bounds=(50, 1000), method="bounded"
+        lambda scale: cross_entropy(evaluations, results, scale), bounds=(50, 1000), method="bounded"
     )
     return float(found.x)
 
@@ -172,8 +172,8 @@ def fit_constant(evaluations: Floats, targets: Floats, scale: float) -> float:
     from scipy.optimize import minimize_scalar
 
     found: Any = minimize_scalar(
-        lambda constant: loss(evaluations + constant, targets, scale),
-        bounds=(-LARGEST_SCORE, LARGEST_SCORE),
+        lambda constant: cross_entropy(evaluations + constant, targets, scale),
+        bounds=(-MAX_SCORE, MAX_SCORE),
         method="bounded",
     )
     return float(found.x)
@@ -203,25 +203,25 @@ def fit(
     # Weights that hardly ever count would take many iterations: each is measured by its own size.
     squares = np.sqrt(np.asarray(training.counts.power(2).mean(axis=0)).ravel())
     units = 1 / np.maximum(squares, 1e-3)[:, None]
-    units[PLACES["tempo"]] = 0
+    units[TERM_OFFSETS["tempo"]] = 0
     transposed = training.counts.T.tocsr()
     size = len(targets)
-    prior = PRIOR / size
+    prior = REGULARIZATION / size
     done, best = 0, _Iterate(0, start, np.inf)
 
     def judge(weights: Floats) -> float:
         evaluations = validation.evaluate(weights)
         # What is common to all positions is no merit of weights: all have the best constant.
         constant = fit_constant(evaluations, held_out, scale)
-        return loss(evaluations + constant, held_out, scale)
+        return cross_entropy(evaluations + constant, held_out, scale)
 
     def objective(flat: Floats) -> tuple[float, Floats]:
         change = flat[1:].reshape(-1, 2) * units
         evaluations = training.evaluate(start + change) + flat[0]
-        error = (expected(evaluations, scale) - targets) / (scale * size)
+        error = (expected_score(evaluations, scale) - targets) / (scale * size)
         sides = np.column_stack([error * training.middlegame, error * training.endgame])
         gradient = np.asarray(transposed @ sides) + 2 * prior * change
-        value = loss(evaluations, targets, scale) + prior * float(np.sum(change**2))
+        value = cross_entropy(evaluations, targets, scale) + prior * float(np.sum(change**2))
         return value, np.concatenate([[error.sum()], (gradient * units).ravel()])
 
     def after_iteration(intermediate_result: Any) -> None:
@@ -246,7 +246,7 @@ def fit(
         options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 0.0, "ftol": 0.0},
     )
     before = judge(start)
-    tempo = PLACES["tempo"]
+    tempo = TERM_OFFSETS["tempo"]
     if not start[tempo].any():
         moves = fit_constant(training.evaluate(best.weights), training.results, scale)
         best.weights[tempo] = np.rint(moves)
@@ -255,8 +255,8 @@ def fit(
         scale=scale,
         positions=size,
         iteration=best.number,
-        before=before,
-        after=best.loss if best.number else before,
+        initial_loss=before,
+        final_loss=best.loss if best.number else before,
     )
 
 
@@ -269,20 +269,20 @@ class _Iterate(NamedTuple):
 
 
 def _targets(sample: Sample, score_scale: float, result_share: float) -> Floats:
-    searched = expected(sample.scores, score_scale)
+    searched = expected_score(sample.scores, score_scale)
     return result_share * sample.results + (1 - result_share) * searched
 
 
 def _named(weights: Floats) -> dict[str, Term]:
     named = {}
     for name, term in WEIGHTS.items():
-        first = PLACES[name]
+        first = TERM_OFFSETS[name]
         values = tuple((int(mg), int(eg)) for mg, eg in weights[first : first + len(term.values)])
         named[name] = term._replace(values=values)
     return named
 
 
-def source(weights: dict[str, Term]) -> str:
+def format_weights_module(weights: dict[str, Term]) -> str:
     """Return the text of agent/chess/weights.py with these weights."""
     import inspect
 

@@ -10,28 +10,28 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from agent.chess.network_format import INPUTS, SCORE_ONE
-from agent.chess.network_inputs import MOST_PIECES, output_of
+from agent.chess.network_format import INPUTS, SCORE_SCALE
+from agent.chess.network_inputs import MAX_PIECES, output_bucket
 from training.checkpoint import Checkpoint
-from training.descent import LARGEST, targets_of
-from training.gradients import FADE, FADE_SQUARE, LEAST_ROOT, Floats, NetworkShape, places_of
+from training.descent import MAX_PARAMETER, training_targets
+from training.gradients import BETA1, BETA2, EPSILON, Floats, NetworkShape, input_indices
 from training.network_settings import Target, TrainingError
 from training.positions import Packed
 
 REMEDY = "pip install 'kempelen[train-gpu]', or leave `device` out"
 # Of positions whose outputs are wanted: so many at a time.
-_AT_ONCE = 1 << 14
+_OUTPUT_BATCH = 1 << 14
 
 
 Arguments = ParamSpec("Arguments")
-Found = TypeVar("Found")
+SearchResult = TypeVar("Found")
 
 
-def _refusing(work: Callable[Arguments, Found]) -> Callable[Arguments, Found]:
+def _raise_training_errors(work: Callable[Arguments, SearchResult]) -> Callable[Arguments, SearchResult]:
     """Let what PyTorch cannot do, as for want of memory, be a TrainingError."""
 
     @wraps(work)
-    def refusing(*arguments: Arguments.args, **named: Arguments.kwargs) -> Found:
+    def refusing(*arguments: Arguments.args, **named: Arguments.kwargs) -> SearchResult:
         try:
             return work(*arguments, **named)
         except RuntimeError as error:
@@ -44,7 +44,7 @@ def _refusing(work: Callable[Arguments, Found]) -> Callable[Arguments, Found]:
     return refusing
 
 
-class TorchDescent:
+class TorchGradientDescent:
     """Steps that PyTorch makes on a device, by its name there: cpu, cuda, cuda:1, mps."""
 
     def __init__(
@@ -61,45 +61,45 @@ class TorchDescent:
         self._torch = torch
         try:
             self._device = torch.device(device)
-            self._ones = torch.ones(shape.padded, device=self._device)
+            self._ones = torch.ones(shape.padded_size, device=self._device)
         except (AssertionError, RuntimeError) as error:  # no such name, or no such device here
             reason = str(error).splitlines()[0]
             raise TrainingError(f"device: PyTorch cannot use {device!r} here: {reason}") from None
         if threads:
             torch.set_num_threads(threads)
-        for begin, end, one in shape.scales:
+        for begin, end, one in shape.file_scales:
             self._ones[begin:end] = float(one)
         self._shape = shape
         self._target = target
         self._decay = decay
 
-    @_refusing
-    def begin(self, made: Checkpoint) -> None:
+    @_raise_training_errors
+    def load(self, made: Checkpoint) -> None:
         """Copy the run to the device."""
         self._parameters, self._means, self._squares = (
             self._on_device(each) for each in (made.parameters, made.means, made.squares)
         )
 
-    @_refusing
+    @_raise_training_errors
     def step(self, batch: Packed, number: int, rate: float) -> float:
         """Make a step."""
         torch = self._torch
         rounded = self._rounded().requires_grad_()
-        expected = torch.sigmoid(self._judge(batch, rounded) * (SCORE_ONE / self._target.scale))
-        targets = targets_of(batch, self._target).astype(np.float32)
+        expected = torch.sigmoid(self._judge(batch, rounded) * (SCORE_SCALE / self._target.scale))
+        targets = training_targets(batch, self._target).astype(np.float32)
         loss = torch.mean((expected - self._on_device(targets)) ** 2)
         loss.backward()
         gradient = rounded.grad
-        self._means.mul_(FADE).add_(gradient, alpha=1 - FADE)
-        self._squares.mul_(FADE_SQUARE).addcmul_(gradient, gradient, value=1 - FADE_SQUARE)
-        root = (self._squares / (1 - FADE_SQUARE**number)).sqrt_().add_(LEAST_ROOT)
+        self._means.mul_(BETA1).add_(gradient, alpha=1 - BETA1)
+        self._squares.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
+        root = (self._squares / (1 - BETA2**number)).sqrt_().add_(EPSILON)
         self._parameters.mul_(1 - rate * self._decay)
-        self._parameters.addcdiv_(self._means, root, value=-rate / (1 - FADE**number))
-        self._parameters.clamp_(-LARGEST, LARGEST)
+        self._parameters.addcdiv_(self._means, root, value=-rate / (1 - BETA1**number))
+        self._parameters.clamp_(-MAX_PARAMETER, MAX_PARAMETER)
         return float(loss.detach())
 
-    @_refusing
-    def finish(self, made: Checkpoint) -> Floats:
+    @_raise_training_errors
+    def store(self, made: Checkpoint) -> Floats:
         """Copy the run back from the device."""
         kept = (self._parameters, self._means, self._squares)
         for row, tensor in zip((made.parameters, made.means, made.squares), kept, strict=True):
@@ -107,14 +107,14 @@ class TorchDescent:
         rounded: Floats = self._rounded().cpu().numpy()
         return rounded
 
-    @_refusing
+    @_raise_training_errors
     def outputs(self, positions: Packed) -> Floats:
         """Return what the network says of each position."""
         rounded = self._rounded()
         with self._torch.no_grad():
             found = [
-                self._judge(positions[start : start + _AT_ONCE], rounded).cpu().numpy()
-                for start in range(0, len(positions), _AT_ONCE)
+                self._judge(positions[start : start + _OUTPUT_BATCH], rounded).cpu().numpy()
+                for start in range(0, len(positions), _OUTPUT_BATCH)
             ]
         return np.concatenate(found)
 
@@ -130,18 +130,18 @@ class TorchDescent:
     def _judge(self, positions: Packed, parameters: Any) -> Any:
         """Return the network's outputs, (positions,), for numbers in a row as in a checkpoint."""
         torch, shape = self._torch, self._shape
-        places, counts = places_of(positions)
+        places, counts = input_indices(positions)
         # What a view does not set adds the row after the last, which is of zeros.
-        unused = np.arange(MOST_PIECES) >= counts[:, None]
+        unused = np.arange(MAX_PIECES) >= counts[:, None]
         places = np.where(unused[:, None], INPUTS, places)
-        rows = parameters[: shape.biases].view(INPUTS, shape.neurons)
+        rows = parameters[: shape.biases_start].view(INPUTS, shape.neurons)
         table = torch.cat((rows, rows.new_zeros(1, shape.neurons)))
         sums = torch.nn.functional.embedding_bag(
-            self._on_device(places.reshape(-1, MOST_PIECES)), table, mode="sum"
+            self._on_device(places.reshape(-1, MAX_PIECES)), table, mode="sum"
         )
-        biases = parameters[shape.biases : shape.outputs]
+        biases = parameters[shape.biases_start : shape.outputs_start]
         active = (sums + biases).clamp(0, 1).square().view(len(positions), 2 * shape.neurons)
-        weights = parameters[shape.outputs : shape.output_biases].view(shape.buckets, -1)
-        chosen = self._on_device(output_of(counts, shape.buckets))
-        output_biases = parameters[shape.output_biases : shape.size]
+        weights = parameters[shape.outputs_start : shape.output_biases_start].view(shape.buckets, -1)
+        chosen = self._on_device(output_bucket(counts, shape.buckets))
+        output_biases = parameters[shape.output_biases_start : shape.size]
         return (active * weights[chosen]).sum(1) + output_biases[chosen]

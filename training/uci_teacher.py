@@ -17,38 +17,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Self
 
 from agent.border.command_line import split_command_line
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from protocols.client.engine import EngineOptionError
 from protocols.client.job_object import JobObject
-from protocols.client.ours import AUTHORS, failed, not_taken
+from protocols.client.ours import AUTHORS, search_error, option_error
 from protocols.client.process import (
-    LINE_LIMIT,
+    MAX_LINE_LENGTH,
     STDERR_TAIL,
-    WORDS_LIMIT,
+    MAX_MESSAGE_LENGTH,
     EngineError,
     creation_flags,
-    end_in_words,
+    describe_exit,
     find_program,
-    supervised,
+    supervised_command,
 )
 from protocols.client.uci import Option, parse_option
 
-START_LIMIT = 60.0  # seconds for an engine to start, as it may read networks or compile
-SEARCH_LIMIT = 60.0  # seconds for the answer to one position
-END_LIMIT = 5.0  # seconds that an engine has to end before it is killed
-MATE = 30_000  # centipawns
+START_TIMEOUT = 60.0  # seconds for an engine to start, as it may read networks or compile
+SEARCH_TIMEOUT = 60.0  # seconds for the answer to one position
+SHUTDOWN_TIMEOUT = 5.0  # seconds that an engine has to end before it is killed
+MATE_SCORE = 30_000  # centipawns
 CHESS960 = "UCI_Chess960"
 
-_GLANCE = 0.25  # seconds between two looks at the clock
+_POLL_INTERVAL = 0.25  # seconds between two looks at the clock
 _KEPT_LINES = 100  # of an answer: its last score is among them
 
 _SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b")
 _DEPTH = re.compile(rb"\bdepth (\d{1,9})\b")
-_OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
+_OTHER_MULTIPV = re.compile(rb"\bmultipv (?!1\b)")
 _BOUND = re.compile(rb"\b(?:lower|upper)bound\b")
 
 
-class UciTeacher:
+class UciScorer:
     """An engine's process. Every method may raise EngineError, which names the engine."""
 
     def __init__(self, command: str, options: Mapping[str, str], limit: float) -> None:
@@ -63,30 +63,30 @@ class UciTeacher:
         self._limit = limit
         self._chess960: bool | None = None
         self._declared: dict[str, Option] = {}  # by names in lower case
-        self._words = bytearray()
-        self._late = False
-        self._deadline = time.monotonic() + START_LIMIT
+        self._stderr_tail = bytearray()
+        self._timed_out = False
+        self._deadline = time.monotonic() + START_TIMEOUT
         self._ended = threading.Event()
         self._process = self._start()
         self._job = JobObject.of(self._process.pid)
         self._input: IO[bytes] = _pipe(self._process.stdin)
         self._output: IO[bytes] = _pipe(self._process.stdout)
         self._threads = [
-            threading.Thread(target=each, daemon=True) for each in (self._watch, self._keep_words)
+            threading.Thread(target=each, daemon=True) for each in (self._watch_deadline, self._read_stderr)
         ]
         for thread in self._threads:
             thread.start()
         try:
-            self._introduce(options)
+            self._handshake(options)
         except BaseException:
             self.close()
             raise
 
     def new_game(self) -> None:
         """Make the engine forget the game before."""
-        self._deadline = time.monotonic() + START_LIMIT
+        self._deadline = time.monotonic() + START_TIMEOUT
         self._send("ucinewgame\nisready")
-        self._until(b"readyok")
+        self._read_until(b"readyok")
 
     def score(
         self, fen: str, chess960: bool, nodes: int | None = None, depth: int | None = None
@@ -111,14 +111,14 @@ class UciTeacher:
             said.append(line)
         self._deadline = math.inf
         for line in said if self._author == AUTHORS else ():
-            if reason := failed(self._author, _text(line)):
+            if reason := search_error(self._author, _text(line)):
                 raise EngineError(f"{self.command}: {reason}")
         for wanted in (False, True):  # bounds only where there is nothing better
             for line in reversed(said):
                 found = _SCORE.match(line)
-                if found and not _OTHER_LINE.search(line) and bool(_BOUND.search(line)) == wanted:
+                if found and not _OTHER_MULTIPV.search(line) and bool(_BOUND.search(line)) == wanted:
                     return _centipawns(found), _depth(line)
-        words = plain(_text(said[-1]), WORDS_LIMIT) if said else ""
+        words = sanitize_line(_text(said[-1]), MAX_MESSAGE_LENGTH) if said else ""
         raise self._error(f"gave no score to {fen}" + (f", but said {words!r}" if words else ""))
 
     def close(self) -> None:
@@ -130,18 +130,18 @@ class UciTeacher:
         with contextlib.suppress(OSError):
             self._input.close()
         try:
-            self._process.wait(END_LIMIT)
+            self._process.wait(SHUTDOWN_TIMEOUT)
         except subprocess.TimeoutExpired:
-            self._end()
+            self._kill()
             try:
-                self._process.wait(END_LIMIT)
+                self._process.wait(SHUTDOWN_TIMEOUT)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
         if self._job is not None:
             self._job.close()
         for thread in self._threads:
-            thread.join(END_LIMIT)
+            thread.join(SHUTDOWN_TIMEOUT)
         self._output.close()
 
     def __enter__(self) -> Self:
@@ -153,7 +153,7 @@ class UciTeacher:
     def _start(self) -> subprocess.Popen[bytes]:
         try:
             program, *arguments = split_command_line(self.command) or [""]
-            line: Sequence[str] = supervised([find_program(program), *arguments])
+            line: Sequence[str] = supervised_command([find_program(program), *arguments])
             return subprocess.Popen(
                 line,
                 stdin=subprocess.PIPE,
@@ -164,13 +164,13 @@ class UciTeacher:
         except (ValueError, OSError, EngineError) as error:
             raise EngineError(f"{self.command}: {error}") from None
 
-    def _introduce(self, options: Mapping[str, str]) -> None:
+    def _handshake(self, options: Mapping[str, str]) -> None:
         self._send("uci")
         for line in self._lines():
             if line.startswith(b"id name "):
-                self.name = plain(_text(line[8:]), WORDS_LIMIT)
+                self.name = sanitize_line(_text(line[8:]), MAX_MESSAGE_LENGTH)
             elif line.startswith(b"id author "):
-                self._author = plain(_text(line[10:]), WORDS_LIMIT)
+                self._author = sanitize_line(_text(line[10:]), MAX_MESSAGE_LENGTH)
             elif line.startswith(b"option name ") and (option := parse_option(_text(line))):
                 self._declared[option.name.casefold()] = option
             elif line == b"uciok":
@@ -184,8 +184,8 @@ class UciTeacher:
             except EngineOptionError as error:
                 raise EngineError(f"{self.command}: {error}") from None
         self._send("isready")
-        for line in self._until(b"readyok"):
-            if reason := not_taken(self._author, _text(line)):
+        for line in self._read_until(b"readyok"):
+            if reason := option_error(self._author, _text(line)):
                 raise EngineError(f"{self.command}: {reason}")
 
     def _set_chess960(self, value: bool) -> None:
@@ -200,9 +200,9 @@ class UciTeacher:
             self._input.write(text.encode() + b"\n")
             self._input.flush()
         except OSError:
-            raise self._error(self._end_in_words()) from None
+            raise self._error(self._exit_reason()) from None
 
-    def _until(self, wanted: bytes) -> list[bytes]:
+    def _read_until(self, wanted: bytes) -> list[bytes]:
         """Read until a line; return the last ones before it."""
         said: deque[bytes] = deque(maxlen=_KEPT_LINES)
         for line in self._lines():
@@ -214,31 +214,31 @@ class UciTeacher:
 
     def _lines(self) -> Iterator[bytes]:
         """Yield what it says, without end; one that is too long comes in pieces."""
-        while line := self._output.readline(LINE_LIMIT):
+        while line := self._output.readline(MAX_LINE_LENGTH):
             yield line.strip()
-        raise self._error(self._end_in_words())
+        raise self._error(self._exit_reason())
 
     def _error(self, what: str) -> EngineError:
         return EngineError(f"{self.command}: the engine {what}")
 
-    def _end_in_words(self) -> str:
+    def _exit_reason(self) -> str:
         """Tell why there is nothing more to be read."""
-        if self._late:
+        if self._timed_out:
             return "did not answer in time and was ended"
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         self._threads[1].join(0.2)
-        return end_in_words(self._process.returncode, self._words)
+        return describe_exit(self._process.returncode, self._stderr_tail)
 
-    def _watch(self) -> None:
+    def _watch_deadline(self) -> None:
         """End an engine that is late; its output ends with it, for whoever reads that."""
-        while not self._ended.wait(_GLANCE):
+        while not self._ended.wait(_POLL_INTERVAL):
             if time.monotonic() > self._deadline:
-                self._late = True
-                self._end()
+                self._timed_out = True
+                self._kill()
                 return
 
-    def _end(self) -> None:
+    def _kill(self) -> None:
         if sys.platform == "linux":
             self._process.terminate()  # its supervisor, which ends it
         else:
@@ -246,13 +246,13 @@ class UciTeacher:
                 self._job.end()
             self._process.kill()
 
-    def _keep_words(self) -> None:
+    def _read_stderr(self) -> None:
         """Read what it says on standard error, so that it need not wait, and keep the end."""
         errors = _pipe(self._process.stderr)
         with errors:
             while chunk := os.read(errors.fileno(), STDERR_TAIL):
-                self._words += chunk
-                del self._words[:-STDERR_TAIL]
+                self._stderr_tail += chunk
+                del self._stderr_tail[:-STDERR_TAIL]
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -267,8 +267,8 @@ def _text(line: bytes) -> str:
 def _centipawns(score: re.Match[bytes]) -> int:
     kind, number = score[1], int(score[2])
     if kind == b"mate":
-        number = MATE - number if number > 0 else -MATE - number
-    return max(-MATE, min(MATE, number))
+        number = MATE_SCORE - number if number > 0 else -MATE_SCORE - number
+    return max(-MATE_SCORE, min(MATE_SCORE, number))
 
 
 def _depth(line: bytes) -> int:

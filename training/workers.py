@@ -16,8 +16,8 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol, TypeVar
 
 Task = TypeVar("Task")
-Made = TypeVar("Made")
-Made_co = TypeVar("Made_co", covariant=True)
+Result = TypeVar("Made")
+Result_co = TypeVar("Made_co", covariant=True)
 Failures = tuple[type[Exception], ...]
 
 
@@ -25,10 +25,10 @@ class GamesError(Exception):
     """No more games can be made; the message says why."""
 
 
-class Maker(Protocol[Made_co]):
+class GameMaker(Protocol[Result_co]):
     """Makes any game by its number. What it has to close, it closes in a method `close`."""
 
-    def play(self, number: int, /) -> Made_co:
+    def play(self, number: int, /) -> Result_co:
         """Return what is kept of a game."""
 
 
@@ -37,12 +37,12 @@ class Workers(Protocol):
 
     def games(
         self,
-        make: Callable[[Task], Maker[Made]],
+        make: Callable[[Task], GameMaker[Result]],
         task: Task,
         numbers: range,
         failures: Failures,
-        given: Callable[[int], Any] | None = None,
-    ) -> Generator[Made, None, None]:
+        extra_argument: Callable[[int], Any] | None = None,
+    ) -> Generator[Result, None, None]:
         """Yield the games of these numbers, in their order; to close it ends who makes them.
 
         make: called with the task by each worker; it must be at the top of a module.
@@ -53,19 +53,19 @@ class Workers(Protocol):
 
 
 @dataclass(frozen=True)
-class Processes:
+class LocalProcesses:
     """So many processes of this machine."""
 
     count: int
 
     def games(
         self,
-        make: Callable[[Task], Maker[Made]],
+        make: Callable[[Task], GameMaker[Result]],
         task: Task,
         numbers: range,
         failures: Failures,
-        given: Callable[[int], Any] | None = None,
-    ) -> Generator[Made, None, None]:
+        extra_argument: Callable[[int], Any] | None = None,
+    ) -> Generator[Result, None, None]:
         """Yield the games of these numbers; see `Workers`."""
         context = multiprocessing.get_context("spawn")
         connections: list[Connection] = []
@@ -74,7 +74,7 @@ class Processes:
             for index in range(min(self.count, len(numbers))):
                 ours, theirs = context.Pipe(duplex=False)
                 process = context.Process(
-                    target=_serve,
+                    target=_worker_main,
                     args=(make, task, numbers[index :: self.count], failures, theirs),
                     daemon=True,
                 )
@@ -110,8 +110,8 @@ def _receive(connection: Connection) -> Any:
     return message
 
 
-def _serve(
-    make: Callable[[Any], Maker[Any]],
+def _worker_main(
+    make: Callable[[Any], GameMaker[Any]],
     task: Any,
     numbers: Iterable[int],
     failures: Failures,
@@ -134,7 +134,7 @@ def _end_with_parent() -> None:
 
 
 def _messages(
-    make: Callable[[Any], Maker[Any]], task: Any, numbers: Iterable[int], failures: Failures
+    make: Callable[[Any], GameMaker[Any]], task: Any, numbers: Iterable[int], failures: Failures
 ) -> Iterator[Any]:
     """Yield games; or, at the end, what went wrong."""
     try:

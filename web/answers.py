@@ -9,11 +9,11 @@ from typing import Any
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
 
-from web.messages import said
-from web.shell import language_of
+from web.messages import translate
+from web.shell import request_language
 
 
-class JsonAnswer(Response):
+class AsciiJsonResponse(Response):
     """An object of JSON in ASCII: what a file or a stranger has named may be half a letter."""
 
     media_type = "application/json"
@@ -23,14 +23,14 @@ class JsonAnswer(Response):
         return json.dumps(content, separators=(",", ":")).encode("ascii")
 
 
-def refusal(
+def error_response(
     connection: HTTPConnection,
     status: int,
     reason: str,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return an answer that says why not: as text to whoever reads it, in JSON to a script."""
-    text = said(reason, language_of(connection))
+    text = translate(reason, request_language(connection))
     if "text/html" in connection.headers.get("accept", ""):
         return PlainTextResponse(f"{text}\n", status, headers)
-    return JsonAnswer({"error": text}, status, headers)
+    return AsciiJsonResponse({"error": text}, status, headers)

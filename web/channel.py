@@ -17,75 +17,75 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from agent.border.user_code import describe
-from protocols.server.door import NOBODY, Guest, RefusedError
-from protocols.server.limits import Bucket
-from protocols.server.outbox import Outbox
-from web.messages import said
-from web.shell import language_of
-from web.site import Site
+from protocols.server.door import ANONYMOUS, ConnectionSlot, RejectedError
+from protocols.server.limits import TokenBucket
+from protocols.server.outbox import SendQueue
+from web.messages import translate
+from web.shell import request_language
+from web.site import SiteContext
 
 # So many bytes may wait for one page.
-MOST_UNREAD = 1 << 20
+MAX_UNSENT_BYTES = 1 << 20
 # Why a channel is closed, for the page: what makes no sense to try again, and what does.
-REFUSED, AGAIN = 4403, 4408
+CLOSE_REJECTED, CLOSE_RETRY = 4403, 4408
 
 # By the kind of an object: what of it says to a person what went wrong.
-TROUBLES = {"error": ("text",), "refused": ("text",), "game": ("trouble",)}
+TRANSLATED_FIELDS = {"error": ("text",), "refused": ("text",), "game": ("trouble",)}
 
-Heard = Callable[[dict[str, Any]], Awaitable[None]]
+OnMessage = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Channel:
     """What one page is told, and what it says."""
 
-    def __init__(self, socket: WebSocket, site: Site, owner: str) -> None:
+    def __init__(self, socket: WebSocket, site: SiteContext, owner: str) -> None:
         self.owner = owner
-        self.visitor = site.visitor(socket)
-        self.language = language_of(socket)
+        self.visitor = site.client_key(socket)
+        self.language = request_language(socket)
         self._socket = socket
         self._site = site
-        self._outbox = Outbox(self._cut_off, MOST_UNREAD)
+        self._send_queue = SendQueue(self._abort, MAX_UNSENT_BYTES)
         self._task: asyncio.Task[None] | None = None
-        self._used = time.monotonic()  # when it was last told something, or has said something
+        self._last_activity = time.monotonic()  # when it was last told something, or has said something
         self._expired = False
 
-    def tell(self, message: Mapping[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         """Send an object, after those before it. From any thread; never waits."""
-        self.pass_on(_written(message, self.language))
+        self.send_text(_encode(message, self.language))
 
-    def pass_on(self, text: str) -> None:
+    def send_text(self, text: str) -> None:
         """Send an object that is written already, as `tell`."""
-        self._used = time.monotonic()
-        self._outbox.send(text)
+        self._last_activity = time.monotonic()
+        self._send_queue.send(text)
 
-    async def refuse(self, reason: str) -> None:
+    async def reject(self, reason: str) -> None:
         """End it, and tell the page why it is not to come again."""
-        await self._socket.close(REFUSED, reason)
+        await self._socket.close(CLOSE_REJECTED, reason)
 
-    async def run(self, heard: Heard) -> None:
+    async def run(self, on_message: OnMessage) -> None:
         """Hand what comes to `heard`, object by object, until the page is gone."""
         self._task = asyncio.current_task()
-        beside = {asyncio.create_task(each) for each in (self._write(), self._expire())}
-        bucket = Bucket(self._site.limits.lines_a_second, time.monotonic())
+        background = {asyncio.create_task(each) for each in (self._write(), self._expire())}
+        bucket = TokenBucket(self._site.limits.lines_a_second, time.monotonic())
         try:
             while True:
                 text = await self._receive()
-                self._used = time.monotonic()
-                await asyncio.sleep(bucket.wait(time.monotonic()))
+                self._last_activity = time.monotonic()
+                await asyncio.sleep(bucket.reserve(time.monotonic()))
                 self._site.metrics.count("lines", "web")
-                message = _read(text)
+                message = _decode(text)
                 if message is None:
-                    self.tell({"kind": "error", "text": "an object of JSON is expected"})
+                    self.send({"kind": "error", "text": "an object of JSON is expected"})
                 else:
-                    await heard(message)
+                    await on_message(message)
         except (WebSocketDisconnect, RuntimeError, OSError):
             pass
         except asyncio.CancelledError:
-            if not self._outbox.overflown and not self._expired:
+            if not self._send_queue.overflowed and not self._expired:
                 raise
         finally:
-            self._outbox.close()
-            for task in beside:
+            self._send_queue.close()
+            for task in background:
                 task.cancel()
 
     async def _receive(self) -> str:
@@ -96,133 +96,133 @@ class Channel:
         return message.get("text") or ""  # what is sent as bytes says nothing
 
     async def _write(self) -> None:
-        while lines := await self._outbox.take():
+        while lines := await self._send_queue.get():
             try:
                 for line in lines:
                     await self._socket.send_text(line.decode())
             except (WebSocketDisconnect, RuntimeError, OSError):
                 return
-            self._outbox.written(lines)
+            self._send_queue.mark_sent(lines)
 
     async def _expire(self) -> None:
         """End it when its time is over, or when nothing has happened for too long."""
         limits, began = self._site.limits, time.monotonic()
-        while (end := min(self._used + limits.idle, began + limits.longest)) > time.monotonic():
+        while (end := min(self._last_activity + limits.idle, began + limits.longest)) > time.monotonic():
             await asyncio.sleep(end - time.monotonic())
         self._expired = True
         with contextlib.suppress(RuntimeError, OSError):
-            await self.refuse("this page was open for too long; load it again")
-        self._cut_off()
+            await self.reject("this page was open for too long; load it again")
+        self._abort()
 
-    def _cut_off(self) -> None:
+    def _abort(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
 
-class Audience:
+class Subscribers:
     """All channels on which one thing is told, each object encoded once in each language."""
 
     def __init__(self) -> None:
         self.channels: set[Channel] = set()
 
-    def tell(self, message: Mapping[str, Any]) -> None:
+    def broadcast(self, message: Mapping[str, Any]) -> None:
         """Tell all."""
         texts: dict[str, str] = {}
         for channel in self.channels:
             if channel.language not in texts:
-                texts[channel.language] = _written(message, channel.language)
-            channel.pass_on(texts[channel.language])
+                texts[channel.language] = _encode(message, channel.language)
+            channel.send_text(texts[channel.language])
 
-    async def attend(
-        self, channel: Channel, state: Callable[[], Mapping[str, Any]], heard: Heard
+    async def serve(
+        self, channel: Channel, state: Callable[[], Mapping[str, Any]], on_message: OnMessage
     ) -> None:
         """Let a channel hear all from now on, after how things stand now, until its end."""
-        channel.tell(state())
+        channel.send(state())
         self.channels.add(channel)
         try:
-            await channel.run(heard)
+            await channel.run(on_message)
         finally:
             self.channels.discard(channel)
 
 
-async def nothing_heard(message: dict[str, Any]) -> None:
+async def ignore_message(message: dict[str, Any]) -> None:
     """Take what a page says that is only to listen."""
 
 
-async def open_channel(
-    socket: WebSocket, site: Site, serve: Callable[[Channel], Awaitable[None]]
+async def serve_channel(
+    socket: WebSocket, site: SiteContext, serve: Callable[[Channel], Awaitable[None]]
 ) -> None:
     """Let a page in, count it as a session, and serve it by `serve` until it is gone."""
     host, port = socket.client or ("?", 0)
-    guest = site.door.knock(host)
+    slot = site.admission.open_slot(host)
     site.metrics.count("connections", socket.scope["scheme"])
     try:
         try:
-            owner = _admitted(socket, site, guest)
-        except RefusedError as error:
-            guest.finish()
-            site.note_refusal(socket, error)
+            owner = _admit(socket, site, slot)
+        except RejectedError as error:
+            slot.end_session()
+            site.log_rejection(socket, error)
             await socket.accept()
-            await socket.close(REFUSED if error.kind in ("token", "end") else AGAIN, str(error))
+            await socket.close(CLOSE_REJECTED if error.code in ("token", "end") else CLOSE_RETRY, str(error))
             return
         await socket.accept()
         await _serve(socket, site, owner, f"{host}:{port}", serve)
     except (WebSocketDisconnect, RuntimeError, OSError):
         pass  # the page was gone before it was let in, or before it was told why not
     finally:
-        guest.leave()
+        slot.close()
 
 
 async def _serve(
     socket: WebSocket,
-    site: Site,
+    site: SiteContext,
     owner: str,
     peer: str,
     serve: Callable[[Channel], Awaitable[None]],
 ) -> None:
     """Serve a page that was let in until it is gone."""
-    number = next(site.numbers)
+    number = next(site.session_ids)
     site.metrics.count("sessions_begun", "web")
-    site.log.note("began", session=number, name=owner, peer=peer)
+    site.log.write("began", session=number, name=owner, peer=peer)
     try:
         await serve(Channel(socket, site, owner))
     except Exception as error:  # noqa: BLE001 - one channel is not all
-        site.log.note("failed", session=number, error=describe(error))
+        site.log.write("failed", session=number, error=describe(error))
         with contextlib.suppress(RuntimeError):
-            await socket.close(AGAIN, "the server failed; its log says how")
+            await socket.close(CLOSE_RETRY, "the server failed; its log says how")
     finally:
         site.metrics.count("sessions_ended", "closed")
-        site.log.note("ended", session=number, name=owner)
+        site.log.write("ended", session=number, name=owner)
 
 
-def _admitted(socket: WebSocket, site: Site, guest: Guest) -> str:
-    """Return whose a channel is. Raises RefusedError."""
-    if site.ending:
-        raise RefusedError("end", "the server ends")
-    guest.check()
+def _admit(socket: WebSocket, site: SiteContext, slot: ConnectionSlot) -> str:
+    """Return whose a channel is. Raises RejectedError."""
+    if site.shutting_down:
+        raise RejectedError("end", "the server ends")
+    slot.check_limits()
     owner = site.owner(socket.cookies)
     if not owner:
-        raise RefusedError("token", "sign in with your token")
-    if owner == NOBODY:
-        guest.admit()
+        raise RejectedError("token", "sign in with your token")
+    if owner == ANONYMOUS:
+        slot.admit_anonymous()
     else:
-        guest.admit_as(owner)
+        slot.admit_as(owner)
     return owner
 
 
-def _written(message: Mapping[str, Any], language: str) -> str:
+def _encode(message: Mapping[str, Any], language: str) -> str:
     """Write an object, with what it says of troubles in the language of who is told."""
     worded: dict[str, Any] = {
-        key: said(value, language)
-        for key in TROUBLES.get(message.get("kind", ""), ())
+        key: translate(value, language)
+        for key in TRANSLATED_FIELDS.get(message.get("kind", ""), ())
         if (value := message.get(key))
     }
     if problem := message.get("state", {}).get("problem"):  # of a tournament
-        worded["state"] = {**message["state"], "problem": said(problem, language)}
+        worded["state"] = {**message["state"], "problem": translate(problem, language)}
     return json.dumps({**message, **worded})
 
 
-def _read(text: str) -> dict[str, Any] | None:
+def _decode(text: str) -> dict[str, Any] | None:
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):

@@ -17,14 +17,14 @@ import chess.svg
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agent.games.course import Course
-from agent.games.go import LARGEST
+from agent.games.course import GameHistory
+from agent.games.go import MAX_SIZE
 from tournament.game_settings import CHESS, GO, GameSettings, new_game
 
-LONGEST_FEN = 120
-LONGEST_TEXT = 8000
+MAX_FEN_LENGTH = 120
+MAX_TEXT_LENGTH = 8000
 # A larger board of a game's own is shown as the text that it is.
-MOST_CELLS = 1000
+MAX_CELLS = 1000
 # A line of a board that is written as text: signs parted by single spaces, or by three where the
 # dark squares alone are written, beginning at the second column or at the first.
 _ROW = re.compile(r"\S( \S)+")
@@ -32,12 +32,12 @@ _DARK_ROW = re.compile(r"(  )?\S(   \S)+")
 
 
 @cache
-def pieces() -> str:
+def pieces_svg() -> str:
     """Return all pieces of chess as symbols of one drawing: wP, bK and so on."""
     symbols = []
-    for letter, drawing in chess.svg.PIECES.items():
+    for letter, diagram in chess.svg.PIECES.items():
         name = ("w" if letter.isupper() else "b") + letter.upper()
-        inner = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), drawing)
+        inner = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), diagram)
         inner = re.sub(r' (id|class)="[^"]*"', "", inner)
         symbols.append(f'<symbol id="{name}" viewBox="0 0 45 45">{inner}</symbol>')
     return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>'
@@ -48,30 +48,30 @@ def _attributes(style: str) -> str:
     return " ".join(f'{name.strip()}="{value.strip()}"' for name, value in pairs)
 
 
-async def send_pieces(request: Request) -> Response:
+async def serve_pieces(request: Request) -> Response:
     """Answer with the pieces, which do not change."""
     headers = {"Cache-Control": "max-age=86400"}
-    return Response(pieces(), media_type="image/svg+xml", headers=headers)
+    return Response(pieces_svg(), media_type="image/svg+xml", headers=headers)
 
 
-def drawing(game: str, position: str) -> dict[str, Any]:
+def diagram(game: str, position: str) -> dict[str, Any]:
     """Return a position as text, a FEN or what the game says of itself, as a page draws it.
 
     It may be a stranger's, so no more of it is drawn than a board has.
     """
     if game == CHESS:
-        return {"type": CHESS, "fen": position[:LONGEST_FEN]}
+        return {"type": CHESS, "fen": position[:MAX_FEN_LENGTH]}
     if game == GO:
-        lines = position[:LONGEST_TEXT].splitlines()[:-1][:LARGEST]
-        return {"type": GO, "rows": ["".join(line.split()[1:])[:LARGEST] for line in lines]}
-    text = position[:LONGEST_TEXT]
-    rows = grid_of(text)
-    if not 0 < sum(map(len, rows)) <= MOST_CELLS:
+        lines = position[:MAX_TEXT_LENGTH].splitlines()[:-1][:MAX_SIZE]
+        return {"type": GO, "rows": ["".join(line.split()[1:])[:MAX_SIZE] for line in lines]}
+    text = position[:MAX_TEXT_LENGTH]
+    rows = parse_grid(text)
+    if not 0 < sum(map(len, rows)) <= MAX_CELLS:
         return {"type": "text", "text": text}
     return {"type": "grid", "rows": rows, "dark": any(" " in row for row in rows)}
 
 
-def grid_of(text: str) -> list[str]:
+def parse_grid(text: str) -> list[str]:
     """Return the rows of a board written as text, one character a cell; none if it is no board.
 
     What stands below the board, as the numbers of columns, is left out, and so are the names of
@@ -90,12 +90,12 @@ def grid_of(text: str) -> list[str]:
         rows.append("".join(line.split()))
     if rows and rows[-1].isdecimal():
         rows.pop()
-    if rows and _names_rows("".join(row[0] for row in rows)):
+    if rows and _is_row_labels("".join(row[0] for row in rows)):
         rows = [row[1:] for row in rows]
     return rows if len(rows) > 1 and len(rows[0]) > 1 else []
 
 
-def _names_rows(column: str) -> bool:
+def _is_row_labels(column: str) -> bool:
     """Tell whether a column has a, b, c or 1, 2, 3, from above or from below."""
     ordered = min(column, column[::-1])
     return ascii_letters.find(ordered) in (0, 26) or (
@@ -118,7 +118,7 @@ def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]
     ]
 
 
-def drawn_chess(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]]:
+def chess_diagrams(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]]:
     """Return all positions of a game: moves in UCI. Raises ValueError for one that is illegal."""
     found: list[dict[str, Any]] = [{"type": CHESS, "fen": board.fen()}]
     for text in moves:
@@ -130,13 +130,13 @@ def drawn_chess(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]
     return found
 
 
-def drawn_game(settings: GameSettings, moves: Sequence[str]) -> list[dict[str, Any]]:
+def game_diagrams(settings: GameSettings, moves: Sequence[str]) -> list[dict[str, Any]]:
     """Return all positions of a game other than chess. Raises ValueError for an illegal move."""
-    course = Course(new_game(settings))
-    found = [drawing(settings.name, str(course.game))]
+    course = GameHistory(new_game(settings))
+    found = [diagram(settings.name, str(course.game))]
     for text in moves:
         written = course.play(text)
-        found.append({**drawing(settings.name, str(course.game)), "move": written})
+        found.append({**diagram(settings.name, str(course.game)), "move": written})
         if settings.name == GO:
             found[-1]["last"] = [written]
         elif found[-1]["type"] == "grid":

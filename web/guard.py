@@ -15,20 +15,20 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from protocols.server.addresses import names_machine
-from protocols.server.door import RefusedError
-from protocols.urls import split_any
-from web.answers import refusal
-from web.site import Site
+from protocols.server.addresses import is_ip_or_localhost
+from protocols.server.door import RejectedError
+from protocols.urls import split_url_leniently
+from web.answers import error_response
+from web.site import SiteContext
 
-MOST_BODY = 4 << 20  # bytes of an upload
+MAX_BODY_BYTES = 4 << 20  # bytes of an upload
 # While bodies of so many bytes are in memory, none that is larger than this is read.
-MOST_BODIES = 64 << 20
-LARGE_BODY = 64 << 10
-TOO_LARGE = f"at most {MOST_BODY} bytes are read"
-SAFE = ("GET", "HEAD")
+MAX_BUFFERED_BYTES = 64 << 20
+LARGE_BODY_BYTES = 64 << 10
+TOO_LARGE = f"at most {MAX_BODY_BYTES} bytes are read"
+SAFE_METHODS = ("GET", "HEAD")
 # All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
-POLICY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
@@ -44,23 +44,23 @@ POLICY = "; ".join(
     )
 )
 HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_LENGTH = re.compile("[0-9]{1,9}")
+_CONTENT_LENGTH = re.compile("[0-9]{1,9}")
 # Where the pages' own files are.
-FILES = "/static"
-_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429, "busy": 503}
+STATIC_PATH = "/static"
+_HTTP_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429, "busy": 503}
 
 
-class Guard:
+class SecurityMiddleware:
     """Passes requests and WebSockets on that may come, and puts the headers on every answer."""
 
-    def __init__(self, app: ASGIApp, site: Site) -> None:
+    def __init__(self, app: ASGIApp, site: SiteContext) -> None:
         self._app = app
         self._site = site
 
@@ -71,7 +71,7 @@ class Guard:
             return
         connection = HTTPConnection(scope)
 
-        async def headed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -80,54 +80,54 @@ class Guard:
 
         try:
             # A file costs less than a refusal, and a class asks for many from one address.
-            if not scope["path"].startswith(f"{FILES}/"):
-                self._site.count_request(connection)
+            if not scope["path"].startswith(f"{STATIC_PATH}/"):
+                self._site.charge_request(connection)
             self._check(scope, connection.headers)
-        except RefusedError as error:
-            await refused(self._site, connection, error)(scope, receive, headed)
+        except RejectedError as error:
+            await rejection_response(self._site, connection, error)(scope, receive, send_with_headers)
             return
         if scope["type"] == "websocket":
-            await self._app(scope, receive, headed)
+            await self._app(scope, receive, send_with_headers)
             return
-        limited = _Limited(receive, self._site, connection)
+        limited_receive = _LimitedReceive(receive, self._site, connection)
         try:
-            await self._app(scope, limited, headed)
+            await self._app(scope, limited_receive, send_with_headers)
         finally:
-            limited.forget()
+            limited_receive.release()
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Raise RefusedError for what a page of strangers could have a browser send, and too much.
+        """Raise RejectedError for what a page of strangers could have a browser send, and too much.
 
         Where no tokens are asked for a host with a name is refused: a stranger's name may lead
         here, and his pages would be of our own origin.
         """
         host = headers.get("host", "").lower()
-        if self._site.tokens is None and not names_machine(split_any(f"//{host}").hostname):
-            raise RefusedError("host", "use the address of this server, not a name that leads here")
-        if scope["type"] == "websocket" or scope["method"] not in SAFE:
+        if self._site.tokens is None and not is_ip_or_localhost(split_url_leniently(f"//{host}").hostname):
+            raise RejectedError("host", "use the address of this server, not a name that leads here")
+        if scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS:
             for origin in headers.getlist("origin"):
-                own = split_any(origin).netloc.lower() == host
+                own = split_url_leniently(origin).netloc.lower() == host
                 if not own and origin.lower() not in self._site.origins:
-                    raise RefusedError("origin", "pages of your origin may not use this server")
+                    raise RejectedError("origin", "pages of your origin may not use this server")
         length = headers.get("content-length", "0")
-        if not _LENGTH.fullmatch(length) or int(length) > MOST_BODY:
-            raise RefusedError("size", TOO_LARGE)
+        if not _CONTENT_LENGTH.fullmatch(length) or int(length) > MAX_BODY_BYTES:
+            raise RejectedError("size", TOO_LARGE)
 
 
-def refused(site: Site, connection: HTTPConnection, error: RefusedError) -> Response:
+def rejection_response(site: SiteContext, connection: HTTPConnection, error: RejectedError) -> Response:
     """Take note of who is refused, and return what he is told."""
-    site.note_refusal(connection, error)
-    headers = {"Retry-After": str(math.ceil(error.seconds))} if error.seconds else None
-    return refusal(connection, _STATUS[error.kind], str(error), headers)
+    site.log_rejection(connection, error)
+    headers = {"Retry-After": str(math.ceil(error.retry_after))} if error.retry_after else None
+    return error_response(connection, _HTTP_STATUS[error.code], str(error), headers)
 
 
-class _Limited:
-    """Reads a body of which nobody has said how long it is; RefusedError for one too long.
+class _LimitedReceive:
+    """Reads a body of which nobody has said how long it is; RejectedError for one too long.
 
     So too for a large one while too many of these are read: they stay in memory until then.
     """
 
-    def __init__(self, receive: Receive, site: Site, connection: HTTPConnection) -> None:
+    def __init__(self, receive: Receive, site: SiteContext, connection: HTTPConnection) -> None:
         self._receive = receive
         self._site = site
         self._connection = connection
@@ -137,14 +137,14 @@ class _Limited:
         message = await self._receive()
         size = len(message.get("body", b""))
         self._read += size
-        self._site.uploading += size
-        if self._read > MOST_BODY:
-            raise RefusedError("size", TOO_LARGE)
-        if self._read > LARGE_BODY and self._site.uploading > MOST_BODIES:
-            raise RefusedError("busy", "too much is being read; try again in a minute", 60.0)
+        self._site.buffered_bytes += size
+        if self._read > MAX_BODY_BYTES:
+            raise RejectedError("size", TOO_LARGE)
+        if self._read > LARGE_BODY_BYTES and self._site.buffered_bytes > MAX_BUFFERED_BYTES:
+            raise RejectedError("busy", "too much is being read; try again in a minute", 60.0)
         return message
 
-    def forget(self) -> None:
+    def release(self) -> None:
         """Take note that the body is needed no longer, and count what it was."""
-        self._site.uploading -= self._read
-        self._site.count_body(self._connection, self._read)
+        self._site.buffered_bytes -= self._read
+        self._site.charge_body(self._connection, self._read)

@@ -6,7 +6,7 @@ a channel is closed is said by the page's own words (static/words): there is lit
 
 from __future__ import annotations
 
-from agent.border.phrasebook import Phrasebook
+from agent.border.phrasebook import MessageCatalog
 
 SPANISH = {
     # The server.
@@ -207,12 +207,12 @@ SPANISH = {
     "Max number of fields exceeded": "El formulario tiene demasiados campos.",
 }
 # Longer ones are no messages of ours.
-LONGEST = 400
+MAX_LENGTH = 400
 
-_BOOKS = {"es": Phrasebook(SPANISH)}
+_PHRASEBOOKS = {"es": MessageCatalog(SPANISH)}
 
 
-def said(message: str, language: str) -> str:
+def translate(message: str, language: str) -> str:
     """Return a message in a visitor's language; unchanged if it is not known in it."""
-    book = _BOOKS.get(language)
-    return message if book is None or len(message) > LONGEST else book.said(message)
+    book = _PHRASEBOOKS.get(language)
+    return message if book is None or len(message) > MAX_LENGTH else book.translate(message)

@@ -14,22 +14,22 @@ from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.routing import BaseRoute
 
 if TYPE_CHECKING:
-    from web.site import Site
+    from web.site import SiteContext
 
 # The pages in the order of the navigation; the first is shown at /.
 PAGES = ("play", "analyse", "watch", "learn")
 
 
-class ShortNumber(IntegerConvertor):
+class ShortNumberConvertor(IntegerConvertor):
     """A number in a path, as {name:number}: one with more digits leads nowhere."""
 
     regex = "[0-9]{1,9}"
 
 
-register_url_convertor("number", ShortNumber())
+register_url_convertor("number", ShortNumberConvertor())
 
 
-class SitePage(Protocol):
+class Page(Protocol):
     """One page with what it serves.
 
     name: of its package, its script and its words. shells: the paths, as Starlette writes them, at
@@ -37,7 +37,7 @@ class SitePage(Protocol):
     """
 
     name: str
-    shells: Sequence[str]
+    paths: Sequence[str]
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return what else it answers: data, uploads, and channels."""
@@ -49,6 +49,6 @@ class SitePage(Protocol):
         """End all that goes on, and keep what is to be kept."""
 
 
-def all_pages(site: Site) -> list[SitePage]:
+def make_pages(site: SiteContext) -> list[Page]:
     """Return all pages, made for a site."""
     return [import_module(f"web.{name}.page").make(site) for name in PAGES]

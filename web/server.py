@@ -20,58 +20,58 @@ from starlette.staticfiles import StaticFiles
 
 from agent.border.user_code import describe
 from protocols.server.addresses import Address
-from protocols.server.door import RefusedError
+from protocols.server.door import RejectedError
 from protocols.server.metrics import CONTENT_TYPE
-from protocols.server.remote_session import LAST_WORDS
-from protocols.server.wire import VANISHED
-from web.answers import JsonAnswer, refusal
-from web.connections import counted
-from web.guard import FILES, Guard, refused
+from protocols.server.remote_session import CLOSE_TIMEOUT_S
+from protocols.server.wire import PEER_TIMEOUT_S
+from web.answers import AsciiJsonResponse, error_response
+from web.connections import limited_http_protocol
+from web.guard import STATIC_PATH, SecurityMiddleware, rejection_response
 from web.media_types import declare_media_types
-from web.pages import SitePage, all_pages
-from web.shell import STATIC, shell
-from web.site import Site
-from web.visitors import COOKIE, LASTS
+from web.pages import Page, make_pages
+from web.shell import STATIC, render_page
+from web.site import SiteContext
+from web.visitors import COOKIE_NAME, LIFETIME_S
 
-SIGN_IN = "signin"
-LONGEST_FORM = 4 << 10  # bytes of what is sent to sign in
+SIGN_IN_PAGE = "signin"
+MAX_FORM_BYTES = 4 << 10  # bytes of what is sent to sign in
 
 
 class PageServer:
     """Serves the pages of a site at one address."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: SiteContext) -> None:
         declare_media_types()
         self.site = site
-        self.pages = all_pages(site)
+        self.pages = make_pages(site)
         handlers: dict[Any, Any] = {
-            HTTPException: self._say_no,
-            RefusedError: self._refuse,
-            Exception: self._failed,
+            HTTPException: self._http_error,
+            RejectedError: self._rejected,
+            Exception: self._internal_error,
         }
-        inner = Starlette(
-            routes=[*self._routes()], lifespan=self._life, exception_handlers=handlers
+        app_without_security = Starlette(
+            routes=[*self._routes()], lifespan=self._lifespan, exception_handlers=handlers
         )
-        self.app = Guard(inner, site)
-        self._server: _Uvicorn | None = None
+        self.app = SecurityMiddleware(app_without_security, site)
+        self._server: _UvicornServer | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def open(self, address: Address, certificate: str | None, key: str | None) -> Address:
         """Listen, and return the address with the port that it got. Raises OSError."""
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         listening = socket.create_server((address.host, address.port), family=family, backlog=1024)
-        self._server = _Uvicorn(
+        self._server = _UvicornServer(
             self.site.limits.authorising,
             uvicorn.Config(
                 self.app,
                 ssl_certfile=certificate,
                 ssl_keyfile=key,
-                http=counted(self.site.limits),
+                http=limited_http_protocol(self.site.limits),
                 ws="websockets-sansio",
                 ws_max_size=self.site.limits.line_bytes,
                 ws_per_message_deflate=False,
-                ws_ping_interval=VANISHED / 4,
-                ws_ping_timeout=VANISHED / 2,
+                ws_ping_interval=PEER_TIMEOUT_S / 4,
+                ws_ping_timeout=PEER_TIMEOUT_S / 2,
                 log_config=None,
                 log_level="critical",
                 access_log=False,
@@ -91,13 +91,13 @@ class PageServer:
 
     async def close(self) -> None:
         """End all in order."""
-        self.site.ending = True
+        self.site.shutting_down = True
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             await self._task
 
     @contextlib.asynccontextmanager
-    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         for page in self.pages:
             await page.start()
         yield
@@ -109,34 +109,34 @@ class PageServer:
         yield Route("/metrics", self._metrics)
         yield Route("/signin", self._sign_in, methods=["POST"])
         yield Route("/signout", self._sign_out, methods=["POST"])
-        yield Route("/", self._shell_of(self.pages[0]))
+        yield Route("/", self._page_endpoint(self.pages[0]))
         for page in self.pages:
-            for path in page.shells:
-                yield Route(path, self._shell_of(page))
+            for path in page.paths:
+                yield Route(path, self._page_endpoint(page))
             yield from page.routes()
-        yield Mount(FILES, StaticFiles(directory=STATIC))
+        yield Mount(STATIC_PATH, StaticFiles(directory=STATIC))
 
-    def _shell_of(self, page: SitePage) -> Any:
+    def _page_endpoint(self, page: Page) -> Any:
         async def answer(request: Request) -> Response:
             if not self.site.owner(request.cookies):
-                return shell(request, SIGN_IN, (), 401)
-            return shell(request, page.name, [(each.name, each.shells[0]) for each in self.pages])
+                return render_page(request, SIGN_IN_PAGE, (), 401)
+            return render_page(request, page.name, [(each.name, each.paths[0]) for each in self.pages])
 
         return answer
 
-    async def _say_no(self, request: Request, error: HTTPException) -> Response:
-        return refusal(request, error.status_code, error.detail, error.headers)
+    async def _http_error(self, request: Request, error: HTTPException) -> Response:
+        return error_response(request, error.status_code, error.detail, error.headers)
 
-    async def _refuse(self, request: Request, error: RefusedError) -> Response:
-        return refused(self.site, request, error)
+    async def _rejected(self, request: Request, error: RejectedError) -> Response:
+        return rejection_response(self.site, request, error)
 
-    async def _failed(self, request: Request, error: Exception) -> Response:
+    async def _internal_error(self, request: Request, error: Exception) -> Response:
         """Take note of a fault of ours; the visitor is told no more than that."""
-        self.site.log.note("failed", path=request.url.path, error=describe(error))
-        return refusal(request, 500, "the server failed; its log says how")
+        self.site.log.write("failed", path=request.url.path, error=describe(error))
+        return error_response(request, 500, "the server failed; its log says how")
 
     async def _health(self, request: Request) -> Response:
-        if self.site.ending:
+        if self.site.shutting_down:
             return PlainTextResponse("ending\n", 503)
         return PlainTextResponse("ok\n")
 
@@ -144,29 +144,29 @@ class PageServer:
         if self.site.tokens is not None and not self.site.owner(request.cookies):
             kind, _, token = request.headers.get("authorization", "").partition(" ")
             try:
-                self._name_of(request, token.strip() if kind.lower() == "bearer" else "")
-            except RefusedError as error:
+                self._authenticate(request, token.strip() if kind.lower() == "bearer" else "")
+            except RejectedError as error:
                 raise HTTPException(401, str(error)) from None
-        return PlainTextResponse(self.site.status(), media_type=CONTENT_TYPE)
+        return PlainTextResponse(self.site.metrics_text(), media_type=CONTENT_TYPE)
 
     async def _sign_in(self, request: Request) -> Response:
         """Take a token, in the body alone, and give the cookie that stands for it."""
         body = await request.body()
         token = None
-        if self.site.tokens is not None and len(body) <= LONGEST_FORM:
+        if self.site.tokens is not None and len(body) <= MAX_FORM_BYTES:
             with contextlib.suppress(ValueError, AttributeError, RecursionError):
                 token = json.loads(body).get("token")
         if not isinstance(token, str):
             raise HTTPException(400, "a token is expected")
         try:
-            name = self._name_of(request, token.strip())
-        except RefusedError as error:
+            name = self._authenticate(request, token.strip())
+        except RejectedError as error:
             raise HTTPException(401, str(error)) from None
-        response = JsonAnswer({"name": name})
+        response = AsciiJsonResponse({"name": name})
         response.set_cookie(
-            COOKIE,
-            self.site.visitors.welcome(name),
-            max_age=LASTS,
+            COOKIE_NAME,
+            self.site.login_sessions.create(name),
+            max_age=LIFETIME_S,
             httponly=True,
             samesite="strict",
             secure=self.site.secure,
@@ -174,34 +174,34 @@ class PageServer:
         return response
 
     async def _sign_out(self, request: Request) -> Response:
-        self.site.visitors.farewell(request.cookies)
-        response = JsonAnswer({})
-        response.delete_cookie(COOKIE)
+        self.site.login_sessions.delete(request.cookies)
+        response = AsciiJsonResponse({})
+        response.delete_cookie(COOKIE_NAME)
         return response
 
-    def _name_of(self, request: Request, token: str) -> str:
-        """Return whose token it is. Raises RefusedError."""
-        guest = self.site.door.knock(request.client.host if request.client else "?")
+    def _authenticate(self, request: Request, token: str) -> str:
+        """Return whose token it is. Raises RejectedError."""
+        slot = self.site.admission.open_slot(request.client.host if request.client else "?")
         try:
-            guest.check()
-            guest.authorise(token)
-            return guest.name or ""
-        except RefusedError as error:
-            self.site.note_refusal(request, error)
+            slot.check_limits()
+            slot.authenticate(token)
+            return slot.name or ""
+        except RejectedError as error:
+            self.site.log_rejection(request, error)
             raise
         finally:
-            guest.leave()
+            slot.close()
 
 
-class _Uvicorn(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     """Uvicorn without signals of its own: the command ends it.
 
     handshake: seconds for that of TLS, which uvicorn would let take a minute.
     """
 
-    def __init__(self, handshake: float, config: uvicorn.Config) -> None:
+    def __init__(self, handshake_timeout: float, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._handshake = handshake
+        self._handshake_timeout = handshake_timeout
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen at sockets that are given."""
@@ -209,16 +209,16 @@ class _Uvicorn(uvicorn.Server):
         tls, loop = self.config.ssl, asyncio.get_running_loop()
         for listening in sockets or ():
             server = await loop.create_server(
-                self._carrier,
+                self._make_protocol,
                 sock=listening,
                 ssl=tls,
                 backlog=self.config.backlog,
-                ssl_handshake_timeout=None if tls is None else self._handshake,
-                ssl_shutdown_timeout=None if tls is None else LAST_WORDS,
+                ssl_handshake_timeout=None if tls is None else self._handshake_timeout,
+                ssl_shutdown_timeout=None if tls is None else CLOSE_TIMEOUT_S,
             )
             self.servers.append(server)
 
-    def _carrier(self) -> asyncio.Protocol:
+    def _make_protocol(self) -> asyncio.Protocol:
         """Return what carries one connection."""
         make: Any = self.config.http_protocol_class
         carrier: asyncio.Protocol = make(

@@ -18,7 +18,7 @@ THEMES = ("auto", "light", "dark")
 
 
 @cache
-def words(page: str, language: str) -> Mapping[str, str]:
+def page_words(page: str, language: str) -> Mapping[str, str]:
     """Return the words of a page in a language."""
     found: dict[str, str] = json.loads(
         (STATIC / "words" / f"{page}.{language}.json").read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def words(page: str, language: str) -> Mapping[str, str]:
     return found
 
 
-def language_of(request: HTTPConnection) -> str:
+def request_language(request: HTTPConnection) -> str:
     """Return the language that a visitor has chosen, or else that his browser prefers."""
     chosen = request.cookies.get("language", "")
     if chosen in LANGUAGES:
@@ -38,18 +38,18 @@ def language_of(request: HTTPConnection) -> str:
     return "en"
 
 
-def shell(
+def render_page(
     request: Request, page: str, navigation: Sequence[tuple[str, str]], status: int = 200
 ) -> HTMLResponse:
     """Return a page's shell. navigation: the names of pages, and where they are."""
-    language = language_of(request)
+    language = request_language(request)
     theme = request.cookies.get("theme", "")
     theme = theme if theme in THEMES else THEMES[0]
-    general, own = words("site", language), words(page, language)
+    general, own = page_words("site", language), page_words(page, language)
     links = []
     for name, path in navigation:
         current = ' aria-current="page"' if name == page else ""
-        links.append(f'<a href="{path}"{current}>{escape(words(name, language)["title"])}</a>')
+        links.append(f'<a href="{path}"{current}>{escape(page_words(name, language)["title"])}</a>')
     switches = [
         _switch("theme", general["theme"], {each: general[each] for each in THEMES}, theme),
         _switch("language", general["language"], LANGUAGES, language),

@@ -8,14 +8,14 @@ import threading
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 10.0  # seconds to wait for another process that writes
+BUSY_TIMEOUT_S = 10.0  # seconds to wait for another process that writes
 
 
-class StoreError(Exception):
+class DatabaseError(Exception):
     """The file cannot be used; says why, and what to do."""
 
 
-class Store:
+class Database:
     """Rows of one file, from any thread. Each statement is a transaction of its own."""
 
     def __init__(self, path: Path) -> None:
@@ -25,20 +25,20 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # for its owner alone
             self._connection = sqlite3.connect(
-                path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise StoreError(f"{path}: {reason}; --games FILE names another file") from None
+            raise DatabaseError(f"{path}: {reason}; --games FILE names another file") from None
 
-    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def fetch_all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what a query finds."""
         with self._lock:
             return self._connection.execute(query, values).fetchall()
 
-    def change(self, statement: str, *values: Any) -> None:
+    def execute(self, statement: str, *values: Any) -> None:
         """Change rows, or add them."""
         with self._lock:
             self._connection.execute(statement, values)

@@ -28,7 +28,7 @@ class ContainerFormat:
     alignment: int = 1
 
     @property
-    def least(self) -> int:
+    def min_size(self) -> int:
         """The bytes of a file up to its head, which every file has."""
         return self.numbers_start + (self.numbers + 1) * _NUMBER_BYTES
 
@@ -37,15 +37,15 @@ class ContainerFormat:
         """Where the numbers begin, and what the checksum is of."""
         return len(self.magic) + _CHECKSUM_BYTES
 
-    def content_start(self, head_length: int) -> int:
+    def content_start(self, header_length: int) -> int:
         """Return where the content begins behind a head of so many bytes."""
-        return -(-(self.least + head_length) // self.alignment) * self.alignment
+        return -(-(self.min_size + header_length) // self.alignment) * self.alignment
 
-    def pack(self, head: str, content: bytes, numbers: Sequence[int] = ()) -> bytes:
+    def pack(self, header: str, content: bytes, numbers: Sequence[int] = ()) -> bytes:
         """Return a file's bytes. head: JSON; OverflowError for a number that has no 32 bits."""
         if len(numbers) != self.numbers:
             raise ValueError(f"{len(numbers)} numbers are not {self.numbers}")
-        said = head.encode()
+        said = header.encode()
         checked = b"".join(
             number.to_bytes(_NUMBER_BYTES, "little") for number in (*numbers, len(said))
         )
@@ -65,7 +65,7 @@ class Container:
     data: memoryview
 
     @property
-    def is_ours(self) -> bool:
+    def has_magic(self) -> bool:
         """Whether it begins as files of the format do."""
         return self.data[: len(self.format.magic)] == self.format.magic
 
@@ -83,28 +83,28 @@ class Container:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the format's own."""
-        return tuple(self._number(place) for place in range(self.format.numbers))
+        return tuple(self._number(index) for index in range(self.format.numbers))
 
     @property
-    def head_length(self) -> int:
+    def header_length(self) -> int:
         """How many bytes the head is said to have."""
         return self._number(self.format.numbers)
 
     @property
-    def head(self) -> bytes:
+    def header(self) -> bytes:
         """The JSON."""
-        return bytes(self.data[self.format.least : self.format.least + self.head_length])
+        return bytes(self.data[self.format.min_size : self.format.min_size + self.header_length])
 
     @property
     def content_start(self) -> int:
         """Where the content begins."""
-        return self.format.content_start(self.head_length)
+        return self.format.content_start(self.header_length)
 
     @property
     def content(self) -> memoryview:
         """What comes behind the head."""
         return self.data[self.content_start :]
 
-    def _number(self, place: int) -> int:
-        start = self.format.numbers_start + place * _NUMBER_BYTES
+    def _number(self, index: int) -> int:
+        start = self.format.numbers_start + index * _NUMBER_BYTES
         return int.from_bytes(self.data[start : start + _NUMBER_BYTES], "little")

@@ -6,38 +6,38 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, TextIO
 
-from agent.border.files import to_replace
+from agent.border.files import resolve_target
 
 
-def claim(
+def lock_or_raise(
     path: str | os.PathLike[str],
-    refusal: Callable[[str], Exception],
-    how: str = "being written by another process",
+    make_error: Callable[[str], Exception],
+    held_reason: str = "being written by another process",
 ) -> TextIO:
     """Lock as `lock` does; raise what `refusal` makes of the reason where that fails.
 
     how: what is said of a file whose lock another process has.
     """
     try:
-        return lock(os.fspath(path))
+        return lock_path(os.fspath(path))
     except BlockingIOError:
-        raise refusal(f"{path} is {how}") from None
+        raise make_error(f"{path} is {held_reason}") from None
     except OSError as error:
-        raise refusal(f"{path} cannot be locked: {error.strerror}") from None
+        raise make_error(f"{path} cannot be locked: {error.strerror}") from None
 
 
-def lock(path: str) -> TextIO:
+def lock_path(path: str) -> TextIO:
     """Return the open lock file beside `path`, or what it links to; to close it unlocks.
 
     Raises BlockingIOError if another process holds it, and OSError if the lock file cannot be
     written, or if `path` is a device, a pipe or a folder.
     """
-    file = open(f"{to_replace(Path(path))}.lock", "a")  # noqa: SIM115
-    hold(file)
+    file = open(f"{resolve_target(Path(path))}.lock", "a")  # noqa: SIM115
+    lock_file(file)
     return file
 
 
-def hold(file: IO[Any]) -> None:
+def lock_file(file: IO[Any]) -> None:
     """Lock an open file until it is closed; close it, and raise as `lock` does, if that fails."""
     try:
         if sys.platform == "win32":

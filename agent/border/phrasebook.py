@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 
-class Phrasebook:
+class MessageCatalog:
     """Says messages of known forms in another language.
 
     forms: by an English form what it is there, in which {} or {0} stands for what was filled in.
@@ -21,12 +21,12 @@ class Phrasebook:
     def __init__(self, forms: Mapping[str, str]) -> None:
         self._forms = forms
 
-    def said(self, message: str) -> str:
+    def translate(self, message: str) -> str:
         """Return a message in the other language; unchanged if it has no known form."""
         for pattern, other in self._patterns:
             if match := pattern.fullmatch(message):
                 # What is empty is nothing but a name.
-                return other.format(*(self.said(each) if each else each for each in match.groups()))
+                return other.format(*(self.translate(each) if each else each for each in match.groups()))
         return message
 
     @cached_property

@@ -6,36 +6,36 @@ cannot be written at all. Whatever is not seen is written as Python writes it in
 """
 
 # Characters of a name, and of anything else that is shown on one line.
-NAME_LENGTH = 100
-LINE_LENGTH = 1000
+MAX_NAME_LENGTH = 100
+MAX_LINE_LENGTH = 1000
 # Lines of a text.
-MOST_LINES = 100
+MAX_LINES = 100
 
 
-def plain(text: str, most: int = LINE_LENGTH) -> str:
+def sanitize_line(text: str, max_length: int = MAX_LINE_LENGTH) -> str:
     """Return text on one line, of at most `most` characters, all of them seen."""
-    shown = text[: most + 1].strip()
+    shown = text[: max_length + 1].strip()
     if not shown.isprintable():
-        shown = "".join(map(_seen, shown))
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
+        shown = "".join(map(_escape, shown))
+    return shown if len(shown) <= max_length else shown[: max_length - 1] + "…"
 
 
-def plain_name(text: str) -> str:
+def sanitize_name(text: str) -> str:
     """Return a name on one line, without repeated spaces."""
-    return plain(" ".join(text[: 10 * NAME_LENGTH].split()), NAME_LENGTH)
+    return sanitize_line(" ".join(text[: 10 * MAX_NAME_LENGTH].split()), MAX_NAME_LENGTH)
 
 
-def plain_lines(text: str) -> str:
+def sanitize_lines(text: str) -> str:
     """Return text of several lines, each of which is plain and keeps its indentation."""
-    lines = text[: MOST_LINES * LINE_LENGTH].split("\n")[:MOST_LINES]
-    return "\n".join(_indent(line) + plain(line) for line in lines)
+    lines = text[: MAX_LINES * MAX_LINE_LENGTH].split("\n")[:MAX_LINES]
+    return "\n".join(_indent(line) + sanitize_line(line) for line in lines)
 
 
 def _indent(line: str) -> str:
-    return " " * min(len(line) - len(line.lstrip(" ")), LINE_LENGTH)
+    return " " * min(len(line) - len(line.lstrip(" ")), MAX_LINE_LENGTH)
 
 
-def _seen(character: str) -> str:
+def _escape(character: str) -> str:
     if character.isprintable():
         return character
     return " " if character.isspace() else character.encode("unicode_escape").decode()

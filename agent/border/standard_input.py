@@ -2,7 +2,7 @@
 
 On Windows, a blocking read on a pipe blocks every other call on that pipe. Libraries such as
 OpenBLAS query the standard handles while they load, and would hang. So code that reads standard
-input in a thread calls `take_standard_input` first.
+input in a thread calls `detach_stdin` first.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import os
 import threading
 
 
-def take_standard_input() -> int:
+def detach_stdin() -> int:
     """Return a new descriptor for what standard input was; descriptor 0 is empty from now on.
 
     Child processes find it empty too. Nothing can be read if standard input is closed.
@@ -25,9 +25,9 @@ def take_standard_input() -> int:
     return source
 
 
-def end_with_parent() -> None:
+def exit_with_parent() -> None:
     """From now on end this process when standard input ends: when its parent has ended."""
-    source = take_standard_input()
+    source = detach_stdin()
 
     def wait() -> None:
         with contextlib.suppress(OSError):

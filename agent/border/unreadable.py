@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def blamed_on(path: str | os.PathLike[str], error: Callable[[str], Exception]) -> Iterator[None]:
+def convert_read_errors(path: str | os.PathLike[str], error: Callable[[str], Exception]) -> Iterator[None]:
     """Raise `error` of a message that names the file, for what keeps the block from reading it.
 
     That is an OSError, or text that is not UTF-8.

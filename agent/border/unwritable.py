@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Sequence
 
-Name = str | os.PathLike[str]
+PathName = str | os.PathLike[str]
 
 
 def require_writable(
-    targets: Sequence[Name],
-    sources: Sequence[Name],
+    targets: Sequence[PathName],
+    sources: Sequence[PathName],
     failure: Callable[[str], Exception],
     *,
     regular: bool = False,
@@ -40,13 +40,13 @@ def require_writable(
                 f"{target} may not be written: change its rights and its folder's, or name another "
                 "file"
             )
-        if any(_are_same(target, source) for source in sources):
+        if any(_is_same_file(target, source) for source in sources):
             raise failure(f"{target} is read here: choose another file to write")
-        if any(_are_same(target, other) for other in targets[:number]):
+        if any(_is_same_file(target, other) for other in targets[:number]):
             raise failure(f"{target} is to be written twice: choose two files")
 
 
-def _are_same(one: Name, other: Name) -> bool:
+def _is_same_file(one: PathName, other: PathName) -> bool:
     """Tell whether two names are of one file, which need not be there."""
     if "\0" in os.fspath(other):  # no name at all, which whoever reads it will say
         return False

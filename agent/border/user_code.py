@@ -20,7 +20,7 @@ PACKAGES = ("agent", "protocols", "openings", "kempelen")
 # The folders of files that were run, those that became places of modules by it, and what modules
 # the last file imported.
 _folders: set[str] = set()
-_added: set[str] = set()
+_path_entries: set[str] = set()
 _imported: set[str] = set()
 
 
@@ -28,45 +28,45 @@ class UserCodeError(ValueError):
     """What was named cannot be loaded; the message names it and what is wrong."""
 
 
-def split(spec: str, noun: str) -> tuple[str, str]:
+def split_spec(spec: str, noun: str) -> tuple[str, str]:
     """Split `place:name` and return both; `noun` is what an error calls the thing named."""
-    place, colon, name = spec.strip().rpartition(":")
-    if not colon or not place or not name.isidentifier():
+    location, colon, name = spec.strip().rpartition(":")
+    if not colon or not location or not name.isidentifier():
         raise UserCodeError(f"{noun} {spec.strip()!r} is not 'module:name' or 'FILE.py:name'")
-    return place, name
+    return location, name
 
 
-def is_file_name(place: str) -> bool:
+def is_file_name(location: str) -> bool:
     """Return whether this names a file, not a module. The suffix may be `.PY` on Windows."""
-    return place.strip().lower().endswith(".py")
+    return location.strip().lower().endswith(".py")
 
 
-def check(place: str, noun: str) -> None:
+def check_readable(location: str, noun: str) -> None:
     """Raise UserCodeError if a file cannot be read; a module is not looked for."""
-    if is_file_name(place):
-        _read_file(Path(place), noun)
+    if is_file_name(location):
+        _read_file(Path(location), noun)
 
 
-def source_file(place: str) -> Path | None:
+def source_file(location: str) -> Path | None:
     """Return the file that a place's code is in, None if there is none that is known.
 
     A module itself is not imported for it, but the packages around it are.
     """
-    if is_file_name(place):
-        return Path(place).expanduser()
-    _find_beside_us()
+    if is_file_name(location):
+        return Path(location).expanduser()
+    _add_working_directory()
     found = None
     with contextlib.suppress(Exception, SystemExit):  # of the packages' code
-        found = importlib.util.find_spec(place)
+        found = importlib.util.find_spec(location)
     return Path(found.origin) if found and found.has_location and found.origin else None
 
 
-def load_module(place: str, noun: str) -> ModuleType:
+def load_module(location: str, noun: str) -> ModuleType:
     """Import a module, or run a file whose name ends in .py, anew in either case.
 
     Raises UserCodeError, with the line of the user's file, if that fails.
     """
-    return _load_file(Path(place), noun) if is_file_name(place) else _import(place, noun)
+    return _load_file(Path(location), noun) if is_file_name(location) else _import(location, noun)
 
 
 def describe(error: BaseException) -> str:
@@ -79,18 +79,18 @@ def describe(error: BaseException) -> str:
             places.append((file, trace.tb_lineno))
         trace = trace.tb_next
     # What the user's code calls may have raised it, on a line that says nothing to the user.
-    places = [place for place in places if not is_library(place[0])] or places
+    places = [location for location in places if not is_library(location[0])] or places
     where = f" ({Path(places[-1][0]).name}, line {places[-1][1]})" if places else ""
-    return f"{type(error).__name__}: {message_of(error)}{where}"
+    return f"{type(error).__name__}: {error_message(error)}{where}"
 
 
-def is_interruption(error: BaseException) -> TypeGuard[KeyboardInterrupt]:
+def is_keyboard_interrupt(error: BaseException) -> TypeGuard[KeyboardInterrupt]:
     """Tell whether the keyboard interrupts, which the main thread is told of, whatever it does."""
     here = threading.current_thread() is threading.main_thread()
     return here and isinstance(error, KeyboardInterrupt)
 
 
-def message_of(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """Return the message of an error, which may be of a class of the user's."""
     try:
         return str(error)
@@ -120,7 +120,7 @@ def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
 def _load_file(path: Path, noun: str) -> ModuleType:
     path, source = _read_file(path, noun)
     _reject_hidden_neighbours(path, source, noun)
-    _find_neighbours(str(path.parent))
+    _add_file_folder(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
     # By its loader: Python knows no file that ends in .PY.
     loader = importlib.machinery.SourceFileLoader(name, str(path))
@@ -170,26 +170,26 @@ def _imported_packages(tree: ast.Module) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-def _find_neighbours(folder: str) -> None:
+def _add_file_folder(folder: str) -> None:
     """Let a file import those beside it, as a script would, but none instead of Python's or ours.
 
     What files imported from their folders before is forgotten: another folder has others by the
     same names, and they may have been edited.
     """
-    for name in [name for name in _imported if _home(name.partition(".")[0]) in _folders]:
+    for name in [name for name in _imported if _module_folder(name.partition(".")[0]) in _folders]:
         sys.modules.pop(name, None)
     _imported.clear()
     _folders.add(folder)
-    if folder in _added and folder in sys.path:
+    if folder in _path_entries and folder in sys.path:
         sys.path.remove(folder)
     if folder not in sys.path:
-        others = [place for place, each in enumerate(sys.path) if each in _added]
+        others = [location for location, each in enumerate(sys.path) if each in _path_entries]
         sys.path.insert(min(others, default=len(sys.path)), folder)
-        _added.add(folder)
+        _path_entries.add(folder)
     importlib.invalidate_caches()
 
 
-def _home(name: str) -> str | None:
+def _module_folder(name: str) -> str | None:
     """Return the folder that a module or a package is in; None of ours, and if none is known."""
     file = Path(getattr(sys.modules.get(name), "__file__", None) or "")
     home = file.parents[1] if file.name == "__init__.py" else file.parent
@@ -197,7 +197,7 @@ def _home(name: str) -> str | None:
 
 
 def _import(name: str, noun: str) -> ModuleType:
-    _find_beside_us()
+    _add_working_directory()
     known = sys.modules.get(name)
     try:
         if known is not None and not is_library(getattr(known, "__file__", None) or ""):
@@ -207,7 +207,7 @@ def _import(name: str, noun: str) -> ModuleType:
         raise UserCodeError(f"{noun} module {name} failed: {describe(error)}") from error
 
 
-def _find_beside_us() -> None:
+def _add_working_directory() -> None:
     """Let modules be found in the working directory too, which an installed command lacks."""
     if "" not in sys.path and "." not in sys.path:
         sys.path.append("")

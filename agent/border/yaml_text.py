@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from yaml import Node, SafeLoader
 
 # So many values a file may hold.
-MOST_VALUES = 2_000_000
+MAX_VALUES = 2_000_000
 
 
 class YamlError(ValueError):
     """Text that cannot be used; the message says why, and where."""
 
 
-def load(text: str, loader: type[SafeLoader] | None = None, most: int = MOST_VALUES) -> Any:
+def load(text: str, loader: type[SafeLoader] | None = None, max_values: int = MAX_VALUES) -> Any:
     """Return what a document holds, as a loader sees it, so many values at most. Raises YamlError.
 
     A value counts as often as it is referred to; an entry is there once.
     """
-    with _read_by(loader, text) as reader:
+    with _yaml_reader(loader, text) as reader:
         node = reader.get_single_node()
-        _refuse_repeated(node)
+        _reject_duplicate_keys(node)
         found = None if node is None else reader.construct_document(node)
-    _check_size(found, most)
+    _check_size(found, max_values)
     return found
 
 
@@ -38,9 +38,9 @@ def compose(text: str, loader: type[SafeLoader] | None = None) -> Node | None:
 
     An entry is there once; references are followed, so a node may hold itself.
     """
-    with _read_by(loader, text) as reader:
+    with _yaml_reader(loader, text) as reader:
         node: Node | None = reader.get_single_node()
-        _refuse_repeated(node)
+        _reject_duplicate_keys(node)
     return node
 
 
@@ -54,7 +54,7 @@ def read(path: str | PathLike[str], loader: type[SafeLoader] | None = None) -> A
 
 
 @contextmanager
-def _read_by(loader: type[SafeLoader] | None, text: str) -> Iterator[SafeLoader]:
+def _yaml_reader(loader: type[SafeLoader] | None, text: str) -> Iterator[SafeLoader]:
     """Lend a reader of the text; what it or the block raises becomes a YamlError."""
     import yaml
 
@@ -77,7 +77,7 @@ def _read_by(loader: type[SafeLoader] | None, text: str) -> Iterator[SafeLoader]
         raise YamlError(f"a value is not what it is marked as: {error}") from None
 
 
-def _refuse_repeated(root: Node | None) -> None:
+def _reject_duplicate_keys(root: Node | None) -> None:
     """Refuse what has an entry twice, of which YAML's loaders keep the last."""
     from yaml import MappingNode, MarkedYAMLError, ScalarNode, SequenceNode
 
@@ -101,14 +101,14 @@ def _refuse_repeated(root: Node | None) -> None:
                 names.add((key.tag, key.value))
 
 
-def _check_size(found: Any, most: int) -> None:
+def _check_size(found: Any, max_values: int) -> None:
     """Refuse what refers to itself, or by references to more than memory holds."""
     count, waiting = 0, [found]
     while waiting:
         node = waiting.pop()
         count += 1
-        if count > most:
-            raise YamlError(f"it holds itself, or more than {most} values")
+        if count > max_values:
+            raise YamlError(f"it holds itself, or more than {max_values} values")
         if isinstance(node, dict):
             waiting.extend(node.values())
         elif isinstance(node, list | set | tuple):

@@ -8,24 +8,24 @@ then enemy, that the row kept for it sums up; then the rows by ply and view, and
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.network_format import ALIGNMENT, Network, aligned
+from agent.chess.network_format import ALIGNMENT, NnueNetwork, aligned_zeros
 from agent.compiled.scores import MAX_PLY
 
 HALVES = 2
 PIECES = 12
 _PLIES = MAX_PLY + 2
 
-KEYS = 0  # in words
-SQUARES = KEYS + 2 * _PLIES  # in words
-_WORDS = SQUARES + 2 * HALVES * PIECES
-ROWS = -(-_WORDS * 8 // ALIGNMENT) * ALIGNMENT  # in bytes
-KEPT_ROWS = 2 * _PLIES  # in rows
+KEYS_OFFSET = 0  # in words
+SQUARES_OFFSET = KEYS_OFFSET + 2 * _PLIES  # in words
+_WORDS = SQUARES_OFFSET + 2 * HALVES * PIECES
+ROWS_OFFSET = -(-_WORDS * 8 // ALIGNMENT) * ALIGNMENT  # in bytes
+CACHED_ROWS = 2 * _PLIES  # in rows
 
 
-def empty_accumulators(network: Network) -> npt.NDArray[np.uint8]:
+def allocate_accumulators(network: NnueNetwork) -> npt.NDArray[np.uint8]:
     """Allocate what a worker keeps of a network, where no ply is up to date."""
     biases = network.weights["biases"][0]
-    count = KEPT_ROWS + 2 * HALVES
-    memory: npt.NDArray[np.uint8] = aligned(np.dtype(np.uint8), ROWS + count * biases.nbytes)
-    memory[ROWS:].view(np.int16).reshape(count, -1)[KEPT_ROWS:] = biases  # of an empty board
+    count = CACHED_ROWS + 2 * HALVES
+    memory: npt.NDArray[np.uint8] = aligned_zeros(np.dtype(np.uint8), ROWS_OFFSET + count * biases.nbytes)
+    memory[ROWS_OFFSET:].view(np.int16).reshape(count, -1)[CACHED_ROWS:] = biases  # of an empty board
     return memory

@@ -11,26 +11,26 @@ value is that of plain minimax with the same quiescence, which the tests compare
 
 from numba import boolean
 
-from agent.chess.correction import corrected, learn
+from agent.chess.correction import corrected_evaluation, update_correction_history
 from agent.chess.ending_tables import NO_SCORE
-from agent.chess.exchange import VALUES, wins_exchange
+from agent.chess.exchange import PIECE_VALUES, see_ge
 from agent.chess.moves import is_noisy, to_square
-from agent.chess.node import DRAW, evaluate, evaluation_once, extend_pv, score_unsearched, visit
+from agent.chess.node import DRAW, evaluate, static_evaluation, extend_pv, terminal_score, enter_node
 from agent.chess.ordering import (
     MAX_HISTORY,
     capture_history,
     is_killer,
-    moved_index,
+    piece_target_index,
     next_move,
-    note_tried,
+    record_tried_move,
     quiet_history,
-    reward,
-    reward_gain,
-    reward_last,
+    update_histories,
+    update_history_by_gain,
+    update_last_move_history,
     start_picking,
 )
 from agent.chess.parameters import (
-    PLY,
+    REDUCTION_UNIT,
     check_exchange_margin,
     deeper_margin,
     double_margin,
@@ -85,7 +85,7 @@ from agent.chess.parameters import (
     table_margin,
     table_plies,
 )
-from agent.chess.position import make, make_null
+from agent.chess.position import make_move, make_null_move
 from agent.chess.quiescence import quiescence
 from agent.chess.records import (
     BISHOP,
@@ -93,7 +93,7 @@ from agent.chess.records import (
     KING,
     KNIGHT,
     NO_MOVE,
-    NOTHING_MOVED,
+    NO_PIECE_TARGET,
     PAWN,
     QUEEN,
     ROOK,
@@ -102,8 +102,8 @@ from agent.chess.records import (
     frame_at,
     position_at,
 )
-from agent.chess.repetition import can_repeat
-from agent.compiled.kernel import entry, kernel
+from agent.chess.repetition import has_upcoming_repetition
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, int64
 from agent.compiled.scores import INFINITE, MATE, MATE_BOUND, NO_EVALUATION
 from agent.compiled.table import (
@@ -117,12 +117,12 @@ from agent.compiled.table import (
     data_was_pv,
     probe,
     save,
-    settles,
+    causes_cutoff,
 )
 
 
 @kernel
-def _forget_siblings(worker: Worker, ply: int) -> None:
+def _clear_killers(worker: Worker, ply: int) -> None:
     """Forget what nodes at `ply` below another parent noted for their siblings."""
     frame = frame_at(worker, ply)
     frame.killers[0] = NO_MOVE
@@ -130,14 +130,14 @@ def _forget_siblings(worker: Worker, ply: int) -> None:
 
 
 @kernel
-def _has_pieces(position: Position) -> bool:
+def _has_non_pawn_material(position: Position) -> bool:
     """Tell whether the side to move has more than king and pawns: zugzwang is then unlikely."""
     own = position.sides[position.turn]
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
 
 
 @kernel
-def _may_pass(position: Position) -> bool:
+def _allows_null_move(position: Position) -> bool:
     """Tell whether a pass is likely to be worse than some move of the side to move.
 
     A minor piece alone beside king and pawns soon runs out of good moves, as they do.
@@ -148,19 +148,19 @@ def _may_pass(position: Position) -> bool:
 
 
 @kernel
-def _in_hindsight(worker: Worker, ply: int, depth: int) -> int:
+def _hindsight_depth(worker: Worker, ply: int, depth: int) -> int:
     """Learn from what the last move did to the evaluation; return the depth that it deserves."""
     evaluation, parent = frame_at(worker, ply).evaluation, frame_at(worker, ply - 1)
     if parent.evaluation == NO_EVALUATION:
         return depth
     gain = -evaluation - parent.evaluation  # for the side that moved
-    reward_gain(worker, ply, gain)
-    poor = parent.reduced >= hindsight_plies() and gain < -hindsight_margin()
+    update_history_by_gain(worker, ply, gain)
+    poor = parent.reduced_plies >= hindsight_plies() and gain < -hindsight_margin()
     return depth - 1 if poor and depth >= 2 else depth
 
 
 @kernel
-def _is_far_above(depth: int, beta: int, evaluation: int, improving: bool) -> bool:
+def _passes_reverse_futility(depth: int, beta: int, evaluation: int, improving: bool) -> bool:
     """Tell whether no quick reply brings the evaluation below beta."""
     margin = reverse_futility_margin() * depth
     if improving:
@@ -174,7 +174,7 @@ def _is_far_above(depth: int, beta: int, evaluation: int, improving: bool) -> bo
 
 
 @kernel
-def _table_promises(data: Bits, ply: int, depth: int, beta: int) -> bool:
+def _passes_table_probcut(data: Bits, ply: int, depth: int, beta: int) -> bool:
     """Tell whether an entry of the table, not quite as deep, is far above beta."""
     return (
         data != 0
@@ -187,7 +187,7 @@ def _table_promises(data: Bits, ply: int, depth: int, beta: int) -> bool:
 
 
 @kernel
-def _may_be_singular(data: Bits, ply: int, depth: int) -> bool:
+def _is_singular_candidate(data: Bits, ply: int, depth: int) -> bool:
     """Tell whether an entry of the table, not much shallower, has a move that may alone hold."""
     return (
         data_move(data) != NO_MOVE
@@ -198,7 +198,7 @@ def _may_be_singular(data: Bits, ply: int, depth: int) -> bool:
 
 
 @kernel
-def _most_moves(depth: int, improving: bool) -> int:
+def _late_pruning_count(depth: int, improving: bool) -> int:
     """Return how many moves late pruning leaves of a node."""
     sixteenths = 16 * late_pruning_base() + late_pruning_square() * depth * depth
     return sixteenths * (16 if improving else late_pruning_not_improving()) // 256
@@ -220,55 +220,55 @@ def _node_reduction(in_pv: bool, was_pv: bool, cut_node: bool, improving: bool) 
 
 
 @kernel
-def _move_reduction(depth: int, number: int, quiet: bool, killer: bool, history: int) -> int:
+def _move_reduction(depth: int, move_number: int, quiet: bool, killer: bool, history: int) -> int:
     """Return by how many 1024ths of a ply to reduce a late move: less if its history is good."""
-    total = reduction(depth, number)
+    total = reduction(depth, move_number)
     if not quiet:
-        return total + reduction_noisy() - history * PLY // reduction_noisy_history()
+        return total + reduction_noisy() - history * REDUCTION_UNIT // reduction_noisy_history()
     if killer:
         total -= reduction_killer()
-    return total - history * PLY // reduction_history()
+    return total - history * REDUCTION_UNIT // reduction_history()
 
 
 @kernel
-def _is_futile(reduced: int, history: int, lack: int) -> bool:
+def _is_futile(reduced: int, history: int, deficit: int) -> bool:
     """Tell whether a quiet move gains too little for what lacks to alpha."""
     margin = futility_base() + futility_margin() * reduced
     margin += futility_history() * history // MAX_HISTORY
-    return reduced <= futility_depth() and margin <= lack
+    return reduced <= futility_depth() and margin <= deficit
 
 
 @kernel
-def _is_poor_quiet(position: Position, move: int, reduced: int, killer: bool, history: int) -> bool:
+def _can_prune_quiet(position: Position, move: int, reduced: int, killer: bool, history: int) -> bool:
     """Tell whether a quiet move has a poor history or loses material."""
     if reduced <= history_depth() and not killer and history < -history_margin() * (reduced + 1):
         return True
-    return reduced <= exchange_depth() and not wins_exchange(
+    return reduced <= exchange_depth() and not see_ge(
         position, move, -quiet_exchange_margin() * reduced
     )
 
 
 @kernel
-def _is_poor_noisy(position: Position, move: int, depth: int, reduced: int, lack: int) -> bool:
+def _can_prune_noisy(position: Position, move: int, depth: int, reduced: int, deficit: int) -> bool:
     """Tell whether a noisy move takes too little for what lacks to alpha, or loses material."""
     victim = position.board[to_square(move)]
-    margin = noisy_futility_base() + noisy_futility_margin() * reduced + VALUES[victim]
-    if reduced <= noisy_futility_depth() and victim != EMPTY and margin <= lack:
+    margin = noisy_futility_base() + noisy_futility_margin() * reduced + PIECE_VALUES[victim]
+    if reduced <= noisy_futility_depth() and victim != EMPTY and margin <= deficit:
         return True
-    return depth <= exchange_depth() and not wins_exchange(
+    return depth <= exchange_depth() and not see_ge(
         position, move, -noisy_exchange_margin() * depth
     )
 
 
 @kernel
-def _is_lesson(bound: int, best: int, evaluation: int) -> bool:
+def _should_update_correction(bound: int, best: int, evaluation: int) -> bool:
     """Tell whether a score shows that the evaluation missed something."""
     if bound == LOWER:
         return best > evaluation
     return bound != UPPER or best < evaluation
 
 
-@entry(int64(Worker, int64, int64, int64, int64, boolean))
+@entry_point(int64(Worker, int64, int64, int64, int64, boolean))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node: bool) -> int:
     """Search to `depth` plies at a `ply` of at least 1; see the module's contract.
 
@@ -277,19 +277,19 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     # 1. Horizon.
     if depth <= 0:
         return quiescence(worker, ply, alpha, beta)
-    visit(worker, ply)
+    enter_node(worker, ply)
     if worker.stop:
         return 0
 
     # 2. Draws, endgame tables, and the end of the stack.
-    score = score_unsearched(worker, ply)
+    score = terminal_score(worker, ply)
     if score != NO_SCORE:
         return score
     position = position_at(worker, ply)
     selective = worker.selective != 0
 
     # 3. Upcoming repetition: whoever can repeat has at least a draw.
-    if selective and alpha < DRAW and can_repeat(worker, ply):
+    if selective and alpha < DRAW and has_upcoming_repetition(worker, ply):
         alpha = int64(DRAW)
         if alpha >= beta:
             return alpha
@@ -315,7 +315,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         and not in_pv
         and excluded == NO_MOVE
         and data_depth(data) >= depth
-        and settles(data, ply, beta)
+        and causes_cutoff(data, ply, beta)
     ):
         return data_score(data, ply)
 
@@ -325,20 +325,20 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     if excluded != NO_MOVE:
         evaluation = frame.evaluation
     elif not in_check and selective:
-        raw = evaluation_once(worker, ply, data)
-        evaluation = corrected(worker, ply, raw)
+        raw = static_evaluation(worker, ply, data)
+        evaluation = corrected_evaluation(worker, ply, raw)
     frame.evaluation = evaluation
     improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
 
     # 7. Hindsight: a move that was reduced and then proves poor may be searched shallower still.
     if selective and not in_check and excluded == NO_MOVE:
-        depth = _in_hindsight(worker, ply, depth)
+        depth = _hindsight_depth(worker, ply, depth)
 
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
         # 8. Reverse futility: so far above beta that no quick reply brings it below. It is as blind
         # to zugzwang as a null move, which is why a verification of that does without.
-        verifying = ply < worker.null_from
-        if not verifying and _is_far_above(depth, beta, evaluation, improving):
+        verifying = ply < worker.null_move_min_ply
+        if not verifying and _passes_reverse_futility(depth, beta, evaluation, improving):
             return evaluation
 
         # 9. Razoring: so far below alpha that only captures might help.
@@ -356,30 +356,30 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             and evaluation >= beta + null_entry_margin()
             and position.move != NO_MOVE
             and not verifying
-            and _may_pass(position)
+            and _allows_null_move(position)
         ):
-            frame.moved = NOTHING_MOVED
-            make_null(worker, ply)
-            lead = min((evaluation - beta) * PLY // null_move_margin(), null_most_lead())
-            less = depth - (null_move_reduction() + depth * null_move_share() + lead) // PLY
+            frame.piece_target = NO_PIECE_TARGET
+            make_null_move(worker, ply)
+            lead = min((evaluation - beta) * REDUCTION_UNIT // null_move_margin(), null_most_lead())
+            less = depth - (null_move_reduction() + depth * null_move_share() + lead) // REDUCTION_UNIT
             score = -search(worker, ply + 1, less, -beta, 1 - beta, not cut_node)
             if worker.stop:
                 return 0
             if score >= beta:
                 score = beta if score >= MATE_BOUND else score
-                if depth < null_verification_depth() or worker.null_from:
+                if depth < null_verification_depth() or worker.null_move_min_ply:
                     return score
                 # Zugzwang threatens deep searches: verify without passing.
-                worker.null_from = ply + 3 * less // 4
+                worker.null_move_min_ply = ply + 3 * less // 4
                 verified = search(worker, ply, less, beta - 1, beta, False)
-                worker.null_from = 0
+                worker.null_move_min_ply = 0
                 if worker.stop:
                     return 0
                 if verified >= beta:
                     return score
 
         # 11. ProbCut without a search: what the table promises is taken for a cut-off.
-        if _table_promises(data, ply, depth, beta):
+        if _passes_table_probcut(data, ply, depth, beta):
             return beta + table_margin()
 
     # 12. Internal reduction: without a table move, or with that of a much shallower search, order
@@ -400,7 +400,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         and ply < 2 * worker.root_depth
         and depth >= singular_depth()
         and excluded == NO_MOVE
-        and _may_be_singular(data, ply, depth)
+        and _is_singular_candidate(data, ply, depth)
     ):
         singular_beta = data_score(data, ply) - singular_margin() * depth // 8
         less = (depth - 1) // 2
@@ -420,19 +420,19 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
     # 14. Moves.
     start_picking(worker, ply, table_move)
-    _forget_siblings(worker, ply + 1)
+    _clear_killers(worker, ply + 1)
     node_reduction = _node_reduction(in_pv, was_pv, cut_node, improving)
     noisy_table_move = table_move != NO_MOVE and is_noisy(position, table_move)
-    most = _most_moves(depth, improving)
-    best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
+    most = _late_pruning_count(depth, improving)
+    best, best_move, bound, move_number = -INFINITE, NO_MOVE, UPPER, 0
     while True:
         move = next_move(worker, ply, False)
         if move == NO_MOVE:
             break
         if move == excluded:
             continue
-        number += 1
-        note_tried(frame, move)
+        move_number += 1
+        record_tried_move(frame, move)
         quiet = not is_noisy(position, move)
         # The histories must be read before the search of the move changes them.
         if quiet:
@@ -443,26 +443,26 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
         # 15. Pruning of moves: too late in the order, too far below alpha, of poor history, or
         # losing material.
-        if selective and best > -MATE_BOUND and _has_pieces(position):
-            reduced = max(depth - reduction(depth, number) // PLY, 0)
-            lack = -INFINITE if in_check else alpha - evaluation
+        if selective and best > -MATE_BOUND and _has_non_pawn_material(position):
+            reduced = max(depth - reduction(depth, move_number) // REDUCTION_UNIT, 0)
+            deficit = -INFINITE if in_check else alpha - evaluation
             if quiet:
-                late = depth <= late_pruning_depth() and not in_pv and number > most
-                if late or _is_futile(reduced, history, lack):
+                late = depth <= late_pruning_depth() and not in_pv and move_number > most
+                if late or _is_futile(reduced, history, deficit):
                     frame.skip_quiets = 1
                     continue
-                if _is_poor_quiet(position, move, reduced, killer, history):
+                if _can_prune_quiet(position, move, reduced, killer, history):
                     continue
-            elif _is_poor_noisy(position, move, depth, reduced, lack):
+            elif _can_prune_noisy(position, move, depth, reduced, deficit):
                 continue
 
         total = 0
-        if selective and number > reduction_late_move() and depth >= reduction_depth():
-            total = node_reduction + _move_reduction(depth, number, quiet, killer, history)
+        if selective and move_number > reduction_late_move() and depth >= reduction_depth():
+            total = node_reduction + _move_reduction(depth, move_number, quiet, killer, history)
             if noisy_table_move and quiet:
                 total += reduction_table_noisy()
-        frame.moved = moved_index(position, move)
-        make(worker, ply, move)
+        frame.piece_target = piece_target_index(position, move)
+        make_move(worker, ply, move)
         child = position_at(worker, ply + 1)
 
         # 16. Extension of the singular move, and of checks that do not lose much.
@@ -470,7 +470,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         next_depth = depth - 1
         if move == table_move and extension:
             next_depth += extension
-        elif selective and gives_check and wins_exchange(position, move, -check_exchange_margin()):
+        elif selective and gives_check and see_ge(position, move, -check_exchange_margin()):
             next_depth += 1
 
         # 17. Late move reduction: moves ordered late are searched shallower, and again if good,
@@ -478,21 +478,21 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         score = alpha + 1
         if total and (in_check or gives_check):
             total -= reduction_check()
-        reduce_by = total // PLY
+        reduce_by = total // REDUCTION_UNIT
         if reduce_by > 0:
             less = max(next_depth - reduce_by, 1)
-            frame.reduced = next_depth - less
+            frame.reduced_plies = next_depth - less
             score = -search(worker, ply + 1, less, -alpha - 1, -alpha, True)
-            frame.reduced = 0
+            frame.reduced_plies = 0
             if score > best + deeper_margin() and score > alpha and less < next_depth:
                 next_depth += 1
 
         # 18. Principal variation: after the first move a null window shows that others are worse.
-        if score > alpha and number > 1:
+        if score > alpha and move_number > 1:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
-        elif number == 1 and not in_pv:
+        elif move_number == 1 and not in_pv:
             score = -search(worker, ply + 1, next_depth, -beta, -alpha, not cut_node)
-        if in_pv and (number == 1 or score > alpha):
+        if in_pv and (move_number == 1 or score > alpha):
             score = -search(worker, ply + 1, next_depth, -beta, -alpha, False)
         if worker.stop:
             return 0
@@ -508,11 +508,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 if score >= beta:
                     bound = LOWER
                     if selective:
-                        reward(worker, ply, move, depth)
+                        update_histories(worker, ply, move, depth)
                     break
 
     # 19. Mate and stalemate; or no move beside the excluded one.
-    if number == 0:
+    if move_number == 0:
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else DRAW
@@ -521,13 +521,13 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     if selective and excluded == NO_MOVE:
         save(worker, key, ply, depth, best_move, best, raw, bound, was_pv)
         if bound == UPPER and depth > 1:
-            reward_last(worker, ply, depth)
+            update_last_move_history(worker, ply, depth)
         if (
             not in_check
             and (best_move == NO_MOVE or not is_noisy(position, best_move))
-            and _is_lesson(bound, best, evaluation)
+            and _should_update_correction(bound, best, evaluation)
         ):
-            learn(worker, ply, depth, best - evaluation)
+            update_correction_history(worker, ply, depth, best - evaluation)
     return best
 
 
@@ -541,52 +541,52 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     """
     position, frame = position_at(worker, 0), frame_at(worker, 0)
     worker.best_move = NO_MOVE
-    best, best_index, bound = -INFINITE, worker.root_first, UPPER
+    best, best_index, bound = -INFINITE, worker.multipv_start, UPPER
     ply, child_ply = int64(0), int64(1)
     worker.root_depth = depth
-    worker.null_from = 0
+    worker.null_move_min_ply = 0
     frame.pv_length = 0
-    _forget_siblings(worker, child_ply)
+    _clear_killers(worker, child_ply)
     in_check = position.checkers != 0
     frame.evaluation = NO_EVALUATION
     if worker.selective and not in_check:
-        frame.evaluation = corrected(worker, ply, evaluate(worker, ply))
-    for index in range(worker.root_first, worker.root_count):
+        frame.evaluation = corrected_evaluation(worker, ply, evaluate(worker, ply))
+    for index in range(worker.multipv_start, worker.root_count):
         move = int64(worker.root_moves[index])
-        number = index - worker.root_first + 1
-        worker.root_current = index
+        move_number = index - worker.multipv_start + 1
+        worker.root_index = index
         before = worker.nodes
         quiet = not is_noisy(position, move)
-        frame.moved = moved_index(position, move)
-        make(worker, ply, move)
+        frame.piece_target = piece_target_index(position, move)
+        make_move(worker, ply, move)
         gives_check = position_at(worker, child_ply).checkers != 0
         next_depth = depth if worker.selective and gives_check and depth > 1 else depth - 1
         score = alpha + 1
-        if number > 1:
+        if move_number > 1:
             less = next_depth
             if (
                 worker.selective
                 and quiet
-                and number > reduction_late_move()
+                and move_number > reduction_late_move()
                 and depth >= reduction_depth()
                 and not in_check
                 and not gives_check
             ):
                 history = quiet_history(worker, ply, move)
                 total = _node_reduction(boolean(True), boolean(True), boolean(False), boolean(True))
-                total += _move_reduction(depth, number, quiet, is_killer(frame, move), history)
-                less = max(next_depth - max(total // PLY, 0), 1)
+                total += _move_reduction(depth, move_number, quiet, is_killer(frame, move), history)
+                less = max(next_depth - max(total // REDUCTION_UNIT, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha, True)
             if score > alpha and less < next_depth:
                 score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, True)
-        if number == 1 or score > alpha:
+        if move_number == 1 or score > alpha:
             score = -search(worker, child_ply, next_depth, -beta, -alpha, False)
         if worker.stop:
             break
         worker.root_nodes[index] += worker.nodes - before
         if score > best:
             best = score
-            if score > alpha or number == 1:
+            if score > alpha or move_number == 1:
                 best_index = index
                 worker.best_move = move
                 worker.best_score = score
@@ -599,12 +599,12 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                     break
 
     best_nodes = worker.root_nodes[best_index]
-    for index in range(best_index, worker.root_first, -1):
+    for index in range(best_index, worker.multipv_start, -1):
         worker.root_moves[index] = worker.root_moves[index - 1]
         worker.root_nodes[index] = worker.root_nodes[index - 1]
-    worker.root_moves[worker.root_first] = worker.best_move or worker.root_moves[worker.root_first]
-    worker.root_nodes[worker.root_first] = best_nodes
-    if worker.selective and not worker.stop and worker.root_first == 0:
+    worker.root_moves[worker.multipv_start] = worker.best_move or worker.root_moves[worker.multipv_start]
+    worker.root_nodes[worker.multipv_start] = best_nodes
+    if worker.selective and not worker.stop and worker.multipv_start == 0:
         best_move = worker.best_move
         save(worker, position.key, ply, depth, best_move, best, NO_EVALUATION, bound, boolean(True))
     return best

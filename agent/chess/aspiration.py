@@ -6,32 +6,32 @@ Where it proves too narrow it is widened on that side, and the search repeated.
 
 from agent.chess.alphabeta import search_root
 from agent.chess.records import Worker
-from agent.compiled.kernel import entry
+from agent.compiled.kernel import entry_point
 from agent.compiled.native import int64
 from agent.compiled.scores import INFINITE, MATE_BOUND
 
-_LEAST_DEPTH = 5  # plies: from here the window is narrow
+_MIN_DEPTH = 5  # plies: from here the window is narrow
 _WIDTH = 14  # centipawns to either side
-_WIDENING = 3
-_MOST = 600  # centipawns: a window missed by more is opened whole
+_WIDENING_FACTOR = 3
+_MAX_WIDTH = 600  # centipawns: a window missed by more is opened whole
 
 
-@entry(int64(Worker, int64, int64))
-def aspirate(worker: Worker, depth: int, last_score: int) -> int:
+@entry_point(int64(Worker, int64, int64))
+def aspiration_search(worker: Worker, depth: int, previous_score: int) -> int:
     """Search the root to `depth` and return its score; see `search_root` for what else is known.
 
-    last_score: that of the level before.
+    previous_score: that of the level before.
     """
     width = int64(_WIDTH)
     alpha, beta = int64(-INFINITE), int64(INFINITE)
-    if depth >= _LEAST_DEPTH and abs(last_score) < MATE_BOUND and worker.selective:
-        alpha, beta = last_score - width, last_score + width
+    if depth >= _MIN_DEPTH and abs(previous_score) < MATE_BOUND and worker.selective:
+        alpha, beta = previous_score - width, previous_score + width
     while True:
         score = search_root(worker, depth, alpha, beta)
         if worker.stop:
             return score
-        width *= _WIDENING
-        open_whole = width > _MOST
+        width *= _WIDENING_FACTOR
+        open_whole = width > _MAX_WIDTH
         if score <= alpha and alpha > -INFINITE:
             beta = (alpha + beta) // 2
             alpha = int64(-INFINITE) if open_whole else score - width

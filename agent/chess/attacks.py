@@ -5,9 +5,9 @@ from agent.chess.geometry import (
     king_attacks,
     knight_attacks,
     line_table,
-    magic_entry,
+    magic_word,
     pawn_attack_table,
-    slider_attacks,
+    slider_attack_table,
 )
 from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Position
 from agent.compiled.kernel import kernel
@@ -30,16 +30,16 @@ def has(bits: Bits, square: int) -> bool:
 def rook_attacks(square: int, occupied: Bits) -> Bits:
     """Return the squares a rook attacks; the first blocker on each line included."""
     entry = 4 * square
-    index = (occupied & magic_entry(entry)) * magic_entry(entry + 1) >> magic_entry(entry + 2)
-    return slider_attacks(index + magic_entry(entry + 3))
+    index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
+    return slider_attack_table(index + magic_word(entry + 3))
 
 
 @kernel
 def bishop_attacks(square: int, occupied: Bits) -> Bits:
     """Return the squares a bishop attacks; the first blocker on each line included."""
     entry = 256 + 4 * square
-    index = (occupied & magic_entry(entry)) * magic_entry(entry + 1) >> magic_entry(entry + 2)
-    return slider_attacks(index + magic_entry(entry + 3))
+    index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
+    return slider_attack_table(index + magic_word(entry + 3))
 
 
 @kernel
@@ -114,6 +114,6 @@ def king_square(position: Position, side: int) -> int:
 
 
 @kernel
-def is_single(bits: Bits) -> bool:
+def has_single_bit(bits: Bits) -> bool:
     """Tell whether exactly one bit is set."""
     return count(bits) == 1

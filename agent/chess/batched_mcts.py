@@ -14,19 +14,19 @@ from numba import float32, float64, int32, uint64
 
 from agent.chess.ending_tables import NO_SCORE
 from agent.chess.mcts import (
-    UNJUDGED,
+    UNEVALUATED,
     backpropagate,
-    known_value,
+    proven_value,
     select,
-    table_proof,
-    value_of_score,
-    weigh,
-    weight,
+    tablebase_proof,
+    score_to_value,
+    generate_with_priors,
+    prior_weight,
 )
 from agent.chess.moves import from_square, promotion_kind, to_square
-from agent.chess.node import has_moves
-from agent.chess.records import FLAG, PROMOTION, Worker, frame_at, position_at
-from agent.compiled.kernel import entry, kernel
+from agent.chess.node import has_legal_moves
+from agent.chess.records import FLAG_MASK, PROMOTION, Worker, frame_at, position_at
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import int64
 from agent.compiled.scores import MATE
 from agent.compiled.tree import (
@@ -39,50 +39,50 @@ from agent.compiled.tree import (
     UNKNOWN,
     NodeTree,
     add_child,
-    cancel,
+    cancel_visit,
     count_playouts,
     drop_children,
     first_child,
-    lock,
+    try_lock,
     proof_of,
     set_proof,
     unlock,
 )
 
 # Columns of what is written of a position: bitboards, and numbers.
-KINDS, SIDES, CASTLING, BITBOARDS = 0, 6, 8, 9
-TURN, EN_PASSANT, HALFMOVES, COUNT, NUMBERS = range(5)
+KINDS, SIDES, CASTLING, BITBOARD_COLUMNS = 0, 6, 8, 9
+TURN, EN_PASSANT, HALFMOVES, COUNT, NUMBER_COLUMNS = range(5)
 # Columns of what is written of a playout: the ply of its leaf, and which of the positions that is.
-PLY, LEAF, PLAYOUT = range(3)
-TAKEN_BACK = -1  # in the column of leaves
+PLY, LEAF, PLAYOUT_COLUMNS = range(3)
+CANCELLED = -1  # in the column of leaves
 
 
 @kernel
-def _value_without_judging(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
+def _value_without_evaluation(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
     """Return what a leaf is worth for certain to whoever is to move, or UNJUDGED."""
-    value = known_value(worker, tree, node, ply)
-    if value != UNJUDGED:
+    value = proven_value(worker, tree, node, ply)
+    if value != UNEVALUATED:
         return value
-    if not has_moves(worker, ply):
+    if not has_legal_moves(worker, ply):
         set_proof(tree, node, -MATE)
         return -1.0
-    score = int64(table_proof(worker, tree, node, ply))
-    return UNJUDGED if score == NO_SCORE else value_of_score(score)
+    score = int64(tablebase_proof(worker, tree, node, ply))
+    return UNEVALUATED if score == NO_SCORE else score_to_value(score)
 
 
 @kernel
-def _write_down(
+def _encode_leaf(
     worker: Worker,
     ply: int,
     leaf: int,
     bitboards: npt.NDArray[np.uint64],
     numbers: npt.NDArray[np.int64],
     moves: npt.NDArray[np.int32],
-    shown: npt.NDArray[np.int32],
+    batch_moves: npt.NDArray[np.int32],
     priors: npt.NDArray[np.float32],
 ) -> None:
     """Write down the position at `ply` and its moves; see `gather`."""
-    total = weigh(worker, ply)
+    total = generate_with_priors(worker, ply)
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     for kind in range(6):
         bitboards[leaf, KINDS + kind] = position.kinds[kind]
@@ -95,13 +95,13 @@ def _write_down(
     numbers[leaf, COUNT] = frame.count
     for i in range(frame.count):
         move = int64(frame.moves[i])
-        promotion = promotion_kind(move) + 1 if move & FLAG == PROMOTION else 0
+        promotion = promotion_kind(move) + 1 if move & FLAG_MASK == PROMOTION else 0
         moves[leaf, i] = move
-        shown[leaf, i] = from_square(move) | to_square(move) << 6 | promotion << 12
-        priors[leaf, i] = weight(frame.scores[i]) / total
+        batch_moves[leaf, i] = from_square(move) | to_square(move) << 6 | promotion << 12
+        priors[leaf, i] = prior_weight(frame.scores[i]) / total
 
 
-@entry(
+@entry_point(
     int64(
         Worker,
         NodeTree,
@@ -114,7 +114,7 @@ def _write_down(
         float32[:, ::1],
     )
 )
-def gather(
+def collect_leaves(
     worker: Worker,
     tree: NodeTree,
     paths: npt.NDArray[np.int64],
@@ -122,7 +122,7 @@ def gather(
     bitboards: npt.NDArray[np.uint64],
     numbers: npt.NDArray[np.int64],
     moves: npt.NDArray[np.int32],
-    shown: npt.NDArray[np.int32],
+    batch_moves: npt.NDArray[np.int32],
     priors: npt.NDArray[np.float32],
 ) -> int:
     """Make playouts down to leaves that are to be judged; return how many playouts wait for that.
@@ -146,23 +146,23 @@ def gather(
         node = path[ply]
         worker.seldepth = max(worker.seldepth, ply)
         if ply == 0 and first_child(tree, node) != NO_NODE:  # all its moves are proven
-            cancel(tree, node)
+            cancel_visit(tree, node)
             count_playouts(tree, -1)
             tree.state = SOLVED
             break
         # A root is judged for its moves' sake, whatever is known of it.
-        value = UNJUDGED
+        value = UNEVALUATED
         if ply > 0:
-            value = _value_without_judging(worker, tree, node, ply)
-        if value != UNJUDGED:
+            value = _value_without_evaluation(worker, tree, node, ply)
+        if value != UNEVALUATED:
             backpropagate(tree, path, ply, value)
-            if tree.content and proof_of(tree, int64(ROOT)) != UNKNOWN:
+            if tree.stop_at_proven_root and proof_of(tree, int64(ROOT)) != UNKNOWN:
                 tree.state = SOLVED
             continue
         playouts[made, PLY] = ply
-        playouts[made, LEAF] = TAKEN_BACK
-        if lock(tree, node):
-            _write_down(worker, ply, leaves, bitboards, numbers, moves, shown, priors)
+        playouts[made, LEAF] = CANCELLED
+        if try_lock(tree, node):
+            _encode_leaf(worker, ply, leaves, bitboards, numbers, moves, batch_moves, priors)
             playouts[made, LEAF] = leaves
             leaves += 1
         made += 1
@@ -172,7 +172,7 @@ def gather(
 
 
 @kernel
-def _open(
+def _expand_leaf(
     worker: Worker,
     tree: NodeTree,
     node: int,
@@ -194,7 +194,7 @@ def _open(
             return
 
 
-@entry(
+@entry_point(
     numba.void(
         Worker,
         NodeTree,
@@ -206,7 +206,7 @@ def _open(
         float64[::1],
     )
 )
-def settle(
+def backup_leaves(
     worker: Worker,
     tree: NodeTree,
     paths: npt.NDArray[np.int64],
@@ -224,13 +224,13 @@ def settle(
     for i in range(len(playouts)):
         path, ply, leaf = paths[i], playouts[i, PLY], playouts[i, LEAF]
         node = path[ply]
-        if leaf != TAKEN_BACK and len(scores) > 0:
+        if leaf != CANCELLED and len(scores) > 0:
             if first_child(tree, node) == NO_NODE and tree.state == GROWING:
-                _open(worker, tree, node, numbers[leaf, COUNT], moves[leaf], priors[leaf])
-            backpropagate(tree, path, ply, value_of_score(scores[leaf]))
+                _expand_leaf(worker, tree, node, numbers[leaf, COUNT], moves[leaf], priors[leaf])
+            backpropagate(tree, path, ply, score_to_value(scores[leaf]))
         else:
             for j in range(ply + 1):
-                cancel(tree, path[j])
+                cancel_visit(tree, path[j])
             count_playouts(tree, -1)
-        if leaf != TAKEN_BACK:
+        if leaf != CANCELLED:
             unlock(tree, node)

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import chess
 
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.evaluation import Evaluation
 from agent.limits import Info, Limits
-from agent.threads.latch import Latch
+from agent.threads.latch import OneShotEvent
 
 DEPTH = 14
 
@@ -39,37 +39,37 @@ POSITIONS = (
 )
 
 
-def run(depth: int = DEPTH, stop: Latch | None = None) -> Iterator[Info[chess.Move]]:
+def run(depth: int = DEPTH, stop: OneShotEvent | None = None) -> Iterator[Info[chess.Move]]:
     """Search each position to a depth; yield the last line of each, with its seconds.
 
     One thread, the default table and evaluation, whatever a user has set. Needs the kernel.
     """
-    search = KernelSearch()
-    search.arm()
+    search = AlphaBetaSearch()
+    search.clear_stop()
     if stop is not None:
-        stop.then(search.stop)
+        stop.add_callback(search.stop)
     for fen in POSITIONS:
         search.new_game()
         began = time.perf_counter()
-        *_, last = search.deepen(chess.Board(fen), Limits(depth=depth))
+        *_, last = search.search(chess.Board(fen), Limits(depth=depth))
         yield replace(last, time=time.perf_counter() - began)
         if stop is not None and stop.is_set():
             return
 
 
-def nodes_a_second(seconds: float, evaluation: Evaluation | None = None) -> float:
+def nodes_per_second(seconds: float, evaluation: Evaluation | None = None) -> float:
     """Return the speed of searches of the same positions that take so long together.
 
     One thread, the default table; without an evaluation the default one. Needs the kernel. Raises
     EvaluationError if the evaluation cannot be compiled, or fails.
     """
-    search = KernelSearch(evaluation=evaluation)
+    search = AlphaBetaSearch(evaluation=evaluation)
     nodes, spent = 0, 0.0
     for fen in POSITIONS:
         search.new_game()
         began = time.perf_counter()
-        with _stopping(search, seconds / len(POSITIONS)):
-            for _ in search.deepen(chess.Board(fen), Limits()):
+        with _stop_after(search, seconds / len(POSITIONS)):
+            for _ in search.search(chess.Board(fen), Limits()):
                 pass
         spent += time.perf_counter() - began
         nodes += search.progress().nodes
@@ -77,9 +77,9 @@ def nodes_a_second(seconds: float, evaluation: Evaluation | None = None) -> floa
 
 
 @contextmanager
-def _stopping(search: KernelSearch, seconds: float) -> Iterator[None]:
+def _stop_after(search: AlphaBetaSearch, seconds: float) -> Iterator[None]:
     """Stop the search that runs inside the block after so many seconds."""
-    search.arm()
+    search.clear_stop()
     timer = threading.Timer(seconds, search.stop)
     timer.start()
     try:

@@ -4,7 +4,7 @@ Where positions with the same pawns, the same pieces of a side or the same last 
 better or worse than evaluated, the evaluation of the next such position is shifted that way.
 """
 
-from agent.chess.ordering import moved_before
+from agent.chess.ordering import earlier_piece_target
 from agent.chess.parameters import (
     correction_line,
     correction_most_step,
@@ -12,42 +12,42 @@ from agent.chess.parameters import (
     correction_piece,
     correction_rate,
 )
-from agent.chess.records import CORRECTIONS, MOVED, Position, Worker, position_at
+from agent.chess.records import CORRECTION_ENTRIES, PIECE_TARGETS, Position, Worker, position_at
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits, int64
 from agent.compiled.scores import MAX_EVALUATION
 
-_MASK = U64(CORRECTIONS - 1)
+_MASK = U64(CORRECTION_ENTRIES - 1)
 _MAX_ENTRY = 1024
-_SPREAD = 40503  # an odd number that mixes the bits of two moves
-_UNITS = 1536  # of an entry times its weight for one centipawn
+_HASH_MULTIPLIER = 40503  # an odd number that mixes the bits of two moves
+_SCALE = 1536  # of an entry times its weight for one centipawn
 
 
 @kernel
 def _pawn_index(position: Position) -> int:
-    return CORRECTIONS * position.turn + _low(position.pawn_key)
+    return CORRECTION_ENTRIES * position.turn + _index_of_key(position.pawn_key)
 
 
 @kernel
 def _piece_index(position: Position, side: int) -> int:
-    return CORRECTIONS * (2 * position.turn + side) + _low(position.piece_keys[side])
+    return CORRECTION_ENTRIES * (2 * position.turn + side) + _index_of_key(position.piece_keys[side])
 
 
 @kernel
 def _line_index(worker: Worker, ply: int) -> int:
     """Return the entry of the last two moves, by pieces and targets."""
-    line = moved_before(worker, ply, 1) * MOVED + moved_before(worker, ply, 2)
-    spread = line * _SPREAD >> 4
-    return CORRECTIONS * position_at(worker, ply).turn + (spread & (CORRECTIONS - 1))
+    line = earlier_piece_target(worker, ply, 1) * PIECE_TARGETS + earlier_piece_target(worker, ply, 2)
+    spread = line * _HASH_MULTIPLIER >> 4
+    return CORRECTION_ENTRIES * position_at(worker, ply).turn + (spread & (CORRECTION_ENTRIES - 1))
 
 
 @kernel
-def _low(key: Bits) -> int:
+def _index_of_key(key: Bits) -> int:
     return int64(key & _MASK)
 
 
 @kernel
-def corrected(worker: Worker, ply: int, evaluation: int) -> int:
+def corrected_evaluation(worker: Worker, ply: int, evaluation: int) -> int:
     """Return the static evaluation, shifted by what was learned."""
     position = position_at(worker, ply)
     total = (
@@ -56,25 +56,25 @@ def corrected(worker: Worker, ply: int, evaluation: int) -> int:
         + correction_piece() * worker.piece_corrections[_piece_index(position, 1)]
         + correction_line() * worker.line_corrections[_line_index(worker, ply)]
     )
-    value = evaluation + total // _UNITS
+    value = evaluation + total // _SCALE
     return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
 
 
 @kernel
-def _moved(entry: int, step: int) -> int:
+def _updated_entry(entry: int, step: int) -> int:
     return entry + step - entry * abs(step) // _MAX_ENTRY
 
 
 @kernel
-def learn(worker: Worker, ply: int, depth: int, difference: int) -> None:
+def update_correction_history(worker: Worker, ply: int, depth: int, difference: int) -> None:
     """Note that a search to `depth` found `difference` more than the corrected evaluation."""
     position = position_at(worker, ply)
     most = correction_most_step()
     step = min(max(difference * depth * correction_rate() // 64, -most), most)
     index = _pawn_index(position)
-    worker.pawn_corrections[index] = _moved(worker.pawn_corrections[index], step)
+    worker.pawn_corrections[index] = _updated_entry(worker.pawn_corrections[index], step)
     index = _line_index(worker, ply)
-    worker.line_corrections[index] = _moved(worker.line_corrections[index], step)
+    worker.line_corrections[index] = _updated_entry(worker.line_corrections[index], step)
     for side in range(2):
         index = _piece_index(position, side)
-        worker.piece_corrections[index] = _moved(worker.piece_corrections[index], step)
+        worker.piece_corrections[index] = _updated_entry(worker.piece_corrections[index], step)

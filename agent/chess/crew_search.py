@@ -12,13 +12,13 @@ from functools import partial
 
 import chess
 
-from agent.chess.endgame import Endgame
+from agent.chess.endgame import Tablebases
 from agent.chess.evaluations import DEFAULT, load
 from agent.chess.evaluators import ChessEvaluator, make_evaluator
-from agent.chess.network_format import Network
+from agent.chess.network_format import NnueNetwork
 from agent.chess.rules import KernelBoard
 from agent.compiled.bits import U64
-from agent.compiled.crew import NO_LIMIT, Crew, CrewLed
+from agent.compiled.crew import NO_LIMIT, WorkerPool, ParallelSearch
 from agent.compiled.scores import MAX_PLY
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import Evaluation, EvaluationError
@@ -27,7 +27,7 @@ from agent.limits import Info, Limits, Progress
 MAX_DEPTH = MAX_PLY - 1
 
 
-class CrewSearch(CrewLed[KernelBoard], ABC):
+class ChessSearch(ParallelSearch[KernelBoard], ABC):
     """A search by a crew, on one or more threads; with what is its own, the player's Searcher.
 
     megabytes: the table's. evaluation: the default one without it. selective: False switches off
@@ -37,14 +37,14 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
     def __init__(
         self, megabytes: int, threads: int, evaluation: Evaluation | None, selective: bool
     ) -> None:
-        self._crew = Crew(KernelBoard, threads)
+        self._workers = WorkerPool(KernelBoard, threads)
         self._table = TableMemory(megabytes)
         self.evaluation = evaluation or load(DEFAULT)
         self._evaluator: ChessEvaluator = make_evaluator(self.evaluation, False, self.stop)
         self._chess960 = False
         self._selective = selective
-        self._endgame = Endgame()
-        self._fresh = True  # nothing was searched since all was forgotten
+        self._tablebases = Tablebases()
+        self._is_clean = True  # nothing was searched since all was forgotten
 
     # Settings: never called during a search.
 
@@ -58,7 +58,7 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
 
     def set_threads(self, threads: int) -> None:
         """Search with so many threads."""
-        self._crew.resize(threads)
+        self._workers.resize(threads)
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
         """Evaluate with another function; what was learned with the last one is forgotten.
@@ -75,23 +75,23 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
         self.evaluation = evaluation
         self.new_game()
 
-    def set_endgame(self, endgame: Endgame) -> None:
+    def set_tablebases(self, endgame: Tablebases) -> None:
         """Use these endgame tables; what was learned without them is forgotten."""
-        self._endgame = endgame
+        self._tablebases = endgame
         self.new_game()
 
     def new_game(self) -> None:
         """Forget everything that can change a search: the memory and the histories."""
-        if self._fresh:
+        if self._is_clean:
             return
-        self._fresh = True
+        self._is_clean = True
         self.clear()
-        self._crew.first.forget()
+        self._workers.first.clear_histories()
         # New ones have forgotten too, and sooner.
-        self._crew.renew()
+        self._workers.reset_helpers()
 
     @property
-    def network(self) -> Network | None:
+    def network(self) -> NnueNetwork | None:
         """The network that evaluates, if one does."""
         return self._evaluator.network
 
@@ -102,10 +102,10 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
         """Tell where the running search stands."""
 
     def _nodes(self) -> int:
-        return sum(int(game.worker.nodes) for game in self._crew.at_work)
+        return sum(int(game.worker.nodes) for game in self._workers.active)
 
-    def _table_hits(self) -> int:
-        return sum(int(game.worker.table_hits) for game in self._crew.at_work)
+    def _tablebase_hits(self) -> int:
+        return sum(int(game.worker.tablebase_hits) for game in self._workers.active)
 
     # The search.
 
@@ -114,9 +114,9 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
 
         Raises EvaluationError if the user's evaluation fails.
         """
-        self._fresh = False  # evaluations are remembered
-        self._follow_notation(board)
-        game = self._crew.first
+        self._is_clean = False  # evaluations are remembered
+        self._update_chess960(board)
+        game = self._workers.first
         game.load(board)
         value = self._evaluator.evaluate(game)
         error = self._take_error()
@@ -124,7 +124,7 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
             raise error
         return value
 
-    def deepen(
+    def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
         """Search deeper and deeper; yield the lines of each level, best first.
@@ -136,32 +136,32 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
         Where endgame tables know the best move for certain it is yielded without a search; where
         they only know which moves keep the result, no others are searched (one line only).
         """
-        self._fresh = False
+        self._is_clean = False
         hits = 0
         if lines == 1:
             moves = limits.search_moves or list(board.legal_moves)
-            advice = self._endgame.advise(board, moves, lambda: self._crew.stopped)
-            if advice is not None and advice.score is not None:
-                yield Info(len(advice.line), advice.score, advice.line, tbhits=advice.hits)
+            probe_result = self._tablebases.probe_root(board, moves, lambda: self._workers.stopped)
+            if probe_result is not None and probe_result.score is not None:
+                yield Info(len(probe_result.line), probe_result.score, probe_result.line, tbhits=probe_result.hits)
                 return
-            if advice is not None:
-                limits = replace(limits, search_moves=advice.moves)
-                hits = advice.hits
-        self._follow_notation(board)
-        self._table.age()
-        self._crew.begin(partial(self._load, board, limits))
-        worker = self._crew.first.worker
-        worker.table_hits = hits
+            if probe_result is not None:
+                limits = replace(limits, search_moves=probe_result.moves)
+                hits = probe_result.hits
+        self._update_chess960(board)
+        self._table.next_generation()
+        self._workers.begin(partial(self._load, board, limits))
+        worker = self._workers.first.worker
+        worker.tablebase_hits = hits
         try:
-            yield from self._levels(board, limits, min(lines, int(worker.root_count)))
+            yield from self._search_iterations(board, limits, min(lines, int(worker.root_count)))
         finally:
-            self._crew.end()
+            self._workers.end()
             error = self._take_error()
         if error is not None:
             raise error
 
     @abstractmethod
-    def _levels(
+    def _search_iterations(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
         """Search as `deepen` says, with the first worker loaded; more may be employed."""
@@ -170,36 +170,36 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
         game.load(board)
         worker = game.worker
         moves = game.legal_moves()
-        wanted = [number for number in moves if game.move(number) in limits.search_moves]
+        wanted = [number for number in moves if game.decode_move(number) in limits.search_moves]
         moves = wanted or moves
         worker.root_moves[: len(moves)] = moves
         worker.root_nodes[:] = 0
         worker.root_count = len(moves)
-        worker.root_first = worker.root_current = 0
+        worker.multipv_start = worker.root_index = 0
         worker.nodes = worker.seldepth = worker.stop = 0
         worker.best_move = worker.best_score = 0
-        worker.node_limit = self._most_nodes(limits)
+        worker.node_limit = self._max_nodes(limits)
         worker.selective = self._selective
-        self._evaluator.lend(game)
-        self._table.lend(worker)
-        worker.tables = U64(self._endgame.own.tables.address if self._endgame.own else 0)
-        worker.table_hits = 0
+        self._evaluator.attach(game)
+        self._table.attach_to(worker)
+        worker.tablebase = U64(self._tablebases.own.tables.address if self._tablebases.own else 0)
+        worker.tablebase_hits = 0
 
-    def _most_nodes(self, limits: Limits[chess.Move]) -> int:
+    def _max_nodes(self, limits: Limits[chess.Move]) -> int:
         """Return after how many of its nodes each worker stops by itself."""
         return NO_LIMIT
 
-    def _follow_notation(self, board: chess.Board) -> None:
+    def _update_chess960(self, board: chess.Board) -> None:
         """Give the boards that a Python evaluation sees the notation of the game's board."""
         if board.chess960 != self._chess960:
             self._chess960 = board.chess960
             self._evaluator = make_evaluator(self.evaluation, self._chess960, self.stop)
 
-    def _heed(self, game: KernelBoard) -> None:
+    def _stop_on_failure(self, game: KernelBoard) -> None:
         """End the search of all threads where the user's evaluation has failed in one."""
         if game.worker.failure:
             self.stop()
 
     def _take_error(self) -> EvaluationError | None:
         """Return what the user's evaluation has raised, if anything, and forget it."""
-        return self._evaluator.take_error(self._crew)
+        return self._evaluator.pop_error(self._workers)

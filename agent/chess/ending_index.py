@@ -16,37 +16,37 @@ from itertools import combinations_with_replacement
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.geometry import KING as KING_TABLE
+from agent.chess.geometry import KING_ATTACKS as KING_TABLE
 from agent.chess.records import BISHOP, BLACK, KNIGHT, PAWN, QUEEN, WHITE
 from agent.compiled.kernel import kernel
-from agent.compiled.native import int64, outside_table
+from agent.compiled.native import int64, external_table
 
 MAX_PIECES = 4
-CODES = 11  # 0 for no piece, else 1 + kind + 5 * side
-SIGNATURES = CODES * CODES  # CODES * code1 + code2, in any order
+CODE_COUNT = 11  # 0 for no piece, else 1 + kind + 5 * side
+SIGNATURE_COUNT = CODE_COUNT * CODE_COUNT  # CODES * code1 + code2, in any order
 
 _LETTERS = "PNBRQ"
 _NO_PAIR = 0xFFFF
 _PAWN_PAIRS = 4096  # the table of pairs without pawns comes first, then that with pawns
 
 # Bits of the layout of an ending: what turns a position into the one that the table holds.
-FLIP, SWAP, WITH_PAWNS = 1, 2, 4
+FLIP_COLOURS, SWAP_PIECES, WITH_PAWNS = 1, 2, 4
 _RADIX1, _RADIX2, _SIZE = 8, 16, 24
 
-Kinds = tuple[int, ...]
+PieceKinds = tuple[int, ...]
 Squares = npt.NDArray[np.int64]
 
 
-class EndingKind:
+class EndgameType:
     """What pieces there are besides the kings: kinds of the stronger and of the weaker side.
 
     Both are in descending order. size: number of entries for each side to move.
     """
 
-    def __init__(self, strong: Kinds, weak: Kinds) -> None:
+    def __init__(self, strong: PieceKinds, weak: PieceKinds) -> None:
         self.strong = strong
         self.weak = weak
-        self.name = _spell(strong) + _spell(weak)
+        self.name = _format_pieces(strong) + _format_pieces(weak)
         self.codes = tuple(1 + kind for kind in strong) + tuple(6 + kind for kind in weak)
         self.with_pawns = PAWN in strong + weak
         first, second = (*self.codes, 0, 0)[:2]
@@ -61,40 +61,40 @@ class EndingKind:
     def signature(self) -> int:
         """The number by which the kernel finds the table."""
         first, second = (*self.codes, 0, 0)[:2]
-        return CODES * first + second
+        return CODE_COUNT * first + second
 
     @property
     def is_drawn(self) -> bool:
         """Whether no position is won, so that there is no table."""
-        return not self.weak and self.strong in NEVER_MATE
+        return not self.weak and self.strong in INSUFFICIENT_MATERIAL
 
     @property
-    def pawns_meet(self) -> bool:
+    def has_en_passant(self) -> bool:
         """Whether a pawn may capture en passant."""
         return PAWN in self.strong and PAWN in self.weak
 
-    def successors(self) -> Iterator["EndingKind"]:
+    def successors(self) -> Iterator["EndgameType"]:
         """List the endings that a capture or a promotion leads to, drawn ones too."""
         sides = (self.strong, self.weak)
-        found: dict[str, EndingKind] = {}
+        found: dict[str, EndgameType] = {}
         for side in (0, 1):
             own, other = sides[side], sides[1 - side]
             promoted = [(*_without(own, PAWN), kind) for kind in range(1, QUEEN + 1) if PAWN in own]
             for mine in [own, *promoted]:
                 for captured in [None, *other]:
                     theirs = other if captured is None else _without(other, captured)
-                    ending = ending_of(mine, theirs)
-                    if ending.name != self.name:
-                        found[ending.name] = ending
+                    endgame = endgame_of_pieces(mine, theirs)
+                    if endgame.name != self.name:
+                        found[endgame.name] = endgame
         yield from found.values()
 
 
-def _without(kinds: Kinds, kind: int) -> Kinds:
+def _without(kinds: PieceKinds, kind: int) -> PieceKinds:
     at = kinds.index(kind)
     return kinds[:at] + kinds[at + 1 :]
 
 
-def _spell(kinds: Kinds) -> str:
+def _format_pieces(kinds: PieceKinds) -> str:
     return "K" + "".join(_LETTERS[kind] for kind in kinds)
 
 
@@ -104,40 +104,40 @@ def _radix(code: int) -> int:
     return 48 if (code - 1) % 5 == PAWN else 64
 
 
-def ending_of(one: Kinds, other: Kinds) -> EndingKind:
+def endgame_of_pieces(one: PieceKinds, other: PieceKinds) -> EndgameType:
     """Return the ending with these pieces besides the kings, whichever side has them."""
     pair = sorted(
         (tuple(sorted(kinds, reverse=True)) for kinds in (one, other)),
         key=lambda kinds: (len(kinds), kinds),
     )
-    return EndingKind(pair[1], pair[0])
+    return EndgameType(pair[1], pair[0])
 
 
-def ending_named(name: str) -> EndingKind:
+def endgame_from_name(name: str) -> EndgameType:
     """Return the ending of a name such as KRKP; raise ValueError if there is no such table."""
     white, _, black = name.upper().removeprefix("K").partition("K")
     if name[:1].upper() == "K" and "K" in name[1:].upper() and set(white + black) <= set(_LETTERS):
         kinds = [tuple(_LETTERS.index(letter) for letter in side) for side in (white, black)]
-        ending = ending_of(*kinds)
-        if 1 <= len(ending.codes) <= MAX_PIECES - 2 and not ending.is_drawn:
-            return ending
+        endgame = endgame_of_pieces(*kinds)
+        if 1 <= len(endgame.codes) <= MAX_PIECES - 2 and not endgame.is_drawn:
+            return endgame
     raise ValueError(f"{name} is not an ending of three or four pieces that can be won, like KRKP")
 
 
-def all_endings() -> list[EndingKind]:
+def all_endgames() -> list[EndgameType]:
     """Return the endings that have tables, each after those that it leads to."""
     kinds = range(PAWN, QUEEN + 1)
-    found = [ending_of((kind,), ()) for kind in kinds]
-    found += [ending_of(pair, ()) for pair in combinations_with_replacement(kinds, 2)]
-    found += [ending_of((a,), (b,)) for a, b in combinations_with_replacement(kinds, 2)]
-    found = [ending for ending in found if not ending.is_drawn]
+    found = [endgame_of_pieces((kind,), ()) for kind in kinds]
+    found += [endgame_of_pieces(pair, ()) for pair in combinations_with_replacement(kinds, 2)]
+    found += [endgame_of_pieces((a,), (b,)) for a, b in combinations_with_replacement(kinds, 2)]
+    found = [endgame for endgame in found if not endgame.is_drawn]
     return sorted(found, key=lambda e: (len(e.codes), (e.strong + e.weak).count(PAWN), e.name))
 
 
-NEVER_MATE: tuple[Kinds, ...] = ((), (KNIGHT,), (BISHOP,))  # against a bare king
+INSUFFICIENT_MATERIAL: tuple[PieceKinds, ...] = ((), (KNIGHT,), (BISHOP,))  # against a bare king
 
 
-def _turn(squares: Squares, transforms: Squares) -> Squares:
+def _apply_symmetry(squares: Squares, transforms: Squares) -> Squares:
     """Apply symmetries: 1 mirrors the files, 2 the ranks, 4 the diagonal a1-h8."""
     squares = squares ^ 7 * (transforms & 1) ^ 28 * (transforms & 2)
     return np.where(transforms & 4, (squares & 7) << 3 | squares >> 3, squares)
@@ -148,24 +148,24 @@ def _diagonal_sides(squares: Squares) -> Squares:
     return (squares >> 3) - (squares & 7)
 
 
-def _fold(white: Squares, black: Squares, with_pawns: bool) -> tuple[Squares, Squares, Squares]:
+def _canonical_kings(white: Squares, black: Squares, with_pawns: bool) -> tuple[Squares, Squares, Squares]:
     """Return the pairs of kings that stand for these, and the transforms that lead there."""
     transforms = (white & 7) // 4
     if not with_pawns:
         transforms |= white >> 5 << 1
-        sides = [_diagonal_sides(_turn(kings, transforms)) for kings in (white, black)]
+        sides = [_diagonal_sides(_apply_symmetry(kings, transforms)) for kings in (white, black)]
         transforms |= 4 * ((sides[0] > 0) | (sides[0] == 0) & (sides[1] > 0))
-    return _turn(white, transforms), _turn(black, transforms), transforms
+    return _apply_symmetry(white, transforms), _apply_symmetry(black, transforms), transforms
 
 
-def _pair_tables(with_pawns: bool) -> tuple[Squares, Squares]:
+def _king_pair_tables(with_pawns: bool) -> tuple[Squares, Squares]:
     """Return the pairs of kings, white + 256 black, and what each of all 64 * 64 becomes.
 
     A word of the latter is index | transform << 16 | both on the diagonal << 19.
     """
     white, black = np.divmod(np.arange(64 * 64), 64)
     apart = (white != black) & (KING_TABLE[white] >> black.astype(np.uint64) & np.uint64(1) == 0)
-    first, second, transforms = _fold(white[apart], black[apart], with_pawns)
+    first, second, transforms = _canonical_kings(white[apart], black[apart], with_pawns)
     # Pairs are numbered in the order in which they are met.
     pairs, met, which = np.unique(first | second << 8, return_index=True, return_inverse=True)
     order = np.argsort(met)
@@ -176,31 +176,31 @@ def _pair_tables(with_pawns: bool) -> tuple[Squares, Squares]:
     return pairs[order], words
 
 
-KING_PAIRS, _KING_WORDS = _pair_tables(with_pawns=False)
-PAWN_KING_PAIRS, _PAWN_KING_WORDS = _pair_tables(with_pawns=True)
+KING_PAIRS, _KING_WORDS = _king_pair_tables(with_pawns=False)
+PAWN_KING_PAIRS, _PAWN_KING_WORDS = _king_pair_tables(with_pawns=True)
 
 
 def _layouts() -> npt.NDArray[np.uint64]:
     """Return how each signature is turned into its table's: FLIP, SWAP, WITH_PAWNS, radices."""
-    words = np.zeros(SIGNATURES, dtype=np.uint64)
-    for first in range(CODES):
-        for second in range(CODES):
+    words = np.zeros(SIGNATURE_COUNT, dtype=np.uint64)
+    for first in range(CODE_COUNT):
+        for second in range(CODE_COUNT):
             codes = [code for code in (first, second) if code]
             white, black = (
                 tuple(sorted(((c - 1) % 5 for c in codes if (c > 5) == side), reverse=True))
                 for side in (WHITE, BLACK)
             )
-            ending = ending_of(white, black)
-            flip = (white, black) != (ending.strong, ending.weak)
+            endgame = endgame_of_pieces(white, black)
+            flip = (white, black) != (endgame.strong, endgame.weak)
             turned = [(code + 4) % 10 + 1 if flip and code else code for code in (first, second)]
-            swap = turned != list((*ending.codes, 0, 0)[:2])
-            words[CODES * first + second] = (
-                (FLIP if flip else 0)
-                | (SWAP if swap else 0)
-                | (WITH_PAWNS if ending.with_pawns else 0)
-                | ending.radices[0] << _RADIX1
-                | ending.radices[1] << _RADIX2
-                | ending.size << _SIZE
+            swap = turned != list((*endgame.codes, 0, 0)[:2])
+            words[CODE_COUNT * first + second] = (
+                (FLIP_COLOURS if flip else 0)
+                | (SWAP_PIECES if swap else 0)
+                | (WITH_PAWNS if endgame.with_pawns else 0)
+                | endgame.radices[0] << _RADIX1
+                | endgame.radices[1] << _RADIX2
+                | endgame.size << _SIZE
             )
     return words
 
@@ -210,14 +210,14 @@ LAYOUTS = _layouts()
 _PAIR_WORDS = np.concatenate([_KING_WORDS, _PAWN_KING_WORDS]).astype(np.uint64)
 _PAIR_SQUARES = np.concatenate([KING_PAIRS, PAWN_KING_PAIRS]).astype(np.uint64)
 
-_king_pairs = outside_table("kempelen_king_pairs", _PAIR_WORDS)
-_layout_words = outside_table("kempelen_ending_layouts", LAYOUTS)
-_pair_squares = outside_table("kempelen_pair_squares", _PAIR_SQUARES)
+_king_pairs = external_table("kempelen_king_pairs", _PAIR_WORDS)
+_layout_words = external_table("kempelen_ending_layouts", LAYOUTS)
+_pair_squares = external_table("kempelen_pair_squares", _PAIR_SQUARES)
 _FIRST_PAWN_PAIR = len(KING_PAIRS)
 
 
 @kernel
-def layout_of(signature: int) -> int:
+def table_layout(signature: int) -> int:
     """Return how positions of a signature stand in their table."""
     return int64(_layout_words(signature))
 
@@ -244,7 +244,7 @@ def _transformed(square: int, transform: int) -> int:
 
 
 @kernel
-def index_of(layout: int, white_king: int, black_king: int, square1: int, square2: int) -> int:
+def table_index(layout: int, white_king: int, black_king: int, square1: int, square2: int) -> int:
     """Return the index of a position that has been flipped and swapped as its layout says.
 
     The kings must not stand side by side; square2 is ignored where there is no second piece.
@@ -271,8 +271,8 @@ def index_of(layout: int, white_king: int, black_king: int, square1: int, square
 
 
 @kernel
-def squares_at(layout: int, index: int) -> tuple[int, int, int, int]:
-    """Return the squares of an index: both kings, both pieces; the inverse of `index_of`.
+def squares_of_index(layout: int, index: int) -> tuple[int, int, int, int]:
+    """Return the squares of an index: both kings, both pieces; the inverse of `table_index`.
 
     Not every index is a position: two pieces may stand on one square.
     """

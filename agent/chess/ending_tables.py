@@ -20,18 +20,18 @@ import numpy.typing as npt
 
 from agent.border.files import require_regular
 from agent.chess.ending_index import (
-    CODES,
-    FLIP,
+    CODE_COUNT,
+    FLIP_COLOURS,
     MAX_PIECES,
-    NEVER_MATE,
-    SIGNATURES,
-    SWAP,
-    EndingKind,
-    all_endings,
-    ending_named,
-    ending_of,
-    index_of,
-    layout_of,
+    INSUFFICIENT_MATERIAL,
+    SIGNATURE_COUNT,
+    SWAP_PIECES,
+    EndgameType,
+    all_endgames,
+    endgame_from_name,
+    endgame_of_pieces,
+    table_index,
+    table_layout,
     layout_size,
 )
 from agent.chess.records import FIFTY_MOVES, KING, NO_SQUARE, PAWN, QUEEN, Position, Worker
@@ -40,7 +40,7 @@ from agent.compiled.native import U64, Bits, count, first_square, load, load_byt
 from agent.compiled.scores import MATE
 
 SUFFIX = ".dtm"
-DRAWN, BROKEN = 0, 255
+DRAWN, INVALID = 0, 255
 UNKNOWN = -1  # no table
 NO_SCORE = MATE + 2  # beyond every score
 TABLE_PIECES = MAX_PIECES
@@ -54,7 +54,7 @@ _HEADER = struct.Struct("<8sI12sQ32s")
 Bytes = npt.NDArray[np.uint8]
 
 
-class TableError(Exception):
+class TablebaseError(Exception):
     """A table cannot be used; the message names the file and the remedy."""
 
 
@@ -64,55 +64,55 @@ def pack_header(name: str, data: Bytes) -> bytes:
     return _HEADER.pack(_MAGIC, _VERSION, name.encode(), len(data), digest)
 
 
-def unpack(content: Bytes, place: str) -> tuple[EndingKind, Bytes]:
-    """Return the ending and the values in a file's content; raise TableError if it has others.
+def parse_table(content: Bytes, place: str) -> tuple[EndgameType, Bytes]:
+    """Return the ending and the values in a file's content; raise TablebaseError if it has others.
 
     The checksum is left to `is_intact`.
     """
     if len(content) < _HEADER.size:
-        raise TableError(f"{place} is not an endgame table: it is too short; delete it")
+        raise TablebaseError(f"{place} is not an endgame table: it is too short; delete it")
     magic, version, name, length, _ = _HEADER.unpack(content[: _HEADER.size].tobytes())
     if magic != _MAGIC:
-        raise TableError(f"{place} is not an endgame table; delete it")
+        raise TablebaseError(f"{place} is not an endgame table; delete it")
     if version != _VERSION:
-        raise TableError(f"{place} has version {version}, not {_VERSION}; delete it and build anew")
+        raise TablebaseError(f"{place} has version {version}, not {_VERSION}; delete it and build anew")
     try:
-        ending = ending_named(name.rstrip(b"\0").decode("ascii", "replace"))
+        endgame = endgame_from_name(name.rstrip(b"\0").decode("ascii", "replace"))
     except ValueError as error:
-        raise TableError(f"{place}: {error}; delete it") from None
+        raise TablebaseError(f"{place}: {error}; delete it") from None
     data = content[_HEADER.size :]
-    if length != 2 * ending.size or len(data) != length:
-        raise TableError(f"{place} is incomplete; delete it and build it anew")
-    return ending, data
+    if length != 2 * endgame.size or len(data) != length:
+        raise TablebaseError(f"{place} is incomplete; delete it and build it anew")
+    return endgame, data
 
 
-def is_intact(content: Bytes) -> bool:
+def has_valid_checksum(content: Bytes) -> bool:
     """Tell whether the values in a file's content have the header's checksum."""
     digest = _HEADER.unpack(content[: _HEADER.size].tobytes())[-1]
     return bool(hashlib.sha256(content[_HEADER.size :].data).digest() == digest)
 
 
 def map_file(path: Path) -> Bytes:
-    """Return the content of a table's file, mapped into memory; raise TableError if it cannot."""
+    """Return the content of a table's file, mapped into memory; raise TablebaseError if it cannot."""
     try:
         require_regular(path)
         return np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
-        raise TableError(f"{path} cannot be read: {error}") from None
+        raise TablebaseError(f"{path} cannot be read: {error}") from None
 
 
-class Tables:
+class DtmTables:
     """Endgame tables in memory, and the directory in which the kernel finds them.
 
     Must live as long as a search uses it. address: of the directory.
     """
 
     def __init__(self) -> None:
-        self._directory = np.zeros(SIGNATURES, dtype=np.uint64)
+        self._directory = np.zeros(SIGNATURE_COUNT, dtype=np.uint64)
         self._data: dict[str, Bytes] = {}
         self._mapped: dict[str, tuple[Path, Bytes]] = {}  # files and their whole content
-        for strong in NEVER_MATE:
-            self._enter(ending_of(strong, ()), _ALWAYS_DRAWN)
+        for strong in INSUFFICIENT_MATERIAL:
+            self._set_address(endgame_of_pieces(strong, ()), _ALWAYS_DRAWN)
 
     @property
     def address(self) -> int:
@@ -131,10 +131,10 @@ class Tables:
     def __contains__(self, name: str) -> bool:
         return name in self._data
 
-    def add(self, ending: EndingKind, data: Bytes) -> None:
+    def add(self, endgame: EndgameType, data: Bytes) -> None:
         """Take in the values of an ending, instead of those it had."""
-        self._data[ending.name] = data
-        self._enter(ending, data.ctypes.data)
+        self._data[endgame.name] = data
+        self._set_address(endgame, data.ctypes.data)
 
     def map_folder(self, folder: Path) -> list[str]:
         """Take in all tables of a folder; return what is wrong with those that are not."""
@@ -145,20 +145,20 @@ class Tables:
         except OSError as error:
             return [f"{folder} cannot be read: {error}"]
         problems = []
-        for ending in all_endings():
-            path = folder / (ending.name + SUFFIX)
-            if ending.name in self._data or path.name not in present:
+        for endgame in all_endgames():
+            path = folder / (endgame.name + SUFFIX)
+            if endgame.name in self._data or path.name not in present:
                 continue
             try:
                 content = map_file(path)
-                found, data = unpack(content, str(path))
-                if found.name != ending.name:
-                    raise TableError(f"{path} holds {found.name}; delete it")
-            except TableError as error:
+                found, data = parse_table(content, str(path))
+                if found.name != endgame.name:
+                    raise TablebaseError(f"{path} holds {found.name}; delete it")
+            except TablebaseError as error:
                 problems.append(str(error))
                 continue
             self.add(found, data)
-            self._mapped[ending.name] = path, content
+            self._mapped[endgame.name] = path, content
         return problems
 
     def drop_damaged(self) -> Iterator[str]:
@@ -167,21 +167,21 @@ class Tables:
         A damaged table is found no more. That may be done while a search uses the tables.
         """
         for name, (path, content) in self._mapped.items():
-            if not is_intact(content):
-                self._enter(ending_named(name), 0)  # a search may be reading it: it stays mapped
+            if not has_valid_checksum(content):
+                self._set_address(endgame_from_name(name), 0)  # a search may be reading it: it stays mapped
                 self._data.pop(name, None)
                 yield f"{path} is damaged; delete it and build it anew"
 
-    def _enter(self, ending: EndingKind, address: int) -> None:
+    def _set_address(self, endgame: EndgameType, address: int) -> None:
         """Enter an ending under every signature that it goes by: colours and order may change."""
-        pair = (*ending.codes, 0, 0)[:2]
+        pair = (*endgame.codes, 0, 0)[:2]
         turned = [(code + 4) % 10 + 1 if code else 0 for code in pair]
         for first, second in (pair, pair[::-1], turned, turned[::-1]):
-            self._directory[CODES * first + second] = address
+            self._directory[CODE_COUNT * first + second] = address
 
 
 @kernel
-def table_value(
+def tablebase_value(
     directory: Bits,
     turn: int,
     white_king: int,
@@ -195,24 +195,24 @@ def table_value(
 
     A code is 1 + kind + 5 * side, or 0 for no piece.
     """
-    signature = CODES * code1 + code2
+    signature = CODE_COUNT * code1 + code2
     base = load(directory, U64(signature))
     if base <= U64(_ALWAYS_DRAWN):
         return DRAWN if base else UNKNOWN
-    layout = layout_of(signature)
-    if layout & SWAP:
+    layout = table_layout(signature)
+    if layout & SWAP_PIECES:
         square1, square2 = square2, square1
-    if layout & FLIP:
+    if layout & FLIP_COLOURS:
         turn = 1 - turn
         white_king, black_king = black_king ^ 56, white_king ^ 56
         square1 ^= 56
         square2 ^= 56
-    index = index_of(layout, white_king, black_king, square1, square2)
+    index = table_index(layout, white_king, black_king, square1, square2)
     return load_byte(base, turn * layout_size(layout) + index)
 
 
 @kernel
-def look_up(directory: Bits, position: Position) -> int:
+def probe_position(directory: Bits, position: Position) -> int:
     """Return the table's byte for a position of up to TABLE_PIECES pieces, or UNKNOWN.
 
     Castling and en passant are the caller's affair.
@@ -225,7 +225,7 @@ def look_up(directory: Bits, position: Position) -> int:
             square1 = first_square(pieces)
             code1 = 1 + kind + (5 if position.sides[1] >> U64(square1) & U64(1) else 0)
             pieces &= pieces - U64(1)
-    return table_value(
+    return tablebase_value(
         directory,
         position.turn,
         first_square(position.kinds[KING] & position.sides[0]),
@@ -238,13 +238,13 @@ def look_up(directory: Bits, position: Position) -> int:
 
 
 @kernel
-def is_small(position: Position) -> bool:
+def may_have_table(position: Position) -> bool:
     """Tell whether the tables may have the position."""
     return count(position.sides[0] | position.sides[1]) <= TABLE_PIECES
 
 
 @kernel
-def table_score(worker: Worker, ply: int, position: Position) -> int:
+def tablebase_score(worker: Worker, ply: int, position: Position) -> int:
     """Return the exact score of a small position for the side to move, or NO_SCORE.
 
     A mate is MATE minus its distance from the root. There is no score where the fifty-move rule
@@ -252,17 +252,17 @@ def table_score(worker: Worker, ply: int, position: Position) -> int:
     """
     if position.castling or position.en_passant != NO_SQUARE:
         return NO_SCORE
-    value = look_up(worker.tables, position)
+    value = probe_position(worker.tablebase, position)
     if value == UNKNOWN or position.halfmoves + value - 1 > FIFTY_MOVES:
         return NO_SCORE
-    worker.table_hits += 1
+    worker.tablebase_hits += 1
     if value == DRAWN:
         return 0
     score = MATE - ply - (value - 1)
     return -score if value & 1 else score
 
 
-def mate_in(value: int) -> int | None:
+def moves_to_mate(value: int) -> int | None:
     """Return a byte as moves to mate, negative for the side that is mated, None for a draw.
 
     A side that is mated already has no moves left: 0.

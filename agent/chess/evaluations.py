@@ -16,12 +16,12 @@ from agent.evaluation import (
     EvaluationError,
     network_file,
 )
-from agent.evaluation_loading import load_in_time as loaded_in_time
-from agent.threads.apart import Watched
+from agent.evaluation_loading import load_with_timeout as loaded_in_time
+from agent.threads.apart import MonitoredFunction
 
 DEFAULT = NETWORK
 # What stands for it until it is loaded.
-USUAL = Evaluation(DEFAULT)
+UNLOADED_DEFAULT = Evaluation(DEFAULT)
 
 # The networks in use, by file and state of the file: one serves all engines of this process.
 _networks: WeakValueDictionary[tuple[str, tuple[int, ...]], Any] = WeakValueDictionary()
@@ -58,7 +58,7 @@ def load(spec: str) -> Evaluation:
         raise EvaluationError(f"evaluation {spec}: {error}{remedy}") from None
 
 
-def load_in_time(spec: str) -> Evaluation:
+def load_with_timeout(spec: str) -> Evaluation:
     """Load an evaluation to be played with, in bounded time; a plain function is watched.
 
     Raises EvaluationError as `load` does, and if its file takes too long.
@@ -66,4 +66,4 @@ def load_in_time(spec: str) -> Evaluation:
     loaded = loaded_in_time(spec, load)
     if loaded.python is None:
         return loaded
-    return replace(loaded, python=Watched(loaded.python))
+    return replace(loaded, python=MonitoredFunction(loaded.python))

@@ -7,15 +7,15 @@ import chess
 import numpy as np
 
 from agent.chess.network import network_function
-from agent.chess.network_format import Network
+from agent.chess.network_format import NnueNetwork
 from agent.chess.records import NO_SQUARE, Position, Worker
 from agent.chess.rules import KernelBoard
-from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator, call
+from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator, evaluate_root
 from agent.compiled.native import U64
 from agent.compiled.record import dtype_of, offset_of
 from agent.compiled.scores import MAX_EVALUATION
-from agent.compiled.user_evaluation import compile_evaluation, whole_score
-from agent.evaluation import Evaluation, EvaluationError, network_file, whole
+from agent.compiled.user_evaluation import compile_evaluation, clamp_score
+from agent.evaluation import Evaluation, EvaluationError, network_file, require_integer
 
 _POSITIONS = offset_of(Worker, "positions")
 _PositionStruct: Any = np.ctypeslib.as_ctypes_type(dtype_of(Position))  # type: ignore[arg-type]
@@ -53,24 +53,24 @@ class ChessEvaluator:
     address: the function's.
     """
 
-    def __init__(self, evaluator: Evaluator, network: Network | None = None) -> None:
+    def __init__(self, evaluator: Evaluator, network: NnueNetwork | None = None) -> None:
         self.address = evaluator.address
         self._evaluator = evaluator
         self.network = network
 
-    def lend(self, game: KernelBoard) -> None:
+    def attach(self, game: KernelBoard) -> None:
         """Let a worker evaluate by it; what the worker keeps of another network is forgotten."""
         game.worker.evaluate = U64(self.address)
-        game.use_network(self.network)
+        game.set_network(self.network)
 
     def evaluate(self, game: KernelBoard) -> int:
-        """Return what it says of the root position; see `take_error`."""
-        self.lend(game)
-        return call(self._evaluator, game.address)
+        """Return what it says of the root position; see `pop_error`."""
+        self.attach(game)
+        return evaluate_root(self._evaluator, game.address)
 
-    def take_error(self, games: Iterable[KernelBoard]) -> EvaluationError | None:
+    def pop_error(self, games: Iterable[KernelBoard]) -> EvaluationError | None:
         """Return the exception that stopped the search of these, if any, and forget it."""
-        return self._evaluator.take_error(game.worker for game in games)
+        return self._evaluator.pop_error(game.worker for game in games)
 
 
 def make_evaluator(
@@ -83,18 +83,18 @@ def make_evaluator(
     if evaluation.python is not None:
         function = evaluation.python
         if evaluation.batch:
-            from agent.games.chess_batch import judge_boards  # no kernel depends on it
+            from agent.games.chess_batch import as_board_evaluation  # no kernel depends on it
 
-            function = judge_boards(evaluation)
+            function = as_board_evaluation(evaluation)
 
         def evaluate(worker: int, ply: int) -> int:
-            value = whole(evaluation.name, function(board_at(worker, ply, chess960)))
+            value = require_integer(evaluation.name, function(board_at(worker, ply, chess960)))
             return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
 
         return ChessEvaluator(PythonEvaluator(evaluation.name, evaluate, on_error))
-    network: Network | None = evaluation.network
+    network: NnueNetwork | None = evaluation.network
     if evaluation.jitted is not None:  # which may ask the network
-        compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, whole_score)
+        compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, clamp_score)
     elif network is not None:
         compiled = network_function(network.neurons)
     else:

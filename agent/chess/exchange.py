@@ -6,7 +6,7 @@ from agent.chess.records import (
     BISHOP,
     CASTLING,
     EN_PASSANT,
-    FLAG,
+    FLAG_MASK,
     KING,
     PAWN,
     PROMOTION,
@@ -17,32 +17,32 @@ from agent.chess.records import (
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64
 
-VALUES = (100, 320, 330, 500, 950, 10000, 0)  # centipawns, by kind; nothing for an empty square
+PIECE_VALUES = (100, 320, 330, 500, 950, 10000, 0)  # centipawns, by kind; nothing for an empty square
 
 
 @kernel
-def wins_exchange(position: Position, move: int, threshold: int) -> bool:
+def see_ge(position: Position, move: int, threshold: int) -> bool:
     """Tell whether the captures that start with `move` win at least `threshold` centipawns.
 
     Both sides always capture with their least piece, and may stop when going on would lose.
     Pins are ignored.
     """
-    flag = move & FLAG
+    flag = move & FLAG_MASK
     if flag == CASTLING:
         return threshold <= 0
     start, target = from_square(move), to_square(move)
     piece = position.board[start]
-    balance = VALUES[position.board[target]] - threshold
+    balance = PIECE_VALUES[position.board[target]] - threshold
     occupied = (position.sides[0] | position.sides[1]) ^ bit(start) | bit(target)
     if flag == EN_PASSANT:
-        balance += VALUES[PAWN]
+        balance += PIECE_VALUES[PAWN]
         occupied ^= bit(target - 8 if position.turn == 0 else target + 8)
     elif flag == PROMOTION:
         piece = promotion_kind(move)
-        balance += VALUES[piece] - VALUES[PAWN]
+        balance += PIECE_VALUES[piece] - PIECE_VALUES[PAWN]
     if balance < 0:
         return False
-    balance -= VALUES[piece]
+    balance -= PIECE_VALUES[piece]
     if balance >= 0:  # good even if the piece is lost for nothing
         return True
 
@@ -61,7 +61,7 @@ def wins_exchange(position: Position, move: int, threshold: int) -> bool:
         capturer &= ~capturer + U64(1)
         side = 1 - side
         # The balance, as the side that has just captured sees it, if it loses the capturer.
-        balance = -balance - 1 - VALUES[kind]
+        balance = -balance - 1 - PIECE_VALUES[kind]
         if balance >= 0:
             # A king may not capture into an attack.
             if kind == KING and left & position.sides[side]:

@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     import chess
 
 # Centipawns: by more than this an outcome surprises, and beyond this a game is as good as won.
-SURPRISE = 60
-WON = 1000
+SURPRISE_THRESHOLD = 60
+WIN_VALUE = 1000
 
 
-class ChessNotation:
+class ChessLearningAdapter:
     """Boards as EPD, moves as in UCI, values in centipawns, keys as Polyglot has them."""
 
     game = "chess engine"
-    win = float(WON)
+    win_value = float(WIN_VALUE)
 
-    def __init__(self, surprise: float = SURPRISE) -> None:
-        self.surprise = surprise
+    def __init__(self, surprise: float = SURPRISE_THRESHOLD) -> None:
+        self.surprise_threshold = surprise
 
     def copy(self, position: chess.Board, /) -> chess.Board:
         """Return the board with its last two moves."""
         return position.copy(stack=2)
 
-    def position(self, position: chess.Board, /) -> str:
+    def position_key(self, position: chess.Board, /) -> str:
         """Write placement, side to move, castling rights, and what can be taken in passing."""
         return position.epd()
 
-    def after(self, position: chess.Board, move: chess.Move, /) -> str:
+    def key_after(self, position: chess.Board, move: chess.Move, /) -> str:
         """Write the key of the position after a move."""
         from chess.polyglot import zobrist_hash
 
@@ -40,15 +40,15 @@ class ChessNotation:
         board.push(move)
         return f"{zobrist_hash(board):016x}"
 
-    def write(self, position: chess.Board, move: chess.Move, /) -> str:
+    def move_text(self, position: chess.Board, move: chess.Move, /) -> str:
         """Write a move as in UCI."""
         return move.uci()
 
-    def moves(self, position: chess.Board, /) -> dict[str, chess.Move]:
+    def moves_by_text(self, position: chess.Board, /) -> dict[str, chess.Move]:
         """Return the legal moves."""
         return {move.uci(): move for move in position.legal_moves}
 
-    def reply(self, earlier: chess.Board, move: chess.Move, later: chess.Board, /) -> str | None:
+    def find_reply(self, earlier: chess.Board, move: chess.Move, later: chess.Board, /) -> str | None:
         """Return the move by which a board comes from an earlier one after a move of ours."""
         if later.turn != earlier.turn:
             return None
@@ -70,13 +70,13 @@ class ChessNotation:
             board.pop()
         return None
 
-    def value(self, info: Info[chess.Move], /) -> float:
+    def search_value(self, info: Info[chess.Move], /) -> float:
         """Return the score in centipawns; a mate is a won game."""
         score = info.score
         if isinstance(score, Mate):
-            return WON if score.moves > 0 else -WON
-        return float(max(-WON, min(WON, score.value)))
+            return WIN_VALUE if score.moves > 0 else -WIN_VALUE
+        return float(max(-WIN_VALUE, min(WIN_VALUE, score.value)))
 
-    def worth(self, info: Info[chess.Move], value: float, /) -> Info[chess.Move]:
+    def with_value(self, info: Info[chess.Move], value: float, /) -> Info[chess.Move]:
         """Return what a search tells, with another score."""
         return replace(info, score=Cp(round(value)))

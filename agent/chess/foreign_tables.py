@@ -15,18 +15,18 @@ import chess
 import chess.gaviota
 import chess.syzygy
 
-from agent.chess.oracle import DRAWN, FIFTY_MOVES, repeats
+from agent.chess.oracle import DRAWN, FIFTY_MOVES, makes_threefold
 
 Report = Callable[[str], None]
 
-_EVEN = 0, 0  # the rank of a draw
+_DRAW_RANK = 0, 0  # the rank of a draw
 
 
-def _ignore(message: str) -> None:
+def _ignore_report(message: str) -> None:
     """Report to nobody."""
 
 
-def _pieces(board: chess.Board, side: chess.Color) -> str:
+def _piece_letters(board: chess.Board, side: chess.Color) -> str:
     """Return the letters of a side's pieces, as tables are named."""
     return "".join(
         chess.piece_symbol(kind).upper() * chess.popcount(board.pieces_mask(kind, side))
@@ -38,26 +38,26 @@ def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-class GaviotaTables:
+class GaviotaTablebase:
     """Gaviota's tables as an oracle.
 
     report: gets one line of text for each table that turns out to be damaged, which is then left
     out.
     """
 
-    def __init__(self, tables: chess.gaviota.PythonTablebase, report: Report = _ignore) -> None:
+    def __init__(self, tables: chess.gaviota.PythonTablebase, report: Report = _ignore_report) -> None:
         self._tables = tables
         self._report = report
-        self.size = max(map(len, tables.available_tables), default=0)
+        self.max_pieces = max(map(len, tables.available_tables), default=0)
 
-    def value(self, board: chess.Board) -> int | None:
+    def probe(self, board: chess.Board) -> int | None:
         """Return what a position is worth; see Oracle."""
-        if chess.popcount(board.occupied) > self.size:
+        if chess.popcount(board.occupied) > self.max_pieces:
             return None
         try:
             plies = self._tables.get_dtm(board)
         except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
-            self._leave_out(board, error)
+            self._drop_table(board, error)
             return None
         if plies is None:
             return None
@@ -69,42 +69,42 @@ class GaviotaTables:
         """Close the files."""
         self._tables.close()
 
-    def _leave_out(self, board: chess.Board, error: Exception) -> None:
-        white, black = _pieces(board, chess.WHITE), _pieces(board, chess.BLACK)
+    def _drop_table(self, board: chess.Board, error: Exception) -> None:
+        white, black = _piece_letters(board, chess.WHITE), _piece_letters(board, chess.BLACK)
         for name in (white + black, black + white):
             path = self._tables.available_tables.pop(name.lower(), None)
             if path is not None:
                 self._report(f"{path} is damaged and left out: {_describe(error)}")
 
 
-class SyzygyTables:
+class SyzygyTablebase:
     """Syzygy's tables: which root moves keep what the position is worth, the fifty moves counted.
 
     size: the most pieces of a table that is there. report: gets one line of text for each ending
     in which a table turns out to be damaged.
     """
 
-    def __init__(self, tables: chess.syzygy.Tablebase, report: Report = _ignore) -> None:
+    def __init__(self, tables: chess.syzygy.Tablebase, report: Report = _ignore_report) -> None:
         self._tables = tables
         self._report = report
         self._damaged: set[str] = set()
-        self.size = max((len(name) - 1 for name in tables.wdl), default=0)
+        self.max_pieces = max((len(name) - 1 for name in tables.wdl), default=0)
 
-    def best(self, board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Move]:
+    def best_moves(self, board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Move]:
         """Return the moves that are best by the tables, none if they do not know."""
-        if board.castling_rights or chess.popcount(board.occupied) > self.size:
+        if board.castling_rights or chess.popcount(board.occupied) > self.max_pieces:
             return []
         ranks = {}
         root = board.copy(stack=False)
         for move in moves:
             root.push(move)
-            rank = self._rank(root)
+            rank = self._rank_after_move(root)
             root.pop()
             if rank is None:
                 return []
             ranks[move] = rank
         progress = {
-            move: rank for move, rank in ranks.items() if rank > _EVEN and not repeats(board, move)
+            move: rank for move, rank in ranks.items() if rank > _DRAW_RANK and not makes_threefold(board, move)
         }
         ranks = progress or ranks
         best = max(ranks.values(), default=None)
@@ -114,11 +114,11 @@ class SyzygyTables:
         """Close the files."""
         self._tables.close()
 
-    def _rank(self, board: chess.Board) -> tuple[int, int] | None:
+    def _rank_after_move(self, board: chess.Board) -> tuple[int, int] | None:
         """Rate the position after a move: higher is better for the side that moved."""
         if board.is_checkmate():
             return 3, 0
-        distance = self._distance(board)
+        distance = self._dtz(board)
         if distance is None:
             return None
         clock = board.halfmove_clock
@@ -131,9 +131,9 @@ class SyzygyTables:
             return (2, -distance if clock else 0) if in_time else (1, -plies)
         if distance < 0:
             return (-2, -distance) if in_time else (-1, plies)
-        return _EVEN
+        return _DRAW_RANK
 
-    def _distance(self, board: chess.Board) -> int | None:
+    def _dtz(self, board: chess.Board) -> int | None:
         """Return the plies to a capture or pawn move that wins, for the side that has moved.
 
         Negative if that side loses, 0 in a draw, None if there is no table.
@@ -143,7 +143,7 @@ class SyzygyTables:
         except KeyError:
             return None
         except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
-            name = f"{_pieces(board, chess.WHITE)}v{_pieces(board, chess.BLACK)}"
+            name = f"{_piece_letters(board, chess.WHITE)}v{_piece_letters(board, chess.BLACK)}"
             if name not in self._damaged:
                 self._damaged.add(name)
                 self._report(f"a Syzygy table for {name} is damaged: {_describe(error)}")
@@ -162,7 +162,7 @@ class _ReadOnlyGaviota(chess.gaviota.PythonTablebase):
         return stream
 
 
-def open_gaviota(paths: str, report: Report = _ignore) -> GaviotaTables:
+def open_gaviota(paths: str, report: Report = _ignore_report) -> GaviotaTablebase:
     """Open the folders of Gaviota tables in a list of paths; raise OSError if one is not there."""
     tables = _ReadOnlyGaviota()
     for path in split_paths(paths):
@@ -173,17 +173,17 @@ def open_gaviota(paths: str, report: Report = _ignore) -> GaviotaTables:
             report(f"{path} is no regular file and left out")
     if not tables.available_tables:
         raise FileNotFoundError(f"no Gaviota tables (*.gtb.cp4) in {paths}")
-    return GaviotaTables(tables, report)
+    return GaviotaTablebase(tables, report)
 
 
-def open_syzygy(paths: str, report: Report = _ignore) -> SyzygyTables:
+def open_syzygy(paths: str, report: Report = _ignore_report) -> SyzygyTablebase:
     """Open the folders of Syzygy tables in a list of paths; raise OSError if one is not there."""
     tables = chess.syzygy.Tablebase()
     for path in split_paths(paths):
         tables.add_directory(path)
     if not tables.wdl:
         raise FileNotFoundError(f"no Syzygy tables (*.rtbw, *.rtbz) in {paths}")
-    return SyzygyTables(tables, report)
+    return SyzygyTablebase(tables, report)
 
 
 def split_paths(paths: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Tables of the board's geometry: what attacks what, lines between squares, Zobrist keys.
 
-Built once in each process with numpy, read by the kernel through `outside_table`. Squares count
+Built once in each process with numpy, read by the kernel through `external_table`. Squares count
 from a1 = 0 to h8 = 63. Sliders use magic multiplication: a multiplier maps the blockers on a
 piece's lines to the index of its attacks (Kannan, 'Magic move-bitboard generation', 2007).
 """
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from chess.polyglot import POLYGLOT_RANDOM_ARRAY
 
-from agent.compiled.native import outside_table
+from agent.compiled.native import external_table
 
-Table = npt.NDArray[np.uint64]
+BitboardArray = npt.NDArray[np.uint64]
 
 ROOK_DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 BISHOP_DIRECTIONS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -168,7 +168,7 @@ def _ray(square: int, direction: tuple[int, int]) -> list[int]:
     return squares
 
 
-def _leaps(square: int, leaps: Iterable[tuple[int, int]]) -> int:
+def _leap_targets(square: int, leaps: Iterable[tuple[int, int]]) -> int:
     rank, file = divmod(square, 8)
     return sum(
         1 << (8 * (rank + up) + file + right)
@@ -177,11 +177,11 @@ def _leaps(square: int, leaps: Iterable[tuple[int, int]]) -> int:
     )
 
 
-def _bits(squares: Iterable[int]) -> int:
+def _bitboard(squares: Iterable[int]) -> int:
     return sum(1 << square for square in squares)
 
 
-def _sliding(ray: list[int]) -> tuple[Table, Table]:
+def _ray_attacks(ray: list[int]) -> tuple[BitboardArray, BitboardArray]:
     """Return each set of blockers on a ray, its last square left out, and what is attacked then."""
     *inner, last = ray
     blockers, attacks = [0], [1 << last]
@@ -192,33 +192,33 @@ def _sliding(ray: list[int]) -> tuple[Table, Table]:
     return np.array(blockers, dtype=np.uint64), np.array(attacks, dtype=np.uint64)
 
 
-def _slider_attacks(rays: Iterable[list[int]]) -> tuple[Table, Table]:
+def _attacks_by_blockers(rays: Iterable[list[int]]) -> tuple[BitboardArray, BitboardArray]:
     """Return each set of blockers on the rays from a square, and what is attacked then."""
     blockers = attacks = np.zeros(1, dtype=np.uint64)
     for ray in rays:
         if ray:
-            these_blockers, these_attacks = _sliding(ray)
+            these_blockers, these_attacks = _ray_attacks(ray)
             blockers = np.bitwise_or.outer(blockers, these_blockers).ravel()
             attacks = np.bitwise_or.outer(attacks, these_attacks).ravel()
     return blockers, attacks
 
 
-def _magic_tables() -> tuple[Table, Table]:
+def _magic_tables() -> tuple[BitboardArray, BitboardArray]:
     """Return (entries, attacks): four words a square and kind (mask, magic, shift, offset).
 
     Rooks come first, bishops from word 256. An index into `attacks` is
     ((blockers & mask) * magic >> shift) + offset.
     """
     entries: list[int] = []
-    attacks: list[Table] = []
+    attacks: list[BitboardArray] = []
     offset = 0
     for directions, magics in ((ROOK_DIRECTIONS, ROOK_MAGICS), (BISHOP_DIRECTIONS, BISHOP_MAGICS)):
         for square, magic in enumerate(magics):
             # A blocker on the edge hides nothing behind it, so the ends of the rays do not matter.
             rays = [_ray(square, direction) for direction in directions]
-            mask = _bits(target for ray in rays for target in ray[:-1])
+            mask = _bitboard(target for ray in rays for target in ray[:-1])
             shift = 64 - mask.bit_count()
-            blockers, attacked = _slider_attacks(rays)
+            blockers, attacked = _attacks_by_blockers(rays)
             block = np.zeros(len(blockers), dtype=np.uint64)
             block[blockers * np.uint64(magic) >> np.uint64(shift)] = attacked
             entries += [mask, magic, shift, offset]
@@ -227,13 +227,13 @@ def _magic_tables() -> tuple[Table, Table]:
     return np.array(entries, dtype=np.uint64), np.concatenate(attacks)
 
 
-def _line_tables() -> tuple[Table, Table]:
+def _line_tables() -> tuple[BitboardArray, BitboardArray]:
     """Return (between, line) for 64 * from + to: squares strictly between, and the whole line."""
     between, line = np.zeros(4096, dtype=np.uint64), np.zeros(4096, dtype=np.uint64)
     for square in range(64):
         for up, right in ROOK_DIRECTIONS + BISHOP_DIRECTIONS:
             ray = _ray(square, (up, right))
-            whole = _bits([square, *ray, *_ray(square, (-up, -right))])
+            whole = _bitboard([square, *ray, *_ray(square, (-up, -right))])
             passed = 0
             for target in ray:
                 between[64 * square + target] = passed
@@ -242,30 +242,30 @@ def _line_tables() -> tuple[Table, Table]:
     return between, line
 
 
-def _each_square(bits: Iterable[int]) -> Table:
+def _bitboard_array(bits: Iterable[int]) -> BitboardArray:
     return np.array(list(bits), dtype=np.uint64)
 
 
-KNIGHT = _each_square(_leaps(s, KNIGHT_LEAPS) for s in range(64))
-KING = _each_square(_leaps(s, ROOK_DIRECTIONS + BISHOP_DIRECTIONS) for s in range(64))
-PAWN = _each_square(
-    _leaps(s, ((up, 1), (up, -1))) for up in (1, -1) for s in range(64)
+KNIGHT_ATTACKS = _bitboard_array(_leap_targets(s, KNIGHT_LEAPS) for s in range(64))
+KING_ATTACKS = _bitboard_array(_leap_targets(s, ROOK_DIRECTIONS + BISHOP_DIRECTIONS) for s in range(64))
+PAWN_ATTACKS = _bitboard_array(
+    _leap_targets(s, ((up, 1), (up, -1))) for up in (1, -1) for s in range(64)
 )  # 64 * side + square
-ROOK_RAYS = _each_square(_bits(t for d in ROOK_DIRECTIONS for t in _ray(s, d)) for s in range(64))
-BISHOP_RAYS = _each_square(
-    _bits(t for d in BISHOP_DIRECTIONS for t in _ray(s, d)) for s in range(64)
+ROOK_RAYS = _bitboard_array(_bitboard(t for d in ROOK_DIRECTIONS for t in _ray(s, d)) for s in range(64))
+BISHOP_RAYS = _bitboard_array(
+    _bitboard(t for d in BISHOP_DIRECTIONS for t in _ray(s, d)) for s in range(64)
 )
 BETWEEN, LINE = _line_tables()
 MAGICS, SLIDER_ATTACKS = _magic_tables()
 ZOBRIST = np.array(POLYGLOT_RANDOM_ARRAY, dtype=np.uint64)
 
-knight_attacks = outside_table("kempelen_knight", KNIGHT)
-king_attacks = outside_table("kempelen_king", KING)
-pawn_attack_table = outside_table("kempelen_pawn", PAWN)
-rook_rays = outside_table("kempelen_rook_rays", ROOK_RAYS)
-bishop_rays = outside_table("kempelen_bishop_rays", BISHOP_RAYS)
-between_table = outside_table("kempelen_between", BETWEEN)
-line_table = outside_table("kempelen_line", LINE)
-magic_entry = outside_table("kempelen_magics", MAGICS)
-slider_attacks = outside_table("kempelen_sliders", SLIDER_ATTACKS)
-zobrist = outside_table("kempelen_zobrist", ZOBRIST)
+knight_attacks = external_table("kempelen_knight", KNIGHT_ATTACKS)
+king_attacks = external_table("kempelen_king", KING_ATTACKS)
+pawn_attack_table = external_table("kempelen_pawn", PAWN_ATTACKS)
+rook_rays = external_table("kempelen_rook_rays", ROOK_RAYS)
+bishop_rays = external_table("kempelen_bishop_rays", BISHOP_RAYS)
+between_table = external_table("kempelen_between", BETWEEN)
+line_table = external_table("kempelen_line", LINE)
+magic_word = external_table("kempelen_magics", MAGICS)
+slider_attack_table = external_table("kempelen_sliders", SLIDER_ATTACKS)
+zobrist = external_table("kempelen_zobrist", ZOBRIST)

@@ -3,27 +3,27 @@
 import numpy as np
 
 from agent.chess.batched_mcts import (
-    BITBOARDS,
+    BITBOARD_COLUMNS,
     CASTLING,
     KINDS,
     LEAF,
-    NUMBERS,
-    PLAYOUT,
+    NUMBER_COLUMNS,
+    PLAYOUT_COLUMNS,
     SIDES,
-    gather,
-    settle,
+    collect_leaves,
+    backup_leaves,
 )
-from agent.chess.mcts import DEEPEST
+from agent.chess.mcts import MAX_TREE_PLY
 from agent.chess.records import MAX_MOVES
 from agent.chess.rules import KernelBoard
 from agent.compiled.scores import MAX_EVALUATION
 from agent.compiled.tree import NodeTree
 from agent.evaluation import Evaluation, EvaluationError
-from agent.games.batches import judge
-from agent.games.chess_batch import turned
+from agent.games.batches import evaluate_batch
+from agent.games.chess_batch import oriented_batch
 
 # Playouts that may be under way for each leaf that is judged: some come to the same leaf.
-_TRIES = 2
+_PLAYOUTS_PER_LEAF = 2
 
 
 class LeafBatch:
@@ -32,20 +32,20 @@ class LeafBatch:
     def __init__(self, evaluation: Evaluation) -> None:
         size = evaluation.batch
         self._evaluation = evaluation
-        self._paths = np.zeros((_TRIES * size, DEEPEST + 2), np.int64)
-        self._playouts = np.zeros((_TRIES * size, PLAYOUT), np.int64)
-        self._bitboards = np.zeros((size, BITBOARDS), np.uint64)
-        self._numbers = np.zeros((size, NUMBERS), np.int64)
+        self._paths = np.zeros((_PLAYOUTS_PER_LEAF * size, MAX_TREE_PLY + 2), np.int64)
+        self._playouts = np.zeros((_PLAYOUTS_PER_LEAF * size, PLAYOUT_COLUMNS), np.int64)
+        self._bitboards = np.zeros((size, BITBOARD_COLUMNS), np.uint64)
+        self._numbers = np.zeros((size, NUMBER_COLUMNS), np.int64)
         self._moves = np.zeros((size, MAX_MOVES), np.int32)
-        self._shown = np.zeros((size, MAX_MOVES), np.int32)
+        self._batch_moves = np.zeros((size, MAX_MOVES), np.int32)
         self._priors = np.zeros((size, MAX_MOVES), np.float32)
 
-    def play_out(self, game: KernelBoard, tree: NodeTree) -> EvaluationError | None:
+    def run_playouts(self, game: KernelBoard, tree: NodeTree) -> EvaluationError | None:
         """Make playouts, batch after batch, until the tree's goal, or until it can grow no more.
 
         Returns what the evaluation failed with, after which the tree has none of its batch.
         """
-        while made := gather(
+        while made := collect_leaves(
             game.worker,
             tree,
             self._paths,
@@ -53,15 +53,15 @@ class LeafBatch:
             self._bitboards,
             self._numbers,
             self._moves,
-            self._shown,
+            self._batch_moves,
             self._priors,
         ):
             error, scores = None, np.zeros(0)
             try:
-                scores = self._judge(int(self._playouts[:made, LEAF].max()) + 1)
+                scores = self._evaluate_leaves(int(self._playouts[:made, LEAF].max()) + 1)
             except EvaluationError as failed:
                 error = failed
-            settle(
+            backup_leaves(
                 game.worker,
                 tree,
                 self._paths,
@@ -76,17 +76,17 @@ class LeafBatch:
                 return error
         return None
 
-    def _judge(self, leaves: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    def _evaluate_leaves(self, leaves: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
         """Return the scores of the first leaves, and take their priors, if they are judged too."""
         bitboards, numbers = self._bitboards[:leaves], self._numbers[:leaves]
-        batch = turned(
+        batch = oriented_batch(
             bitboards[:, KINDS:SIDES],
             bitboards[:, SIDES:CASTLING],
             bitboards[:, CASTLING],
             numbers,
-            self._shown[:leaves],
+            self._batch_moves[:leaves],
         )
-        scores, priors = judge(self._evaluation, batch)
+        scores, priors = evaluate_batch(self._evaluation, batch)
         if priors is not None:
             self._priors[:leaves, : priors.shape[1]] = priors
         return np.clip(scores, -MAX_EVALUATION, MAX_EVALUATION)

@@ -20,7 +20,7 @@ from agent.chess.records import (
     BISHOP,
     CASTLING,
     EN_PASSANT,
-    FLAG,
+    FLAG_MASK,
     KING,
     KNIGHT,
     NO_SQUARE,
@@ -31,7 +31,7 @@ from agent.chess.records import (
     Frame,
     Position,
 )
-from agent.chess.squares import EVERYWHERE, FILE_A, FILE_H
+from agent.chess.squares import ALL_SQUARES, FILE_A, FILE_H
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits, count, first_square
 
@@ -63,7 +63,7 @@ def promotion_kind(move: int) -> int:
 @kernel
 def is_noisy(position: Position, move: int) -> bool:
     """Tell whether the move is a capture or a promotion to a queen."""
-    flag = move & FLAG
+    flag = move & FLAG_MASK
     if flag == CASTLING:
         return False
     if flag == EN_PASSANT or has(position.sides[1 - position.turn], to_square(move)):
@@ -90,8 +90,8 @@ def find_pinned(position: Position, king: int, side: int) -> Bits:
 
 
 @kernel
-def _add_targets(frame: Frame, n: int, square: int, targets: Bits, counting: bool) -> int:
-    if counting:
+def _add_targets(frame: Frame, n: int, square: int, targets: Bits, count_only: bool) -> int:
+    if count_only:
         return n + count(targets)
     while targets:
         frame.moves[n] = square | first_square(targets) << 6
@@ -101,8 +101,8 @@ def _add_targets(frame: Frame, n: int, square: int, targets: Bits, counting: boo
 
 
 @kernel
-def _add_pawn_targets(frame: Frame, n: int, targets: Bits, step: int, counting: bool) -> int:
-    if counting:
+def _add_pawn_targets(frame: Frame, n: int, targets: Bits, step: int, count_only: bool) -> int:
+    if count_only:
         return n + count(targets)
     while targets:
         square = first_square(targets)
@@ -114,10 +114,10 @@ def _add_pawn_targets(frame: Frame, n: int, targets: Bits, step: int, counting: 
 
 @kernel
 def _add_promotions(
-    frame: Frame, n: int, targets: Bits, step: int, first: int, last: int, counting: bool
+    frame: Frame, n: int, targets: Bits, step: int, first: int, last: int, count_only: bool
 ) -> int:
     """Add promotions to the kinds `first` down to `last` on each target."""
-    if counting:
+    if count_only:
         return n + count(targets) * (first - last + 1)
     while targets:
         square = first_square(targets)
@@ -152,7 +152,7 @@ def _pawn_moves(
     kinds: int,
     pawns: Bits,
     allowed: Bits,
-    counting: bool,
+    count_only: bool,
 ) -> int:
     """Add the moves of `pawns` onto squares in `allowed`, without en passant."""
     side = position.turn
@@ -163,29 +163,29 @@ def _pawn_moves(
     pushes = ahead & allowed
     if kinds & QUIET:
         third = _THIRD_RANK[0] if side == 0 else _THIRD_RANK[1]
-        n = _add_pawn_targets(frame, n, pushes & ~_LAST_RANKS, up, counting)
+        n = _add_pawn_targets(frame, n, pushes & ~_LAST_RANKS, up, count_only)
         jumps = _shift(ahead & third, up) & empty & allowed
-        n = _add_pawn_targets(frame, n, jumps, 2 * up, counting)
-        n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, ROOK, KNIGHT, counting)
+        n = _add_pawn_targets(frame, n, jumps, 2 * up, count_only)
+        n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, ROOK, KNIGHT, count_only)
     if kinds & NOISY:
-        n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, QUEEN, QUEEN, counting)
+        n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, QUEEN, QUEEN, count_only)
         left = _shift(pawns & ~FILE_A, up - 1) & enemy & allowed
         right = _shift(pawns & ~FILE_H, up + 1) & enemy & allowed
-        n = _add_pawn_targets(frame, n, left & ~_LAST_RANKS, up - 1, counting)
-        n = _add_pawn_targets(frame, n, right & ~_LAST_RANKS, up + 1, counting)
-        n = _add_promotions(frame, n, left & _LAST_RANKS, up - 1, QUEEN, KNIGHT, counting)
-        n = _add_promotions(frame, n, right & _LAST_RANKS, up + 1, QUEEN, KNIGHT, counting)
+        n = _add_pawn_targets(frame, n, left & ~_LAST_RANKS, up - 1, count_only)
+        n = _add_pawn_targets(frame, n, right & ~_LAST_RANKS, up + 1, count_only)
+        n = _add_promotions(frame, n, left & _LAST_RANKS, up - 1, QUEEN, KNIGHT, count_only)
+        n = _add_promotions(frame, n, right & _LAST_RANKS, up + 1, QUEEN, KNIGHT, count_only)
     return n
 
 
 @kernel
-def _en_passant_moves(position: Position, frame: Frame, n: int, pawns: Bits, counting: bool) -> int:
+def _en_passant_moves(position: Position, frame: Frame, n: int, pawns: Bits, count_only: bool) -> int:
     target = position.en_passant
     capturers = pawns & pawn_attacks(1 - position.turn, target)
     while capturers:
         square = first_square(capturers)
         if en_passant_is_legal(position, square, target):
-            if not counting:
+            if not count_only:
                 frame.moves[n] = square | target << 6 | EN_PASSANT
             n += 1
         capturers &= capturers - U64(1)
@@ -202,7 +202,7 @@ def castling_squares(king: int, rook: int) -> tuple[int, int]:
 
 
 @kernel
-def _castling_moves(position: Position, frame: Frame, n: int, king: int, counting: bool) -> int:
+def _castling_moves(position: Position, frame: Frame, n: int, king: int, count_only: bool) -> int:
     side = position.turn
     occupied = position.sides[0] | position.sides[1]
     rooks = position.castling & position.sides[side]
@@ -219,7 +219,7 @@ def _castling_moves(position: Position, frame: Frame, n: int, king: int, countin
             legal = not is_attacked(position, first_square(path), 1 - side, occupied ^ bit(king))
             path &= path - U64(1)
         if legal:
-            if not counting:
+            if not count_only:
                 frame.moves[n] = king | rook << 6 | CASTLING
             n += 1
     return n
@@ -227,7 +227,7 @@ def _castling_moves(position: Position, frame: Frame, n: int, king: int, countin
 
 @kernel
 def generate(
-    position: Position, frame: Frame, n: int, kinds: int, sources: Bits, counting: bool
+    position: Position, frame: Frame, n: int, kinds: int, sources: Bits, count_only: bool
 ) -> int:
     """Write the legal moves of the pieces in `sources` to frame.moves[n:]; return the new count.
 
@@ -247,27 +247,27 @@ def generate(
             if not is_attacked(position, target, 1 - side, occupied ^ bit(king)):
                 safe |= bit(target)
             targets &= targets - U64(1)
-        n = _add_targets(frame, n, king, safe, counting)
+        n = _add_targets(frame, n, king, safe, count_only)
 
-    answers = EVERYWHERE  # squares that a piece other than the king may go to
+    answers = ALL_SQUARES  # squares that a piece other than the king may go to
     if position.checkers:
         if position.checkers & (position.checkers - U64(1)):
             return n
         checker = first_square(position.checkers)
         answers = between(king, checker) | position.checkers
     elif kinds & QUIET and position.castling & own and has(sources, king):
-        n = _castling_moves(position, frame, n, king, counting)
+        n = _castling_moves(position, frame, n, king, count_only)
 
     pawns = position.kinds[PAWN] & own & sources
-    n = _pawn_moves(position, frame, n, kinds, pawns & ~position.pinned, answers, counting)
+    n = _pawn_moves(position, frame, n, kinds, pawns & ~position.pinned, answers, count_only)
     pinned_pawns = pawns & position.pinned
     while pinned_pawns:
         square = first_square(pinned_pawns)
         allowed = answers & line(king, square)
-        n = _pawn_moves(position, frame, n, kinds, bit(square), allowed, counting)
+        n = _pawn_moves(position, frame, n, kinds, bit(square), allowed, count_only)
         pinned_pawns &= pinned_pawns - U64(1)
     if kinds & NOISY and position.en_passant != NO_SQUARE:
-        n = _en_passant_moves(position, frame, n, pawns, counting)
+        n = _en_passant_moves(position, frame, n, pawns, count_only)
 
     wanted &= answers
     for kind in range(KNIGHT, KING):
@@ -277,6 +277,6 @@ def generate(
             targets = piece_attacks(kind, square, occupied) & wanted
             if has(position.pinned, square):
                 targets &= line(king, square)
-            n = _add_targets(frame, n, square, targets, counting)
+            n = _add_targets(frame, n, square, targets, count_only)
             pieces &= pieces - U64(1)
     return n

@@ -6,11 +6,11 @@ sees it: `(6 * (0 own, 1 enemy) + kind) * 64 + square`, the ranks turned for Bla
 mirrored where the view's own king stands on the e-file or beyond. The score is that of the side to
 move, whose view comes first.
 
-All numbers are whole: a neuron's 1.0 is NEURON_ONE, an output weight's WEIGHT_ONE, and an output of
-1.0 is SCORE_ONE centipawns, so that
+All numbers are whole: a neuron's 1.0 is NEURON_SCALE, an output weight's WEIGHT_SCALE, and an output of
+1.0 is SCORE_SCALE centipawns, so that
 
-    score = (sum(clip(a, 0, NEURON_ONE)**2 * w) // NEURON_ONE + bias) * SCORE_ONE
-            // (NEURON_ONE * WEIGHT_ONE)
+    score = (sum(clip(a, 0, NEURON_SCALE)**2 * w) // NEURON_SCALE + bias) * SCORE_SCALE
+            // (NEURON_SCALE * WEIGHT_SCALE)
 
 The file is a container (agent.border.container): its numbers are the version, the neurons, the
 buckets and the three scales, its head is the manifest (data, settings, licence), its content the
@@ -30,22 +30,22 @@ import numpy.typing as npt
 
 from agent.border.container import Container, ContainerFormat
 from agent.border.files import open_file, read_bytes, replace_atomically
-from agent.chess.network_inputs import MOST_PIECES
+from agent.chess.network_inputs import MAX_PIECES
 from agent.compiled.scores import MAX_EVALUATION
 
 INPUTS = 768
-NEURON_ONE = 255
-WEIGHT_ONE = 64
-SCORE_ONE = 400
-LARGEST_WEIGHT = 127  # of an output: NEURON_ONE times it must fit into 16 bits
+NEURON_SCALE = 255
+WEIGHT_SCALE = 64
+SCORE_SCALE = 400
+MAX_OUTPUT_WEIGHT = 127  # of an output: NEURON_SCALE times it must fit into 16 bits
 ALIGNMENT = 64
 NEURON_COUNTS = range(32, 2049, 32)
 BUCKET_COUNTS = (1, 2, 4, 8, 16, 32)
 
 _FORMAT = ContainerFormat(b"\x8bKmpNN\r\n", numbers=6, alignment=ALIGNMENT)
 _VERSION = 1
-_LARGEST_MANIFEST = 1 << 20
-_LARGEST = 1 << 26  # of a file, in bytes: more than any network needs
+_MAX_MANIFEST_BYTES = 1 << 20
+_MAX_FILE_BYTES = 1 << 26  # of a file, in bytes: more than any network needs
 
 Weights = npt.NDArray[np.int16]
 
@@ -67,7 +67,7 @@ def weights_dtype(neurons: int, buckets: int) -> "np.dtype[np.void]":
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class NnueNetwork:
     """A network that is ready to be evaluated.
 
     weights: one record of `weights_dtype`, at an address that is a multiple of ALIGNMENT.
@@ -78,7 +78,7 @@ class Network:
     checksum: str = ""
 
     @classmethod
-    def of(
+    def quantize(
         cls,
         inputs: npt.NDArray[np.floating],
         biases: npt.NDArray[np.floating],
@@ -94,9 +94,9 @@ class Network:
         """
         buckets, neurons = len(outputs), len(biases)
         _require_shape(neurons, buckets)
-        weights = aligned(weights_dtype(neurons, buckets))
+        weights = aligned_zeros(weights_dtype(neurons, buckets))
         names = "inputs", "biases", "outputs", "output_biases"
-        scales = NEURON_ONE, NEURON_ONE, WEIGHT_ONE, NEURON_ONE * WEIGHT_ONE
+        scales = NEURON_SCALE, NEURON_SCALE, WEIGHT_SCALE, NEURON_SCALE * WEIGHT_SCALE
         shapes = (INPUTS, neurons), (neurons,), (buckets, 2 * neurons), (buckets,)
         for name, values, scale, shape in zip(
             names, (inputs, biases, outputs, output_biases), scales, shapes, strict=True
@@ -114,7 +114,7 @@ class Network:
                 raise NetworkError(f"the {name} of the network do not fit into {target.dtype}")
             target[...] = whole.reshape(target.shape)
         made = cls(weights, manifest)
-        made.require_sound("the network")
+        made.validate_ranges("the network")
         return made
 
     @property
@@ -138,24 +138,24 @@ class Network:
         outputs = f"1x{self.buckets}" if self.buckets > 1 else "1"
         return f"({INPUTS} -> {self.neurons})x2 -> {outputs}"
 
-    def require_sound(self, name: str) -> None:
+    def validate_ranges(self, name: str) -> None:
         """Raise NetworkError unless the arithmetic of every legal position fits into its bits."""
         weights = self.weights[0]
         outputs = np.abs(weights["outputs"].astype(np.int64))
-        if outputs.max() > LARGEST_WEIGHT:
+        if outputs.max() > MAX_OUTPUT_WEIGHT:
             raise NetworkError(
-                f"{name}: an output weight is beyond {LARGEST_WEIGHT / WEIGHT_ONE:.2f}; clip them"
+                f"{name}: an output weight is beyond {MAX_OUTPUT_WEIGHT / WEIGHT_SCALE:.2f}; clip them"
             )
         biases = weights["output_biases"].tolist()  # of 64 bits the least has no opposite
-        bias = max(map(abs, biases)) / (NEURON_ONE * WEIGHT_ONE)
-        if bias * SCORE_ONE > MAX_EVALUATION:
+        bias = max(map(abs, biases)) / (NEURON_SCALE * WEIGHT_SCALE)
+        if bias * SCORE_SCALE > MAX_EVALUATION:
             raise NetworkError(
                 f"{name}: an output bias of {bias:.6g} is more than any score; 1.0 is "
-                f"{SCORE_ONE} centipawns"
+                f"{SCORE_SCALE} centipawns"
             )
         # Each piece stands on a square of its own: of each square the most that any adds.
         rows = np.abs(weights["inputs"].astype(np.int64)).reshape(12, 64, -1).max(axis=0)
-        most = np.sort(rows, axis=0)[-MOST_PIECES:].sum(axis=0)
+        most = np.sort(rows, axis=0)[-MAX_PIECES:].sum(axis=0)
         most += np.abs(weights["biases"].astype(np.int64))
         if most.max() > np.iinfo(np.int16).max:
             raise NetworkError(f"{name}: the sum of a neuron's weights does not fit into 16 bits")
@@ -166,7 +166,7 @@ class Network:
         Raises NetworkError for a manifest that could not be read again.
         """
         manifest = manifest_text(self.manifest, path)
-        shape = _VERSION, self.neurons, self.buckets, NEURON_ONE, WEIGHT_ONE, SCORE_ONE
+        shape = _VERSION, self.neurons, self.buckets, NEURON_SCALE, WEIGHT_SCALE, SCORE_SCALE
         replace_atomically(Path(path), _FORMAT.pack(manifest, self.weights.tobytes(), shape))
 
 
@@ -176,14 +176,14 @@ def manifest_text(manifest: dict[str, Any], path: str | os.PathLike[str]) -> str
         text = json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise NetworkError(f"{path}: the manifest is no JSON: {error}") from None
-    if len(text) > _LARGEST_MANIFEST:
+    if len(text) > _MAX_MANIFEST_BYTES:
         raise NetworkError(
-            f"{path}: a manifest of {len(text)} bytes is too long; at most {_LARGEST_MANIFEST}"
+            f"{path}: a manifest of {len(text)} bytes is too long; at most {_MAX_MANIFEST_BYTES}"
         )
     return text
 
 
-def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:
+def read(path: str | os.PathLike[str], mapped: bool = False) -> NnueNetwork:
     """Read a network's file; raises NetworkError if it is none, damaged, or of another kind.
 
     mapped: its memory is shared with all processes that map it. Who writes into a mapped file
@@ -197,20 +197,20 @@ def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:
         raise NetworkError(f"{path}: {error.strerror}") from None
     except ValueError:  # nothing to map
         raise NetworkError(f"{path} is empty") from None
-    return _network(str(path), content)
+    return _parse_network(str(path), content)
 
 
-def neurons_of(path: str | os.PathLike[str]) -> int:
+def read_neuron_count(path: str | os.PathLike[str]) -> int:
     """Return the neurons of each view that the head of a network's file tells, and nothing else.
 
     Raises NetworkError if it has no such head.
     """
     try:
         with open_file(path) as file:
-            head = file.read(_FORMAT.least)
+            head = file.read(_FORMAT.min_size)
     except OSError as error:
         raise NetworkError(f"{path}: {error.strerror}") from None
-    return _shape_of(str(path), Container(_FORMAT, memoryview(head)))[0]
+    return _read_shape(str(path), Container(_FORMAT, memoryview(head)))[0]
 
 
 def _map(path: str | os.PathLike[str]) -> memoryview:
@@ -219,49 +219,49 @@ def _map(path: str | os.PathLike[str]) -> memoryview:
 
 
 def _copy(path: str | os.PathLike[str]) -> memoryview:
-    content = read_bytes(path, _LARGEST)
-    memory = aligned(np.dtype(np.uint8), len(content))
+    content = read_bytes(path, _MAX_FILE_BYTES)
+    memory = aligned_zeros(np.dtype(np.uint8), len(content))
     memory[:] = np.frombuffer(content, np.uint8)
     return memory.data
 
 
-def _network(path: str, content: memoryview) -> Network:
+def _parse_network(path: str, content: memoryview) -> NnueNetwork:
     """Make a network of a file's content, which begins at a multiple of ALIGNMENT."""
     file = Container(_FORMAT, content)
-    dtype, start = weights_dtype(*_shape_of(path, file)), file.content_start
+    dtype, start = weights_dtype(*_read_shape(path, file)), file.content_start
     if len(content) != start + dtype.itemsize:
         raise NetworkError(
             f"{path} is truncated or damaged: it has {len(content)} bytes, not the "
             f"{start + dtype.itemsize} that its head speaks of"
         )
-    if file.head_length > _LARGEST_MANIFEST:
-        raise NetworkError(f"{path}: its manifest of {file.head_length} bytes is too long")
+    if file.header_length > _MAX_MANIFEST_BYTES:
+        raise NetworkError(f"{path}: its manifest of {file.header_length} bytes is too long")
     if not file.is_intact:
         raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
     try:
-        manifest = json.loads(file.head)
+        manifest = json.loads(file.header)
     except (ValueError, RecursionError):
         raise NetworkError(f"{path}: its manifest is not JSON") from None
     if not isinstance(manifest, dict):
         raise NetworkError(f"{path}: its manifest is not a JSON object")
-    network = Network(np.frombuffer(content, dtype, 1, start), manifest, file.checksum.hex())
-    network.require_sound(path)
+    network = NnueNetwork(np.frombuffer(content, dtype, 1, start), manifest, file.checksum.hex())
+    network.validate_ranges(path)
     return network
 
 
-def _shape_of(path: str, file: Container) -> tuple[int, int]:
+def _read_shape(path: str, file: Container) -> tuple[int, int]:
     """Return a network's neurons and outputs; raises NetworkError if it is none of ours."""
     if not file.data:
         raise NetworkError(f"{path} is empty")
-    if not file.is_ours:
+    if not file.has_magic:
         raise NetworkError(f"{path} is not a network of ours")
-    if len(file.data) < _FORMAT.least:
+    if len(file.data) < _FORMAT.min_size:
         raise NetworkError(f"{path} is truncated")
     version, neurons, buckets, *scales = file.numbers
-    if version != _VERSION or scales != [NEURON_ONE, WEIGHT_ONE, SCORE_ONE]:
+    if version != _VERSION or scales != [NEURON_SCALE, WEIGHT_SCALE, SCORE_SCALE]:
         raise NetworkError(
             f"{path} is of version {version} with the scales {'/'.join(map(str, scales))}; "
-            f"version {_VERSION} with {NEURON_ONE}/{WEIGHT_ONE}/{SCORE_ONE} is understood"
+            f"version {_VERSION} with {NEURON_SCALE}/{WEIGHT_SCALE}/{SCORE_SCALE} is understood"
         )
     try:
         _require_shape(neurons, buckets)
@@ -270,7 +270,7 @@ def _shape_of(path: str, file: Container) -> tuple[int, int]:
     return neurons, buckets
 
 
-def aligned(dtype: "np.dtype[Any]", count: int = 1) -> npt.NDArray[Any]:
+def aligned_zeros(dtype: "np.dtype[Any]", count: int = 1) -> npt.NDArray[Any]:
     """Allocate zeros at an address that is a multiple of ALIGNMENT."""
     size = dtype.itemsize * count
     raw = np.zeros(size + ALIGNMENT, np.uint8)

@@ -7,25 +7,25 @@ functions as they are. Views and sides: 0 White, 1 Black. Halves of the board: 0
 from typing import Any
 
 KINDS = 6
-MOST_PIECES = 32  # of a legal position
+MAX_PIECES = 32  # of a legal position
 _SQUARES = 64
-_TURN_RANKS, _MIRROR_FILES = 56, 7
+_FLIP_RANKS, _MIRROR_FILES = 56, 7
 
 
-def half_of(square: Any) -> Any:
+def board_half(square: Any) -> Any:
     """Return on which half of the board a square lies."""
     return square >> 2 & 1
 
 
-def input_of(view: Any, half: Any, side: Any, kind: Any, square: Any) -> Any:
+def feature_index(perspective: Any, half: Any, side: Any, kind: Any, square: Any) -> Any:
     """Return the input that a side's piece on a square sets for a view.
 
     The view's own king stands on that half of the board.
     """
-    turned = square ^ _TURN_RANKS * view ^ _MIRROR_FILES * half
-    return (KINDS * (side ^ view) + kind) * _SQUARES + turned
+    turned = square ^ _FLIP_RANKS * perspective ^ _MIRROR_FILES * half
+    return (KINDS * (side ^ perspective) + kind) * _SQUARES + turned
 
 
-def output_of(pieces: Any, buckets: Any) -> Any:
-    """Return which of the outputs judges a position of so many pieces, at most MOST_PIECES."""
-    return (pieces - 1) * buckets // MOST_PIECES
+def output_bucket(pieces: Any, buckets: Any) -> Any:
+    """Return which of the outputs judges a position of so many pieces, at most MAX_PIECES."""
+    return (pieces - 1) * buckets // MAX_PIECES

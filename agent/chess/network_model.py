@@ -4,55 +4,55 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.network_format import INPUTS, NEURON_ONE, SCORE_ONE, WEIGHT_ONE, Network
-from agent.chess.network_inputs import MOST_PIECES, half_of, input_of, output_of
+from agent.chess.network_format import INPUTS, NEURON_SCALE, SCORE_SCALE, WEIGHT_SCALE, NnueNetwork
+from agent.chess.network_inputs import MAX_PIECES, board_half, feature_index, output_bucket
 from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK
 
 
-def inputs(board: chess.Board, view: chess.Color) -> list[int]:
+def active_features(board: chess.Board, view: chess.Color) -> list[int]:
     """Return the inputs that are set as a side sees the board, in ascending order."""
     king = board.king(view)
     if king is None:
         raise ValueError("both sides need a king")
     return sorted(
-        input_of(int(not view), half_of(king), int(not piece.color), piece.piece_type - 1, square)
+        feature_index(int(not view), board_half(king), int(not piece.color), piece.piece_type - 1, square)
         for square, piece in board.piece_map().items()
     )
 
 
-def bucket(pieces: int, buckets: int) -> int:
+def bucket_index(pieces: int, buckets: int) -> int:
     """Return which of the outputs judges a position of so many pieces, kings included."""
-    chosen: int = output_of(min(pieces, MOST_PIECES), buckets)
+    chosen: int = output_bucket(min(pieces, MAX_PIECES), buckets)
     return chosen
 
 
-def accumulate(network: Network, board: chess.Board, view: chess.Color) -> npt.NDArray[np.int64]:
+def accumulate(network: NnueNetwork, board: chess.Board, view: chess.Color) -> npt.NDArray[np.int64]:
     """Return what the neurons of a view sum up."""
     weights = network.weights[0]
-    rows = weights["inputs"][inputs(board, view)].astype(np.int64)
+    rows = weights["inputs"][active_features(board, view)].astype(np.int64)
     total: npt.NDArray[np.int64] = weights["biases"] + rows.sum(axis=0)
     return total
 
 
-def evaluate(network: Network, board: chess.Board) -> int:
+def evaluate(network: NnueNetwork, board: chess.Board) -> int:
     """Return the network's score of a position: centipawns for the side to move."""
     pieces = chess.popcount(board.occupied)
-    return bucket_scores(network, board)[bucket(pieces, network.buckets)]
+    return bucket_scores(network, board)[bucket_index(pieces, network.buckets)]
 
 
-def bucket_scores(network: Network, board: chess.Board) -> list[int]:
+def bucket_scores(network: NnueNetwork, board: chess.Board) -> list[int]:
     """Return what each output says of a position, of which `evaluate` takes one."""
     weights = network.weights[0]
     views = [accumulate(network, board, view) for view in (board.turn, not board.turn)]
-    active = np.clip(np.stack(views), 0, NEURON_ONE)
+    active = np.clip(np.stack(views), 0, NEURON_SCALE)
     totals = (active**2 * weights["outputs"].astype(np.int64)).sum(axis=(1, 2))
-    values = totals // NEURON_ONE + weights["output_biases"]
-    scores: list[int] = (values * SCORE_ONE // (NEURON_ONE * WEIGHT_ONE)).tolist()
+    values = totals // NEURON_SCALE + weights["output_biases"]
+    scores: list[int] = (values * SCORE_SCALE // (NEURON_SCALE * WEIGHT_SCALE)).tolist()
     return scores
 
 
-def evaluate_many(
-    network: Network, packed: npt.NDArray[np.void], batch: int = 4096
+def evaluate_batch(
+    network: NnueNetwork, packed: npt.NDArray[np.void], batch: int = 4096
 ) -> npt.NDArray[np.int64]:
     """Return the network's scores of packed positions, as `evaluate` of each would be."""
     weights = network.weights[0]
@@ -63,19 +63,19 @@ def evaluate_many(
     for start in range(0, len(packed), batch):
         positions = packed[start : start + batch]
         black = positions["state"] >= BLACK_TO_MOVE
-        sums = np.stack([set_inputs(positions, view) @ rows + biases for view in (0, 1)])
+        sums = np.stack([active_feature_matrix(positions, view) @ rows + biases for view in (0, 1)])
         own = np.where(black[:, None], sums[1], sums[0])
         other = np.where(black[:, None], sums[0], sums[1])
-        active = np.clip(np.stack([own, other], 1), 0, NEURON_ONE).astype(np.int64)
+        active = np.clip(np.stack([own, other], 1), 0, NEURON_SCALE).astype(np.int64)
         pieces = _bits(positions["occupied"]).sum(axis=1)
-        chosen = output_of(pieces, network.buckets)
+        chosen = output_bucket(pieces, network.buckets)
         total = np.einsum("pvn,pvn->p", active**2, outputs[chosen])
-        value = total // NEURON_ONE + weights["output_biases"][chosen]
-        scores[start : start + batch] = value * SCORE_ONE // (NEURON_ONE * WEIGHT_ONE)
+        value = total // NEURON_SCALE + weights["output_biases"][chosen]
+        scores[start : start + batch] = value * SCORE_SCALE // (NEURON_SCALE * WEIGHT_SCALE)
     return scores
 
 
-def set_inputs(packed: npt.NDArray[np.void], view: int) -> npt.NDArray[np.float32]:
+def active_feature_matrix(packed: npt.NDArray[np.void], view: int) -> npt.NDArray[np.float32]:
     """Return which inputs packed positions set as a side (0: White) sees them: 0 or 1 for each."""
     occupied = _bits(packed["occupied"])
     position, square = np.nonzero(occupied)
@@ -86,9 +86,9 @@ def set_inputs(packed: npt.NDArray[np.void], view: int) -> npt.NDArray[np.float3
     kind[kind == CASTLING_ROOK] = chess.ROOK - 1
     kings = (kind == chess.KING - 1) & (side == view)
     half = np.zeros(len(packed), np.int64)
-    half[position[kings]] = half_of(square[kings])
+    half[position[kings]] = board_half(square[kings])
     found = np.zeros((len(packed), INPUTS), np.float32)
-    found[position, input_of(view, half[position], side, kind, square)] = 1
+    found[position, feature_index(view, half[position], side, kind, square)] = 1
     return found
 
 

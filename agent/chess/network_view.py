@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import chess
 
-from agent.chess.network_format import Network
-from agent.chess.network_model import bucket, bucket_scores, evaluate
+from agent.chess.network_format import NnueNetwork
+from agent.chess.network_model import bucket_index, bucket_scores, evaluate
 
 
 @dataclass(frozen=True)
-class NetworkView:
+class NetworkBreakdown:
     """Centipawns, from White's point of view.
 
     score: of the position. worth: of each piece but the kings, by square: what the score loses
@@ -18,40 +18,40 @@ class NetworkView:
     """
 
     score: int
-    worth: dict[chess.Square, int]
+    piece_values: dict[chess.Square, int]
     outputs: tuple[int, ...]
-    chosen: int
+    selected_output: int
 
 
-def look(network: Network, board: chess.Board) -> NetworkView:
+def break_down(network: NnueNetwork, board: chess.Board) -> NetworkBreakdown:
     """Look at a position by a network alone, without what is known of endings besides."""
     sign = 1 if board.turn else -1
     score = sign * evaluate(network, board)
-    worth = {}
+    piece_values = {}
     for square, piece in board.piece_map().items():
         if piece.piece_type == chess.KING:
             continue
         without = board.copy(stack=False)
         without.remove_piece_at(square)
-        worth[square] = score - sign * evaluate(network, without)
+        piece_values[square] = score - sign * evaluate(network, without)
     outputs = tuple(sign * value for value in bucket_scores(network, board))
-    chosen = bucket(chess.popcount(board.occupied), network.buckets)
-    return NetworkView(score, worth, outputs, chosen)
+    selected_output = bucket_index(chess.popcount(board.occupied), network.buckets)
+    return NetworkBreakdown(score, piece_values, outputs, selected_output)
 
 
-def describe(network: Network, board: chess.Board) -> list[str]:
+def format_breakdown(network: NnueNetwork, board: chess.Board) -> list[str]:
     """Draw the board with the worth of each piece, in pawns, below it; then tell of the outputs."""
-    view = look(network, board)
+    breakdown = break_down(network, board)
     edge = "+" + "-------+" * 8
     lines = [edge]
     for rank in reversed(range(8)):
         squares = [chess.square(file, rank) for file in range(8)]
         pieces = (board.piece_at(square) for square in squares)
         lines.append(_row(piece.symbol() if piece else "" for piece in pieces))
-        lines.append(_row(_pawns(view.worth[s]) if s in view.worth else "" for s in squares))
+        lines.append(_row(_pawns(breakdown.piece_values[s]) if s in breakdown.piece_values else "" for s in squares))
         lines.append(edge)
-    outputs = [_pawns(score) for score in view.outputs]
-    outputs[view.chosen] = f"[{outputs[view.chosen]}]"
+    outputs = [_pawns(score) for score in breakdown.outputs]
+    outputs[breakdown.selected_output] = f"[{outputs[breakdown.selected_output]}]"
     lines.append(f"Network: {network.shape}")
     lines.append(f"Outputs, the most pieces last: {' '.join(outputs)}")
     return lines

@@ -1,44 +1,44 @@
 """What every node of a search needs: draws by the rules, the evaluation, the best line."""
 
-from agent.chess.ending_tables import NO_SCORE, is_small, table_score
+from agent.chess.ending_tables import NO_SCORE, may_have_table, tablebase_score
 from agent.chess.moves import ALL, generate
-from agent.chess.position import is_insufficient, is_repetition
-from agent.chess.records import EVALUATIONS, FIFTY_MOVES, Worker, frame_at, position_at
-from agent.chess.squares import EVERYWHERE
+from agent.chess.position import is_insufficient_material, is_repetition
+from agent.chess.records import EVALUATION_CACHE_ENTRIES, FIFTY_MOVES, Worker, frame_at, position_at
+from agent.chess.squares import ALL_SQUARES
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits, call_evaluator, int64
 from agent.compiled.scores import MAX_EVALUATION, MAX_PLY, NO_EVALUATION
 from agent.compiled.table import data_evaluation, signed_16
 
 DRAW = 0  # centipawns
-_PLACE = U64(EVALUATIONS - 1)
-_VALUE = U64(0xFFFF)
+_INDEX_MASK = U64(EVALUATION_CACHE_ENTRIES - 1)
+_VALUE_MASK = U64(0xFFFF)
 
 
 @kernel
 def evaluate(worker: Worker, ply: int) -> int:
     """Call the worker's evaluation, or remember what it said; keep that apart from mates."""
     key = position_at(worker, ply).key
-    place = int64(key & _PLACE)
-    kept = worker.evaluations[place]
-    if (kept ^ key) <= _VALUE:
+    place = int64(key & _INDEX_MASK)
+    kept = worker.evaluation_cache[place]
+    if (kept ^ key) <= _VALUE_MASK:
         return signed_16(kept)
     value = call_evaluator(worker.evaluate, worker, ply)
     value = min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
     if not worker.stop:  # as it is where a user's evaluation has failed
-        worker.evaluations[place] = (key & ~_VALUE) | (U64(value) & _VALUE)
+        worker.evaluation_cache[place] = (key & ~_VALUE_MASK) | (U64(value) & _VALUE_MASK)
     return value
 
 
 @kernel
-def evaluation_once(worker: Worker, ply: int, data: Bits) -> int:
+def static_evaluation(worker: Worker, ply: int, data: Bits) -> int:
     """Return the evaluation that the node's table entry (0: none) keeps, else evaluate."""
     value = data_evaluation(data) if data else NO_EVALUATION
     return evaluate(worker, ply) if value == NO_EVALUATION else value
 
 
 @kernel
-def visit(worker: Worker, ply: int) -> None:
+def enter_node(worker: Worker, ply: int) -> None:
     """Count a node and see whether it was the last."""
     worker.nodes += 1
     if worker.nodes >= worker.node_limit:
@@ -49,24 +49,24 @@ def visit(worker: Worker, ply: int) -> None:
 
 
 @kernel
-def has_moves(worker: Worker, ply: int) -> bool:
+def has_legal_moves(worker: Worker, ply: int) -> bool:
     """Tell whether there is a legal move."""
-    return generate(position_at(worker, ply), frame_at(worker, ply), 0, ALL, EVERYWHERE, True) > 0
+    return generate(position_at(worker, ply), frame_at(worker, ply), 0, ALL, ALL_SQUARES, True) > 0
 
 
 @kernel
 def is_drawn(worker: Worker, ply: int) -> bool:
     """Tell whether the rules end the game here without a mate or stalemate."""
     position = position_at(worker, ply)
-    if is_insufficient(position) or is_repetition(worker, ply):
+    if is_insufficient_material(position) or is_repetition(worker, ply):
         return True
     if position.halfmoves < FIFTY_MOVES:
         return False
-    return not position.checkers or has_moves(worker, ply)
+    return not position.checkers or has_legal_moves(worker, ply)
 
 
 @kernel
-def score_unsearched(worker: Worker, ply: int) -> int:
+def terminal_score(worker: Worker, ply: int) -> int:
     """Return the score of a node that needs no search, else NO_SCORE.
 
     It is drawn, an endgame table knows it, or it lies at the end of the stack.
@@ -74,8 +74,8 @@ def score_unsearched(worker: Worker, ply: int) -> int:
     if is_drawn(worker, ply):
         return DRAW
     position = position_at(worker, ply)
-    if worker.tables and is_small(position):
-        score = table_score(worker, ply, position)
+    if worker.tablebase and may_have_table(position):
+        score = tablebase_score(worker, ply, position)
         if score != NO_SCORE:
             return score
     return evaluate(worker, ply) if ply >= MAX_PLY else NO_SCORE

@@ -11,14 +11,14 @@ DRAWN = 0
 FIFTY_MOVES = 100  # plies; as in records.py, which needs the kernel
 
 
-class Oracle(Protocol):
+class DtmTablebase(Protocol):
     """Who knows distances to mate."""
 
     @property
-    def size(self) -> int:
+    def max_pieces(self) -> int:
         """The most pieces of a position that it knows."""
 
-    def value(self, board: chess.Board) -> int | None:
+    def probe(self, board: chess.Board) -> int | None:
         """Return what a position is worth to the side to move, None if that is not known.
 
         0 is a draw; else plies to mate plus 1: odd is lost, even is won. The fifty-move rule is
@@ -26,7 +26,7 @@ class Oracle(Protocol):
         """
 
 
-def repeats(board: chess.Board, move: chess.Move) -> bool:
+def makes_threefold(board: chess.Board, move: chess.Move) -> bool:
     """Tell whether a move makes a position stand for the third time."""
     board.push(move)
     third = board.is_repetition(3)

@@ -11,7 +11,7 @@ import chess
 import numpy as np
 
 from agent.compiled.bits import Bits
-from agent.compiled.record import Many, layout
+from agent.compiled.record import FixedArray, layout
 
 PACKED_BYTES = 32
 CASTLING_ROOK = 6
@@ -23,7 +23,7 @@ class PackedPosition:
     """The record; see `agent.compiled.record` for how it is declared."""
 
     occupied: Bits
-    pieces: Annotated[Many[Bits], 2]  # the first sixteen, the others; the first in the lowest bits
+    pieces: Annotated[FixedArray[Bits], 2]  # the first sixteen, the others; the first in the lowest bits
     state: Annotated[int, np.uint8]  # en passant square, 64 if none; 128 more with Black to move
     halfmoves: Annotated[int, np.uint8]
     fullmoves: Annotated[int, np.uint16]
@@ -35,7 +35,7 @@ class PackedPosition:
 packed_dtype = layout(PackedPosition, align=False)
 
 
-def board_of(packed: np.void) -> chess.Board:
+def unpack_board(packed: np.void) -> chess.Board:
     """Make a board of one packed position; castling is as in Chess960 only where it must be."""
     board = chess.Board(None)
     for number, square in enumerate(chess.scan_forward(int(packed["occupied"]))):

@@ -19,11 +19,11 @@ _EMPTY = 16
 _LETTERS = np.frombuffer(b"PNBRQKR?pnbrqkr?1", np.uint8)
 _RUNS = tuple(("1" * length, str(length)) for length in range(8, 1, -1))
 # Rooks that may castle, with their king on the e-file, as FEN has them outside Chess960.
-_USUAL_ROOKS = {(0, 7): "K", (0, 0): "Q", (7, 7): "k", (7, 0): "q"}
-_USUAL_KING_FILE = 4
+_STANDARD_ROOKS = {(0, 7): "K", (0, 0): "Q", (7, 7): "k", (7, 0): "q"}
+_STANDARD_KING_FILE = 4
 
 
-def fens_of(positions: npt.NDArray[np.void]) -> list[tuple[str, bool]]:
+def packed_fens(positions: npt.NDArray[np.void]) -> list[tuple[str, bool]]:
     """Return the FEN of each packed position, and whether castling there needs Chess960.
 
     Where it does, castling rights are the files of the rooks (Shredder-FEN). The en passant square
@@ -62,17 +62,17 @@ def _pieces(positions: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
 
 def _castling(pieces: npt.NDArray[np.uint8]) -> tuple[str, bool]:
     """Return the castling rights of a board, and whether they are those of Chess960 only."""
-    rights, usual = "", ""
+    rights, standard = "", ""
     chess960 = False
     for rook, king in ((_WHITE_ROOK, _WHITE_KING), (_BLACK_ROOK, _BLACK_KING)):
         kings = np.flatnonzero(pieces == king)
         for square in np.flatnonzero(pieces == rook)[::-1].tolist():
             letter = _FILES[square % 8]
             rights += letter.upper() if rook == _WHITE_ROOK else letter
-            usual += _USUAL_ROOKS.get((square // 8, square % 8), "")
-            chess960 |= (square // 8, square % 8) not in _USUAL_ROOKS
-            chess960 |= len(kings) != 1 or kings[0] != square // 8 * 8 + _USUAL_KING_FILE
-    return (rights, True) if chess960 else (usual, False)
+            standard += _STANDARD_ROOKS.get((square // 8, square % 8), "")
+            chess960 |= (square // 8, square % 8) not in _STANDARD_ROOKS
+            chess960 |= len(kings) != 1 or kings[0] != square // 8 * 8 + _STANDARD_KING_FILE
+    return (rights, True) if chess960 else (standard, False)
 
 
 def _square_name(square: int) -> str:

@@ -63,6 +63,6 @@ def unpack(packed: PackedPosition, position: Position) -> None:
         occupied &= occupied - U64(1)
     position.turn = 1 if packed.state >= BLACK_TO_MOVE else 0
     position.en_passant = packed.state & (BLACK_TO_MOVE - 1)
-    position.halfmoves = position.reversible = packed.halfmoves
+    position.halfmoves = position.reversible_plies = packed.halfmoves
     position.fullmoves = packed.fullmoves
     refresh(position)

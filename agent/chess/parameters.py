@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.compiled.kernel import kernel
-from agent.compiled.native import outside_number, outside_table
+from agent.compiled.native import external_number, external_table
 
-_CAPACITY = 128
-_VALUES = np.zeros(_CAPACITY, np.int64)
+_MAX_PARAMETERS = 128
+_VALUES = np.zeros(_MAX_PARAMETERS, np.int64)
 
-PLY = 1024  # the unit of reductions
-_LONGEST = 64  # depths and move numbers beyond it are reduced alike
-_REDUCTIONS = np.zeros(_LONGEST * _LONGEST, np.int64)
-_reduction: Callable[[int], int] = outside_table("kempelen_reductions", _REDUCTIONS)
+REDUCTION_UNIT = 1024  # the unit of reductions
+_REDUCTION_TABLE_SIZE = 64  # depths and move numbers beyond it are reduced alike
+_REDUCTIONS = np.zeros(_REDUCTION_TABLE_SIZE * _REDUCTION_TABLE_SIZE, np.int64)
+_reduction: Callable[[int], int] = external_table("kempelen_reductions", _REDUCTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Parameter:
     name: str
     index: int
     default: int
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
     @property
     def value(self) -> int:
@@ -41,8 +41,8 @@ class Parameter:
 
     def set(self, value: int) -> None:
         """Change what the next search reads; raises ValueError out of range."""
-        if not self.least <= value <= self.most:
-            raise ValueError(f"{self.name} goes from {self.least} to {self.most}, not {value}")
+        if not self.minimum <= value <= self.maximum:
+            raise ValueError(f"{self.name} goes from {self.minimum} to {self.maximum}, not {value}")
         _VALUES[self.index] = value
         _fill_reductions()
 
@@ -50,25 +50,25 @@ class Parameter:
 PARAMETERS: dict[str, Parameter] = {}
 
 
-def _parameter(name: str, default: int, least: int, most: int) -> Callable[[], int]:
+def _parameter(name: str, default: int, minimum: int, maximum: int) -> Callable[[], int]:
     index = len(PARAMETERS)
-    PARAMETERS[name] = Parameter(name, index, default, least, most)
+    PARAMETERS[name] = Parameter(name, index, default, minimum, maximum)
     _VALUES[index] = default
-    return outside_number("kempelen_parameters", _VALUES, index)
+    return external_number("kempelen_parameters", _VALUES, index)
 
 
 def _fill_reductions() -> None:
     """Tabulate base + ln(depth) ln(number) / divisor, both given in hundredths."""
     base, divisor = (PARAMETERS[name].value / 100 for name in ("ReductionBase", "ReductionDivisor"))
-    logarithms = [math.log(number) for number in range(1, _LONGEST)]
+    logarithms = [math.log(move_number) for move_number in range(1, _REDUCTION_TABLE_SIZE)]
     plies = base + np.outer(logarithms, logarithms) / divisor
-    _REDUCTIONS.reshape(_LONGEST, _LONGEST)[1:, 1:] = PLY * np.maximum(plies, 0)
+    _REDUCTIONS.reshape(_REDUCTION_TABLE_SIZE, _REDUCTION_TABLE_SIZE)[1:, 1:] = REDUCTION_UNIT * np.maximum(plies, 0)
 
 
 @kernel
-def reduction(depth: int, number: int) -> int:
+def reduction(depth: int, move_number: int) -> int:
     """Return the usual reduction, in 1024ths of a ply, of the move of that number (from 1)."""
-    return _reduction(_LONGEST * min(depth, _LONGEST - 1) + min(number, _LONGEST - 1))
+    return _reduction(_REDUCTION_TABLE_SIZE * min(depth, _REDUCTION_TABLE_SIZE - 1) + min(move_number, _REDUCTION_TABLE_SIZE - 1))
 
 
 # Reverse futility.

@@ -23,18 +23,18 @@ PARTS = {
 }
 
 # Modules without an entry point that others call: a second process can compile them meanwhile.
-APART = ("agent.chess.handcrafted", "agent.chess.shipped_network", "agent.chess.tracing")
+COMPILED_IN_PARALLEL = ("agent.chess.handcrafted", "agent.chess.shipped_network", "agent.chess.tracing")
 # Modules that are compiled with their part, and imported where they are asked for.
 ON_DEMAND = ("agent.chess.handcrafted",)
 
 
 def _shipped_neurons() -> str:
     """Return how many neurons the network that ships has, "" if it cannot be told."""
-    from agent.chess.network_format import NetworkError, neurons_of  # which takes NumPy
+    from agent.chess.network_format import NetworkError, read_neuron_count  # which takes NumPy
     from agent.evaluation import SHIPPED_NETWORK
 
     try:
-        return str(neurons_of(SHIPPED_NETWORK))
+        return str(read_neuron_count(SHIPPED_NETWORK))
     except NetworkError:
         return ""
 

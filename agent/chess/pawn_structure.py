@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from agent.chess.attacks import king_square
 from agent.chess.position import piece_key
-from agent.chess.records import KING, PAWN, STRUCTURE_WORDS, STRUCTURES, Position, Worker
-from agent.chess.squares import FILE_A, RANKS, beside, distance, fill_up, up, wing_of
-from agent.chess.terms import PLACES, Trace, king_placed, placed, term, view_of
+from agent.chess.records import KING, PAWN, PAWN_TABLE_ENTRY_WORDS, PAWN_TABLE_ENTRIES, Position, Worker
+from agent.chess.squares import FILE_A, RANKS, adjacent_on_rank, king_distance, fill_forward, shift_forward, king_flank
+from agent.chess.terms import TERM_OFFSETS, Trace, king_square_score, piece_square_score, term, square_orientation
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits, count, first_square, int64, last_square
 
 
-class Structure(NamedTuple):
+class PawnStructure(NamedTuple):
     """What pawns and kings are worth, for White less for Black, and the passed pawns of both."""
 
     score: int  # a pair, as `term` makes it
@@ -23,43 +23,43 @@ class Structure(NamedTuple):
     black_passed: Bits
 
 
-_DOUBLED = PLACES["doubled"]
-_ISOLATED = PLACES["isolated"]
-_BACKWARD = PLACES["backward"]
-_SUPPORTED = PLACES["supported"]
-_PHALANX = PLACES["phalanx"]
-_SHELTER = PLACES["shelter"]
-_STORM = PLACES["storm"]
-_PAWNLESS_WING = PLACES["pawnless_wing"]
-_KING_PAWN_DISTANCE = PLACES["king_pawn_distance"]
+_DOUBLED = TERM_OFFSETS["doubled"]
+_ISOLATED = TERM_OFFSETS["isolated"]
+_BACKWARD = TERM_OFFSETS["backward"]
+_SUPPORTED = TERM_OFFSETS["supported"]
+_PHALANX = TERM_OFFSETS["phalanx"]
+_SHELTER = TERM_OFFSETS["shelter"]
+_STORM = TERM_OFFSETS["storm"]
+_PAWNLESS_WING = TERM_OFFSETS["pawnless_wing"]
+_KING_PAWN_DISTANCE = TERM_OFFSETS["king_pawn_distance"]
 
 
 @kernel
-def structure(position: Position, trace: Trace, worker: "Worker | None") -> Structure:
+def evaluate_pawn_structure(position: Position, trace: Trace, worker: "Worker | None") -> PawnStructure:
     """Score pawns and kings; with a worker, through its table. One of trace and worker is None."""
     if worker is None:
-        return _structure(position, trace)
+        return _compute_pawn_structure(position, trace)
     key = position.pawn_key
     for side in range(2):
         key ^= piece_key(side, KING, king_square(position, side))
-    entry = (key & U64(STRUCTURES - 1)) * U64(STRUCTURE_WORDS)
-    words = worker.structures
+    entry = (key & U64(PAWN_TABLE_ENTRIES - 1)) * U64(PAWN_TABLE_ENTRY_WORDS)
+    words = worker.pawn_table
     if words[entry] != key:
-        found = _structure(position, trace)
+        found = _compute_pawn_structure(position, trace)
         words[entry] = key
         words[entry + U64(1)] = U64(found.score)
         words[entry + U64(2)] = found.white_passed
         words[entry + U64(3)] = found.black_passed
         return found
-    return Structure(int64(words[entry + U64(1)]), words[entry + U64(2)], words[entry + U64(3)])
+    return PawnStructure(int64(words[entry + U64(1)]), words[entry + U64(2)], words[entry + U64(3)])
 
 
 @kernel
-def _structure(position: Position, trace: Trace) -> Structure:
+def _compute_pawn_structure(position: Position, trace: Trace) -> PawnStructure:
     white, white_passed = _pawns(position, 0, trace)
     black, black_passed = _pawns(position, 1, trace)
     score = white - black + _king(position, 0, trace) - _king(position, 1, trace)
-    return Structure(score, white_passed, black_passed)
+    return PawnStructure(score, white_passed, black_passed)
 
 
 @kernel
@@ -67,18 +67,18 @@ def _pawns(position: Position, side: int, trace: Trace) -> tuple[int, Bits]:
     """Score the side's pawns: placement and structure; return the passed pawns too."""
     pawns = position.kinds[PAWN] & position.sides[side]
     enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
-    own_attacks = up(beside(pawns), side)
-    enemy_attacks = up(beside(enemy_pawns), 1 - side)
-    enemy_front = fill_up(up(enemy_pawns, 1 - side), 1 - side)
-    behind_own = fill_up(up(pawns, 1 - side), 1 - side)
-    files = fill_up(fill_up(pawns, 0), 1)
+    own_attacks = shift_forward(adjacent_on_rank(pawns), side)
+    enemy_attacks = shift_forward(adjacent_on_rank(enemy_pawns), 1 - side)
+    enemy_front = fill_forward(shift_forward(enemy_pawns, 1 - side), 1 - side)
+    behind_own = fill_forward(shift_forward(pawns, 1 - side), 1 - side)
+    files = fill_forward(fill_forward(pawns, 0), 1)
 
-    isolated = pawns & ~beside(files)
-    stops = up(pawns, side) & ~fill_up(own_attacks, side) & enemy_attacks
-    backward = up(stops, 1 - side) & pawns & ~isolated
+    isolated = pawns & ~adjacent_on_rank(files)
+    stops = shift_forward(pawns, side) & ~fill_forward(own_attacks, side) & enemy_attacks
+    backward = shift_forward(stops, 1 - side) & pawns & ~isolated
     supported = pawns & own_attacks
-    phalanx = pawns & beside(pawns)
-    passed = pawns & ~enemy_front & ~fill_up(enemy_attacks, 1 - side) & ~behind_own
+    phalanx = pawns & adjacent_on_rank(pawns)
+    passed = pawns & ~enemy_front & ~fill_forward(enemy_attacks, 1 - side) & ~behind_own
 
     score = term(trace, side, _DOUBLED, count(pawns & behind_own))
     score += term(trace, side, _ISOLATED, count(isolated & enemy_front))
@@ -89,9 +89,9 @@ def _pawns(position: Position, side: int, trace: Trace) -> tuple[int, Bits]:
         row = RANKS[rank if side == 0 else 7 - rank]
         score += term(trace, side, _SUPPORTED + rank, count(supported & row))
         score += term(trace, side, _PHALANX + rank, count(phalanx & row))
-    view = view_of(position, side)
+    orientation = square_orientation(position, side)
     while pawns:
-        score += placed(trace, side, view, PAWN, first_square(pawns))
+        score += piece_square_score(trace, side, orientation, PAWN, first_square(pawns))
         pawns &= pawns - U64(1)
     return score, passed
 
@@ -102,10 +102,10 @@ def _king(position: Position, side: int, trace: Trace) -> int:
     king = king_square(position, side)
     own_pawns = position.kinds[PAWN] & position.sides[side]
     enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
-    score = king_placed(trace, side, view_of(position, side), king)
+    score = king_square_score(trace, side, square_orientation(position, side), king)
     rank = king >> 3
     # What is level with the king or before it, as the side sees it.
-    before = fill_up(RANKS[rank], side)
+    before = fill_forward(RANKS[rank], side)
     centre = min(max(king & 7, 1), 6)
     for file in range(centre - 1, centre + 2):
         column = (FILE_A << U64(file)) & before
@@ -116,17 +116,17 @@ def _king(position: Position, side: int, trace: Trace) -> int:
         score += term(trace, side, _SHELTER + other + own_rank, 1)
         blocked = 8 if own_rank and enemy_rank == own_rank + 1 else 0
         score += term(trace, side, _STORM + blocked + enemy_rank, 1)
-    if not wing_of(king) & position.kinds[PAWN]:
+    if not king_flank(king) & position.kinds[PAWN]:
         score += term(trace, side, _PAWNLESS_WING, 1)
-    return score + term(trace, side, _KING_PAWN_DISTANCE, _way_to(own_pawns, king))
+    return score + term(trace, side, _KING_PAWN_DISTANCE, _nearest_distance(own_pawns, king))
 
 
 @kernel
-def _way_to(squares: Bits, square: int) -> int:
+def _nearest_distance(squares: Bits, square: int) -> int:
     """Return the distance to the nearest of some squares, 0 if there are none."""
     nearest = 8 if squares else 0
     while squares:
-        nearest = min(nearest, distance(first_square(squares), square))
+        nearest = min(nearest, king_distance(first_square(squares), square))
         squares &= squares - U64(1)
     return nearest
 

@@ -8,7 +8,7 @@ import chess
 from agent.chess import rules
 
 # Trees up to this depth are counted in one call, which cannot be interrupted.
-MOST_AT_ONCE = 6
+MAX_UNINTERRUPTED_DEPTH = 6
 
 
 def divide(
@@ -23,7 +23,7 @@ def divide(
         if stop.is_set():
             return
         board.push(move)
-        if depth <= MOST_AT_ONCE:
+        if depth <= MAX_UNINTERRUPTED_DEPTH:
             leaves = rules.perft(board, depth - 1)
         else:
             leaves = sum(leaves for _, leaves in divide(board, depth - 1, stop))

@@ -15,10 +15,10 @@ from agent.chess.records import (
     CASTLING,
     EMPTY,
     EN_PASSANT,
-    FLAG,
+    FLAG_MASK,
     KING,
     KNIGHT,
-    MAX_PAST,
+    MAX_GAME_KEYS,
     NO_MOVE,
     NO_SQUARE,
     PAWN,
@@ -30,10 +30,10 @@ from agent.chess.records import (
     copy_position,
     position_at,
 )
-from agent.chess.squares import DARK
+from agent.chess.squares import DARK_SQUARES
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits, count, first_square
-from agent.compiled.table import fetch_early
+from agent.compiled.table import prefetch_entries
 
 # Where each part of Polyglot's list of random numbers begins.
 _CASTLING_KEYS, _EN_PASSANT_KEYS, TURN_KEY = 768, 772, 780
@@ -107,7 +107,7 @@ def _set_repetition_key(position: Position, en_passant_counts: bool) -> None:
 
 
 @kernel
-def _see_checks(position: Position) -> None:
+def _update_checks(position: Position) -> None:
     """Find the checkers and the pinned pieces of the side to move."""
     side = position.turn
     king = king_square(position, side)
@@ -137,12 +137,12 @@ def refresh(position: Position) -> None:
     position.en_passant = NO_SQUARE
     legal = target != NO_SQUARE and _set_en_passant(position, target)
     _set_repetition_key(position, legal)
-    _see_checks(position)
+    _update_checks(position)
     position.move = NO_MOVE
 
 
 @kernel
-def encode(position: Position, start: int, target: int, promotion: int) -> int:
+def encode_move(position: Position, start: int, target: int, promotion: int) -> int:
     """Return the move from `start` to `target`, with its flag; `promotion` is a kind or 0.
 
     The king's move of two squares, or onto its own rook, is castling.
@@ -169,7 +169,7 @@ def encode(position: Position, start: int, target: int, promotion: int) -> int:
 
 
 @kernel
-def _fetch_entry_early(
+def _prefetch_entry(
     worker: Worker, position: Position, kind: int, captured: int, start: int, target: int
 ) -> None:
     """Have the table's entry on its way while the move is made.
@@ -180,28 +180,28 @@ def _fetch_entry_early(
     key = position.key ^ piece_key(side, kind, start) ^ piece_key(side, kind, target)
     if captured != EMPTY:
         key ^= piece_key(1 - side, captured, target)
-    fetch_early(worker, key ^ zobrist(TURN_KEY))
+    prefetch_entries(worker, key ^ zobrist(TURN_KEY))
 
 
 @kernel
-def make(worker: Worker, ply: int, move: int) -> None:
+def make_move(worker: Worker, ply: int, move: int) -> None:
     """Make a legal move: the position at `ply` stays, the one at `ply + 1` is the result."""
     position = position_at(worker, ply)
     side = position.turn
-    start, target, flag = from_square(move), to_square(move), move & FLAG
+    start, target, flag = from_square(move), to_square(move), move & FLAG_MASK
     kind = position.board[start]
     captured = position.board[target]
-    jumped = NO_SQUARE
-    _fetch_entry_early(worker, position, kind, captured, start, target)
+    skipped_square = NO_SQUARE
+    _prefetch_entry(worker, position, kind, captured, start, target)
     position = position_at(worker, ply + 1)
     copy_position(position, position_at(worker, ply))
 
     if flag != CASTLING and (kind == PAWN or captured != EMPTY):
         position.halfmoves = 0
-        position.reversible = 0
+        position.reversible_plies = 0
     else:
         position.halfmoves += 1
-        position.reversible += 1
+        position.reversible_plies += 1
     position.fullmoves += side
     if position.en_passant != NO_SQUARE:
         position.key ^= zobrist(_EN_PASSANT_KEYS + (position.en_passant & 7))
@@ -238,34 +238,34 @@ def make(worker: Worker, ply: int, move: int) -> None:
             elif flag == PROMOTION:
                 kind = promotion_kind(move)
             elif (start ^ target) == 16:
-                jumped = (start + target) >> 1
+                skipped_square = (start + target) >> 1
         _toggle(position, side, kind, target)
         position.board[target] = kind
 
     position.turn = 1 - side
     position.key ^= zobrist(TURN_KEY)
     position.move = move
-    legal = jumped != NO_SQUARE and _set_en_passant(position, jumped)
+    legal = skipped_square != NO_SQUARE and _set_en_passant(position, skipped_square)
     _set_repetition_key(position, legal)
-    _see_checks(position)
+    _update_checks(position)
 
 
 @kernel
-def advance(worker: Worker, move: int) -> None:
+def advance_root(worker: Worker, move: int) -> None:
     """Make a legal move on the root position, which becomes part of the game before the root."""
     root = position_at(worker, 0)
-    if worker.past_count == MAX_PAST:
-        for i in range(MAX_PAST - 1):
-            worker.past[i] = worker.past[i + 1]
-        worker.past_count -= 1
-    worker.past[worker.past_count] = root.repetition_key
-    worker.past_count += 1
-    make(worker, 0, move)
+    if worker.game_key_count == MAX_GAME_KEYS:
+        for i in range(MAX_GAME_KEYS - 1):
+            worker.game_keys[i] = worker.game_keys[i + 1]
+        worker.game_key_count -= 1
+    worker.game_keys[worker.game_key_count] = root.repetition_key
+    worker.game_key_count += 1
+    make_move(worker, 0, move)
     copy_position(root, position_at(worker, 1))
 
 
 @kernel
-def make_null(worker: Worker, ply: int) -> None:
+def make_null_move(worker: Worker, ply: int) -> None:
     """Pass: only the turn changes. The side to move must not be in check."""
     position = position_at(worker, ply + 1)
     copy_position(position, position_at(worker, ply))
@@ -275,14 +275,14 @@ def make_null(worker: Worker, ply: int) -> None:
     position.turn = 1 - position.turn
     position.key ^= zobrist(TURN_KEY)
     position.halfmoves += 1
-    position.reversible = 0
+    position.reversible_plies = 0
     position.move = NO_MOVE
     _set_repetition_key(position, False)
-    _see_checks(position)
+    _update_checks(position)
 
 
 @kernel
-def is_insufficient(position: Position) -> bool:
+def is_insufficient_material(position: Position) -> bool:
     """Tell whether neither side can ever mate: bare kings, one minor, bishops of one colour."""
     kinds = position.kinds
     if kinds[PAWN] | kinds[ROOK] | kinds[QUEEN]:
@@ -290,7 +290,7 @@ def is_insufficient(position: Position) -> bool:
     if count(position.sides[0] | position.sides[1]) <= 3:
         return True
     bishops = kinds[BISHOP]
-    return kinds[KNIGHT] == 0 and (bishops & DARK == 0 or bishops & ~DARK == 0)
+    return kinds[KNIGHT] == 0 and (bishops & DARK_SQUARES == 0 or bishops & ~DARK_SQUARES == 0)
 
 
 @kernel
@@ -298,7 +298,7 @@ def is_repetition(worker: Worker, ply: int) -> bool:
     """Tell whether the position stood before: once since the root, or twice in the game before."""
     position = position_at(worker, ply)
     key = position.repetition_key
-    reach = position.reversible
+    reach = position.reversible_plies
     seen = 0
     distance = 4
     while distance <= reach:
@@ -306,10 +306,10 @@ def is_repetition(worker: Worker, ply: int) -> bool:
             if position_at(worker, ply - distance).repetition_key == key:
                 return True
         else:
-            index = worker.past_count + ply - distance
+            index = worker.game_key_count + ply - distance
             if index < 0:
                 return False
-            if worker.past[index] == key:
+            if worker.game_keys[index] == key:
                 seen += 1
                 if seen == 2:
                     return True

@@ -4,16 +4,16 @@ What the static evaluation says is worth something only where no capture is abou
 The contract is that of `agent.chess.alphabeta`.
 """
 
-from agent.chess.correction import corrected
+from agent.chess.correction import corrected_evaluation
 from agent.chess.ending_tables import NO_SCORE
-from agent.chess.exchange import VALUES
+from agent.chess.exchange import PIECE_VALUES
 from agent.chess.moves import to_square
-from agent.chess.node import evaluation_once, extend_pv, score_unsearched, visit
-from agent.chess.ordering import moved_index, next_move, start_picking
+from agent.chess.node import static_evaluation, extend_pv, terminal_score, enter_node
+from agent.chess.ordering import piece_target_index, next_move, start_picking
 from agent.chess.parameters import quiescence_margin
-from agent.chess.position import make
-from agent.chess.records import FLAG, NO_MOVE, Worker, frame_at, position_at
-from agent.compiled.kernel import entry
+from agent.chess.position import make_move
+from agent.chess.records import FLAG_MASK, NO_MOVE, Worker, frame_at, position_at
+from agent.compiled.kernel import entry_point
 from agent.compiled.native import U64, int64
 from agent.compiled.scores import MATE, NO_EVALUATION
 from agent.compiled.table import (
@@ -24,17 +24,17 @@ from agent.compiled.table import (
     data_was_pv,
     probe,
     save,
-    settles,
+    causes_cutoff,
 )
 
 
-@entry(int64(Worker, int64, int64, int64))
+@entry_point(int64(Worker, int64, int64, int64))
 def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     """Search captures and promotions until the position is quiet; in check, every move."""
-    visit(worker, ply)
+    enter_node(worker, ply)
     if worker.stop:
         return 0
-    score = score_unsearched(worker, ply)
+    score = terminal_score(worker, ply)
     if score != NO_SCORE:
         return score
     position = position_at(worker, ply)
@@ -46,7 +46,7 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     # 1. Transposition table.
     data = probe(worker, key) if selective else U64(0)
     was_pv = in_pv or (data != 0 and data_was_pv(data))
-    if data and not in_pv and settles(data, ply, beta):
+    if data and not in_pv and causes_cutoff(data, ply, beta):
         return data_score(data, ply)
 
     # 2. Standing pat: whoever is not in check may leave it at that.
@@ -54,10 +54,10 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     raw = NO_EVALUATION
     standing = best
     if not in_check:
-        raw = evaluation_once(worker, ply, data)
+        raw = static_evaluation(worker, ply, data)
         if worker.stop:  # a user's evaluation has failed: the table must not keep what it said
             return 0
-        standing = corrected(worker, ply, raw) if selective else raw
+        standing = corrected_evaluation(worker, ply, raw) if selective else raw
         best = standing
         if best >= beta:
             return best
@@ -72,13 +72,13 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         if move == NO_MOVE:
             break
         # What would not reach alpha if the captured piece were free is left out.
-        if selective and not in_check and move & FLAG == 0:
-            free = standing + VALUES[position.board[to_square(move)]] + quiescence_margin()
+        if selective and not in_check and move & FLAG_MASK == 0:
+            free = standing + PIECE_VALUES[position.board[to_square(move)]] + quiescence_margin()
             if free <= alpha:
                 best = max(best, free)
                 continue
-        frame.moved = moved_index(position, move)
-        make(worker, ply, move)
+        frame.piece_target = piece_target_index(position, move)
+        make_move(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
             return 0

@@ -10,14 +10,14 @@ from agent.limits import Cp, Mate, Score
 if TYPE_CHECKING:
     import chess
 
-    from agent.player import Advisor, Player, Searcher
+    from agent.player import MoveProvider, Agent, Searcher
 
-ChessAdvisor: TypeAlias = "Advisor[chess.Board, chess.Move]"
-ChessPlayer: TypeAlias = "Player[chess.Board, chess.Move]"
+ChessAdvisor: TypeAlias = "MoveProvider[chess.Board, chess.Move]"
+ChessAgent: TypeAlias = "Agent[chess.Board, chess.Move]"
 ChessSearcher: TypeAlias = "Searcher[chess.Board, chess.Move]"
 
 
-class BoardReader:
+class BoardAdapter:
     """Reads a `chess.Board`, whose moves so far are the game."""
 
     def copy(self, position: chess.Board, /) -> chess.Board:
@@ -28,7 +28,7 @@ class BoardReader:
         """Generate the legal moves."""
         return position.legal_moves
 
-    def end(self, position: chess.Board, /) -> Score:
+    def terminal_score(self, position: chess.Board, /) -> Score:
         """Return the score of mate or stalemate."""
         return Mate(0) if position.is_check() else Cp(0)
 

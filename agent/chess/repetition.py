@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.attacks import between, has
-from agent.chess.geometry import BISHOP_RAYS, KING, KNIGHT, ROOK_RAYS, ZOBRIST
+from agent.chess.geometry import BISHOP_RAYS, KING_ATTACKS, KNIGHT, ROOK_RAYS, ZOBRIST
 from agent.chess.position import TURN_KEY
 from agent.chess.records import KNIGHT as KNIGHT_KIND
 from agent.chess.records import Worker, position_at
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64, Bits, int64, outside_table
+from agent.compiled.native import U64, Bits, int64, external_table
 
 _SLOTS = 1 << 13
 _MASK = U64(_SLOTS - 1)
@@ -25,7 +25,7 @@ def _reversible_moves() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     A key's place is its low bits, or the next free one; no key is 0, which marks a free place.
     """
     keys, squares = np.zeros(_SLOTS, np.uint64), np.zeros(_SLOTS, np.int64)
-    reach = (KNIGHT, BISHOP_RAYS, ROOK_RAYS, BISHOP_RAYS | ROOK_RAYS, KING)
+    reach = (KNIGHT, BISHOP_RAYS, ROOK_RAYS, BISHOP_RAYS | ROOK_RAYS, KING_ATTACKS)
     first, second = np.triu_indices(64, 1)
     for kind, attacked in enumerate(reach, KNIGHT_KIND):
         joined = attacked[first] >> second.astype(np.uint64) & np.uint64(1) == 1
@@ -42,12 +42,12 @@ def _reversible_moves() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
 
 
 _KEYS, _SQUARES = _reversible_moves()
-_move_key = outside_table("kempelen_move_keys", _KEYS)
-_move_squares = outside_table("kempelen_move_squares", _SQUARES)
+_move_key = external_table("kempelen_move_keys", _KEYS)
+_move_squares = external_table("kempelen_move_squares", _SQUARES)
 
 
 @kernel
-def _squares_of(key: Bits) -> int:
+def _move_squares_of_key(key: Bits) -> int:
     """Return the squares a + 64 b of the reversible move with this key, 0 if there is none."""
     place = key & _MASK
     while True:
@@ -60,17 +60,17 @@ def _squares_of(key: Bits) -> int:
 
 
 @kernel
-def can_repeat(worker: Worker, ply: int) -> bool:
+def has_upcoming_repetition(worker: Worker, ply: int) -> bool:
     """Tell whether some move repeats a position of the line between the root and here.
 
     Positions of the game before the root are left out: they are a draw at the third time only.
     """
     position = position_at(worker, ply)
-    reach = min(position.reversible, ply)
+    reach = min(position.reversible_plies, ply)
     distance = 3
     while distance <= reach:
         key = position.repetition_key ^ position_at(worker, ply - distance).repetition_key
-        squares = _squares_of(key)
+        squares = _move_squares_of_key(key)
         if squares:
             a, b = squares & 63, squares >> 6
             occupied = position.sides[0] | position.sides[1]

@@ -5,22 +5,22 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.accumulators import empty_accumulators
+from agent.chess.accumulators import allocate_accumulators
 from agent.chess.moves import ALL, generate
-from agent.chess.network_format import Network
-from agent.chess.position import advance, encode, is_insufficient, is_repetition, make, refresh
+from agent.chess.network_format import NnueNetwork
+from agent.chess.position import advance_root, encode_move, is_insufficient_material, is_repetition, make_move, refresh
 from agent.chess.records import (
     CASTLING,
     FIFTY_MOVES,
-    FLAG,
+    FLAG_MASK,
     NO_SQUARE,
     PROMOTION,
     Worker,
     frame_at,
     position_at,
 )
-from agent.chess.squares import EVERYWHERE
-from agent.compiled.kernel import entry
+from agent.chess.squares import ALL_SQUARES
+from agent.compiled.kernel import entry_point
 from agent.compiled.native import U64, int64
 from agent.compiled.record import allocate
 
@@ -34,48 +34,48 @@ _TERMINATIONS = (
 )
 
 
-@entry(numba.void(Worker, numba.types.Array(numba.int32, 1, "C", readonly=True)))
-def _load(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
+@entry_point(numba.void(Worker, numba.types.Array(numba.int32, 1, "C", readonly=True)))
+def _load_game(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
     """Compute the base position at ply 0, then play `moves` (from, to, promotion kind) on it."""
     root = position_at(worker, 0)
     refresh(root)
-    worker.past_count = 0
+    worker.game_key_count = 0
     for i in range(len(moves)):
-        move = encode(root, moves[i] & 63, moves[i] >> 6 & 63, moves[i] >> 12)
-        advance(worker, move)
+        move = encode_move(root, moves[i] & 63, moves[i] >> 6 & 63, moves[i] >> 12)
+        advance_root(worker, move)
 
 
-@entry(int64(Worker))
-def _legal(worker: Worker) -> int:
+@entry_point(int64(Worker))
+def _generate_legal_moves(worker: Worker) -> int:
     """Write the legal moves of the root position to frame 0 and return their number."""
-    return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, EVERYWHERE, False)
+    return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, ALL_SQUARES, False)
 
 
-@entry(int64(Worker))
-def _outcome(worker: Worker) -> int:
+@entry_point(int64(Worker))
+def _termination_index(worker: Worker) -> int:
     """Return the place in `_TERMINATIONS` of what ended the game at the root."""
     position, frame = position_at(worker, 0), frame_at(worker, 0)
-    if generate(position, frame, 0, ALL, EVERYWHERE, True) == 0:
+    if generate(position, frame, 0, ALL, ALL_SQUARES, True) == 0:
         return 1 if position.checkers else 2
-    if is_insufficient(position):
+    if is_insufficient_material(position):
         return 3
     if position.halfmoves >= FIFTY_MOVES:
         return 4
     return 5 if is_repetition(worker, 0) else 0
 
 
-@entry(int64(Worker, int64, int64))
+@entry_point(int64(Worker, int64, int64))
 def _perft(worker: Worker, ply: int, depth: int) -> int:
     """Count the leaves `depth` plies below `ply`; the last ply is counted, not played."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     if depth <= 1:
-        return generate(position, frame, 0, ALL, EVERYWHERE, True) if depth == 1 else 1
-    n = generate(position, frame, 0, ALL, EVERYWHERE, False)
+        return generate(position, frame, 0, ALL, ALL_SQUARES, True) if depth == 1 else 1
+    n = generate(position, frame, 0, ALL, ALL_SQUARES, False)
     leaves = 0
     for i in range(n):
         if worker.stop:
             return 0
-        make(worker, ply, int64(frame.moves[i]))
+        make_move(worker, ply, int64(frame.moves[i]))
         leaves += _perft(worker, ply + 1, depth - 1)
         worker.nodes += 1
     return leaves
@@ -87,17 +87,17 @@ class KernelBoard:
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
         self.chess960 = False
-        self._network: Network | None = None
+        self._network: NnueNetwork | None = None
         self._accumulators: npt.NDArray[np.uint8] | None = None
 
-    def forget(self) -> None:
+    def clear_histories(self) -> None:
         """Forget what searches have learned."""
         worker = self.worker
-        worker.history[:] = worker.captures[:] = worker.continuations[:] = 0
+        worker.quiet_history[:] = worker.capture_history[:] = worker.continuation_history[:] = 0
         worker.pawn_corrections[:] = worker.piece_corrections[:] = worker.line_corrections[:] = 0
-        worker.evaluations[:] = 0
+        worker.evaluation_cache[:] = 0
 
-    def use_network(self, network: Network | None) -> None:
+    def set_network(self, network: NnueNetwork | None) -> None:
         """Lend the worker a network's weights, and memory for their sums; None for no network."""
         if network is self._network:
             return
@@ -107,7 +107,7 @@ class KernelBoard:
             self._accumulators = None
             worker.network = worker.accumulators = U64(0)
             return
-        self._accumulators = empty_accumulators(network)
+        self._accumulators = allocate_accumulators(network)
         worker.network = U64(network.address)
         worker.network_buckets = network.buckets
         worker.accumulators = U64(self._accumulators.ctypes.data)
@@ -141,22 +141,22 @@ class KernelBoard:
         root.castling = U64(base.clean_castling_rights())
         root.turn = 0 if base.turn else 1
         root.en_passant = NO_SQUARE if base.ep_square is None else base.ep_square
-        root.halfmoves = root.reversible = base.halfmove_clock
+        root.halfmoves = root.reversible_plies = base.halfmove_clock
         root.fullmoves = base.fullmove_number
         played = [
             m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]
         ]
-        _load(self.worker, np.array(played, dtype=np.int32))
+        _load_game(self.worker, np.array(played, dtype=np.int32))
 
     def legal_moves(self) -> list[int]:
         """Return the kernel's numbers of the root's legal moves."""
-        n = _legal(self.worker)
+        n = _generate_legal_moves(self.worker)
         return self.worker.frames[0].moves[:n].tolist()
 
-    def move(self, number: int) -> chess.Move:
+    def decode_move(self, number: int) -> chess.Move:
         """Turn a kernel move into the notation of the loaded board."""
         start, target = number & 63, number >> 6 & 63
-        flag = number & FLAG
+        flag = number & FLAG_MASK
         if flag == PROMOTION:
             return chess.Move(start, target, (number >> 12 & 3) + chess.KNIGHT)
         if flag == CASTLING and not self.chess960:
@@ -169,7 +169,7 @@ class KernelBoard:
 
     def outcome(self) -> chess.Termination | None:
         """Tell what ended the game at the root, claims of a draw included; None if it goes on."""
-        return _TERMINATIONS[_outcome(self.worker)]
+        return _TERMINATIONS[_termination_index(self.worker)]
 
     def perft(self, depth: int) -> int:
         """Count the leaves of the tree of legal moves, `depth` plies deep."""

@@ -14,20 +14,20 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.aspiration import aspirate
+from agent.chess.aspiration import aspiration_search
 from agent.chess.evaluations import DEFAULT, load
 from agent.chess.evaluators import make_evaluator
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.packed import BLACK_TO_MOVE, PackedPosition, packed_dtype
 from agent.chess.packing import pack, packed_type
-from agent.chess.position import advance, is_insufficient, is_repetition
+from agent.chess.position import advance_root, is_insufficient_material, is_repetition
 from agent.chess.records import FIFTY_MOVES, Worker, frame_at, position_at
 from agent.chess.rules import KernelBoard
-from agent.chess.selfplay_rules import OpeningsError, Rules
-from agent.chess.squares import EVERYWHERE
-from agent.compiled.kernel import entry, kernel
+from agent.chess.selfplay_rules import OpeningsError, SelfPlaySettings
+from agent.chess.squares import ALL_SQUARES
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, int64, multiply_high
-from agent.compiled.record import Many, allocate, record
+from agent.compiled.record import FixedArray, allocate, record
 from agent.compiled.scores import MATE_BOUND, MAX_PLY
 from agent.compiled.table import GENERATIONS
 from agent.compiled.table_memory import TableMemory
@@ -36,11 +36,11 @@ from agent.evaluation import Evaluation
 _HARD_LIMIT = 20  # times the soft limit of nodes
 _NO_LIMIT = 1 << 62
 _REJECTED = -1
-_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
+_MAX_OPENING_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
 
 
 @record
-class _Play(Rules):
+class _SelfPlayState(SelfPlaySettings):
     """The rules of a game, and what its last search found."""
 
     random: Bits  # state of the generator
@@ -50,7 +50,7 @@ class _Play(Rules):
 
 
 @kernel
-def _random_below(play: _Play, limit: int) -> int:
+def _random_below(play: _SelfPlayState, limit: int) -> int:
     """Draw a number (SplitMix64: Steele, Lea and Flood, 2014)."""
     play.random += U64(0x9E3779B97F4A7C15)
     bits = play.random
@@ -60,14 +60,14 @@ def _random_below(play: _Play, limit: int) -> int:
 
 
 @kernel
-def _think(worker: Worker, play: _Play) -> None:
+def _search_root(worker: Worker, play: _SelfPlayState) -> None:
     """Search the root position, which has a legal move: sets play.move, score and depth."""
     root, frame = position_at(worker, 0), frame_at(worker, 0)
-    worker.root_count = generate(root, frame, 0, ALL, EVERYWHERE, False)
+    worker.root_count = generate(root, frame, 0, ALL, ALL_SQUARES, False)
     for i in range(worker.root_count):
         worker.root_moves[i] = frame.moves[i]
         worker.root_nodes[i] = 0
-    worker.root_first = worker.root_current = 0
+    worker.multipv_start = worker.root_index = 0
     worker.nodes = worker.seldepth = worker.stop = 0
     worker.best_move = worker.best_score = 0
     worker.node_limit = _NO_LIMIT  # without a first iteration there is no score
@@ -76,7 +76,7 @@ def _think(worker: Worker, play: _Play) -> None:
     depth = int64(0)
     while depth < MAX_PLY - 1 and worker.nodes < play.nodes:
         depth += 1
-        score = aspirate(worker, depth, play.score)
+        score = aspiration_search(worker, depth, play.score)
         if worker.stop:
             return
         play.move, play.score, play.depth = worker.root_moves[0], score, depth
@@ -87,27 +87,27 @@ def _think(worker: Worker, play: _Play) -> None:
 def _outcome(worker: Worker) -> int:
     """Return 0 as long as the game goes on, 1 where it is drawn, 2 where the mover is mated."""
     position = position_at(worker, 0)
-    if generate(position, frame_at(worker, 0), 0, ALL, EVERYWHERE, True) == 0:
+    if generate(position, frame_at(worker, 0), 0, ALL, ALL_SQUARES, True) == 0:
         return 2 if position.checkers else 1
-    if is_insufficient(position) or is_repetition(worker, 0):
+    if is_insufficient_material(position) or is_repetition(worker, 0):
         return 1
     return 1 if position.halfmoves >= FIFTY_MOVES else 0
 
 
 @kernel
-def _play_randomly(worker: Worker, play: _Play, plies: int) -> bool:
+def _play_randomly(worker: Worker, play: _SelfPlayState, plies: int) -> bool:
     """Make random moves; return False if the game ended."""
     for _ in range(plies):
         position, frame = position_at(worker, 0), frame_at(worker, 0)
-        n = generate(position, frame, 0, ALL, EVERYWHERE, False)
+        n = generate(position, frame, 0, ALL, ALL_SQUARES, False)
         if n == 0:
             return False
-        advance(worker, int64(frame.moves[_random_below(play, n)]))
+        advance_root(worker, int64(frame.moves[_random_below(play, n)]))
     return _outcome(worker) == 0
 
 
 @kernel
-def _is_quiet(worker: Worker, play: _Play) -> bool:
+def _is_quiet(worker: Worker, play: _SelfPlayState) -> bool:
     """Tell whether the root can be judged as it stands: no check, nothing to take, no mate."""
     position = position_at(worker, 0)
     return (
@@ -117,8 +117,8 @@ def _is_quiet(worker: Worker, play: _Play) -> bool:
     )
 
 
-@entry(int64(Worker, _Play, numba.types.Array(packed_type, 1, "C")))
-def _play(worker: Worker, play: _Play, kept: Many[PackedPosition]) -> int:
+@entry_point(int64(Worker, _SelfPlayState, numba.types.Array(packed_type, 1, "C")))
+def _play(worker: Worker, play: _SelfPlayState, kept: FixedArray[PackedPosition]) -> int:
     """Play from the root position to the end; write what is kept, and return how many.
 
     Returns _REJECTED, having kept nothing, if the random opening ends or decides the game.
@@ -134,7 +134,7 @@ def _play(worker: Worker, play: _Play, kept: Many[PackedPosition]) -> int:
         if outcome:
             result = -sign if outcome == 2 else 0
             break
-        _think(worker, play)
+        _search_root(worker, play)
         if worker.failure:
             return 0
         if ply == random_plies and abs(play.score) > play.opening_limit:
@@ -158,7 +158,7 @@ def _play(worker: Worker, play: _Play, kept: Many[PackedPosition]) -> int:
         level = level + 1 if abs(ahead) <= play.draw_score and ply >= play.draw_ply else 0
         if level >= play.draw_plies:
             break
-        advance(worker, play.move)
+        advance_root(worker, play.move)
     for i in range(n):
         kept[i].result = -result if kept[i].state >= BLACK_TO_MOVE else result
     return n
@@ -169,7 +169,7 @@ class SelfPlay:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: SelfPlaySettings,
         seed: int,
         openings: Sequence[chess.Board] = (),
         evaluation: Evaluation | None = None,
@@ -186,7 +186,7 @@ class SelfPlay:
         self._game = KernelBoard()
         self._evaluator = make_evaluator(evaluation or load(DEFAULT), False, self._stop)
         self._kept: Any = np.zeros(rules.max_plies, packed_dtype)
-        self._play, _ = allocate(_Play)
+        self._play, _ = allocate(_SelfPlayState)
 
     def _stop(self) -> None:
         self._game.worker.stop = 1
@@ -200,19 +200,19 @@ class SelfPlay:
         generator = random.Random(f"{self._seed}/{number}")
         for name, value in dataclasses.asdict(self._rules).items():
             setattr(self._play, name, value)
-        for _ in range(_ATTEMPTS):
+        for _ in range(_MAX_OPENING_ATTEMPTS):
             opening = self._openings[generator.randrange(len(self._openings))]
             self._play.random = U64(generator.getrandbits(64))
             self._prepare(opening)
             count = _play(self._game.worker, self._play, self._kept)
-            error = self._evaluator.take_error([self._game])
+            error = self._evaluator.pop_error([self._game])
             if error is not None:
                 raise error
             if count != _REJECTED:
                 kept: npt.NDArray[np.void] = self._kept[:count].copy()
                 return kept
         raise OpeningsError(
-            f"of {_ATTEMPTS} openings none left a game to play: choose others or fewer random plies"
+            f"of {_MAX_OPENING_ATTEMPTS} openings none left a game to play: choose others or fewer random plies"
         )
 
     def _prepare(self, opening: chess.Board) -> None:
@@ -222,5 +222,5 @@ class SelfPlay:
         self._game.load(opening)
         worker = self._game.worker
         worker.selective = 1
-        self._evaluator.lend(self._game)
-        self._table.lend(worker)
+        self._evaluator.attach(self._game)
+        self._table.attach_to(worker)

@@ -8,7 +8,7 @@ class OpeningsError(Exception):
 
 
 @dataclass(frozen=True)
-class Rules:
+class SelfPlaySettings:
     """Settings of every game. Scores are centipawns, lengths plies."""
 
     nodes: int = 1000  # soft: no iteration begins after so many

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.chess.evaluations import USUAL
-from agent.chess.levels import FULL, LEAST_ELO, Level, skill_of
+from agent.chess.evaluations import UNLOADED_DEFAULT
+from agent.chess.levels import MAX_SKILL, MIN_ELO, SkillLevel, skill_for_elo
 from agent.chess.parts import ALPHABETA, MCTS
 from agent.evaluation import Evaluation
 from agent.machine import usable_cores
 
 if TYPE_CHECKING:
-    from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
+    from agent.chess.foreign_tables import GaviotaTablebase, SyzygyTablebase
 
 # Who can be chosen to search, and how Monte Carlo tree search can choose its move.
 SEARCHES = (ALPHABETA, MCTS)
 FINAL_CHOICES = ("visits", "value", "bound")
 
 # The table of a search as long as nothing else is asked for.
-USUAL_MEGABYTES = 16
+DEFAULT_MEGABYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +29,26 @@ class Settings:
     megabytes: the hash table's, or the tree's; own_tables: whether our endgame tables are used.
     """
 
-    megabytes: int = USUAL_MEGABYTES
+    megabytes: int = DEFAULT_MEGABYTES
     threads: int = 1
-    evaluation: Evaluation = USUAL
+    evaluation: Evaluation = UNLOADED_DEFAULT
     search: str = ALPHABETA
     final_choice: str = "visits"
-    skill: int = int(FULL)
+    skill: int = int(MAX_SKILL)
     limit_strength: bool = False
-    elo: int = LEAST_ELO
-    own_tables: bool = True
-    gaviota: GaviotaTables | None = None
-    syzygy: SyzygyTables | None = None
+    elo: int = MIN_ELO
+    builtin_tablebase: bool = True
+    gaviota: GaviotaTablebase | None = None
+    syzygy: SyzygyTablebase | None = None
 
     @property
-    def level(self) -> Level | None:
+    def level(self) -> SkillLevel | None:
         """The level to play at, None to play as well as can be."""
-        skill = skill_of(self.elo) if self.limit_strength else self.skill
-        return Level(skill) if skill < FULL else None
+        skill = skill_for_elo(self.elo) if self.limit_strength else self.skill
+        return SkillLevel(skill) if skill < MAX_SKILL else None
 
     @property
-    def threads_in_use(self) -> int:
+    def effective_threads(self) -> int:
         """How many threads search.
 
         No more than there are cores: they would take turns, and the one that decides would wait

@@ -7,8 +7,8 @@ to play by it is told so when its file is read.
 from contextlib import suppress
 
 from agent.chess.network import network_function
-from agent.chess.network_format import NetworkError, neurons_of
+from agent.chess.network_format import NetworkError, read_neuron_count
 from agent.evaluation import SHIPPED_NETWORK
 
 with suppress(NetworkError):
-    network_function(neurons_of(SHIPPED_NETWORK))
+    network_function(read_neuron_count(SHIPPED_NETWORK))

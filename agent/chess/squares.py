@@ -3,23 +3,23 @@
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits
 
-EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
+ALL_SQUARES = U64(0xFFFFFFFFFFFFFFFF)
 FILE_A = U64(0x0101010101010101)
 FILE_H = U64(0x8080808080808080)
 CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
-WEST = U64(0x0F0F0F0F0F0F0F0F)
-DARK = U64(0xAA55AA55AA55AA55)
+QUEENSIDE = U64(0x0F0F0F0F0F0F0F0F)
+DARK_SQUARES = U64(0xAA55AA55AA55AA55)
 RANKS = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
 
 @kernel
-def up(bits: Bits, side: int) -> Bits:
+def shift_forward(bits: Bits, side: int) -> Bits:
     """Move every square one rank forward, as `side` sees it."""
     return bits << U64(8) if side == 0 else bits >> U64(8)
 
 
 @kernel
-def fill_up(bits: Bits, side: int) -> Bits:
+def fill_forward(bits: Bits, side: int) -> Bits:
     """Add all squares in front, as `side` sees it."""
     if side == 0:
         bits |= bits << U64(8)
@@ -31,19 +31,19 @@ def fill_up(bits: Bits, side: int) -> Bits:
 
 
 @kernel
-def beside(bits: Bits) -> Bits:
+def adjacent_on_rank(bits: Bits) -> Bits:
     """Return the squares left and right of each square."""
     return (bits & ~FILE_A) >> U64(1) | (bits & ~FILE_H) << U64(1)
 
 
 @kernel
-def distance(a: int, b: int) -> int:
+def king_distance(a: int, b: int) -> int:
     """Return the number of king's moves between two squares."""
     return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
 
 
 @kernel
-def wing_of(square: int) -> Bits:
+def king_flank(square: int) -> Bits:
     """Return the files a to d, c to f or e to h, by which a square is nearest the middle of."""
     file = square & 7
-    return WEST if file < 3 else CENTRE_FILES if file < 5 else ~WEST
+    return QUEENSIDE if file < 3 else CENTRE_FILES if file < 5 else ~QUEENSIDE

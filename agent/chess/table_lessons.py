@@ -13,35 +13,35 @@ import numpy.typing as npt
 from agent.compiled.scores import NO_EVALUATION
 from agent.compiled.table import CLUSTER_BYTES, LOWER, UPPER
 from agent.compiled.table_memory import TableMemory
-from agent.experience.lesson import Lesson
+from agent.experience.lesson import LearnedMove
 
 _WORDS = CLUSTER_BYTES // 8
-_LOW = (1 << 64) - 1
-_DEEPEST = 127
+_KEY_MASK = (1 << 64) - 1
+_MAX_DEPTH = 127
 
 
-def write_lessons(table: TableMemory, lessons: Mapping[str, Lesson]) -> None:
+def seed_table(table: TableMemory, lessons: Mapping[str, LearnedMove]) -> None:
     """Write the lessons, by the keys of the positions that their moves lead to."""
-    words = _words(table)
+    words = _table_words(table)
     for key, data in _entries(table, lessons.items()):
         start = (key * table.clusters >> 64) * _WORDS
-        place = start
+        slot = start
         for word in range(start, start + _WORDS, 2):
             old = int(words[word])
             if not old or int(words[word + 1]) ^ old == key:
-                place = word
+                slot = word
                 break
-        words[place] = data
-        words[place + 1] = data ^ key
+        words[slot] = data
+        words[slot + 1] = data ^ key
 
 
 def _entries(
-    table: TableMemory, lessons: Iterable[tuple[str, Lesson]]
+    table: TableMemory, lessons: Iterable[tuple[str, LearnedMove]]
 ) -> Iterable[tuple[int, int]]:
     """Generate keys and data of the entries; the score is of whoever is to move there."""
-    for after, lesson in lessons:
-        bound = LOWER if lesson.refutes else UPPER
-        depth = min(max(lesson.depth - 1, 1), _DEEPEST)
+    for key_text, lesson in lessons:
+        bound = LOWER if lesson.is_refutation else UPPER
+        depth = min(max(lesson.depth - 1, 1), _MAX_DEPTH)
         data = (
             (round(-lesson.found) & 0xFFFF) << 16
             | (NO_EVALUATION & 0xFFFF) << 32
@@ -49,9 +49,9 @@ def _entries(
             | bound << 56
             | table.generation << 58
         )
-        yield int(after, 16) & _LOW, data
+        yield int(key_text, 16) & _KEY_MASK, data
 
 
-def _words(table: TableMemory) -> npt.NDArray[np.uint64]:
+def _table_words(table: TableMemory) -> npt.NDArray[np.uint64]:
     size = table.clusters * _WORDS
     return np.ctypeslib.as_array((ctypes.c_uint64 * size).from_address(table.address))

@@ -12,7 +12,7 @@ import numba
 from agent.chess.evaluators import make_evaluator
 from agent.chess.records import Worker
 from agent.chess.rules import KernelBoard
-from agent.compiled.kernel import entry
+from agent.compiled.kernel import entry_point
 from agent.compiled.native import call_evaluator
 from agent.evaluation import Evaluation
 
@@ -22,7 +22,7 @@ _BATCH = 0.001
 _int64 = numba.int64
 
 
-@entry(_int64(Worker, _int64))
+@entry_point(_int64(Worker, _int64))
 def _call(worker: Worker, times: int) -> int:
     """Evaluate the root position so often; return the sum, so that no call can be left out."""
     total = 0
@@ -33,7 +33,7 @@ def _call(worker: Worker, times: int) -> int:
     return total
 
 
-def calls_a_second(evaluation: Evaluation, boards: Sequence[chess.Board], seconds: float) -> float:
+def calls_per_second(evaluation: Evaluation, boards: Sequence[chess.Board], seconds: float) -> float:
     """Return how often an evaluation can be called, over these boards in turn for so long.
 
     Raises EvaluationError if it cannot be compiled, or fails.
@@ -44,7 +44,7 @@ def calls_a_second(evaluation: Evaluation, boards: Sequence[chess.Board], second
         game.worker.stop = 1
 
     evaluator = make_evaluator(evaluation, False, stop)
-    evaluator.lend(game)
+    evaluator.attach(game)
     calls, batch, spent, turn = 0, 1, 0.0, 0
     while spent < seconds:
         game.load(boards[turn % len(boards)])
@@ -52,7 +52,7 @@ def calls_a_second(evaluation: Evaluation, boards: Sequence[chess.Board], second
         began = time.perf_counter()
         _call(game.worker, batch)
         took = time.perf_counter() - began
-        if error := evaluator.take_error([game]):
+        if error := evaluator.pop_error([game]):
             raise error
         calls, spent = calls + batch, spent + took
         if took < _BATCH:

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.ending_knowledge import FULL_SCALE
-from agent.chess.handcrafted import FULL_PHASE, judge
+from agent.chess.handcrafted import FULL_PHASE, evaluate_position
 from agent.chess.packed import PackedPosition
 from agent.chess.packing import packed_type, unpack
 from agent.chess.records import Position
-from agent.chess.terms import TERMS
-from agent.compiled.kernel import entry
+from agent.chess.terms import WEIGHT_COUNT
+from agent.compiled.kernel import entry_point
 from agent.compiled.native import int64
-from agent.compiled.record import Many, allocate
+from agent.compiled.record import FixedArray, allocate
 
 
 class Traces(NamedTuple):
@@ -33,7 +33,7 @@ class Traces(NamedTuple):
     evaluations: npt.NDArray[np.int64]  # centipawns, by the evaluation itself
 
 
-@entry(
+@entry_point(
     numba.void(
         numba.types.Array(packed_type, 1, "C", readonly=True),
         Position,
@@ -45,7 +45,7 @@ class Traces(NamedTuple):
     )
 )
 def _trace(
-    positions: Many[PackedPosition],
+    positions: FixedArray[PackedPosition],
     position: Position,
     trace: npt.NDArray[np.int64],
     counts: npt.NDArray[np.int16],
@@ -57,25 +57,25 @@ def _trace(
     for i in range(len(positions)):
         unpack(positions[i], position)
         trace[:] = 0
-        judgement = judge(position, trace, None)
+        result = evaluate_position(position, trace, None)
         turn = position.turn
         for j in range(trace.shape[1]):
             counts[i, j] = trace[turn, j] - trace[1 - turn, j]
-        middlegame[i] = judgement.phase / FULL_PHASE
-        endgame[i] = (1 - middlegame[i]) * judgement.share / FULL_SCALE
-        evaluations[i] = judgement.value
+        middlegame[i] = result.phase / FULL_PHASE
+        endgame[i] = (1 - middlegame[i]) * result.endgame_scale / FULL_SCALE
+        evaluations[i] = result.value
 
 
 def trace(positions: npt.NDArray[np.void]) -> Traces:
     """Evaluate packed positions and note what each weight counted for."""
     n = len(positions)
-    traces = Traces(np.zeros((n, TERMS), np.int16), np.zeros(n), np.zeros(n), np.zeros(n, np.int64))
+    traces = Traces(np.zeros((n, WEIGHT_COUNT), np.int16), np.zeros(n), np.zeros(n), np.zeros(n, np.int64))
     packed: Any = np.ascontiguousarray(positions)
     position, _ = allocate(Position)
     _trace(
         packed,
         position,
-        np.zeros((2, TERMS), np.int64),
+        np.zeros((2, WEIGHT_COUNT), np.int64),
         *traces,
     )
     return traces

@@ -8,46 +8,46 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.chess.levels import Level
+from agent.chess.levels import SkillLevel
 from agent.limits import Cp, Info, Limits, Score
-from agent.player import SearcherAround
+from agent.player import SearcherWrapper
 
 if TYPE_CHECKING:
     import chess
 
     from agent.chess.reader import ChessSearcher
 
-LINES = 4  # moves to choose from
-_MOST_OVERSHOOT = 4  # times its nodes, a level is cut short
-_LEAST_NODES = 4  # for each move in each line of the first iteration
+CANDIDATE_LINES = 4  # moves to choose from
+_MAX_OVERSHOOT = 4  # times its nodes, a level is cut short
+_MIN_NODES_PER_MOVE = 4  # for each move in each line of the first iteration
 _MATE = 2500  # centipawns that a mate counts as, less what keeps a nearer one ahead
 _MATE_STEP = 10
 
 
-class WeakSearch(SearcherAround["chess.Board", "chess.Move"]):
+class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
     """A search that plays at a level: the player's Searcher around another.
 
     seed: with the position, it determines every choice.
     """
 
-    def __init__(self, searcher: ChessSearcher, level: Level, seed: int) -> None:
+    def __init__(self, searcher: ChessSearcher, level: SkillLevel, seed: int) -> None:
         super().__init__(searcher)
         self._level = level
         self._seed = seed
 
-    def deepen(
+    def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
         """Yield the lines of each completed level, first the one that it would play."""
         moves = len(limits.search_moves) or board.legal_moves.count()
         # Enough for a first iteration: without one there would be nothing to choose from.
-        most = max(self._level.nodes * _MOST_OVERSHOOT, _LEAST_NODES * LINES * moves)
+        most = max(self._level.nodes * _MAX_OVERSHOOT, _MIN_NODES_PER_MOVE * CANDIDATE_LINES * moves)
         limits = replace(limits, nodes=min(limits.nodes or most, most))
-        count = min(max(lines, LINES), moves)
+        count = min(max(lines, CANDIDATE_LINES), moves)
         level: list[Info[chess.Move]] = []
         last: Info[chess.Move] | None = None
         chosen = False
-        with closing(self.inner(board, limits, count)) as infos:
+        with closing(self.search_wrapped(board, limits, count)) as infos:
             for info in infos:
                 if info.multipv == 1:
                     last = info

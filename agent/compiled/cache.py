@@ -22,55 +22,55 @@ from pathlib import Path
 from typing import IO
 
 from agent.border.files import rename_over
-from agent.border.locking import hold
+from agent.border.locking import lock_file
 
 CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
 
 _POSIX = sys.platform != "win32"
 _OTHERS_WRITE = 0o022
-_READABLE = 0o755
+_GROUP_READABLE = 0o755
 # Not even to be read: to pass through is enough for what is named in it.
-_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY)
+_FOLDER_FLAGS = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY)
 _BINARY = getattr(os, "O_BINARY", 0)
-_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
-_LOCK_FILE = os.O_RDWR | os.O_CREAT
-_LOCK = "lock"
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY
+_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT
+_LOCK_NAME = "lock"
 
 
-class UntrustedError(PermissionError):
+class UntrustedCacheError(PermissionError):
     """Others can put code there; the message names the folder or file and the remedy."""
 
 
 def read(folder: Path, name: str) -> bytes:
-    """Return a file's content; raises OSError if there is none, UntrustedError if not for us."""
-    with _opened(folder) as place:
-        descriptor = os.open(_at(folder, name, place), _FILE, dir_fd=place)
+    """Return a file's content; raises OSError if there is none, UntrustedCacheError if not for us."""
+    with _open_folder(folder) as folder_fd:
+        descriptor = os.open(_relative_name(folder, name, folder_fd), _READ_FLAGS, dir_fd=folder_fd)
         with open(descriptor, "rb") as file:
-            _trust(descriptor, folder / name)
+            _require_trusted(descriptor, folder / name)
             return file.read()
 
 
 def write(folder: Path, name: str, content: bytes) -> None:
-    """Write a file that others see whole or not at all; raises OSError, UntrustedError."""
+    """Write a file that others see whole or not at all; raises OSError, UntrustedCacheError."""
     temporary = f"{name}.{os.getpid()}.{threading.get_ident()}.tmp"
-    with _opened(folder, make=True) as place:
-        here = _at(folder, temporary, place)
+    with _open_folder(folder, make=True) as folder_fd:
+        here = _relative_name(folder, temporary, folder_fd)
         try:
-            with open(os.open(here, _NEW_FILE, 0o644, dir_fd=place), "wb") as file:
+            with open(os.open(here, _CREATE_FLAGS, 0o644, dir_fd=folder_fd), "wb") as file:
                 file.write(content)
-            rename_over(here, _at(folder, name, place), folder=place)
+            rename_over(here, _relative_name(folder, name, folder_fd), folder=folder_fd)
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(here, dir_fd=place)
+                os.unlink(here, dir_fd=folder_fd)
             raise
 
 
-def holds(folder: Path, name: str) -> bool:
+def contains(folder: Path, name: str) -> bool:
     """Tell whether a file is there and code is taken from its folder."""
     try:
-        with _opened(folder) as place:
-            os.stat(_at(folder, name, place), dir_fd=place)
+        with _open_folder(folder) as folder_fd:
+            os.stat(_relative_name(folder, name, folder_fd), dir_fd=folder_fd)
     except OSError:
         return False
     return True
@@ -81,41 +81,41 @@ def lock(folder: Path) -> IO[bytes]:
 
     Raises BlockingIOError if another process has it, and OSError if there can be none.
     """
-    with _opened(folder, make=True) as place:
-        descriptor = os.open(_at(folder, _LOCK, place), _LOCK_FILE, 0o644, dir_fd=place)
+    with _open_folder(folder, make=True) as folder_fd:
+        descriptor = os.open(_relative_name(folder, _LOCK_NAME, folder_fd), _LOCK_FLAGS, 0o644, dir_fd=folder_fd)
         file = open(descriptor, "r+b")  # noqa: SIM115
-    hold(file)
+    lock_file(file)
     return file
 
 
 def note_progress(folder: Path) -> None:
     """Tell those who wait for the lock that its holder makes progress."""
-    with contextlib.suppress(OSError), _opened(folder) as place:
-        os.utime(_at(folder, _LOCK, place), dir_fd=place)
+    with contextlib.suppress(OSError), _open_folder(folder) as folder_fd:
+        os.utime(_relative_name(folder, _LOCK_NAME, folder_fd), dir_fd=folder_fd)
 
 
 def progress_stamp(folder: Path) -> int:
     """Return a number that changes when the lock's holder notes progress."""
     try:
-        with _opened(folder) as place:
-            return os.stat(_at(folder, _LOCK, place), dir_fd=place).st_mtime_ns
+        with _open_folder(folder) as folder_fd:
+            return os.stat(_relative_name(folder, _LOCK_NAME, folder_fd), dir_fd=folder_fd).st_mtime_ns
     except OSError:
         return 0
 
 
-def problem(folder: Path) -> str | None:
+def write_problem(folder: Path) -> str | None:
     """Say why nothing can be put there, and the remedy; None if it can. It is made if missing."""
     try:
-        with _opened(folder, make=True):
+        with _open_folder(folder, make=True):
             pass
-    except UntrustedError as error:
+    except UntrustedCacheError as error:
         return str(error)
     except OSError as error:
         return _unwritable(folder, error.strerror or str(error))
     return None if os.access(folder, os.W_OK) else _unwritable(folder, "it is read-only")
 
 
-def tighten(base: Path) -> None:
+def revoke_group_write(base: Path) -> None:
     """Take from others the right to write our own base folder.
 
     Only for the one that none but this program makes: where the umask lets a group write, earlier
@@ -124,11 +124,11 @@ def tighten(base: Path) -> None:
     with contextlib.suppress(OSError):
         status = os.stat(base)
         if _POSIX and status.st_uid == os.geteuid() and status.st_mode & _OTHERS_WRITE:
-            os.chmod(base, status.st_mode & _READABLE)
+            os.chmod(base, status.st_mode & _GROUP_READABLE)
 
 
 @contextlib.contextmanager
-def _opened(folder: Path, make: bool = False) -> Iterator[int | None]:
+def _open_folder(folder: Path, make: bool = False) -> Iterator[int | None]:
     """Open the folder, by way of its base folder; None on Windows. make: where it is missing."""
     base = folder.parent
     if make:
@@ -140,42 +140,42 @@ def _opened(folder: Path, make: bool = False) -> Iterator[int | None]:
             folder.mkdir(exist_ok=True)
         yield None
         return
-    place = os.open(base, _FOLDER)
+    folder_fd = os.open(base, _FOLDER_FLAGS)
     try:
-        _trust(place, base)
+        _require_trusted(folder_fd, base)
         if make:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(folder.name, os.fstat(place).st_mode & _READABLE, dir_fd=place)
-        inner = os.open(folder.name, _FOLDER, dir_fd=place)
+                os.mkdir(folder.name, os.fstat(folder_fd).st_mode & _GROUP_READABLE, dir_fd=folder_fd)
+        inner = os.open(folder.name, _FOLDER_FLAGS, dir_fd=folder_fd)
     finally:
-        os.close(place)
+        os.close(folder_fd)
     try:
-        _trust(inner, folder)
+        _require_trusted(inner, folder)
         yield inner
     finally:
         os.close(inner)
 
 
-def _at(folder: Path, name: str, place: int | None) -> str:
+def _relative_name(folder: Path, name: str, folder_fd: int | None) -> str:
     """Return what a file is called by those who have its folder open, or have not."""
-    return str(folder / name) if place is None else name
+    return str(folder / name) if folder_fd is None else name
 
 
-def _trust(descriptor: int, path: Path) -> None:
-    """Raise UntrustedError if others than us and root can change what is open there."""
+def _require_trusted(descriptor: int, path: Path) -> None:
+    """Raise UntrustedCacheError if others than us and root can change what is open there."""
     if not _POSIX:
         return
     status = os.fstat(descriptor)
     if status.st_uid not in (os.geteuid(), 0):
-        raise _refusal(path, f"belongs to user {status.st_uid}", "delete it")
+        raise _untrusted_error(path, f"belongs to user {status.st_uid}", "delete it")
     if status.st_mode & _OTHERS_WRITE:
         is_folder = stat.S_ISDIR(status.st_mode)
         remedy = f"chmod go-w {path}" if is_folder else "delete it"
-        raise _refusal(path, "others can write", remedy)
+        raise _untrusted_error(path, "others can write", remedy)
 
 
-def _refusal(path: Path, why: str, remedy: str) -> UntrustedError:
-    return UntrustedError(
+def _untrusted_error(path: Path, why: str, remedy: str) -> UntrustedCacheError:
+    return UntrustedCacheError(
         f"no compiled code is taken from {path}, which {why}: "
         f"{remedy}, or name a folder of your own by {CACHE_VARIABLE}"
     )

@@ -11,58 +11,58 @@ from llvmlite import ir
 from numba import types
 
 from agent.compiled.bits import Bits
-from agent.compiled.native import Emitted, operation
+from agent.compiled.native import Emitted, typed_intrinsic
 
 Number = TypeVar("Number", int, float)
 
 
-class ColumnKind(NamedTuple, Generic[Number]):
+class ColumnType(NamedTuple, Generic[Number]):
     """A kind of number in memory, to Numba and to LLVM."""
 
     numba: Any
     llvm: Any
 
 
-INT16 = ColumnKind[int](types.int16, ir.IntType(16))
-INT32 = ColumnKind[int](types.int32, ir.IntType(32))
-INT64 = ColumnKind[int](types.int64, ir.IntType(64))
-FLOAT32 = ColumnKind[float](types.float32, ir.FloatType())
+INT16 = ColumnType[int](types.int16, ir.IntType(16))
+INT32 = ColumnType[int](types.int32, ir.IntType(32))
+INT64 = ColumnType[int](types.int64, ir.IntType(64))
+FLOAT32 = ColumnType[float](types.float32, ir.FloatType())
 
 _I64 = ir.IntType(64)
 
 
-def _wide(kind: ColumnKind[Any]) -> Any:
-    return types.float64 if kind.numba in types.real_domain else types.int64
+def _wide(column_type: ColumnType[Any]) -> Any:
+    return types.float64 if column_type.numba in types.real_domain else types.int64
 
 
-def _pointer(builder: Any, kind: ColumnKind[Any], address: Any, index: Any) -> Any:
-    return builder.gep(builder.inttoptr(address, kind.llvm.as_pointer()), [index])
+def _pointer(builder: Any, column_type: ColumnType[Any], address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, column_type.llvm.as_pointer()), [index])
 
 
-def reader(kind: ColumnKind[Number]) -> Callable[[Bits, int], Number]:
+def reader(column_type: ColumnType[Number]) -> Callable[[Bits, int], Number]:
     """Make a kernel function `f(address, index)` that returns a number."""
-    wide = _wide(kind)
+    wide = _wide(column_type)
 
-    @operation
+    @typed_intrinsic
     def read(typing_context: Any, address: Bits, index: int) -> Emitted[Number]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            value = builder.load(_pointer(builder, kind, *args))
-            return context.cast(builder, value, kind.numba, wide)
+            value = builder.load(_pointer(builder, column_type, *args))
+            return context.cast(builder, value, column_type.numba, wide)
 
         return wide(types.uint64, types.int64), codegen
 
     return read
 
 
-def writer(kind: ColumnKind[Number]) -> Callable[[Bits, int, Number], None]:
+def writer(column_type: ColumnType[Number]) -> Callable[[Bits, int, Number], None]:
     """Make a kernel function `f(address, index, value)` that writes a number."""
-    wide = _wide(kind)
+    wide = _wide(column_type)
 
-    @operation
+    @typed_intrinsic
     def write(typing_context: Any, address: Bits, index: int, value: Number) -> Emitted[None]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            narrow = context.cast(builder, args[2], wide, kind.numba)
-            builder.store(narrow, _pointer(builder, kind, args[0], args[1]))
+            narrow = context.cast(builder, args[2], wide, column_type.numba)
+            builder.store(narrow, _pointer(builder, column_type, args[0], args[1]))
             return context.get_dummy_value()
 
         return types.void(types.uint64, types.int64, wide), codegen
@@ -70,29 +70,29 @@ def writer(kind: ColumnKind[Number]) -> Callable[[Bits, int, Number], None]:
     return write
 
 
-def adder(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
+def atomic_adder(column_type: ColumnType[int]) -> Callable[[Bits, int, int], int]:
     """Make a kernel function `f(address, index, value)` that adds; it returns what was there."""
-    return _changer(kind, "add")
+    return _atomic_operation(column_type, "add")
 
 
-def exchanger(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
+def atomic_exchanger(column_type: ColumnType[int]) -> Callable[[Bits, int, int], int]:
     """Make a kernel function `f(address, index, value)` that writes; it returns what was there.
 
     What was written before is seen by whoever reads the new number.
     """
-    return _changer(kind, "xchg")
+    return _atomic_operation(column_type, "xchg")
 
 
-def _changer(kind: ColumnKind[int], change: str) -> Callable[[Bits, int, int], int]:
+def _atomic_operation(column_type: ColumnType[int], change: str) -> Callable[[Bits, int, int], int]:
     """Make a kernel function of one of LLVM's atomic operations that read, change and write."""
 
-    @operation
+    @typed_intrinsic
     def changed(typing_context: Any, address: Bits, index: int, value: int) -> Emitted[int]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            narrow = context.cast(builder, args[2], types.int64, kind.numba)
-            pointer = _pointer(builder, kind, args[0], args[1])
+            narrow = context.cast(builder, args[2], types.int64, column_type.numba)
+            pointer = _pointer(builder, column_type, args[0], args[1])
             before = builder.atomic_rmw(change, pointer, narrow, "acq_rel")
-            return context.cast(builder, before, kind.numba, types.int64)
+            return context.cast(builder, before, column_type.numba, types.int64)
 
         return types.int64(types.uint64, types.int64, types.int64), codegen
 

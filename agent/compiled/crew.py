@@ -17,55 +17,55 @@ from typing import Generic, Protocol, TypeVar
 NO_LIMIT = 1 << 62  # of the nodes of a worker
 
 
-class _Record(Protocol):
+class _WorkerRecord(Protocol):
     stop: int
 
 
-class _Hand(Protocol):
+class _WorkerMemory(Protocol):
     @property
-    def worker(self) -> _Record: ...
+    def worker(self) -> _WorkerRecord: ...
 
 
-Hand = TypeVar("Hand", bound=_Hand)
+WorkerMemory = TypeVar("Hand", bound=_WorkerMemory)
 
 
-class Crew(Generic[Hand]):
+class WorkerPool(Generic[WorkerMemory]):
     """So many workers, some of which are at work in a search. hire: makes one worker's memory."""
 
-    def __init__(self, hire: Callable[[], Hand], size: int) -> None:
-        self._hire = hire
-        self._hands = [hire() for _ in range(size)]
-        self._load: Callable[[Hand], None] | None = None
-        self._at_work = self._hands[:1]
+    def __init__(self, create_worker: Callable[[], WorkerMemory], size: int) -> None:
+        self._create_worker = create_worker
+        self._all_workers = [create_worker() for _ in range(size)]
+        self._load: Callable[[WorkerMemory], None] | None = None
+        self._active = self._all_workers[:1]
         self._threads: list[threading.Thread] = []
-        self._work: Callable[[Hand, int], object] | None = None
+        self._work: Callable[[WorkerMemory, int], object] | None = None
         self._stopped = False
         self._wait: Callable[[], object] | None = None  # until a pause is over
 
     def __len__(self) -> int:
-        return len(self._hands)
+        return len(self._all_workers)
 
-    def __iter__(self) -> Iterator[Hand]:
-        return iter(self._hands)
+    def __iter__(self) -> Iterator[WorkerMemory]:
+        return iter(self._all_workers)
 
     @property
-    def first(self) -> Hand:
+    def first(self) -> WorkerMemory:
         """The worker in its caller's thread."""
-        return self._hands[0]
+        return self._all_workers[0]
 
     # Settings: never called during a search.
 
     def resize(self, size: int) -> None:
         """Have so many workers."""
-        self._hands = self._hands[:size] + [self._hire() for _ in range(size - len(self._hands))]
+        self._all_workers = self._all_workers[:size] + [self._create_worker() for _ in range(size - len(self._all_workers))]
 
-    def renew(self) -> None:
+    def reset_helpers(self) -> None:
         """Put new workers, which know nothing, in place of all but the first."""
-        self._hands[1:] = [self._hire() for _ in self._hands[1:]]
+        self._all_workers[1:] = [self._create_worker() for _ in self._all_workers[1:]]
 
     # From any thread.
 
-    def arm(self) -> None:
+    def clear_stop(self) -> None:
         """Allow the next search to run."""
         self._stopped = False
         self._wait = None
@@ -81,8 +81,8 @@ class Crew(Generic[Hand]):
         self._interrupt()
 
     def _interrupt(self) -> None:
-        for hand in self._hands:
-            hand.worker.stop = 1
+        for member in self._all_workers:
+            member.worker.stop = 1
 
     @property
     def stopped(self) -> bool:
@@ -90,7 +90,7 @@ class Crew(Generic[Hand]):
         return self._stopped
 
     @property
-    def halted(self) -> bool:
+    def interrupted(self) -> bool:
         """Whether the search has ended before its time, by a stop or a limit of the kernel's own.
 
         A pause is no end, though it may be asked for at any moment.
@@ -98,29 +98,29 @@ class Crew(Generic[Hand]):
         return self._stopped or (self._wait is None and bool(self.first.worker.stop))
 
     @property
-    def at_work(self) -> Sequence[Hand]:
+    def active(self) -> Sequence[WorkerMemory]:
         """Those that are loaded for this search, or were for the last."""
-        return self._at_work
+        return self._active
 
     # The search.
 
-    def begin(self, load: Callable[[Hand], None]) -> None:
+    def begin(self, load: Callable[[WorkerMemory], None]) -> None:
         """Begin a search with the first worker alone. load: prepares one for it, clears `stop`."""
         self._load = load
-        self._at_work = []
-        self.employ(1)
+        self._active = []
+        self.add_workers(1)
 
-    def employ(self, number: int) -> None:
+    def add_workers(self, number: int) -> None:
         """Load more workers, until so many are at work."""
         assert self._load is not None, "no search has begun"
-        joining = self._hands[len(self._at_work) : number]
-        for hand in joining:
-            self._load(hand)
-        self._at_work = self._at_work + joining
+        joining = self._all_workers[len(self._active) : number]
+        for member in joining:
+            self._load(member)
+        self._active = self._active + joining
         if self._stopped or self._wait is not None:  # asked while they were being loaded
             self._interrupt()
 
-    def rested(self) -> bool:
+    def resume_after_pause(self) -> bool:
         """After a kernel has returned: rest if that is asked for; tell whether to call it again.
 
         Those that were started rest, too, and are started again.
@@ -131,8 +131,8 @@ class Crew(Generic[Hand]):
         self.join()
         wait, self._wait = self._wait, None
         wait()
-        for hand in self._at_work:
-            hand.worker.stop = 0
+        for member in self._active:
+            member.worker.stop = 0
         if self._stopped or self._wait is not None:  # asked meanwhile
             self._interrupt()
         if self._stopped:
@@ -141,12 +141,12 @@ class Crew(Generic[Hand]):
             self.start(work)
         return True
 
-    def start(self, work: Callable[[Hand, int], object]) -> None:
+    def start(self, work: Callable[[WorkerMemory, int], object]) -> None:
         """Let those at work but the first do something, each in a thread. work: gets its number."""
         self._work = work
         self._threads = [
-            threading.Thread(target=work, args=(hand, number), daemon=True)
-            for number, hand in enumerate(self._at_work[1:], 1)
+            threading.Thread(target=work, args=(member, number), daemon=True)
+            for number, member in enumerate(self._active[1:], 1)
         ]
         for thread in self._threads:
             thread.start()
@@ -162,30 +162,30 @@ class Crew(Generic[Hand]):
 
         What loaded them is let go: it knows the search, which would else outlive its last user.
         """
-        for hand in self._at_work[1:]:
-            hand.worker.stop = 1
+        for member in self._active[1:]:
+            member.worker.stop = 1
         self.join()
         self._load = self._work = self._wait = None
 
 
-class CrewLed(Generic[Hand]):
+class ParallelSearch(Generic[WorkerMemory]):
     """What a search by a crew leaves to that, from any thread."""
 
-    _crew: Crew[Hand]
+    _workers: WorkerPool[WorkerMemory]
 
-    def arm(self) -> None:
+    def clear_stop(self) -> None:
         """Allow the next search to run."""
-        self._crew.arm()
+        self._workers.clear_stop()
 
     def stop(self) -> None:
         """End the search within a millisecond; none runs until `arm`."""
-        self._crew.stop()
+        self._workers.stop()
 
     def pause(self, wait: Callable[[], object], /) -> None:
         """Let the search rest: its thread calls `wait`, and then goes on where it was."""
-        self._crew.pause(wait)
+        self._workers.pause(wait)
 
     @property
     def threads(self) -> int:
         """How many threads search."""
-        return len(self._crew)
+        return len(self._workers)

@@ -4,9 +4,9 @@ import ctypes
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from agent.border.user_code import is_interruption
-from agent.compiled.user_evaluation import Failing, take_exception
-from agent.evaluation import EvaluationError, failure
+from agent.border.user_code import is_keyboard_interrupt
+from agent.compiled.user_evaluation import HasFailure, pop_exception
+from agent.evaluation import EvaluationError, evaluation_failure
 
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)
 
@@ -16,7 +16,7 @@ class Evaluator(Protocol):
 
     address: int
 
-    def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
+    def pop_error(self, workers: Iterable[HasFailure]) -> EvaluationError | None:
         """Return the exception that stopped the search of these workers, if any, and forget it."""
 
 
@@ -28,10 +28,10 @@ class CompiledEvaluator:
         self._function = function  # owns the code
         self.address: int = function.address
 
-    def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
+    def pop_error(self, workers: Iterable[HasFailure]) -> EvaluationError | None:
         """Return what the function raised first, if anything, and forget it."""
-        errors = [error for worker in workers if (error := take_exception(worker))]
-        return failure(self._name, errors[0]) if errors else None
+        errors = [error for worker in workers if (error := pop_exception(worker))]
+        return evaluation_failure(self._name, errors[0]) if errors else None
 
 
 class PythonEvaluator:
@@ -51,7 +51,7 @@ class PythonEvaluator:
         self._callback = _C_TYPE(self._call)  # kept: C holds only its address
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
-    def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
+    def pop_error(self, workers: Iterable[HasFailure]) -> EvaluationError | None:
         """Return what the function raised, if anything, and forget it.
 
         Raises KeyboardInterrupt if that is what came in the main thread.
@@ -67,14 +67,14 @@ class PythonEvaluator:
         try:
             return self._evaluate(worker, ply)
         except BaseException as error:  # noqa: BLE001 (nothing may pass through C)
-            if isinstance(error, EvaluationError) or is_interruption(error):
+            if isinstance(error, EvaluationError) or is_keyboard_interrupt(error):
                 self._error = error  # which names the function, or has nothing to do with it
             else:
-                self._error = failure(self._name, error)
+                self._error = evaluation_failure(self._name, error)
             self._on_error()
             return 0
 
 
-def call(evaluator: Evaluator, worker: int) -> int:
+def evaluate_root(evaluator: Evaluator, worker: int) -> int:
     """Evaluate the root position of the worker at that address."""
     return int(_C_TYPE(evaluator.address)(worker, 0))

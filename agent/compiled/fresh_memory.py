@@ -14,7 +14,7 @@ import numpy.typing as npt
 _LARGE = 4 << 20  # bytes: in large pages, which searches find their way in faster
 
 
-def fresh_memory(size: int) -> npt.NDArray[np.uint8]:
+def allocate_zeroed(size: int) -> npt.NDArray[np.uint8]:
     """Return so many bytes of zeros; raises MemoryError if there is no room."""
     if sys.platform == "win32":
         return np.zeros(size, np.uint8)

@@ -3,12 +3,12 @@
 from llvmlite import binding
 
 
-def processor_name() -> str:
+def cpu_name() -> str:
     """Return the name of its kind, such as znver3."""
     name: str = binding.get_host_cpu_name()
     return name
 
 
-def processor_features() -> set[str]:
+def cpu_features() -> set[str]:
     """Return what it can do, by LLVM's names, such as avx2."""
     return {feature for feature, has in binding.get_host_cpu_features().items() if has}

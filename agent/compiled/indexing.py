@@ -11,7 +11,7 @@ from typing import Any
 
 
 @cache
-def index_as_c() -> None:
+def use_c_indexing() -> None:
     """Have Numba take every index into a record's row as it is, from now on."""
     from numba.core import types
     from numba.core.imputils import lower_builtin

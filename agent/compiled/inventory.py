@@ -20,24 +20,24 @@ class CacheInventory:
     size: int
     complete: tuple[str, ...]
     missing: tuple[str, ...]
-    others: tuple[Path, ...]
-    size_of_others: int
+    other_folders: tuple[Path, ...]
+    other_folders_size: int
     problem: str | None
 
 
 def take_inventory(folder: Path) -> CacheInventory:
     """Look into the cache of this kernel; it is made if it is missing, as the engine would."""
-    problem = cache.problem(folder)
+    problem = cache.write_problem(folder)
     beside = sorted(folder.parent.glob("kernel-*")) if folder.parent.is_dir() else []
     others = tuple(other for other in beside if other != folder and other.is_dir())
-    complete = tuple(filter(warming.is_warm, PARTS))
+    complete = tuple(filter(warming.is_cached, PARTS))
     return CacheInventory(
         folder=folder,
         size=_size(folder),
         complete=complete,
         missing=tuple(part for part in PARTS if part not in complete),
-        others=others,
-        size_of_others=sum(map(_size, others)),
+        other_folders=others,
+        other_folders_size=sum(map(_size, others)),
         problem=problem,
     )
 

@@ -47,12 +47,12 @@ def kernel(function: Function) -> Function:
     return decorate(function)
 
 
-class _Entry:
+class _EntryPoint:
     """A compiled function: Python calls it as it is, other compiled functions by its name."""
 
     def __init__(self, compiled_function: Any, caller: Any) -> None:
         self._compiled_function = compiled_function
-        self._caller = caller
+        self._caller_intrinsic = caller
         functools.update_wrapper(self, compiled_function.py_func)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -62,10 +62,10 @@ class _Entry:
     def _numba_type_(self) -> Any:  # where Numba looks for what a global is
         from numba.core.registry import cpu_target
 
-        return cpu_target.typing_context.resolve_value_type(self._caller)
+        return cpu_target.typing_context.resolve_value_type(self._caller_intrinsic)
 
 
-def entry(signature: Any) -> Callable[[Function], Function]:
+def entry_point(signature: Any) -> Callable[[Function], Function]:
     """Compile for callers in Python and for recursion: now, cached on disk, without the GIL.
 
     A compiled caller holds no copy of the function, only its name, to which its address is bound
@@ -78,24 +78,24 @@ def entry(signature: Any) -> Callable[[Function], Function]:
     def compile_entry(function: Function) -> Function:
         name = f"{function.__module__}.{function.__qualname__}"
         # Its own name means something else within it than elsewhere.
-        names = function.__globals__ | {function.__name__: _caller(function, signature, None)}
+        names = function.__globals__ | {function.__name__: _caller_intrinsic(function, signature, None)}
         own = FunctionType(
             function.__code__, names, None, function.__defaults__, function.__closure__
         )
         functools.update_wrapper(own, function)
         dispatcher = numba.njit(nogil=True, error_model="numpy")(own)
-        dispatcher._cache = _disk_cache(name, _mark(function))
+        dispatcher._cache = _disk_cache(name, _source_suffix(function))
         dispatcher.compile(signature)
         dispatcher.disable_compile()
         (result,) = dispatcher.overloads.values()
         address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
         llvmlite.binding.add_symbol(name, address)
-        return _Entry(dispatcher, _caller(function, signature, name))  # type: ignore[return-value]
+        return _EntryPoint(dispatcher, _caller_intrinsic(function, signature, name))  # type: ignore[return-value]
 
     return compile_entry
 
 
-def _caller(function: Callable[..., Any], signature: Any, symbol: str | None) -> Any:
+def _caller_intrinsic(function: Callable[..., Any], signature: Any, symbol: str | None) -> Any:
     """Make what calls an entry point from compiled code: by its symbol, or None: from within.
 
     Left to find the type of a recursive call, Numba infers those of the whole function for each
@@ -134,7 +134,7 @@ def _caller(function: Callable[..., Any], signature: Any, symbol: str | None) ->
 
 
 def c_function(
-    signature: Any, function: Callable[..., Any], name: str, foreign: bool = False
+    signature: Any, function: Callable[..., Any], name: str, is_user_code: bool = False
 ) -> Any:
     """Compile `function` to a C function with an `address`, cached on disk under `name`.
 
@@ -145,7 +145,7 @@ def c_function(
     from numba.core.registry import cpu_target
     from numba.core.sigutils import normalize_signature
 
-    if foreign:
+    if is_user_code:
         with global_compiler_lock:
             cpu_target.target_context.refresh()
     compiled_function: Any = CFunc(
@@ -156,7 +156,7 @@ def c_function(
     return compiled_function
 
 
-def _mark(function: Callable[..., Any]) -> str:
+def _source_suffix(function: Callable[..., Any]) -> str:
     """Return what tells the source of a kernel from its later states, which the folder does not.
 
     The folder follows from the package's own sources; those of others, as of a script, follow here.
@@ -169,14 +169,14 @@ def _mark(function: Callable[..., Any]) -> str:
     return f"-{hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12]}"
 
 
-def _disk_cache(name: str, mark: str = "") -> Any:
+def _disk_cache(name: str, suffix: str = "") -> Any:
     """Make the Numba cache of one function: one file in the cache folder. mark: of its source."""
     from numba.core.caching import _Cache
     from numba.core.compiler import CompileResult
     from numba.core.runtime import rtsys
     from numba.core.serialize import dumps
 
-    folder, file = cache_folder(), f"{name}{mark}.pickle"
+    folder, file = cache_folder(), f"{name}{suffix}.pickle"
 
     class DiskCache(_Cache):  # type: ignore[misc]
         cache_path = str(folder)
@@ -184,14 +184,14 @@ def _disk_cache(name: str, mark: str = "") -> Any:
         def load_overload(self, signature: Any, target_context: Any) -> Any:
             try:
                 content = cache.read(folder, file)
-            except cache.UntrustedError as error:
-                _complain(str(error))
+            except cache.UntrustedCacheError as error:
+                _warn_once(str(error))
                 return None
             except OSError:
                 return None
             checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
             if hashlib.sha256(payload).digest() != checksum:
-                _complain(f"{folder / file} is damaged; compiling anew")
+                _warn_once(f"{folder / file} is damaged; compiling anew")
                 return None
             loaded.append(name)
             # Kernels need Numba's runtime, but none of what `target_context.refresh` imports to
@@ -219,7 +219,7 @@ def _disk_cache(name: str, mark: str = "") -> Any:
 
 
 @functools.cache
-def _complain(message: str) -> None:
+def _warn_once(message: str) -> None:
     """Tell the user, but each thing only once: many functions may come from one folder."""
     print(f"kempelen: {message}", file=sys.stderr)
 
@@ -232,7 +232,7 @@ def cache_folder() -> Path:
         from platformdirs import user_cache_path
 
         root = user_cache_path("kempelen", appauthor=False)
-        cache.tighten(root)
+        cache.revoke_group_write(root)
     else:
         root = Path(base).expanduser()
     return root / f"kernel-{_fingerprint()}"

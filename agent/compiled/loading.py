@@ -12,23 +12,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.player import describe
-from agent.threads.latch import Latch, wait_for_any
+from agent.threads.latch import OneShotEvent, wait_for_any
 
 if TYPE_CHECKING:
     import subprocess
 
-    from agent.clock import Clock
+    from agent.clock import SearchClock
 
 
 # The parts that are in this process, which may have many engines, and what loaded them.
 _loaded: set[tuple[str, Callable[[str], None]]] = set()
 
 
-class Loading:
+class KernelLoader:
     """The loading of one part.
 
     name: what the user is told is compiled. meanwhile: what is done without it. after: what must
-    be loaded before it. and_then: what the loading thread does before it is ready. report: gets
+    be loaded before it. on_loaded: what the loading thread does before it is ready. report: gets
     one line of text for each thing the user should know.
     """
 
@@ -36,35 +36,35 @@ class Loading:
         self,
         part: str,
         name: str,
-        meanwhile: str,
+        fallback: str,
         report: Callable[[str], None],
-        after: Loading | None = None,
-        and_then: Callable[[], None] = lambda: None,
+        requires: KernelLoader | None = None,
+        on_loaded: Callable[[], None] = lambda: None,
     ) -> None:
-        self.ready = Latch()  # it is loaded, or will not come
+        self.ready = OneShotEvent()  # it is loaded, or will not come
         self.failed = False
         self.started: float | None = None
         self._part = part
         self._name = name
-        self._meanwhile = meanwhile
+        self._fallback = fallback
         self._report = report
-        self._after = after
-        self._and_then = and_then
-        self._looked = Latch()  # it is known whether it must be compiled
-        self._cold = False
-        self._closed = Latch()
-        self._starting = threading.Lock()
+        self._requires = requires
+        self._on_loaded = on_loaded
+        self._cache_checked = OneShotEvent()  # it is known whether it must be compiled
+        self._must_compile = False
+        self._closed = OneShotEvent()
+        self._start_lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._child: subprocess.Popen[bytes] | None = None
 
     @property
-    def usable(self) -> bool:
+    def is_loaded(self) -> bool:
         """Whether it is loaded."""
         return self.ready.is_set() and not self.failed and not self._closed.is_set()
 
     def start(self) -> None:
         """Begin to load it, unless that has begun."""
-        with self._starting:
+        with self._start_lock:
             if self._thread is None and not self._closed.is_set():
                 self.started = time.monotonic()
                 self._thread = threading.Thread(target=self._load, name="kernel", daemon=True)
@@ -79,43 +79,43 @@ class Loading:
             self._thread.join(timeout)
         return self._thread is None or not self._thread.is_alive()
 
-    def wait(self, clock: Clock[Any], stop: Latch) -> None:
+    def wait(self, clock: SearchClock[Any], stop: OneShotEvent) -> None:
         """Wait for it as long as a search may: where a clock runs, not for a compiler."""
         self.start()
-        wait_for_any(self._looked, stop)
-        patience = None
+        wait_for_any(self._cache_checked, stop)
+        timeout = None
         if clock.limited:
-            patience = 0.0 if self._cold else clock.budget.soft / 2
-            patience = min(patience, clock.budget.hard / 2)
-        wait_for_any(self.ready, stop, timeout=patience)
+            timeout = 0.0 if self._must_compile else clock.budget.soft / 2
+            timeout = min(timeout, clock.budget.hard / 2)
+        wait_for_any(self.ready, stop, timeout=timeout)
 
-    def wait_unless_cold(self, patience: float) -> None:
+    def wait_unless_compiling(self, timeout: float) -> None:
         """Wait for it so many seconds, but not for a compiler."""
         self.start()
-        wait_for_any(self._looked, timeout=patience)
-        if not self._cold:
-            wait_for_any(self.ready, timeout=patience)
+        wait_for_any(self._cache_checked, timeout=timeout)
+        if not self._must_compile:
+            wait_for_any(self.ready, timeout=timeout)
 
     def fail(self, error: BaseException) -> None:
         """Give it up."""
         self.failed = True
-        self._report(f"no {self._name}, {self._meanwhile}: {describe(error)}")
+        self._report(f"no {self._name}, {self._fallback}: {describe(error)}")
 
     def _load(self) -> None:
         """Load it; compile it first, in a child process, where that was never done."""
         try:
             from agent.compiled import warming
 
-            self._cold = not warming.is_warm(self._part)
-            if self._cold and not self._closed.is_set():
-                self._report(f"compiling the {self._name}, once: a minute or so; {self._meanwhile}")
-            problem = warming.problem() if self._cold else None
-            if problem is not None and self._after is None:  # else it has been said
+            self._must_compile = not warming.is_cached(self._part)
+            if self._must_compile and not self._closed.is_set():
+                self._report(f"compiling the {self._name}, once: a minute or so; {self._fallback}")
+            problem = warming.cache_problem() if self._must_compile else None
+            if problem is not None and self._requires is None:  # else it has been said
                 self._report(f"{problem}; what is compiled now serves this process alone")
-            self._looked.set()
-            if self._after is not None:
-                wait_for_any(self._after.ready, self._closed)
-            if self._cold and problem is None and not self._closed.is_set():
+            self._cache_checked.set()
+            if self._requires is not None:
+                wait_for_any(self._requires.ready, self._closed)
+            if self._must_compile and problem is None and not self._closed.is_set():
                 with warming.compile_in_child(self._part) as self._child:
                     if self._closed.is_set():
                         self._child.kill()
@@ -126,11 +126,11 @@ class Loading:
             if (self._part, load) not in _loaded:
                 load(self._part)
                 _loaded.add((self._part, load))
-            if self._cold:
+            if self._must_compile:
                 self._report(f"the {self._name} is compiled")
-            self._and_then()
+            self._on_loaded()
         except BaseException as error:  # noqa: BLE001 - there is something else to play with
             self.fail(error)
         finally:
-            self._looked.set()
+            self._cache_checked.set()
             self.ready.set()

@@ -53,7 +53,7 @@ class Returning(Generic[Returned]):
 Emitted: TypeAlias = tuple[Returning[Returned], Callable[..., Any]]
 
 
-def operation(
+def typed_intrinsic(
     function: Callable[Concatenate[Any, Parameters], Emitted[Returned]],
 ) -> Callable[Parameters, Returned]:
     """Make a kernel function of one that returns its signature for Numba, and what emits it."""
@@ -67,7 +67,7 @@ EVALUATOR_SIGNATURE = types.int32(types.uint64, types.int64)
 _I1, _I8, _I32, _I64, _I128 = (ir.IntType(width) for width in (1, 8, 32, 64, 128))
 
 
-@operation
+@typed_intrinsic
 def first_square(typing_context: Any, bits: Bits) -> Emitted[int]:
     """Return the index of the lowest set bit; the bitboard must not be empty."""
 
@@ -77,7 +77,7 @@ def first_square(typing_context: Any, bits: Bits) -> Emitted[int]:
     return types.int64(types.uint64), codegen
 
 
-@operation
+@typed_intrinsic
 def last_square(typing_context: Any, bits: Bits) -> Emitted[int]:
     """Return the index of the highest set bit; the bitboard must not be empty."""
 
@@ -87,7 +87,7 @@ def last_square(typing_context: Any, bits: Bits) -> Emitted[int]:
     return types.int64(types.uint64), codegen
 
 
-@operation
+@typed_intrinsic
 def count(typing_context: Any, bits: Bits) -> Emitted[int]:
     """Return the number of set bits."""
 
@@ -97,7 +97,7 @@ def count(typing_context: Any, bits: Bits) -> Emitted[int]:
     return types.int64(types.uint64), codegen
 
 
-@operation
+@typed_intrinsic
 def multiply_high(typing_context: Any, a: Bits, b: Bits) -> Emitted[Bits]:
     """Return the upper 64 bits of the 128-bit product: maps a key to 0..b-1 without division."""
 
@@ -108,7 +108,7 @@ def multiply_high(typing_context: Any, a: Bits, b: Bits) -> Emitted[Bits]:
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@operation
+@typed_intrinsic
 def load(typing_context: Any, base: Bits, index: Bits) -> Emitted[Bits]:
     """Return the uint64 at `base + 8 * index`."""
 
@@ -119,7 +119,7 @@ def load(typing_context: Any, base: Bits, index: Bits) -> Emitted[Bits]:
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@operation
+@typed_intrinsic
 def store(typing_context: Any, base: Bits, index: Bits, value: Bits) -> Emitted[None]:
     """Write the uint64 `value` at `base + 8 * index`."""
 
@@ -131,7 +131,7 @@ def store(typing_context: Any, base: Bits, index: Bits, value: Bits) -> Emitted[
     return types.void(types.uint64, types.uint64, types.uint64), codegen
 
 
-@operation
+@typed_intrinsic
 def load_byte(typing_context: Any, base: Bits, offset: int) -> Emitted[int]:
     """Return the byte at `base + offset`, 0 to 255."""
 
@@ -142,7 +142,7 @@ def load_byte(typing_context: Any, base: Bits, offset: int) -> Emitted[int]:
     return types.int64(types.uint64, types.int64), codegen
 
 
-@operation
+@typed_intrinsic
 def store_byte(typing_context: Any, base: Bits, offset: int, value: int) -> Emitted[None]:
     """Write the low byte of `value` at `base + offset`."""
 
@@ -154,7 +154,7 @@ def store_byte(typing_context: Any, base: Bits, offset: int, value: int) -> Emit
     return types.void(types.uint64, types.int64, types.int64), codegen
 
 
-@operation
+@typed_intrinsic
 def prefetch(typing_context: Any, base: Bits, index: Bits) -> Emitted[None]:
     """Ask for the cache line at `base + 8 * index`, which is read soon."""
 
@@ -169,7 +169,7 @@ def prefetch(typing_context: Any, base: Bits, index: Bits) -> Emitted[None]:
     return types.void(types.uint64, types.uint64), codegen
 
 
-@operation
+@typed_intrinsic
 def call_evaluator(typing_context: Any, address: Bits, worker: Any, ply: int) -> Emitted[int]:
     """Call the C function at `address` as int32 evaluate(worker*, int64 ply)."""
 
@@ -186,7 +186,7 @@ def at_address(record: type[Record]) -> Callable[[Bits], Record]:
     """Make a kernel function `f(address)` that views the memory there as a `record`."""
     kind: Any = record
 
-    @operation
+    @typed_intrinsic
     def record_at(typing_context: Any, address: Bits) -> Emitted[Record]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.inttoptr(args[0], context.get_value_type(kind))
@@ -202,7 +202,7 @@ def element(owner: type[Owner], field: str, record: type[Record]) -> Callable[[O
     kind: Any = record
     offset = owner_kind.offset(field)
 
-    @operation
+    @typed_intrinsic
     def record_of(typing_context: Any, parent: Owner, index: int) -> Emitted[Record]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             base = builder.bitcast(args[0], _I8.as_pointer())
@@ -221,7 +221,7 @@ def copier(record: type[Record]) -> Callable[[Record, Record], None]:
     """Make a kernel function `f(target, source)` that copies one whole `record`."""
     kind: Any = record
 
-    @operation
+    @typed_intrinsic
     def copy(typing_context: Any, target: Record, source: Record) -> Emitted[None]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             cgutils.raw_memcpy(builder, args[0], args[1], ir.Constant(_I64, kind.size), 1)
@@ -233,10 +233,10 @@ def copier(record: type[Record]) -> Callable[[Record, Record], None]:
 
 
 @overload
-def outside_table(name: str, values: npt.NDArray[np.uint64]) -> Callable[[SupportsIndex], Bits]: ...
+def external_table(name: str, values: npt.NDArray[np.uint64]) -> Callable[[SupportsIndex], Bits]: ...
 @overload
-def outside_table(name: str, values: npt.NDArray[np.int64]) -> Callable[[int], int]: ...
-def outside_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
+def external_table(name: str, values: npt.NDArray[np.int64]) -> Callable[[int], int]: ...
+def external_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
     """Make a kernel function `f(index)` that reads the uint64 or int64 array `values`.
 
     The compiled code, cached on disk too, holds only the symbol `name`; the array's address is
@@ -245,7 +245,7 @@ def outside_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
     """
     read, number = _reader(name, values)
 
-    @operation
+    @typed_intrinsic
     def table(typing_context: Any, index: Any) -> Emitted[Any]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return read(builder, args[0])
@@ -255,11 +255,11 @@ def outside_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
     return table
 
 
-def outside_number(name: str, values: npt.NDArray[np.int64], index: int) -> Callable[[], int]:
+def external_number(name: str, values: npt.NDArray[np.int64], index: int) -> Callable[[], int]:
     """Make a kernel function `f()` that reads one number of such an array."""
     read, number = _reader(name, values)
 
-    @operation
+    @typed_intrinsic
     def one(typing_context: Any) -> Emitted[int]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return read(builder, ir.Constant(_I64, index))

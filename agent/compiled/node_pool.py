@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.compiled.bits import U64
-from agent.compiled.fresh_memory import fresh_memory
+from agent.compiled.fresh_memory import allocate_zeroed
 from agent.compiled.record import allocate
 from agent.compiled.tree import (
     COLUMNS,
@@ -15,16 +15,16 @@ from agent.compiled.tree import (
     GROWING,
     NO_NODE,
     NODE_BYTES,
-    ONE,
+    VALUE_SCALE,
     PLAYOUTS,
     ROOT,
     UNKNOWN,
     USED,
     NodeTree,
     clear,
-    keep,
+    compact,
     most_visited,
-    threshold,
+    visit_threshold,
 )
 from agent.machine import physical_memory
 
@@ -34,19 +34,19 @@ Move = TypeVar("Move")
 class NodePool:
     """A tree of so many megabytes, empty at first; not to be read while threads make it grow.
 
-    annex_words: what a game keeps of each node beside. Raises MemoryError if there is no room.
+    extra_words_per_node: what a game keeps of each node beside. Raises MemoryError if there is no room.
     """
 
-    def __init__(self, megabytes: int, annex_words: int = 0) -> None:
-        node_bytes = NODE_BYTES + 8 * annex_words
+    def __init__(self, megabytes: int, extra_words_per_node: int = 0) -> None:
+        node_bytes = NODE_BYTES + 8 * extra_words_per_node
         capacity = megabytes * (1 << 20) // node_bytes
         try:
             if capacity * node_bytes > physical_memory():
                 raise MemoryError
-            annex = fresh_memory(8 * capacity * annex_words).view(np.int64)
-            self.annex = annex.reshape(capacity, annex_words)
+            extra_words = allocate_zeroed(8 * capacity * extra_words_per_node).view(np.int64)
+            self.extra_words = extra_words.reshape(capacity, extra_words_per_node)
             self.columns: dict[str, npt.NDArray[Any]] = {
-                name: fresh_memory(capacity * np.dtype(kind).itemsize).view(kind)
+                name: allocate_zeroed(capacity * np.dtype(kind).itemsize).view(kind)
                 for name, kind in COLUMNS.items()
             }
         except MemoryError:
@@ -56,8 +56,8 @@ class NodePool:
         self.tree, _ = allocate(NodeTree)
         for name, column in self.columns.items():
             setattr(self.tree, name, column.ctypes.data)
-        self.tree.annex = U64(self.annex.ctypes.data)
-        self.tree.annex_words = annex_words
+        self.tree.extra_words = U64(self.extra_words.ctypes.data)
+        self.tree.extra_words_per_node = extra_words_per_node
         self.tree.counters = U64(self._counters.ctypes.data)
         self.tree.capacity = capacity
         self.clear()
@@ -81,7 +81,7 @@ class NodePool:
         clear(self.tree)
         self.tree.state = GROWING
 
-    def begin_at(self, root: int) -> None:
+    def begin_search(self, root: int) -> None:
         """Let a search begin: at a node, which is made the root, or at a new root for NO_NODE.
 
         What was visited least is dropped where more than half the pool is in use.
@@ -89,21 +89,21 @@ class NodePool:
         if root == NO_NODE:
             self.clear()
         elif root != ROOT:
-            self.descend(root)
+            self.set_root(root)
         if self.permille_used() > 500:
-            self.make_room()
+            self.prune()
         self.playouts = 0
         self.tree.state = GROWING
 
-    def descend(self, root: int) -> None:
+    def set_root(self, root: int) -> None:
         """Make a node the root and drop what does not hang below it."""
-        keep(self.tree, root, 0)
+        compact(self.tree, root, 0)
         # A playout's end may have proven it without its moves, and a root must name one.
         self.columns["proven"][ROOT] = UNKNOWN
 
-    def make_room(self) -> None:
+    def prune(self) -> None:
         """Drop what was visited least, until half the pool is free."""
-        keep(self.tree, ROOT, threshold(self.tree, int(self.tree.capacity) // 2 - ROOT - 1))
+        compact(self.tree, ROOT, visit_threshold(self.tree, int(self.tree.capacity) // 2 - ROOT - 1))
         self.tree.state = GROWING
 
     def permille_used(self) -> int:
@@ -120,13 +120,13 @@ class NodePool:
             child = int(siblings[child])
         return found[::-1]
 
-    def line(self, node: int) -> Iterator[int]:
+    def best_line(self, node: int) -> Iterator[int]:
         """Generate a node and the best ones below it, as far as they were visited."""
         yield node
         while (node := most_visited(self.tree, node)) != NO_NODE:
             yield node
 
-    def after(self, line: Iterable[Move], read: Callable[[int], Move]) -> int:
+    def find_node(self, line: Iterable[Move], read: Callable[[int], Move]) -> int:
         """Return the node that moves lead to from the root, NO_NODE if the tree ends before.
 
         read: returns the move of the kernel's number.
@@ -149,13 +149,13 @@ class NodePool:
 
     def mean(self, node: int) -> float:
         """Return the mean value, for the side that moved there, of a node that has visits."""
-        return float(self.columns["totals"][node]) / (ONE * self.visits(node))
+        return float(self.columns["totals"][node]) / (VALUE_SCALE * self.visits(node))
 
     def prior(self, node: int) -> float:
         """Return the prior of the move that leads to a node."""
         return float(self.columns["priors"][node])
 
-    def proof(self, node: int) -> int | None:
+    def proven_score(self, node: int) -> int | None:
         """Return what is proven of a node, as a score for the side that moved there, if anything.
 
         Plies to a mate are counted from before that move; 0 is a draw.

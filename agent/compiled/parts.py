@@ -19,7 +19,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     name: modules for game in _GAMES for name, modules in game.PARTS.items()
 }
 # Modules without an entry point that others call: a second process can compile them meanwhile.
-APART: tuple[str, ...] = tuple(module for game in _GAMES for module in game.APART)
+COMPILED_IN_PARALLEL: tuple[str, ...] = tuple(module for game in _GAMES for module in game.COMPILED_IN_PARALLEL)
 # Modules that are compiled with their part, and imported where they are asked for.
 ON_DEMAND: tuple[str, ...] = tuple(module for game in _GAMES for module in game.ON_DEMAND)
 # Of a part, what its compiled code follows from beside the sources.

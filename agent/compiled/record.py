@@ -33,16 +33,16 @@ from typing import (
 import numpy as np
 
 from agent.compiled.bits import U64
-from agent.compiled.indexing import index_as_c
+from agent.compiled.indexing import use_c_indexing
 
 Item = TypeVar("Item")
 Declared = TypeVar("Declared")
 
 # NumPy's types, by those of Python and of Numba.
-_KINDS: dict[Any, Any] = {int: np.int64, float: np.float64, U64: np.uint64}
+_NUMPY_TYPES: dict[Any, Any] = {int: np.int64, float: np.float64, U64: np.uint64}
 
 
-class Many(Generic[Item]):
+class FixedArray(Generic[Item]):
     """Numbers or records in a row: a field of a record, or an array of them."""
 
     if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class Many(Generic[Item]):
         @overload
         def __getitem__(self, index: SupportsIndex) -> Item: ...
         @overload
-        def __getitem__(self, index: slice | list[int]) -> "Many[Item]": ...
+        def __getitem__(self, index: slice | list[int]) -> "FixedArray[Item]": ...
         def __getitem__(self, index: Any) -> Any: ...
         @overload
         def __setitem__(self, index: SupportsIndex, value: Item) -> None: ...
         @overload
-        def __setitem__(self, index: slice, value: "int | Sequence[int] | Many[Item]") -> None: ...
+        def __setitem__(self, index: slice, value: "int | Sequence[int] | FixedArray[Item]") -> None: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
         def __len__(self) -> int: ...
         def __iter__(self) -> Iterator[Item]: ...
@@ -66,13 +66,13 @@ def record(declaration: type[Declared]) -> type[Declared]:
     """Make a class that declares the fields of a record Numba's type of it."""
     import numba
 
-    index_as_c()
+    use_c_indexing()
     plain = layout(declaration)
     attributes = {name: _attribute(name) for name in plain.names or ()}
     view = type(declaration.__name__, (np.void,), {"__slots__": (), **attributes})
     dtype = np.dtype((view, plain))
     made: type[Declared] = numba.from_dtype(dtype)
-    _KINDS[made] = dtype
+    _NUMPY_TYPES[made] = dtype
     return made
 
 
@@ -91,14 +91,14 @@ def layout(declaration: type, align: bool = True) -> "np.dtype[np.void]":
     align: fields begin at multiples of their sizes, as kernels need them.
     """
     fields = [
-        (name, *_kind(declaration, name, annotation))
+        (name, *_field_type(declaration, name, annotation))
         for base in reversed(declaration.__mro__)
         for name, annotation in inspect.get_annotations(base).items()
     ]
     return np.dtype(fields, align=align)
 
 
-def _kind(declaration: type, name: str, annotation: Any) -> tuple[Any, ...]:
+def _field_type(declaration: type, name: str, annotation: Any) -> tuple[Any, ...]:
     """Return NumPy's type of a field, and how many there are of it where they are many."""
     if hasattr(np.void, name):
         raise TypeError(f"{declaration.__name__}.{name}: NumPy's records have an attribute {name}")
@@ -108,29 +108,29 @@ def _kind(declaration: type, name: str, annotation: Any) -> tuple[Any, ...]:
         details = tuple(rest)
     counts = [detail for detail in details if isinstance(detail, int)]
     narrow = [detail for detail in details if isinstance(detail, type)]
-    many = get_origin(annotation) is Many
+    many = get_origin(annotation) is FixedArray
     if many:
         (annotation,) = get_args(annotation)
-    kind = narrow[0] if narrow else _KINDS.get(annotation)
+    kind = narrow[0] if narrow else _NUMPY_TYPES.get(annotation)
     if kind is None or many != bool(counts) or len(counts) + len(narrow) < len(details):
         raise TypeError(f"{declaration.__name__}.{name}: no such field can be in a record")
     return (kind, (counts[0],)) if many else (kind,)
 
 
-def dtype_of(declared: type) -> "np.dtype[np.void]":
+def dtype_of(record_class: type) -> "np.dtype[np.void]":
     """Return NumPy's type of a record."""
-    dtype: np.dtype[np.void] = _KINDS[declared]
+    dtype: np.dtype[np.void] = _NUMPY_TYPES[record_class]
     return dtype
 
 
-def offset_of(declared: type, name: str) -> int:
+def offset_of(record_class: type, name: str) -> int:
     """Return where a field begins in a record, in bytes."""
-    fields = dtype_of(declared).fields
+    fields = dtype_of(record_class).fields
     assert fields is not None
     return fields[name][1]
 
 
-def allocate(declared: type[Declared]) -> tuple[Declared, int]:
+def allocate(record_class: type[Declared]) -> tuple[Declared, int]:
     """Return a record of zeros, which owns its memory, and its address."""
-    block: Any = np.zeros(1, dtype_of(declared))
+    block: Any = np.zeros(1, dtype_of(record_class))
     return block[0], block.ctypes.data

@@ -5,18 +5,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from agent.clock import Clock
-from agent.compiled.loading import Loading
+from agent.clock import SearchClock
+from agent.compiled.loading import KernelLoader
 from agent.evaluation import Evaluation
-from agent.search.source import Evaluate, GameSource, LearningSearcher
-from agent.threads.latch import Latch
-from agent.threads.left_behind import MOST_LEFT
+from agent.search.source import Evaluate, GameBackend, PersistentSearcher
+from agent.threads.latch import OneShotEvent
+from agent.threads.left_behind import MAX_ABANDONED
 
 Move = TypeVar("Move")
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class SearchConfig:
     """What a compiled search may use: threads, megabytes of memory for what it remembers.
 
     playouts: the most for a move, if it makes any. seed: of what is random; None: another each
@@ -32,53 +32,53 @@ class Means:
     at_once: bool = True
 
 
-USUAL_MEANS = Means()
+DEFAULT_SEARCH_CONFIG = SearchConfig()
 
 # The parts that have searched in this process.
-_tried_out: set[str] = set()
+_tried_parts: set[str] = set()
 
 
-def compiled_source(
+def compiled_backend(
     part: str,
     name: str,
-    plain: GameSource[Move],
+    plain: GameBackend[Move],
     evaluation: Evaluation,
-    own: Evaluate,
-    make: Callable[[Evaluation | None], LearningSearcher[Move]],
-    try_out: Callable[[LearningSearcher[Move]], object],
+    default_evaluation: Evaluate,
+    make: Callable[[Evaluation | None], PersistentSearcher[Move]],
+    trial_search: Callable[[PersistentSearcher[Move]], object],
     report: Callable[[str], None],
     *,
     at_once: bool = True,
-) -> "CompiledSource[Move]":
+) -> "CompiledBackend[Move]":
     """Return what a player of a compiled game searches with, whoever's evaluation it is.
 
-    part, name, plain, report: as in CompiledSource. evaluation: a user's plain function takes the
+    part, name, plain, report: as in CompiledBackend. evaluation: a user's plain function takes the
     plain game, and reports errors by its name. own: the game's own. make: makes a search, with a
-    user's evaluation or None. try_out: lets a search search a little; its first search takes
+    user's evaluation or None. trial_search: lets a search search a little; its first search takes
     longer than a fast game allows. at_once: as in Means.
     """
 
-    def make_search(function: Evaluate) -> LearningSearcher[Move]:
-        if function is own:
+    def make_search(function: Evaluate) -> PersistentSearcher[Move]:
+        if function is default_evaluation:
             return make(None)
         return make(evaluation if evaluation.jitted else replace(evaluation, python=function))
 
-    def make_source() -> GameSource[Move]:
-        if at_once or part not in _tried_out:
-            try_out(make_search(own))
-            _tried_out.add(part)
+    def make_backend() -> GameBackend[Move]:
+        if at_once or part not in _tried_parts:
+            trial_search(make_search(default_evaluation))
+            _tried_parts.add(part)
         users = evaluation.python if evaluation.jitted is None else _in_the_kernel
-        return GameSource(
+        return GameBackend(
             make_search,
-            own,
+            default_evaluation,
             None if users is None else (evaluation.name, users),
             report,
             # Compiled code that did not return once is not tried again.
-            most_left=MOST_LEFT if evaluation.jitted is None else 0,
+            max_abandoned=MAX_ABANDONED if evaluation.jitted is None else 0,
             at_once=at_once,
         )
 
-    return CompiledSource(part, name, plain, make_source, report)
+    return CompiledBackend(part, name, plain, make_backend, report)
 
 
 def _in_the_kernel(game: Any) -> float:
@@ -86,7 +86,7 @@ def _in_the_kernel(game: Any) -> float:
     raise TypeError("a compiled evaluation takes no plain game")
 
 
-class CompiledSource(Generic[Move]):
+class CompiledBackend(Generic[Move]):
     """Gives a compiled search once it is loaded, until then a plain one.
 
     part: of `agent.compiled.parts`; name: what the user is told is compiled. plain: who searches
@@ -98,50 +98,50 @@ class CompiledSource(Generic[Move]):
         self,
         part: str,
         name: str,
-        plain: GameSource[Move],
-        make: Callable[[], GameSource[Move]],
+        plain: GameBackend[Move],
+        make: Callable[[], GameBackend[Move]],
         report: Callable[[str], None],
     ) -> None:
         self._plain = plain
         self._make = make
-        self._compiled: GameSource[Move] | None = None
-        self._given = plain
-        self._loading = Loading(
-            part, name, "the plain search plays", report, and_then=self._make_compiled
+        self._compiled: GameBackend[Move] | None = None
+        self._active = plain
+        self._loader = KernelLoader(
+            part, name, "the plain search plays", report, on_loaded=self._make_compiled
         )
 
     @property
-    def ready(self) -> Latch:
+    def ready(self) -> OneShotEvent:
         """Set when the compiled search is there, or will not come."""
-        return self._loading.ready
+        return self._loader.ready
 
     @property
     def loaded(self) -> bool:
         """Whether the compiled search is in use."""
         return self._in_use() is not self._plain
 
-    def settle(self, patience: float) -> None:
+    def wait_until_loaded(self, timeout: float) -> None:
         """Wait so many seconds for the compiled search, unless it must be compiled first."""
-        self._loading.wait_unless_cold(patience)
+        self._loader.wait_unless_compiling(timeout)
 
     @property
-    def most_lines(self) -> int | None:
+    def max_lines(self) -> int | None:
         """How many lines its searches tell of; None for any number."""
-        return self._in_use().most_lines
+        return self._in_use().max_lines
 
     def start(self) -> None:
         """Begin to load the compiled search, unless that has begun."""
-        self._loading.start()
+        self._loader.start()
 
-    def searcher(self, clock: Clock[Move], stop: Latch, /) -> LearningSearcher[Move]:
+    def get_searcher(self, clock: SearchClock[Move], stop: OneShotEvent, /) -> PersistentSearcher[Move]:
         """Return the compiled search, if it is there or can be waited for, else the plain one."""
-        self._loading.wait(clock, stop)
-        self._given = self._in_use()
-        return self._given.searcher(clock, stop)
+        self._loader.wait(clock, stop)
+        self._active = self._in_use()
+        return self._active.get_searcher(clock, stop)
 
-    def give_up(self, thread: threading.Thread, /) -> str | None:
+    def abandon(self, thread: threading.Thread, /) -> str | None:
         """Give the search up if the user's evaluation keeps it."""
-        return self._given.give_up(thread)
+        return self._active.abandon(thread)
 
     def new_game(self) -> None:
         """Forget the last game, and write what was learned for good."""
@@ -149,17 +149,17 @@ class CompiledSource(Generic[Move]):
             if source is not None:
                 source.new_game()
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write what was learned for good to its file; what goes wrong is reported."""
-        self._plain.keep()
+        self._plain.save()
 
     def close(self, timeout: float) -> bool:
         """End what compiles; return whether the loading ended within about `timeout` seconds."""
-        return self._loading.close(timeout)
+        return self._loader.close(timeout)
 
     def _make_compiled(self) -> None:
         self._compiled = self._make()
 
-    def _in_use(self) -> GameSource[Move]:
-        made = self._compiled if self._loading.usable else None
+    def _in_use(self) -> GameBackend[Move]:
+        made = self._compiled if self._loader.is_loaded else None
         return self._plain if made is None else made

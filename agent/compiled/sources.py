@@ -42,7 +42,7 @@ def weights_digest(*names: str) -> str:
 
 def kernel_sources(package: Path) -> dict[bytes, bytes]:
     """Return the sources of a package `agent` that make kernels, by the names of their modules."""
-    contents = dict(_contents(package))
+    contents = dict(_module_sources(package))
     waiting = [
         name
         for name, content in contents.items()
@@ -56,7 +56,7 @@ def kernel_sources(package: Path) -> dict[bytes, bytes]:
     return {name: contents[name] for name in found}
 
 
-def _contents(package: Path) -> Iterator[tuple[bytes, bytes]]:
+def _module_sources(package: Path) -> Iterator[tuple[bytes, bytes]]:
     """Yield the names of all modules of the package, and their sources."""
     for folder, _, files in os.walk(package):
         inner = Path(folder).relative_to(package).parts

@@ -20,11 +20,11 @@ GENERATIONS = 64
 _CLUSTER_WORDS = 8
 _16_BITS = U64(0xFFFF)
 _MAX_DEPTH = 127
-_EXPENDABLE_PLIES = 3  # a new search of the same position may be this much shallower and still stay
+_REPLACEABLE_PLIES = 3  # a new search of the same position may be this much shallower and still stay
 _AGE_PLIES = 4  # one generation of age weighs as much as so many plies of depth
 
 
-class TableUser(Protocol):
+class HasTable(Protocol):
     """A record of a kernel that works with a table: a worker."""
 
     table: Bits  # address of the clusters
@@ -40,18 +40,18 @@ def signed_16(bits: Bits) -> int:
 
 
 @kernel
-def _cluster(worker: TableUser, key: Bits) -> Bits:
+def _cluster(worker: HasTable, key: Bits) -> Bits:
     return multiply_high(key, worker.table_clusters) * U64(_CLUSTER_WORDS)
 
 
 @kernel
-def fetch_early(worker: TableUser, key: Bits) -> None:
+def prefetch_entries(worker: HasTable, key: Bits) -> None:
     """Start to bring the position's entries into the cache."""
     prefetch(worker.table, _cluster(worker, key))
 
 
 @kernel
-def probe(worker: TableUser, key: Bits) -> Bits:
+def probe(worker: HasTable, key: Bits) -> Bits:
     """Return the data of the position's entry, 0 if there is none."""
     word = _cluster(worker, key)
     for _ in range(4):
@@ -104,7 +104,7 @@ def data_bound(data: Bits) -> int:
 
 
 @kernel
-def settles(data: Bits, ply: int, beta: int) -> bool:
+def causes_cutoff(data: Bits, ply: int, beta: int) -> bool:
     """Tell whether an entry that is deep enough answers a null window below beta."""
     bound = data_bound(data)
     return bound == EXACT or bound == (LOWER if data_score(data, ply) >= beta else UPPER)
@@ -117,7 +117,7 @@ def _data_generation(data: Bits) -> int:
 
 @kernel
 def save(
-    worker: TableUser,
+    worker: HasTable,
     key: Bits,
     ply: int,
     depth: int,
@@ -135,20 +135,20 @@ def save(
     depth = min(max(depth, 0), _MAX_DEPTH)
     word = _cluster(worker, key)
     victim = word
-    least = 1 << 20
+    min_value = 1 << 20
     for _ in range(4):
         old = load(worker.table, word)
         age = (worker.generation - _data_generation(old)) & (GENERATIONS - 1)
         if load(worker.table, word + U64(1)) ^ old == key and old:
-            if bound != EXACT and age == 0 and depth + _EXPENDABLE_PLIES < data_depth(old):
+            if bound != EXACT and age == 0 and depth + _REPLACEABLE_PLIES < data_depth(old):
                 return
             if not move:
                 move = data_move(old)
             victim = word
             break
-        worth = data_depth(old) - _AGE_PLIES * age if old else -(1 << 20)
-        if worth < least:
-            least = worth
+        value = data_depth(old) - _AGE_PLIES * age if old else -(1 << 20)
+        if value < min_value:
+            min_value = value
             victim = word
         word += U64(2)
     data = (

@@ -3,8 +3,8 @@
 import numpy as np
 
 from agent.compiled.bits import U64
-from agent.compiled.fresh_memory import fresh_memory
-from agent.compiled.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS, TableUser
+from agent.compiled.fresh_memory import allocate_zeroed
+from agent.compiled.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS, HasTable
 from agent.machine import physical_memory
 
 
@@ -22,7 +22,7 @@ class TableMemory:
         try:
             if size > physical_memory():
                 raise MemoryError
-            self._memory = fresh_memory(size)
+            self._memory = allocate_zeroed(size)
         except MemoryError:
             reason = f"no memory for a table of {self.megabytes} MB; choose a smaller Hash"
             raise MemoryError(reason) from None
@@ -37,13 +37,13 @@ class TableMemory:
         del self._words, self._memory  # given back before as much is taken again
         self._allocate()
 
-    def lend(self, worker: TableUser) -> None:
+    def attach_to(self, worker: HasTable) -> None:
         """Let a worker read and write it in the search that begins."""
         worker.table = U64(self.address)
         worker.table_clusters = U64(self.clusters)
         worker.generation = self.generation
 
-    def age(self) -> None:
+    def next_generation(self) -> None:
         """Begin a new search: entries of earlier ones give way."""
         self.generation = (self.generation + 1) % GENERATIONS
 

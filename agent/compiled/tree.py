@@ -20,15 +20,15 @@ Beside the columns a game may keep some words of 64 bits a node of its own: the 
 import numba
 import numpy as np
 
-from agent.compiled.columns import FLOAT32, INT16, INT32, INT64, adder, exchanger, reader, writer
-from agent.compiled.kernel import entry, kernel
+from agent.compiled.columns import FLOAT32, INT16, INT32, INT64, atomic_adder, atomic_exchanger, reader, writer
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, at_address, int64, load, store
 from agent.compiled.record import record
 from agent.compiled.scores import MATE_BOUND
 
 NO_NODE, ROOT = 0, 1
-ONE = 1 << 20  # a certain win, in the column of totals; minus this is a certain loss
-NEW, EXHAUSTED = 2.0, 0.0  # in the column of untried priors
+VALUE_SCALE = 1 << 20  # a certain win, in the column of totals; minus this is a certain loss
+NOT_EXPANDED, EXHAUSTED = 2.0, 0.0  # in the column of untried priors
 UNKNOWN, DRAWN = 0, 1  # in the column of what is proven
 GROWING, FULL, SOLVED = range(3)  # states of a tree
 
@@ -62,23 +62,23 @@ class NodeTree:
     untried: Bits
     proven: Bits
     marks: Bits
-    annex: Bits
-    annex_words: int  # of each node
+    extra_words: Bits
+    extra_words_per_node: int  # of each node
     counters: Bits  # address of the numbers of nodes used, NO_NODE too, and of playouts
     capacity: int  # nodes
     goal: int  # playouts to make
     state: int  # GROWING; FULL or SOLVED: no playout can be made
-    content: int  # set if the tree is SOLVED with its root, not only with all moves
+    stop_at_proven_root: int  # set if the tree is SOLVED with its root, not only with all moves
     exploration: float  # the constant of PUCT
-    caution: float  # how much worse than its parent a move is before it is tried
+    fpu_reduction: float  # how much worse than its parent a move is before it is tried
 
 
 tree_at = at_address(NodeTree)
 
 _read_int16, _write_int16 = reader(INT16), writer(INT16)
 _read_int32, _write_int32 = reader(INT32), writer(INT32)
-_add_int32, _exchange_int32 = adder(INT32), exchanger(INT32)
-_read_int64, _write_int64, add_int64 = reader(INT64), writer(INT64), adder(INT64)
+_add_int32, _exchange_int32 = atomic_adder(INT32), atomic_exchanger(INT32)
+_read_int64, _write_int64, add_int64 = reader(INT64), writer(INT64), atomic_adder(INT64)
 _read_float32, _write_float32 = reader(FLOAT32), writer(FLOAT32)
 
 
@@ -109,7 +109,7 @@ def visits_of(tree: NodeTree, node: int) -> int:
 @kernel
 def mean_value(tree: NodeTree, node: int) -> float:
     """Return the mean value, for the side that moved here, of a node that has visits."""
-    return _read_int64(tree.totals, node) / (ONE * _read_int32(tree.visits, node))
+    return _read_int64(tree.totals, node) / (VALUE_SCALE * _read_int32(tree.visits, node))
 
 
 @kernel
@@ -143,31 +143,31 @@ def count_playouts(tree: NodeTree, number: int) -> int:
 
 
 @kernel
-def enter(tree: NodeTree, node: int) -> int:
+def add_virtual_loss(tree: NodeTree, node: int) -> int:
     """Count a visit, and a loss until `leave` puts it right; return the visits before it.
 
     The virtual loss sends other threads elsewhere meanwhile (Chaslot, Winands and van den Herik,
     'Parallel Monte-Carlo tree search', 2008).
     """
-    add_int64(tree.totals, node, -ONE)
+    add_int64(tree.totals, node, -VALUE_SCALE)
     return _add_int32(tree.visits, node, 1)
 
 
 @kernel
-def leave(tree: NodeTree, node: int, value: float) -> None:
+def record_value(tree: NodeTree, node: int, value: float) -> None:
     """Put a visit's value, for the side that moved here, in place of the virtual loss."""
-    add_int64(tree.totals, node, ONE + int64(value * ONE))
+    add_int64(tree.totals, node, VALUE_SCALE + int64(value * VALUE_SCALE))
 
 
 @kernel
-def cancel(tree: NodeTree, node: int) -> None:
+def cancel_visit(tree: NodeTree, node: int) -> None:
     """Take back a visit."""
-    add_int64(tree.totals, node, ONE)
+    add_int64(tree.totals, node, VALUE_SCALE)
     _add_int32(tree.visits, node, -1)
 
 
 @kernel
-def lock(tree: NodeTree, node: int) -> bool:
+def try_lock(tree: NodeTree, node: int) -> bool:
     """Reserve a node for adding a child; False if another thread has it."""
     return _exchange_int32(tree.marks, node, 1) == 0
 
@@ -188,7 +188,7 @@ def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: flo
     if node >= tree.capacity:
         add_int64(tree.counters, USED, -1)
         return NO_NODE
-    _start(tree, node, move, prior)
+    _init_node(tree, node, move, prior)
     _write_int32(tree.siblings, node, _read_int32(tree.firsts, parent))
     _write_float32(tree.untried, parent, untried)
     _exchange_int32(tree.firsts, parent, node)
@@ -199,32 +199,32 @@ def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: flo
 def drop_children(tree: NodeTree, parent: int) -> None:
     """Take all children from a locked parent; who is on the way through one goes on there."""
     _exchange_int32(tree.firsts, parent, NO_NODE)
-    _write_float32(tree.untried, parent, NEW)
+    _write_float32(tree.untried, parent, NOT_EXPANDED)
 
 
 @kernel
-def _start(tree: NodeTree, node: int, move: int, prior: float) -> None:
+def _init_node(tree: NodeTree, node: int, move: int, prior: float) -> None:
     _write_int32(tree.moves, node, move)
     _write_int32(tree.firsts, node, NO_NODE)
     _write_int32(tree.siblings, node, NO_NODE)
     _write_int32(tree.visits, node, 0)
     _write_int64(tree.totals, node, 0)
     _write_float32(tree.priors, node, prior)
-    _write_float32(tree.untried, node, NEW)
+    _write_float32(tree.untried, node, NOT_EXPANDED)
     _write_int16(tree.proven, node, UNKNOWN)
     _write_int32(tree.marks, node, 0)
-    for i in range(tree.annex_words):
-        store(tree.annex, annex_place(tree, node, i), U64(0))
+    for i in range(tree.extra_words_per_node):
+        store(tree.extra_words, extra_word_index(tree, node, i), U64(0))
 
 
 @kernel
-def annex_place(tree: NodeTree, node: int, word: int) -> Bits:
+def extra_word_index(tree: NodeTree, node: int, word: int) -> Bits:
     """Return where in the annex a word of a node lies."""
-    return U64(node * tree.annex_words + word)
+    return U64(node * tree.extra_words_per_node + word)
 
 
 @kernel
-def reverse(proof: int) -> int:
+def parent_proof(proof: int) -> int:
     """Return what a proof for one side is for the other, a ply before."""
     if proof >= MATE_BOUND:
         return 1 - proof
@@ -234,7 +234,7 @@ def reverse(proof: int) -> int:
 
 
 @kernel
-def prove(tree: NodeTree, node: int) -> int:
+def update_proof(tree: NodeTree, node: int) -> int:
     """Prove a node from its children, if they allow it, and return what is proven of it.
 
     One move that wins is enough; otherwise all must be known, and the best of them counts
@@ -248,22 +248,22 @@ def prove(tree: NodeTree, node: int) -> int:
         if proof == UNKNOWN:
             complete = False
         else:
-            best = max(best, reverse(proof))
+            best = max(best, parent_proof(proof))
         child = next_child(tree, child)
     if best >= MATE_BOUND or (complete and first_child(tree, node) != NO_NODE):
         set_proof(tree, node, best)
     return proof_of(tree, node)
 
 
-@entry(numba.void(NodeTree))
+@entry_point(numba.void(NodeTree))
 def clear(tree: NodeTree) -> None:
     """Leave only a new root."""
     _write_int64(tree.counters, USED, 1 + ROOT)
-    _start(tree, ROOT, 0, 1.0)
+    _init_node(tree, ROOT, 0, 1.0)
 
 
-@entry(int64(NodeTree, int64))
-def threshold(tree: NodeTree, most: int) -> int:
+@entry_point(int64(NodeTree, int64))
+def visit_threshold(tree: NodeTree, max_nodes: int) -> int:
     """Return the least visits, a power of 2, with which `keep` leaves at most so many nodes.
 
     A node has no more visits than its parent, so what hangs below a dropped child is counted too.
@@ -278,13 +278,13 @@ def threshold(tree: NodeTree, most: int) -> int:
             children[bits] += 1
             child = next_child(tree, child)
     bits = 32
-    while bits > 0 and children[bits] <= most:
-        most -= children[bits]
+    while bits > 0 and children[bits] <= max_nodes:
+        max_nodes -= children[bits]
         bits -= 1
     return 1 << bits
 
 
-@entry(int64(NodeTree, int64))
+@entry_point(int64(NodeTree, int64))
 def most_visited(tree: NodeTree, node: int) -> int:
     """Return the child with the most visits, of equals the one with the greatest prior, if any.
 
@@ -301,7 +301,7 @@ def most_visited(tree: NodeTree, node: int) -> int:
 
 
 @kernel
-def _copy(tree: NodeTree, target: int, node: int) -> None:
+def _move_node(tree: NodeTree, target: int, node: int) -> None:
     """Move a node to its new place; `marks` has the new places of those that it refers to."""
     _write_int32(tree.moves, target, _read_int32(tree.moves, node))
     _write_int32(tree.firsts, target, _read_int32(tree.marks, _read_int32(tree.firsts, node)))
@@ -311,13 +311,13 @@ def _copy(tree: NodeTree, target: int, node: int) -> None:
     _write_float32(tree.priors, target, _read_float32(tree.priors, node))
     _write_float32(tree.untried, target, _read_float32(tree.untried, node))
     _write_int16(tree.proven, target, _read_int16(tree.proven, node))
-    for i in range(tree.annex_words):
-        word = load(tree.annex, annex_place(tree, node, i))
-        store(tree.annex, annex_place(tree, target, i), word)
+    for i in range(tree.extra_words_per_node):
+        word = load(tree.extra_words, extra_word_index(tree, node, i))
+        store(tree.extra_words, extra_word_index(tree, target, i), word)
 
 
-@entry(int64(NodeTree, int64, int64))
-def keep(tree: NodeTree, root: int, least: int) -> int:
+@entry_point(int64(NodeTree, int64, int64))
+def compact(tree: NodeTree, root: int, min_visits: int) -> int:
     """Make `root` the root, drop what does not hang below it, and return the nodes used.
 
     The children of nodes, but the root, that have fewer than `least` visits are dropped, too; such
@@ -331,9 +331,9 @@ def keep(tree: NodeTree, root: int, least: int) -> int:
     for node in range(root, used):
         if _read_int32(tree.marks, node) == 0:
             continue
-        if node != root and _read_int32(tree.visits, node) < least:
+        if node != root and _read_int32(tree.visits, node) < min_visits:
             _write_int32(tree.firsts, node, NO_NODE)
-            _write_float32(tree.untried, node, NEW)
+            _write_float32(tree.untried, node, NOT_EXPANDED)
         child = first_child(tree, node)
         while child != NO_NODE:
             _write_int32(tree.marks, child, 1)
@@ -345,7 +345,7 @@ def keep(tree: NodeTree, root: int, least: int) -> int:
     for node in range(root, used):
         target = _read_int32(tree.marks, node)
         if target != NO_NODE:
-            _copy(tree, target, node)
+            _move_node(tree, target, node)
     for node in range(used):
         _write_int32(tree.marks, node, 0)
     _write_int64(tree.counters, USED, place)

@@ -41,7 +41,7 @@ checked = numba.njit(
 
 
 @checked  # type: ignore[untyped-decorator]
-def whole_score(value: Any) -> Any:
+def clamp_score(value: Any) -> Any:
     """Return a number without its fraction, within what an evaluation can be; compiled code."""
     return np.int32(min(max(value, -MAX_EVALUATION), MAX_EVALUATION))
 
@@ -54,7 +54,7 @@ _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _RECORD = re.compile(r"Record\([^\n]*")
 
 
-class Failing(Protocol):
+class HasFailure(Protocol):
     """A record of a kernel that calls an evaluation: a worker."""
 
     failure: Bits  # address of the exception, 0 for none
@@ -72,23 +72,23 @@ def compile_evaluation(
     by `checked`, in a source that makes a kernel; turns an int64 or a finite float64 into the
     int32 that the search takes. Raises EvaluationError if it cannot be compiled.
     """
-    users = checked(function)
+    user_function = checked(function)
 
     @checked  # type: ignore[untyped-decorator]
     def evaluate(worker: Any, ply: Any) -> Any:
-        return to_score(_finite(users(worker, ply)))
+        return to_score(_checked_number(user_function(worker, ply)))
 
-    call, worker_at = _guarded(evaluate, record), at_address(record)
+    call, worker_at = _with_exception_capture(evaluate, record), at_address(record)
 
     def evaluate_at(address: Any, ply: Any) -> Any:
         return call(worker_at(address), ply)
 
     try:
         cached_as = f"evaluator-{code_digest(function, str(record))}"  # each game has its own
-        return c_function(EVALUATOR_SIGNATURE, evaluate_at, cached_as, foreign=True)
+        return c_function(EVALUATOR_SIGNATURE, evaluate_at, cached_as, is_user_code=True)
     except Exception as error:  # Numba's own, and whatever slips through its typing
         raise EvaluationError(
-            f"evaluation {name} cannot be compiled: {_reason(users, error)}"
+            f"evaluation {name} cannot be compiled: {_reason(user_function, error)}"
         ) from error
 
 
@@ -100,10 +100,10 @@ def _reason(function: Any, error: Exception) -> str:
             return f"it must return a number, always; Numba finds that it returns {returned}"
     if isinstance(error, KeyError):  # so Numba says it of records
         return f"it asks for a field {error} of a record, which has none of that name"
-    return f"{type(error).__name__}: {innermost(str(error))}"
+    return f"{type(error).__name__}: {root_cause(str(error))}"
 
 
-def innermost(report: str) -> str:
+def root_cause(report: str) -> str:
     """Return what lies at the bottom of a report of Numba's, and where in the user's file.
 
     What is around it is about the functions that call the user's, and says so at length.
@@ -120,16 +120,16 @@ def innermost(report: str) -> str:
     return " ".join([first, *called[:1]]) + "".join(places[:1])
 
 
-def _finite(value: Any) -> Any:
+def _checked_number(value: Any) -> Any:
     """Return the number that an evaluation returned, in its widest type; compiled code."""
     raise NotImplementedError
 
 
-@overload(_finite, jit_options={"error_model": "python"})  # type: ignore[untyped-decorator]
-def _finite_of(value: Any) -> Callable[[Any], Any] | None:
+@overload(_checked_number, jit_options={"error_model": "python"})  # type: ignore[untyped-decorator]
+def _checked_number_overload(value: Any) -> Callable[[Any], Any] | None:
     if isinstance(value, types.Float):
         return _from_float
-    return _from_whole if isinstance(value, types.Integer | types.Boolean) else None
+    return _from_integer if isinstance(value, types.Integer | types.Boolean) else None
 
 
 def _from_float(value: Any) -> Any:
@@ -140,11 +140,11 @@ def _from_float(value: Any) -> Any:
     return np.float64(value)
 
 
-def _from_whole(value: Any) -> Any:
+def _from_integer(value: Any) -> Any:
     return np.int64(value)
 
 
-def _guarded(function: Any, record: Any) -> Callable[..., Any]:
+def _with_exception_capture(function: Any, record: Any) -> Callable[..., Any]:
     """Make a kernel function that calls another, and stops the worker where that raises."""
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -159,7 +159,7 @@ def _guarded(function: Any, record: Any) -> Callable[..., Any]:
                 builder, overload.fndesc, called, arguments
             )
             with cgutils.if_unlikely(builder, status.is_error):
-                _keep_exception(context, builder, status, arguments[0], record)
+                _emit_exception_capture(context, builder, status, arguments[0], record)
             return value
 
         return called.return_type(worker, ply), codegen
@@ -168,7 +168,7 @@ def _guarded(function: Any, record: Any) -> Callable[..., Any]:
     return made
 
 
-def _keep_exception(context: Any, builder: Any, status: Any, worker: Any, record: Any) -> None:
+def _emit_exception_capture(context: Any, builder: Any, status: Any, worker: Any, record: Any) -> None:
     """Make code that leaves the first exception with the worker, and stops it."""
     api = context.get_python_api(builder)
     lock = api.gil_ensure()
@@ -205,7 +205,7 @@ def _field(builder: Any, worker: Any, record: Any, name: str) -> Any:
     return builder.bitcast(builder.gep(base, [offset]), _I64.as_pointer())
 
 
-def take_exception(worker: Failing) -> BaseException | None:
+def pop_exception(worker: HasFailure) -> BaseException | None:
     """Return the exception that a compiled evaluation has left with the worker, and forget it."""
     address = int(worker.failure)
     if not address:
@@ -246,7 +246,7 @@ def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> No
     elif isinstance(value, ModuleType | type):
         file = getattr(sys.modules.get(getattr(value, "__module__", "")), "__file__", None)
         if is_library(getattr(value, "__file__", file) or ""):
-            digest.update(_called(value).encode())
+            digest.update(_identity(value).encode())
             return
         for name in sorted(set(names) & set(dir(value))):
             if (id(value), name) in seen:
@@ -265,10 +265,10 @@ def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> No
     elif isinstance(value, int | float | complex | str | bytes | bool):
         digest.update(repr(value).encode())
     else:  # as a function of C
-        digest.update(_called(value).encode())
+        digest.update(_identity(value).encode())
 
 
-def _called(value: Any) -> str:
+def _identity(value: Any) -> str:
     """Return what tells one thing of a library from another, in every process alike."""
     name = getattr(value, "__qualname__", getattr(value, "__name__", None))
     if name is not None:

@@ -15,12 +15,12 @@ _score_of_value = kernel(to_score)
 
 
 @checked  # type: ignore[untyped-decorator]
-def _users_score(value: Any) -> Any:
+def _user_score(value: Any) -> Any:
     """Return the score of a number that a user's compiled evaluation returned."""
     return int32(_score_of_value(float64(value)))
 
 
-def users_evaluator(
+def make_user_evaluator(
     evaluation: Evaluation,
     worker: Any,
     game_at: Callable[[int, int], Any],
@@ -42,5 +42,5 @@ def users_evaluator(
     assert evaluation.jitted is not None, "an evaluation is a function"
     return CompiledEvaluator(
         evaluation.name,
-        compile_evaluation(evaluation.name, evaluation.jitted, worker, _users_score),
+        compile_evaluation(evaluation.name, evaluation.jitted, worker, _user_score),
     )

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from agent.compiled.native import Bits, Emitted, operation
+from agent.compiled.native import Bits, Emitted, typed_intrinsic
 
 ROW_STEP = 32  # numbers
 
@@ -25,7 +25,7 @@ _SUMS, _WIDE = (ir.VectorType(kind, _LANES // 2) for kind in (_I32, _I64))
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowOperations:
     """Kernel functions for rows of one size, all given by their addresses.
 
     copy(target, source). add, remove(target, source, row). move(target, source, added, removed).
@@ -42,40 +42,40 @@ class Rows:
     activate: Callable[[Bits, Bits], int]
 
 
-def rows_of(size: int, top: int) -> Rows:
+def make_row_operations(size: int, clip_max: int) -> RowOperations:
     """Make the functions for rows of `size` numbers, of which `top` is the most that counts."""
     if size % ROW_STEP:
         raise ValueError(f"rows of {size} numbers: a multiple of {ROW_STEP} is needed")
 
-    @operation
+    @typed_intrinsic
     def copy(typing_context: Any, target: Bits, source: Bits) -> Emitted[None]:
         return _sum(size, "")
 
-    @operation
+    @typed_intrinsic
     def add(typing_context: Any, target: Bits, source: Bits, row: Bits) -> Emitted[None]:
         return _sum(size, "+")
 
-    @operation
+    @typed_intrinsic
     def remove(typing_context: Any, target: Bits, source: Bits, row: Bits) -> Emitted[None]:
         return _sum(size, "-")
 
-    @operation
+    @typed_intrinsic
     def move(
         typing_context: Any, target: Bits, source: Bits, added: Bits, removed: Bits
     ) -> Emitted[None]:
         return _sum(size, "+-")
 
-    @operation
+    @typed_intrinsic
     def take(
         typing_context: Any, target: Bits, source: Bits, added: Bits, removed: Bits, captured: Bits
     ) -> Emitted[None]:
         return _sum(size, "+--")
 
-    @operation
+    @typed_intrinsic
     def activate(typing_context: Any, row: Bits, weights: Bits) -> Emitted[int]:
-        return _activation(size, top)
+        return _activation(size, clip_max)
 
-    return Rows(copy, add, remove, move, take, activate)
+    return RowOperations(copy, add, remove, move, take, activate)
 
 
 def _sum(size: int, signs: str) -> Emitted[None]:
@@ -94,7 +94,7 @@ def _sum(size: int, signs: str) -> Emitted[None]:
     return types.void(*[types.uint64] * (2 + len(signs))), codegen
 
 
-def _activation(size: int, top: int) -> Emitted[int]:
+def _activation(size: int, clip_max: int) -> Emitted[int]:
     """Emit the weighted sum of a row's squared clipped values.
 
     LLVM makes one instruction of the products and the sum of their pairs. What a lane of 32 bits
@@ -105,10 +105,10 @@ def _activation(size: int, top: int) -> Emitted[int]:
         row, weights = (_vectors(builder, address) for address in arguments)
         undefined = ir.Constant(_WORDS, ir.Undefined)
         even, odd = (ir.Constant(_SUMS, list(range(n, _LANES, 2))) for n in (0, 1))
-        least, most = ir.Constant(_SHORTS, None), ir.Constant(_SHORTS, [top] * _LANES)
+        least, most = ir.Constant(_SHORTS, None), ir.Constant(_SHORTS, [clip_max] * _LANES)
         chains = [
             cgutils.alloca_once_value(builder, ir.Constant(_SUMS, None))
-            for _ in range(_unrolled(size))
+            for _ in range(_unroll_factor(size))
         ]
         for number, index in enumerate(_indices(builder, size)):
             value = _call(builder, "llvm.smax.v16i16", _SHORTS, _load(builder, row, index), least)
@@ -129,14 +129,14 @@ def _activation(size: int, top: int) -> Emitted[int]:
     return types.int64(types.uint64, types.uint64), codegen
 
 
-def _unrolled(size: int) -> int:
+def _unroll_factor(size: int) -> int:
     """Return how many vectors are treated in one turn of a loop."""
     return 4 if size % (4 * _LANES) == 0 else 2
 
 
 def _indices(builder: Any, size: int) -> Any:
     """Emit a loop over the vectors of a row; yield each index that is treated in one turn."""
-    unrolled = _unrolled(size)
+    unrolled = _unroll_factor(size)
     with cgutils.for_range(builder, _I64(size // _LANES // unrolled)) as loop:
         first = builder.mul(loop.index, _I64(unrolled))
         for offset in range(unrolled):

@@ -17,18 +17,18 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import IO
 
-from agent.border.standard_input import end_with_parent
+from agent.border.standard_input import exit_with_parent
 from agent.compiled import cache
 from agent.compiled.kernel import cache_folder
-from agent.compiled.parts import APART, ON_DEMAND, PARTS, VARIANTS
+from agent.compiled.parts import COMPILED_IN_PARALLEL, ON_DEMAND, PARTS, VARIANTS
 from agent.machine import lower_priority, usable_cores
 
 Report = Callable[[str, int, int], None]
 
 # How often a process looks whether another has compiled what it waits for, in seconds.
-GLANCE = 0.1
+POLL_INTERVAL_S = 0.1
 # How long it waits for another at most, and for one that makes no progress, in seconds.
-PATIENCE = 900.0
+LOCK_TIMEOUT_S = 900.0
 STALL_TIMEOUT_S = 60.0
 # Interval of the progress check, and the CPU time in it that counts as progress. A stuck compiler
 # uses none.
@@ -36,20 +36,20 @@ HEARTBEAT_S = 5.0
 HEARTBEAT_MIN_CPU_S = 0.02
 
 
-def _mark(part: str) -> str:
+def _marker_name(part: str) -> str:
     """Return the name of the file that says that all of a part is in the cache."""
     variant = VARIANTS[part]() if part in VARIANTS else ""
     return f"complete-{part}" + (f"-{variant}" if variant else "")
 
 
-def is_warm(part: str) -> bool:
+def is_cached(part: str) -> bool:
     """Tell whether a whole part of the kernel is in the cache, and may be taken from it."""
-    return cache.holds(cache_folder(), _mark(part))
+    return cache.contains(cache_folder(), _marker_name(part))
 
 
-def problem() -> str | None:
+def cache_problem() -> str | None:
     """Say why what is compiled cannot be kept, and the remedy; None if it can."""
-    return cache.problem(cache_folder())
+    return cache.write_problem(cache_folder())
 
 
 def load(part: str) -> None:
@@ -58,13 +58,13 @@ def load(part: str) -> None:
     What is there afterwards stays; to look through it for garbage, meanwhile or later, would take
     a tenth of a second each time, when a clock may run.
     """
-    with _no_collection() if is_warm(part) else contextlib.nullcontext():
+    with _gc_paused() if is_cached(part) else contextlib.nullcontext():
         warm_up(None, (part,))
     gc.freeze()
 
 
 @contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
+def _gc_paused() -> Iterator[None]:
     """Look for no garbage meanwhile: not for a compiler, which makes much."""
     collecting = gc.isenabled()
     gc.disable()
@@ -84,12 +84,12 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
     report: called with the name of the stage that begins, stages done, and their number; at the
     end with an empty name.
     """
-    with _turn(parts) as cold:
-        marks = [_mark(part) for part in cold]  # a variant may be another afterwards
-        missing = [module for part in cold for module in PARTS[part]]
+    with _compile_lock(parts) as missing_parts:
+        marks = [_marker_name(part) for part in missing_parts]  # a variant may be another afterwards
+        missing = [module for part in missing_parts for module in PARTS[part]]
         modules = [module for part in parts for module in PARTS[part]]
         modules = [module for module in modules if module in missing or module not in ON_DEMAND]
-        modules.sort(key=lambda module: module in APART)
+        modules.sort(key=lambda module: module in COMPILED_IN_PARALLEL)
         _import(modules, missing, report)
         for mark in marks:
             with contextlib.suppress(OSError):
@@ -99,40 +99,40 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
 
 
 @contextlib.contextmanager
-def _turn(parts: Sequence[str]) -> Iterator[list[str]]:
+def _compile_lock(parts: Sequence[str]) -> Iterator[list[str]]:
     """Give the parts that are to be compiled here, now that no other process compiles any."""
-    held = _wait_for_turn(parts)
+    held = _wait_for_lock(parts)
     if held is None:
-        yield [part for part in parts if not is_warm(part)]
+        yield [part for part in parts if not is_cached(part)]
         return
-    with held, _noting_progress():
-        yield [part for part in parts if not is_warm(part)]
+    with held, _heartbeat():
+        yield [part for part in parts if not is_cached(part)]
 
 
-def _wait_for_turn(parts: Sequence[str]) -> IO[bytes] | None:
+def _wait_for_lock(parts: Sequence[str]) -> IO[bytes] | None:
     """Return the lock to compile under; None if there is nothing to compile, or no lock.
 
     A holder that makes no progress for STALL_TIMEOUT_S seconds is not waited for.
     """
     began = moved = time.monotonic()
     progress = None
-    while not all(map(is_warm, parts)):
+    while not all(map(is_cached, parts)):
         try:
             return cache.lock(cache_folder())
         except BlockingIOError:
             now, latest = time.monotonic(), cache.progress_stamp(cache_folder())
             if latest != progress:
                 progress, moved = latest, now
-            if now - began > PATIENCE or now - moved > STALL_TIMEOUT_S:
+            if now - began > LOCK_TIMEOUT_S or now - moved > STALL_TIMEOUT_S:
                 break
-            time.sleep(GLANCE)
+            time.sleep(POLL_INTERVAL_S)
         except OSError:
             break
     return None
 
 
 @contextlib.contextmanager
-def _noting_progress() -> Iterator[None]:
+def _heartbeat() -> Iterator[None]:
     """Note for those who wait, meanwhile, that this process makes progress."""
     over = threading.Event()
 
@@ -156,24 +156,24 @@ def _noting_progress() -> Iterator[None]:
 
 def _import(modules: Sequence[str], missing: Sequence[str], report: Report | None) -> None:
     """Import modules, of which those that are missing in the cache are compiled."""
-    with _compiling_beside(missing) as wait:
+    with _compiling_in_parallel(missing) as wait:
         for done, module in enumerate(modules):
             if report:
                 report(module, done, len(modules))
-            if module in APART:
+            if module in COMPILED_IN_PARALLEL:
                 wait()
             import_module(module)
 
 
 @contextlib.contextmanager
-def _compiling_beside(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
+def _compiling_in_parallel(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
     """Compile those of the modules that stand apart beside the rest; yield what waits for it.
 
     If that fails, they are not in the cache, and are compiled where they are imported.
     """
-    apart = [module for module in modules if module in APART]
+    apart = [module for module in modules if module in COMPILED_IN_PARALLEL]
     child = None
-    if 0 < len(apart) < len(modules) and usable_cores() > 1 and not problem():
+    if 0 < len(apart) < len(modules) and usable_cores() > 1 and not cache_problem():
         with contextlib.suppress(OSError):
             child = _start_child(apart)
     if child is None:
@@ -203,11 +203,11 @@ def _start_child(names: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def _main() -> None:
     """Be such a child: its standard input ends when the parent does."""
-    end_with_parent()
+    exit_with_parent()
     for name in sys.argv[1:]:
         if name in PARTS:
             lower_priority()
             load(name)
         else:
-            with _noting_progress():  # the parent, which has the lock, waits for this one
+            with _heartbeat():  # the parent, which has the lock, waits for this one
                 import_module(name)

@@ -6,7 +6,7 @@ minus its distance in plies from the root, all else an evaluation. After `worker
 function returns at once, and what it returns means nothing.
 """
 
-from agent.compiled.kernel import entry, kernel
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, call_evaluator, count, int64
 from agent.compiled.scores import INFINITE, MATE, MAX_EVALUATION, NO_EVALUATION
 from agent.compiled.table import (
@@ -18,15 +18,15 @@ from agent.compiled.table import (
     data_score,
     probe,
     save,
-    settles,
+    causes_cutoff,
 )
 from agent.connect_four.records import NO_MOVE, Frame, Position, Worker, frame_at, position_at
 from agent.connect_four.rules import (
     free_squares,
-    lowest,
+    lowest_bit,
     make,
     move_to,
-    others_discs,
+    opponent_discs,
     winning_squares,
 )
 
@@ -44,7 +44,7 @@ def _key(worker: Worker, position: Position) -> Bits:
 
 
 @kernel
-def _rate(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
+def _rate_moves(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
     """Write the moves to the free squares to the frame, with ratings; return their number.
 
     first: the move to be tried first. Then those that threaten most, where that is worth its time,
@@ -53,7 +53,7 @@ def _rate(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
     frame, own = frame_at(worker, ply), position_at(worker, ply).own
     n = 0
     while free:
-        square = lowest(free)
+        square = lowest_bit(free)
         free ^= square
         move = move_to(worker, square)
         frame.moves[n], frame.squares[n] = move, square
@@ -67,7 +67,7 @@ def _rate(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
 
 
 @kernel
-def _pick(frame: Frame, number: int, n: int) -> None:
+def _pick_best(frame: Frame, number: int, n: int) -> None:
     """Bring the best rated of the `n` moves from `number` on to this place."""
     best = number
     for i in range(number + 1, n):
@@ -80,7 +80,7 @@ def _pick(frame: Frame, number: int, n: int) -> None:
 
 
 @kernel
-def _improve(worker: Worker, ply: int, move: int, score: int) -> None:
+def _update_pv(worker: Worker, ply: int, move: int, score: int) -> None:
     """Make `move`, followed by the child's principal variation, the one at `ply`."""
     frame, child = frame_at(worker, ply), frame_at(worker, ply + 1)
     frame.pv[0] = move
@@ -91,7 +91,7 @@ def _improve(worker: Worker, ply: int, move: int, score: int) -> None:
         worker.best_score = score
 
 
-@entry(int64(Worker, int64, int64, int64, int64))
+@entry_point(int64(Worker, int64, int64, int64, int64))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     """Search a position in which nobody has won to `depth` plies; see the module's contract."""
     # 1. Limits.
@@ -118,11 +118,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     wins = free & winning_squares(worker, position.own)
     if wins:
         frame_at(worker, ply + 1).pv_length = 0
-        _improve(worker, ply, move_to(worker, wins), MATE - ply - 1)
+        _update_pv(worker, ply, move_to(worker, wins), MATE - ply - 1)
         return MATE - ply - 1
-    threats = free & winning_squares(worker, others_discs(position))
+    threats = free & winning_squares(worker, opponent_discs(position))
     if threats and depth > 1:
-        free = lowest(threats)
+        free = lowest_bit(threats)
 
     # 4. Transposition table; the root may not have all its moves.
     key, first = U64(0), worker.root_move
@@ -130,14 +130,14 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         key = _key(worker, position)
         data = probe(worker, key)
         first = data_move(data)
-        if data and data_depth(data) >= depth and beta - alpha == 1 and settles(data, ply, beta):
+        if data and data_depth(data) >= depth and beta - alpha == 1 and causes_cutoff(data, ply, beta):
             return data_score(data, ply)
 
     # 5. Every move, the later ones against a null window first.
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
-    n = _rate(worker, ply, depth, free, first)
+    n = _rate_moves(worker, ply, depth, free, first)
     for number in range(n):
-        _pick(frame, number, n)
+        _pick_best(frame, number, n)
         move = frame.moves[number]
         make(worker, ply, move, frame.squares[number])
         if ply == 0:
@@ -153,7 +153,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
             best = score
             if score > alpha:
                 alpha, best_move, bound = score, move, EXACT
-                _improve(worker, ply, move, score)
+                _update_pv(worker, ply, move, score)
                 if score >= beta:
                     bound = LOWER
                     break

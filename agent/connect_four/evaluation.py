@@ -7,13 +7,13 @@ from numba import int32
 from agent.compiled.kernel import c_function, kernel
 from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count, int64
 from agent.connect_four.records import Worker, position_at, worker_at
-from agent.connect_four.rules import others_discs
+from agent.connect_four.rules import opponent_discs
 
 
 @kernel
-def _chances_along(board: Bits, discs: Bits, others: Bits, step: Bits) -> int:
+def _line_potential_along(board: Bits, discs: Bits, opponent: Bits, step: Bits) -> int:
     """Sum the squared number of discs in each line of one direction that the others lack in."""
-    open_ = board & ~others
+    open_ = board & ~opponent
     pairs = open_ & open_ >> step
     lines = pairs & pairs >> step >> step  # by their first squares
     first, second = discs & lines, discs >> step & lines
@@ -28,21 +28,21 @@ def _chances_along(board: Bits, discs: Bits, others: Bits, step: Bits) -> int:
 
 
 @kernel
-def chances(worker: Worker, discs: Bits, others: Bits) -> int:
+def line_potential(worker: Worker, discs: Bits, opponent: Bits) -> int:
     """Sum the squared number of discs in each line of four squares that the others lack in."""
     board, stride = worker.board, worker.stride
-    total = _chances_along(board, discs, others, U64(1))
-    total += _chances_along(board, discs, others, stride)
-    total += _chances_along(board, discs, others, stride - U64(1))
-    return total + _chances_along(board, discs, others, stride + U64(1))
+    total = _line_potential_along(board, discs, opponent, U64(1))
+    total += _line_potential_along(board, discs, opponent, stride)
+    total += _line_potential_along(board, discs, opponent, stride - U64(1))
+    return total + _line_potential_along(board, discs, opponent, stride + U64(1))
 
 
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
     """Return the score of the mover's chances less the other's, as a share of all."""
     position = position_at(worker, ply)
-    others = others_discs(position)
-    balance = chances(worker, position.own, others) - chances(worker, others, position.own)
+    opponent = opponent_discs(position)
+    balance = line_potential(worker, position.own, opponent) - line_potential(worker, opponent, position.own)
     score = int64(worker.shares[abs(balance)])
     return score if balance >= 0 else -score
 

@@ -18,14 +18,14 @@ PARTS = {
         "agent.connect_four.evaluation",
     )
 }
-APART: tuple[str, ...] = ()
+COMPILED_IN_PARALLEL: tuple[str, ...] = ()
 ON_DEMAND: tuple[str, ...] = ()
 VARIANTS: dict[str, Callable[[], str]] = {}
 
 # Of a board's squares, and one more for each column: what is left of 64 is room to shift.
-_MOST_BITS = 62
+_MAX_BITS = 62
 
 
 def fits(game: ConnectFour) -> bool:
     """Tell whether the compiled search can play on this board."""
-    return game.width * (game.height + 1) <= _MOST_BITS
+    return game.width * (game.height + 1) <= _MAX_BITS

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from agent.compiled.native import Bits, at_address, element
-from agent.compiled.record import Many, record
+from agent.compiled.record import FixedArray, record
 
 SQUARES = 64  # the most bits of a board, more than the most plies of a game
 COLUMNS = 32
@@ -31,24 +31,24 @@ class Position:
 class Frame:
     """What the search keeps of the node at a ply."""
 
-    moves: Annotated[Many[int], COLUMNS]
-    squares: Annotated[Many[Bits], COLUMNS]  # where the disc of each comes to rest
-    ratings: Annotated[Many[int], COLUMNS]
+    moves: Annotated[FixedArray[int], COLUMNS]
+    squares: Annotated[FixedArray[Bits], COLUMNS]  # where the disc of each comes to rest
+    ratings: Annotated[FixedArray[int], COLUMNS]
     pv_length: int
-    pv: Annotated[Many[int], np.int8, SQUARES]
+    pv: Annotated[FixedArray[int], np.int8, SQUARES]
 
 
 @record
 class Worker:
     """What a search works in."""
 
-    positions: Annotated[Many[Position], SQUARES + 1]
-    frames: Annotated[Many[Frame], SQUARES + 1]
+    positions: Annotated[FixedArray[Position], SQUARES + 1]
+    frames: Annotated[FixedArray[Frame], SQUARES + 1]
     board: Bits  # all squares
     bottom: Bits  # the lowest of each column
     stride: Bits  # from one column to the next
     centre: int  # twice the number of the middle column, from 0
-    shares: Annotated[Many[int], np.int16, SHARES]  # scores of so many chances, as a share of all
+    shares: Annotated[FixedArray[int], np.int16, SHARES]  # scores of so many chances, as a share of all
     root_squares: Bits  # where the search may play at the root
     root_move: int  # what is to be tried first there
     root_current: int  # what is being searched there

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agent.compiled.kernel import entry, kernel
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, first_square, int64
 from agent.compiled.record import allocate
 from agent.compiled.scale import to_score
@@ -22,19 +22,19 @@ def free_squares(worker: Worker, position: Position) -> Bits:
 
 
 @kernel
-def lowest(squares: Bits) -> Bits:
+def lowest_bit(squares: Bits) -> Bits:
     """Return the lowest of some squares, as a set."""
     return squares & (~squares + U64(1))
 
 
 @kernel
-def others_discs(position: Position) -> Bits:
+def opponent_discs(position: Position) -> Bits:
     """Return the discs of the side that is not to move."""
     return position.own ^ position.taken
 
 
 @kernel
-def _completing(discs: Bits, step: Bits) -> Bits:
+def _line_completions(discs: Bits, step: Bits) -> Bits:
     """Return the squares that lack to a line of four in one direction, some off the board."""
     above, below = discs >> step, discs << step
     two_above, two_below = above & above >> step, below & below << step
@@ -46,8 +46,8 @@ def _completing(discs: Bits, step: Bits) -> Bits:
 def winning_squares(worker: Worker, discs: Bits) -> Bits:
     """Return the squares where one more of these discs makes four in a line."""
     stride = worker.stride
-    squares = _completing(discs, U64(1)) | _completing(discs, stride)
-    squares |= _completing(discs, stride - U64(1)) | _completing(discs, stride + U64(1))
+    squares = _line_completions(discs, U64(1)) | _line_completions(discs, stride)
+    squares |= _line_completions(discs, stride - U64(1)) | _line_completions(discs, stride + U64(1))
     return squares & worker.board
 
 
@@ -61,12 +61,12 @@ def move_to(worker: Worker, square: Bits) -> int:
 def make(worker: Worker, ply: int, move: int, square: Bits) -> None:
     """Write the position after a move, whose disc comes to rest on a square, to the next ply."""
     position, child = position_at(worker, ply), position_at(worker, ply + 1)
-    child.own = others_discs(position)
+    child.own = opponent_discs(position)
     child.taken = position.taken | square
     child.move = move
 
 
-@entry(int64(Worker, int64, int64))
+@entry_point(int64(Worker, int64, int64))
 def _perft(worker: Worker, ply: int, depth: int) -> int:
     """Count the leaves `depth` plies below `ply`."""
     if depth == 0:
@@ -76,7 +76,7 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
     wins = free & winning_squares(worker, position.own)
     leaves = 0
     while free:
-        square = lowest(free)
+        square = lowest_bit(free)
         free ^= square
         make(worker, ply, move_to(worker, square), square)
         if depth == 1 or not wins & square:
@@ -116,7 +116,7 @@ class DiscBoard:
         most = 16 * lines + 1
         worker.shares[:most] = [to_score(chances / most) for chances in range(most)]
 
-    def squares(self, moves: Iterable[int]) -> Bits:
+    def landing_squares(self, moves: Iterable[int]) -> Bits:
         """Return where the discs of legal moves come to rest; these are columns, from 0."""
         worker, stride = self.worker, int(self.worker.stride)
         columns = sum(((1 << stride) - 1) << move * stride for move in moves)

@@ -6,13 +6,13 @@ from dataclasses import replace
 from math import copysign
 
 from agent.compiled.bits import U64
-from agent.compiled.crew import NO_LIMIT, Crew, CrewLed
-from agent.compiled.evaluators import CompiledEvaluator, Evaluator, call
+from agent.compiled.crew import NO_LIMIT, WorkerPool, ParallelSearch
+from agent.compiled.evaluators import CompiledEvaluator, Evaluator, evaluate_root
 from agent.compiled.game_follower import GameFollower
 from agent.compiled.scale import to_value
 from agent.compiled.scores import INFINITE, score_of
 from agent.compiled.table_memory import TableMemory
-from agent.compiled.valued_evaluation import users_evaluator
+from agent.compiled.valued_evaluation import make_user_evaluator
 from agent.connect_four.alphabeta import search
 from agent.connect_four.evaluation import handcrafted_function
 from agent.connect_four.records import NO_MOVE, Worker
@@ -20,11 +20,11 @@ from agent.connect_four.rules import DiscBoard
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour
 from agent.limits import Info, Limits, Mate, Progress, Score
-from agent.lines import cut_short
-from agent.search.search import as_outcome, in_cents
+from agent.lines import merge_interrupted
+from agent.search.search import expected_outcome, to_cp
 
 
-class ConnectFourSearch(CrewLed[DiscBoard]):
+class ConnectFourSearch(ParallelSearch[DiscBoard]):
     """The compiled alpha-beta on one thread; implements the player's Searcher.
 
     A position is a plain game, a move its column from 0. evaluation: its plain function takes
@@ -33,17 +33,17 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
 
     def __init__(self, megabytes: int = 16, evaluation: Evaluation = HANDCRAFTED) -> None:
         self._table = TableMemory(megabytes)
-        self._crew = Crew(DiscBoard, 1)
-        self._board = self._crew.first
+        self._workers = WorkerPool(DiscBoard, 1)
+        self._board = self._workers.first
         self._position = ConnectFour()
         self._follower: GameFollower[int] | None = None
         self._evaluator: Evaluator = CompiledEvaluator(evaluation.name, handcrafted_function)
         if evaluation.python or evaluation.jitted:
-            self._evaluator = users_evaluator(evaluation, Worker, self._game_at, self.stop)
+            self._evaluator = make_user_evaluator(evaluation, Worker, self._game_at, self.stop)
         self._started = 0.0
 
     @property
-    def many_lines(self) -> bool:
+    def supports_multipv(self) -> bool:
         """Yes, it tells of as many lines as are asked for."""
         return True
 
@@ -52,7 +52,7 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
         """How many nodes the search has visited."""
         return int(self._board.worker.nodes)
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write nothing: nothing is learned for good."""
 
     # From any thread.
@@ -65,7 +65,7 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
             nodes=self.nodes,
             hashfull=self._table.permille_used(),
             seldepth=int(worker.seldepth),
-            move=move - 1 if move else None,
+            current_move=move - 1 if move else None,
         )
 
     # The search.
@@ -77,34 +77,34 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
     def evaluate(self, position: ConnectFour) -> float:
         """Return the static evaluation, for the mover; raises EvaluationError if that fails."""
         self._begin(position, Limits())
-        score = call(self._evaluator, self._board.address)
+        score = evaluate_root(self._evaluator, self._board.address)
         self._raise_error()
         return to_value(score)
 
-    def deepen(
+    def search(
         self, position: ConnectFour, limits: Limits[int], lines: int = 1, /
     ) -> Iterator[Info[int]]:
         """Search deeper and deeper, until nothing more is to be found; see `Searcher`."""
         self._started = time.perf_counter()
-        self._table.age()
+        self._table.next_generation()
         self._begin(position, limits)
         moves = limits.search_moves or tuple(position.moves())
         try:
-            yield from self._levels(moves, limits, min(lines, len(moves)))
+            yield from self._iterations(moves, limits, min(lines, len(moves)))
         finally:
-            self._crew.end()
+            self._workers.end()
             self._raise_error()
 
     def _begin(self, position: ConnectFour, limits: Limits[int]) -> None:
         self._board.load(position)
         self._position, self._follower = position, None
-        self._crew.begin(lambda board: self._prepare(board.worker, limits))
+        self._workers.begin(lambda board: self._prepare(board.worker, limits))
 
     def _prepare(self, worker: Worker, limits: Limits[int]) -> None:
         worker.nodes = worker.seldepth = worker.root_current = 0
         worker.node_limit = limits.nodes or NO_LIMIT
         worker.evaluate = U64(self._evaluator.address)
-        self._table.lend(worker)
+        self._table.attach_to(worker)
         worker.stop = 0
 
     def _game_at(self, address: int, ply: int) -> ConnectFour:
@@ -115,11 +115,11 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
         return game
 
     def _raise_error(self) -> None:
-        error = self._evaluator.take_error([self._board.worker])
+        error = self._evaluator.pop_error([self._board.worker])
         if error is not None:
             raise error
 
-    def _levels(
+    def _iterations(
         self, moves: tuple[int, ...], limits: Limits[int], lines: int
     ) -> Iterator[Info[int]]:
         """Search 1, 2, 3, ... plies deep, and each time the best line, the second best, ..."""
@@ -134,18 +134,18 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
                 self._search_line(depth, left, last[number].pv[0] if last else None)
                 default = level[0].pv[0] if level else last[0].pv[0] if last else moves[0]
                 info = self._line(depth, default, before)
-                if self._crew.halted:
+                if self._workers.interrupted:
                     break
                 level.append(info)
                 scores.append(int(worker.best_score))
             # A line searched later may turn out better than one searched before it.
             order = sorted(range(len(level)), key=lambda number: -scores[number])
             level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
-            if self._crew.halted:
+            if self._workers.interrupted:
                 if not level and (not last or info.pv[0] != last[0].pv[0]):
                     level = [replace(info, complete=False)]
                 if level:
-                    yield from cut_short([*level, *last], lines)
+                    yield from merge_interrupted([*level, *last], lines)
                 return
             yield from level
             if all(isinstance(info.score, Mate) for info in level):
@@ -156,12 +156,12 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
     def _search_line(self, depth: int, moves: Iterable[int], first: int | None) -> None:
         """Search some moves of the root; `first` is tried before the others."""
         worker = self._board.worker
-        worker.root_squares = self._board.squares(moves)
+        worker.root_squares = self._board.landing_squares(moves)
         while True:
             worker.root_move = NO_MOVE if first is None else first + 1
             worker.frames[0].pv_length = worker.best_score = 0
             search(worker, 0, depth, -INFINITE, INFINITE)
-            if not self._crew.rested():
+            if not self._workers.resume_after_pause():
                 return
 
     def _line(self, depth: int, default: int, before: int) -> Info[int]:
@@ -172,7 +172,7 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
         worker = self._board.worker
         frame, nodes = worker.frames[0], int(worker.nodes)
         moves = [int(move) - 1 for move in frame.pv[: frame.pv_length]]
-        score, expected = _told(int(worker.best_score))
+        score, expected = _score_and_outcome(int(worker.best_score))
         return Info(
             depth=depth,
             seldepth=int(worker.seldepth),
@@ -182,14 +182,14 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
             time=time.perf_counter() - self._started,
             hashfull=self._table.permille_used(),
             visits=nodes - before,
-            expected=expected,
+            expected_outcome=expected,
         )
 
 
-def _told(score: int) -> tuple[Score, float]:
+def _score_and_outcome(score: int) -> tuple[Score, float]:
     """Return a kernel's score as others are told it, and the outcome that it promises."""
     known = score_of(score)
     if isinstance(known, Mate):
         return known, copysign(1.0, score)
     value = to_value(score)
-    return in_cents(value), as_outcome(value, decided=False)
+    return to_cp(value), expected_outcome(value, decided=False)

@@ -2,30 +2,30 @@
 
 from collections.abc import Callable
 
-from agent.compiled.source import CompiledSource, Means
-from agent.compiled.source import compiled_source as compiled
+from agent.compiled.source import CompiledBackend, SearchConfig
+from agent.compiled.source import compiled_backend as compiled
 from agent.connect_four.parts import CONNECT_FOUR
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour, evaluate
 from agent.limits import Limits
-from agent.search.source import GameSource, LearningSearcher
+from agent.search.source import GameBackend, PersistentSearcher
 
 
-def compiled_source(
-    plain: GameSource[int], evaluation: Evaluation, means: Means, report: Callable[[str], None]
-) -> CompiledSource[int]:
+def compiled_backend(
+    plain: GameBackend[int], evaluation: Evaluation, search_config: SearchConfig, report: Callable[[str], None]
+) -> CompiledBackend[int]:
     """Return what a player searches with: the compiled search, and `plain` until it is there.
 
     means: the memory is the transposition table's; it searches on one thread.
     """
 
-    def make(users: Evaluation | None) -> LearningSearcher[int]:
+    def make(users: Evaluation | None) -> PersistentSearcher[int]:
         from agent.connect_four.search import ConnectFourSearch
 
-        return ConnectFourSearch(means.megabytes, users or HANDCRAFTED)
+        return ConnectFourSearch(search_config.megabytes, users or HANDCRAFTED)
 
-    def try_out(search: LearningSearcher[int]) -> None:
-        list(search.deepen(ConnectFour(), Limits(depth=1)))
+    def trial_search(search: PersistentSearcher[int]) -> None:
+        list(search.search(ConnectFour(), Limits(depth=1)))
 
     return compiled(
         CONNECT_FOUR,
@@ -34,7 +34,7 @@ def compiled_source(
         evaluation,
         evaluate,
         make,
-        try_out,
+        trial_search,
         report,
-        at_once=means.at_once,
+        at_once=search_config.at_once,
     )

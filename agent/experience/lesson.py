@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 # A later outcome moves what is known at least by this part of the difference: what is found is
 # found by ever better play, so that old outcomes count less and less.
-LEAST_STEP = 0.5
+MIN_LEARNING_RATE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LearnedMove:
     """What came of a move.
 
     game, position, move: written so that they are the same in every program. after: the position
@@ -35,14 +35,14 @@ class Lesson:
         return self.game, self.position, self.move
 
     @property
-    def refutes(self) -> bool:
+    def is_refutation(self) -> bool:
         """Whether the move was worse than it seemed, and not better."""
         return self.found < self.predicted
 
-    def then(self, later: "Lesson") -> "Lesson":
+    def updated_with(self, later: "LearnedMove") -> "LearnedMove":
         """Return what is known when the same move was played again, once or more often."""
         times = self.times + later.times
-        step = max(later.times / times, LEAST_STEP)
+        step = max(later.times / times, MIN_LEARNING_RATE)
         return replace(
             later,
             predicted=self.predicted,
@@ -51,7 +51,7 @@ class Lesson:
             used=self.used + later.used,
         )
 
-    def beside(self, other: "Lesson") -> "Lesson":
+    def merged_with(self, other: "LearnedMove") -> "LearnedMove":
         """Return what is known of two accounts of the same move that know nothing of each other."""
         times = self.times + other.times
         of_more = self if self.times >= other.times else other

@@ -13,26 +13,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from agent.experience.lesson import Lesson
-from agent.experience.notation import ExperienceNotation
+from agent.experience.lesson import LearnedMove
+from agent.experience.notation import LearningAdapter
 from agent.experience.store import (
-    PATIENCE,
-    PATIENCE_IN_GAME,
-    ExperienceError,
-    ExperienceFile,
+    BUSY_TIMEOUT_S,
+    IN_GAME_BUSY_TIMEOUT_S,
+    LearningDatabaseError,
+    LearnedMoveDatabase,
 )
 from agent.limits import Info
-from agent.player import PlayerError
+from agent.player import AgentError
 
 Position = TypeVar("Position")
 Move = TypeVar("Move")
 
 # The thoughts of a game that are kept: the last, and those that pondering may have put after it.
-_KEPT = 4
+_MAX_PREDICTIONS = 4
 
 
 @dataclass(slots=True)
-class _Thought(Generic[Position, Move]):
+class _Prediction(Generic[Position, Move]):
     """What one search predicted of its move.
 
     certain: tells whether the position has come about, and is not pondered on. before: the thought
@@ -43,14 +43,14 @@ class _Thought(Generic[Position, Move]):
     move: Move
     value: float
     depth: int
-    certain: Callable[[], bool]
-    before: _Thought[Position, Move] | None = None
+    is_played: Callable[[], bool]
+    previous: _Prediction[Position, Move] | None = None
     reply: str = ""
-    settled: bool = False
-    followed: bool = False
+    compared: bool = False
+    has_successor: bool = False
 
 
-class Experience(Generic[Position, Move]):
+class PositionLearner(Generic[Position, Move]):
     """The lessons of one game, in a file or only here, and what this game has predicted so far.
 
     All methods belong to the player's thread, or the search's while that waits. report: told of
@@ -59,46 +59,46 @@ class Experience(Generic[Position, Move]):
 
     def __init__(
         self,
-        notation: ExperienceNotation[Position, Move],
+        notation: LearningAdapter[Position, Move],
         report: Callable[[str], None] = lambda message: None,
     ) -> None:
         self.notation = notation
         self.active = False
-        self._surprises: list[Lesson] = []
+        self._surprises: list[LearnedMove] = []
         self._report = report
-        self._file: ExperienceFile | None = None
-        self._known: dict[str, dict[str, Lesson]] = {}
-        self._after: dict[str, Lesson] = {}
-        self._order: list[str] = []
-        self._unwritten: list[Lesson] = []
+        self._file: LearnedMoveDatabase | None = None
+        self._known: dict[str, dict[str, LearnedMove]] = {}
+        self._by_resulting_position: dict[str, LearnedMove] = {}
+        self._resulting_positions: list[str] = []
+        self._pending: list[LearnedMove] = []
         self._uses: Counter[tuple[str, str, str]] = Counter()
-        self._thoughts: list[_Thought[Position, Move]] = []
-        self._complaint = ""
+        self._predictions: list[_Prediction[Position, Move]] = []
+        self._last_error = ""
 
     # Settings, and the file.
 
-    def use(self, path: str) -> None:
+    def open_file(self, path: str) -> None:
         """Learn from the lessons of a file and write to it; "" to learn nothing.
 
-        Raises PlayerError, and stays as it was, if the file cannot be used.
+        Raises AgentError, and stays as it was, if the file cannot be used.
         """
         try:
-            file = ExperienceFile(os.path.expanduser(path)) if path else None
-            news = file.news() if file is not None else []
-        except ExperienceError as error:
-            raise PlayerError(str(error)) from None
+            file = LearnedMoveDatabase(os.path.expanduser(path)) if path else None
+            news = file.read_new() if file is not None else []
+        except LearningDatabaseError as error:
+            raise AgentError(str(error)) from None
         self.close()
-        if self._unwritten:
-            raise PlayerError(f"{self._complaint}; experience stays with this file until then")
+        if self._pending:
+            raise AgentError(f"{self._last_error}; experience stays with this file until then")
         if file is not None:
-            file.patience = PATIENCE_IN_GAME
+            file.busy_timeout = IN_GAME_BUSY_TIMEOUT_S
         self._file = file
-        self._known, self._after, self._order = {}, {}, []
-        self._unwritten, self._thoughts = [], []
-        self._take(news)
+        self._known, self._by_resulting_position, self._resulting_positions = {}, {}, []
+        self._pending, self._predictions = [], []
+        self._merge(news)
         self.active = file is not None
 
-    def remember(self) -> None:
+    def enable(self) -> None:
         """Learn from now on, without a file."""
         self.active = True
 
@@ -107,28 +107,28 @@ class Experience(Generic[Position, Move]):
         if self._file is None:
             return
         try:
-            if self._unwritten:
-                self._file.add(self._unwritten)
-                self._unwritten = []
-            self._complaint = ""
-        except ExperienceError as error:
-            if str(error) != self._complaint:
-                self._complaint = str(error)
+            if self._pending:
+                self._file.add(self._pending)
+                self._pending = []
+            self._last_error = ""
+        except LearningDatabaseError as error:
+            if str(error) != self._last_error:
+                self._last_error = str(error)
                 self._report(f"{error}; what was learned is kept until it can be written")
 
     def close(self) -> None:
         """Write what is still to be written, and wait for other programs as long as it takes."""
         if self._file is not None:
-            self._file.patience = PATIENCE
+            self._file.busy_timeout = BUSY_TIMEOUT_S
             self.flush()
-            self._count_uses()
+            self._write_use_counts()
 
-    def _count_uses(self) -> None:
+    def _write_use_counts(self) -> None:
         if self._file is not None and self._uses:
             try:
-                self._file.note_use(self._uses.items())
+                self._file.add_use_counts(self._uses.items())
                 self._uses.clear()
-            except ExperienceError as error:
+            except LearningDatabaseError as error:
                 self._report(str(error))
 
     def refresh(self) -> None:
@@ -136,46 +136,46 @@ class Experience(Generic[Position, Move]):
         if self._file is None:
             return
         try:
-            waiting = {lesson.key for lesson in self._unwritten}
-            self._take([lesson for lesson in self._file.news() if lesson.key not in waiting])
-        except ExperienceError as error:
+            waiting = {lesson.key for lesson in self._pending}
+            self._merge([lesson for lesson in self._file.read_new() if lesson.key not in waiting])
+        except LearningDatabaseError as error:
             self._report(str(error))
 
     def new_game(self) -> None:
         """Take the next position for one of another game."""
-        self._thoughts, self._surprises = [], []
+        self._predictions, self._surprises = [], []
         self.flush()
-        self._count_uses()
+        self._write_use_counts()
         self.refresh()
 
     # What is known.
 
-    def known(self, position: Position) -> Mapping[str, Lesson]:
+    def lookup(self, position: Position) -> Mapping[str, LearnedMove]:
         """Return the lessons of a position, by how its moves are written."""
-        return self._known.get(self.notation.position(position), {})
+        return self._known.get(self.notation.position_key(position), {})
 
     @property
-    def by_position_after(self) -> Mapping[str, Lesson]:
+    def by_resulting_position(self) -> Mapping[str, LearnedMove]:
         """The lessons by the positions that their moves lead to."""
-        return self._after
+        return self._by_resulting_position
 
     @property
-    def order(self) -> Sequence[str]:
+    def resulting_positions(self) -> Sequence[str]:
         """The positions that moves lead to, as they were learned or learned anew; it grows."""
-        return self._order
+        return self._resulting_positions
 
-    def note_use(self, lesson: Lesson) -> None:
+    def count_use(self, lesson: LearnedMove) -> None:
         """Count that a lesson has steered a search."""
         self._uses[lesson.key] += 1
 
-    def take_surprises(self) -> list[Lesson]:
+    def pop_surprises(self) -> list[LearnedMove]:
         """Return what has surprised since this was last asked, each as it was seen then."""
         surprises, self._surprises = self._surprises, []
         return surprises
 
     # What is learned.
 
-    def note(
+    def record_search(
         self,
         position: Position,
         info: Info[Move],
@@ -187,62 +187,62 @@ class Experience(Generic[Position, Move]):
         """
         if not info.pv:
             return
-        value = max(-self.notation.win, min(self.notation.win, self.notation.value(info)))
-        thought = _Thought(self.notation.copy(position), info.pv[0], value, info.depth, certain)
-        for before in reversed(self._thoughts):
-            reply = self.notation.reply(before.position, before.move, position)
+        value = max(-self.notation.win_value, min(self.notation.win_value, self.notation.search_value(info)))
+        thought = _Prediction(self.notation.copy(position), info.pv[0], value, info.depth, certain)
+        for before in reversed(self._predictions):
+            reply = self.notation.find_reply(before.position, before.move, position)
             if reply is not None:
-                self._settle(before)  # if it was pondered on, it came about
-                before.followed = True
-                thought.before, thought.reply = before, reply
+                self._compare_previous(before)  # if it was pondered on, it came about
+                before.has_successor = True
+                thought.previous, thought.reply = before, reply
                 break
-        before_last = thought.before
+        before_last = thought.previous
         if before_last is not None:
-            before_last.before = None  # no chain through the whole game
-        self._thoughts = [*self._thoughts[1 - _KEPT :], thought]
+            before_last.previous = None  # no chain through the whole game
+        self._predictions = [*self._predictions[1 - _MAX_PREDICTIONS :], thought]
         if certain():
-            self._settle(thought)
+            self._compare_previous(thought)
 
-    def withdraw(self, position: Position) -> None:
+    def discard_prediction(self, position: Position) -> None:
         """Take note that the move that was found in this position, if any was, is not played."""
-        write = self.notation.position
-        if self._thoughts and write(self._thoughts[-1].position) == write(position):
-            self._thoughts.pop()
+        write = self.notation.position_key
+        if self._predictions and write(self._predictions[-1].position) == write(position):
+            self._predictions.pop()
 
-    def conclude(self, result: Callable[[Position], float]) -> None:
+    def record_result(self, result: Callable[[Position], float]) -> None:
         """Compare the last prediction, or that of each side, with how the game has ended.
 
         result: returns that, from -1 to 1, for whoever was to move in a position of the game.
         Earlier predictions that none followed, such as of moves taken back, tell nothing of it.
         """
-        last: dict[int, _Thought[Position, Move]] = {}
-        for thought in self._thoughts:
-            if thought.certain():
+        last: dict[int, _Prediction[Position, Move]] = {}
+        for thought in self._predictions:
+            if thought.is_played():
                 last[cast(Any, thought.position).turn] = thought
         for thought in last.values():
-            if not thought.followed:
-                self._settle(thought)
-                self._compare(thought, result(thought.position) * self.notation.win, 0, "")
-        self._thoughts = []
+            if not thought.has_successor:
+                self._compare_previous(thought)
+                self._compare(thought, result(thought.position) * self.notation.win_value, 0, "")
+        self._predictions = []
 
-    def _settle(self, thought: _Thought[Position, Move]) -> None:
-        if not thought.settled and thought.before is not None:
+    def _compare_previous(self, thought: _Prediction[Position, Move]) -> None:
+        if not thought.compared and thought.previous is not None:
             depth = thought.depth + 2
-            self._compare(thought.before, thought.value, depth, thought.reply)
-        thought.settled = True
+            self._compare(thought.previous, thought.value, depth, thought.reply)
+        thought.compared = True
 
     def _compare(
-        self, thought: _Thought[Position, Move], found: float, depth: int, reply: str
+        self, thought: _Prediction[Position, Move], found: float, depth: int, reply: str
     ) -> None:
         notation = self.notation
-        position = notation.position(thought.position)
-        move = notation.write(thought.position, thought.move)
+        position = notation.position_key(thought.position)
+        move = notation.move_text(thought.position, thought.move)
         known = self._known.get(position, {}).get(move)
-        surprises = abs(found - thought.value) > notation.surprise
+        surprises = abs(found - thought.value) > notation.surprise_threshold
         if known is None and not surprises:
             return
-        after = notation.after(thought.position, thought.move)
-        lesson = Lesson(
+        after = notation.key_after(thought.position, thought.move)
+        lesson = LearnedMove(
             notation.game,
             position,
             move,
@@ -258,12 +258,12 @@ class Experience(Generic[Position, Move]):
                 f"experience: {move} was worth {thought.value:.4g}, and is {found:.4g}"
                 + (f" after {reply}" if reply else ", the game's result")
             )
-        self._unwritten.append(lesson)
-        self._take([lesson if known is None else known.then(lesson)])
+        self._pending.append(lesson)
+        self._merge([lesson if known is None else known.updated_with(lesson)])
 
-    def _take(self, lessons: list[Lesson]) -> None:
+    def _merge(self, lessons: list[LearnedMove]) -> None:
         for lesson in lessons:
             if lesson.game == self.notation.game:
                 self._known.setdefault(lesson.position, {})[lesson.move] = lesson
-                self._after[lesson.after] = lesson
-                self._order.append(lesson.after)
+                self._by_resulting_position[lesson.after] = lesson
+                self._resulting_positions.append(lesson.after)

@@ -8,21 +8,21 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from agent.clock import Clock
-from agent.experience.lesson import Lesson
-from agent.experience.memory import Experience
+from agent.clock import SearchClock
+from agent.experience.lesson import LearnedMove
+from agent.experience.memory import PositionLearner
 from agent.limits import Info, Limits
-from agent.player import Pausable, PausableAround, Searcher, SearcherAround, Source
-from agent.threads.latch import Latch
+from agent.player import Pausable, PausableWrapper, Searcher, SearcherWrapper, SearchBackend
+from agent.threads.latch import OneShotEvent
 
 Position = TypeVar("Position")
 Move = TypeVar("Move")
 
 # A lesson counts until a search is so many plies deeper than the one that taught it.
-MARGIN = 2
+DEPTH_MARGIN = 2
 
 
-class WarySearcher(SearcherAround[Position, Move]):
+class PositionLearningSearcher(SearcherWrapper[Position, Move]):
     """The player's Searcher around another, which plays games; analysis is left as it is.
 
     Moves that lessons are known of are not searched, but compared with the best of the others by
@@ -35,62 +35,62 @@ class WarySearcher(SearcherAround[Position, Move]):
     def __init__(
         self,
         searcher: Searcher[Position, Move],
-        experience: Experience[Position, Move],
+        experience: PositionLearner[Position, Move],
         came_about: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(searcher)
         self._experience = experience
-        self._came_about = came_about
+        self._is_played = came_about
 
-    def deepen(
+    def search(
         self, position: Position, limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
         """Yield what each iteration finds; learn from it when the search is over."""
         playing = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
         if not playing:
-            yield from self.searcher.deepen(position, limits, lines)
+            yield from self.searcher.search(position, limits, lines)
             return
         experience = self._experience
         root = experience.notation.copy(position)
         last: Info[Move] | None = None
         try:
-            for info in self._steered(position, limits, experience.known(root)):
+            for info in self._search_with_learning(position, limits, experience.lookup(root)):
                 if info.pv and (info.bound != "upperbound" or last is None):
                     last = info
                 yield info
         finally:
             if last is not None:
-                experience.note(root, last, self._came_about)
+                experience.record_search(root, last, self._is_played)
 
-    def _steered(
-        self, position: Position, limits: Limits[Move], lessons: Mapping[str, Lesson]
+    def _search_with_learning(
+        self, position: Position, limits: Limits[Move], lessons: Mapping[str, LearnedMove]
     ) -> Iterator[Info[Move]]:
-        moves = self._experience.notation.moves(position) if lessons else {}
+        moves = self._experience.notation.moves_by_text(position) if lessons else {}
         known = {text: lesson for text, lesson in lessons.items() if text in moves}
         spent = reached = told = 0
         while True:
-            heeded = {
-                text: lesson for text, lesson in known.items() if reached <= lesson.depth + MARGIN
+            applied = {
+                text: lesson for text, lesson in known.items() if reached <= lesson.depth + DEPTH_MARGIN
             }
-            if heeded and len(heeded) == len(moves):  # one must be searched: the best of them
-                del heeded[max(heeded, key=lambda text: heeded[text].found)]
-            if not heeded:
+            if applied and len(applied) == len(moves):  # one must be searched: the best of them
+                del applied[max(applied, key=lambda text: applied[text].found)]
+            if not applied:
                 others: tuple[Move, ...] = ()
             else:
-                others = tuple(move for text, move in moves.items() if text not in heeded)
+                others = tuple(move for text, move in moves.items() if text not in applied)
             nodes = None if limits.nodes is None else max(limits.nodes - spent, 1)
             now = replace(limits, nodes=nodes, search_moves=others)
             outgrown = False
-            with closing(self.inner(position, now, 1)) as infos:
+            with closing(self.search_wrapped(position, now, 1)) as infos:
                 for info in infos:
                     total = spent + info.nodes
                     if not spent or info.depth > told:
-                        yield self._lowered(replace(info, nodes=total), heeded, moves)
+                        yield self._with_learned_line(replace(info, nodes=total), applied, moves)
                     if info.complete and not info.bound:
                         reached = max(reached, info.depth)
                     left = limits.nodes is None or total < limits.nodes
                     outgrown = left and any(
-                        reached > lesson.depth + MARGIN for lesson in heeded.values()
+                        reached > lesson.depth + DEPTH_MARGIN for lesson in applied.values()
                     )
                     if outgrown:
                         spent, told = total, reached
@@ -98,30 +98,30 @@ class WarySearcher(SearcherAround[Position, Move]):
             if not outgrown:
                 return
 
-    def _lowered(
-        self, info: Info[Move], heeded: Mapping[str, Lesson], moves: Mapping[str, Move]
+    def _with_learned_line(
+        self, info: Info[Move], applied: Mapping[str, LearnedMove], moves: Mapping[str, Move]
     ) -> Info[Move]:
         """Return the line to play: a known move where experience promises more of it."""
-        if not heeded:
+        if not applied:
             return info
         experience = self._experience
-        text = max(heeded, key=lambda text: heeded[text].found)
-        best = heeded[text]
-        value = experience.notation.value(info)
-        for lesson in heeded.values():
+        text = max(applied, key=lambda text: applied[text].found)
+        best = applied[text]
+        value = experience.notation.search_value(info)
+        for lesson in applied.values():
             if lesson.predicted > value >= lesson.found or lesson is best:
-                experience.note_use(lesson)
+                experience.count_use(lesson)
         if best.found <= value:
             return info
-        known = experience.notation.worth(info, best.found)
+        known = experience.notation.with_value(info, best.found)
         return replace(known, pv=(moves[text],), effort=None, bound="")
 
 
-class PausableWarySearcher(WarySearcher[Position, Move], PausableAround[Position, Move]):
+class PreemptiblePositionLearningSearcher(PositionLearningSearcher[Position, Move], PausableWrapper[Position, Move]):
     """A wary searcher around one that can make room for others."""
 
 
-class ExperiencedSource(Generic[Position, Move]):
+class PositionLearningBackend(Generic[Position, Move]):
     """The searchers of another source, which heed experience while that is active.
 
     fits: whether a searcher is to heed it; prepare: lets one take lessons into its own memory.
@@ -129,25 +129,25 @@ class ExperiencedSource(Generic[Position, Move]):
 
     def __init__(
         self,
-        source: Source[Position, Move],
-        experience: Experience[Position, Move],
+        source: SearchBackend[Position, Move],
+        experience: PositionLearner[Position, Move],
         fits: Callable[[Any], bool] = lambda searcher: True,
         prepare: Callable[[Any], None] = lambda searcher: None,
     ) -> None:
         self._source = source
         self._experience = experience
-        self._fits = fits
-        self._prepare = prepare
+        self._applies_to = fits
+        self._seed = prepare
 
-    def searcher(self, clock: Clock[Move], stop: Latch, /) -> Searcher[Position, Move]:
+    def get_searcher(self, clock: SearchClock[Move], stop: OneShotEvent, /) -> Searcher[Position, Move]:
         """Return who searches now."""
-        searcher = self._source.searcher(clock, stop)
-        if not self._experience.active or not self._fits(searcher):
+        searcher = self._source.get_searcher(clock, stop)
+        if not self._experience.active or not self._applies_to(searcher):
             return searcher
-        self._prepare(searcher)
-        kind = PausableWarySearcher if isinstance(searcher, Pausable) else WarySearcher
+        self._seed(searcher)
+        kind = PreemptiblePositionLearningSearcher if isinstance(searcher, Pausable) else PositionLearningSearcher
         return kind(searcher, self._experience, lambda: clock.running)
 
-    def give_up(self, thread: threading.Thread, /) -> str | None:
+    def abandon(self, thread: threading.Thread, /) -> str | None:
         """Give up what that thread does with the searcher, if a user's code keeps it."""
-        return self._source.give_up(thread)
+        return self._source.abandon(thread)

@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.border.files import require_regular
-from agent.experience.lesson import Lesson
+from agent.experience.lesson import LearnedMove
 
 if TYPE_CHECKING:
     import sqlite3
 
 # What tells our files from other databases, and which form of them this is.
-APPLICATION = 0x4B454D50
-FORM = 1
+APPLICATION_ID = 0x4B454D50
+SCHEMA_VERSION = 1
 # More lessons than this are not kept: those of least use go. They take some 20 megabytes.
-MOST = 100_000
-LARGEST = 256 << 20  # bytes; a lesson takes some hundreds
+MAX_MOVES = 100_000
+MAX_BYTES = 256 << 20  # bytes; a lesson takes some hundreds
 # Seconds that others are waited for, and in a game, where a clock is running and what cannot be
 # written is written later. A transaction takes some milliseconds.
-PATIENCE = 10.0
-PATIENCE_IN_GAME = 0.5
+BUSY_TIMEOUT_S = 10.0
+IN_GAME_BUSY_TIMEOUT_S = 0.5
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS lesson (
     game TEXT NOT NULL,
@@ -46,56 +46,56 @@ CREATE TABLE IF NOT EXISTS lesson (
     PRIMARY KEY (game, position, move)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_stamp ON lesson (stamp);
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {FORM};
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
 """
-COLUMNS = ", ".join(field.name for field in fields(Lesson))
+COLUMNS = ", ".join(field.name for field in fields(LearnedMove))
 # What no program of ours has written, and searches cannot count with.
-_SENSELESS = (
+_INVALID_ROWS_QUERY = (
     "SELECT 1 FROM lesson "
     "WHERE abs(predicted) > 1e9 OR abs(found) > 1e9 OR times < 1 OR abs(depth) > 1e9 LIMIT 1"
 )
 # Of least use is what was met the fewest times, and among these what was met longest ago.
-LEAST_USEFUL = "ORDER BY times + used, stamp LIMIT ?"
+LEAST_USEFUL_ORDER = "ORDER BY times + used, stamp LIMIT ?"
 
 
-class ExperienceError(Exception):
+class LearningDatabaseError(Exception):
     """A file that cannot be used; the message names it and the remedy."""
 
 
-class ExperienceFile:
+class LearnedMoveDatabase:
     """The lessons in a file, which is made when the first is written.
 
     most: how many are kept. patience: seconds that other processes may keep us waiting.
     """
 
-    def __init__(self, path: str | os.PathLike[str], most: int = MOST) -> None:
-        """Look at the file; raises ExperienceError if it is something else, or damaged."""
+    def __init__(self, path: str | os.PathLike[str], most: int = MAX_MOVES) -> None:
+        """Look at the file; raises LearningDatabaseError if it is something else, or damaged."""
         self.path = Path(path)
-        self._most = most
-        self.patience = PATIENCE
+        self._max_moves = most
+        self.busy_timeout = BUSY_TIMEOUT_S
         self._stamp = -1  # of the newest lesson that was read
         if not self.path.absolute().parent.is_dir():
-            raise ExperienceError(f"experience {path}: its folder does not exist")
+            raise LearningDatabaseError(f"experience {path}: its folder does not exist")
         try:
             with contextlib.suppress(FileNotFoundError):
                 require_regular(path)
         except OSError as error:
-            raise ExperienceError(f"experience {path}: {error.strerror}") from None
-        if self._is_there():
-            if self.path.stat().st_size > LARGEST:
-                reason = f"it is larger than {LARGEST >> 10} KiB: name another file"
-                raise ExperienceError(f"experience {path}: {reason}")
-            with self._opened() as database:
+            raise LearningDatabaseError(f"experience {path}: {error.strerror}") from None
+        if self._exists():
+            if self.path.stat().st_size > MAX_BYTES:
+                reason = f"it is larger than {MAX_BYTES >> 10} KiB: name another file"
+                raise LearningDatabaseError(f"experience {path}: {reason}")
+            with self._connect() as database:
                 found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-                if found != "ok" or database.execute(_SENSELESS).fetchone():
-                    raise ExperienceError(f"experience {path}: {_DAMAGED}")
+                if found != "ok" or database.execute(_INVALID_ROWS_QUERY).fetchone():
+                    raise LearningDatabaseError(f"experience {path}: {_DAMAGED}")
 
-    def news(self) -> list[Lesson]:
+    def read_new(self) -> list[LearnedMove]:
         """Return the lessons that were written, by anyone, since this was last asked."""
-        if not self._is_there():
+        if not self._exists():
             return []
-        with self._opened() as database:
+        with self._connect() as database:
             newest = database.execute("SELECT coalesce(max(stamp), -1) FROM lesson").fetchone()[0]
             if newest < self._stamp:  # others have dropped lessons, and count on from there
                 self._stamp = -1
@@ -104,46 +104,46 @@ class ExperienceFile:
             ).fetchall()
             if rows:
                 self._stamp = max(row[-1] for row in rows)
-        return [Lesson(*row[:-1]) for row in rows]
+        return [LearnedMove(*row[:-1]) for row in rows]
 
-    def lessons(self) -> list[Lesson]:
+    def read_all(self) -> list[LearnedMove]:
         """Return all lessons, the greatest surprises first."""
-        if not self._is_there():
+        if not self._exists():
             return []
-        with self._opened() as database:
+        with self._connect() as database:
             rows = database.execute(
                 f"SELECT {COLUMNS} FROM lesson "
                 "ORDER BY abs(found - predicted) * times DESC, game, position, move"
             )
-            return [Lesson(*row) for row in rows]
+            return [LearnedMove(*row) for row in rows]
 
-    def add(self, lessons: Sequence[Lesson], *, later: bool = True) -> None:
+    def add(self, lessons: Sequence[LearnedMove], *, later: bool = True) -> None:
         """Write lessons, all or none, each together with what is known of its move.
 
         later: they follow on what is known, else they were learned without it. Those of least use
-        go where they are too many. Raises ExperienceError if they cannot be written.
+        go where they are too many. Raises LearningDatabaseError if they cannot be written.
         """
-        with self._opened() as database, self._changing(database) as stamp:
+        with self._connect() as database, self._transaction(database) as stamp:
             for lesson in lessons:
                 row = database.execute(
                     f"SELECT {COLUMNS} FROM lesson WHERE game = ? AND position = ? AND move = ?",
                     lesson.key,
                 ).fetchone()
                 if row is not None:
-                    known = Lesson(*row)
-                    lesson = known.then(lesson) if later else known.beside(lesson)
-                places = ", ".join("?" * (len(fields(Lesson)) + 1))
+                    known = LearnedMove(*row)
+                    lesson = known.updated_with(lesson) if later else known.merged_with(lesson)
+                places = ", ".join("?" * (len(fields(LearnedMove)) + 1))
                 database.execute(
                     f"INSERT OR REPLACE INTO lesson ({COLUMNS}, stamp) VALUES ({places})",
                     (*astuple(lesson), stamp),
                 )
-            _forget(database, self._most, slack=self._most // 10)
+            _delete_least_useful(database, self._max_moves, slack=self._max_moves // 10)
 
-    def note_use(self, uses: Iterable[tuple[tuple[str, str, str], int]]) -> None:
-        """Count how often lessons have steered a search; raises ExperienceError."""
-        if not self._is_there():
+    def add_use_counts(self, uses: Iterable[tuple[tuple[str, str, str], int]]) -> None:
+        """Count how often lessons have steered a search; raises LearningDatabaseError."""
+        if not self._exists():
             return
-        with self._opened() as database, self._changing(database):
+        with self._connect() as database, self._transaction(database):
             database.executemany(
                 "UPDATE lesson SET used = used + ? WHERE game = ? AND position = ? AND move = ?",
                 [(count, *key) for key, count in uses],
@@ -151,19 +151,19 @@ class ExperienceFile:
 
     def prune(self, most: int) -> int:
         """Keep the most useful lessons alone, so many; return how many went."""
-        if not self._is_there():
+        if not self._exists():
             return 0
-        with self._opened() as database:
-            with self._changing(database):
-                gone = _forget(database, most)
+        with self._connect() as database:
+            with self._transaction(database):
+                gone = _delete_least_useful(database, most)
             database.execute("VACUUM")
         return gone
 
-    def _is_there(self) -> bool:
+    def _exists(self) -> bool:
         return self.path.exists() and self.path.stat().st_size > 0
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         """Open the file; what goes wrong with it names it, and the remedy."""
         import sqlite3
 
@@ -178,35 +178,35 @@ class ExperienceFile:
             sqlite3.SQLITE_NOTADB: _DAMAGED,
         }
         try:
-            database = sqlite3.connect(self.path, timeout=self.patience, isolation_level=None)
+            database = sqlite3.connect(self.path, timeout=self.busy_timeout, isolation_level=None)
             with contextlib.closing(database):
-                if self._is_there():
+                if self._exists():
                     self._check(database)
                 yield database
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             reason = f"{error}; {remedies[code]}" if code in remedies else str(error)
-            raise ExperienceError(f"experience {self.path}: {reason}") from None
+            raise LearningDatabaseError(f"experience {self.path}: {reason}") from None
         except UnicodeDecodeError:  # in the words of an error of SQLite's
-            raise ExperienceError(f"experience {self.path}: {_DAMAGED}") from None
+            raise LearningDatabaseError(f"experience {self.path}: {_DAMAGED}") from None
 
     def _check(self, database: sqlite3.Connection) -> None:
         application, form = (
             database.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version")
         )
-        if application != APPLICATION:
-            raise ExperienceError(
+        if application != APPLICATION_ID:
+            raise LearningDatabaseError(
                 f"experience {self.path}: it holds no experience; name another file"
             )
-        if form != FORM:
-            raise ExperienceError(
+        if form != SCHEMA_VERSION:
+            raise LearningDatabaseError(
                 f"experience {self.path}: written by another version of this program; "
                 "name another file"
             )
 
     @contextlib.contextmanager
-    def _changing(self, database: sqlite3.Connection) -> Iterator[int]:
+    def _transaction(self, database: sqlite3.Connection) -> Iterator[int]:
         """Make what is written in the block seen as a whole or not at all; gives its stamp."""
         database.execute("BEGIN IMMEDIATE")
         try:
@@ -224,7 +224,7 @@ class ExperienceFile:
 _DAMAGED = "it is damaged: restore it from a copy, or name another file"
 
 
-def _forget(database: sqlite3.Connection, most: int, slack: int = 0) -> int:
+def _delete_least_useful(database: sqlite3.Connection, most: int, slack: int = 0) -> int:
     """Drop the least useful lessons if there are more than so many; return how many went.
 
     slack: so many fewer are left then, so that a full file is not sorted each time.
@@ -235,7 +235,7 @@ def _forget(database: sqlite3.Connection, most: int, slack: int = 0) -> int:
     gone = count - most + slack
     database.execute(
         "DELETE FROM lesson WHERE (game, position, move) IN "
-        f"(SELECT game, position, move FROM lesson {LEAST_USEFUL})",
+        f"(SELECT game, position, move FROM lesson {LEAST_USEFUL_ORDER})",
         (gone,),
     )
     return int(gone)

@@ -16,7 +16,7 @@ OFF, BAR, HOME = 0, 25, 6
 # leave to 0. What is point p to one player is 25 - p to the other.
 Men = tuple[int, ...]
 STARTS = {"start": "24x2+13x5+8x3+6x5", "race": "8x3+7x3+6x3+5x3+4x3"}
-MOST_MEN = 15
+MAX_MEN = 15
 _MEN = re.compile(r"(bar|\d{1,2})(?:x(\d{1,2}))?")
 
 
@@ -58,9 +58,9 @@ class Backgammon:
 
     def __init__(self, state: str = "start") -> None:
         first, slash, second = STARTS.get(state, state).partition("/")
-        own = _men(first)
+        own = _parse_men(first)
         self._opening = state == "start"
-        self._states = [State((own, _men(second) if slash else own), 0, None)]
+        self._states = [State((own, _parse_men(second) if slash else own), 0, None)]
         one, other = self._states[0].men
         if any(one[point] and other[BAR - point] for point in range(1, BAR)):
             raise ValueError(f"{state}: both players have men on one point")
@@ -83,13 +83,13 @@ class Backgammon:
             return []
         men, player, roll = self.state
         if roll is None:
-            return [event for event, _ in self.chances()]
+            return [event for event, _ in self.chance_outcomes()]
         return list(plays(men[player], men[1 - player], roll))
 
-    def chances(self) -> list[tuple[BackgammonMove, float]]:
+    def chance_outcomes(self) -> list[tuple[BackgammonMove, float]]:
         """Return the rolls of two dice; of an opening those that are no double."""
         rolls = [(roll, 1 + (roll.high != roll.low)) for roll in ROLLS]
-        chosen = [(roll, ways) for roll, ways in rolls if ways > 1 or not self._opens]
+        chosen = [(roll, ways) for roll, ways in rolls if ways > 1 or not self._is_opening_roll]
         total = sum(ways for _, ways in chosen)
         return [(roll, ways / total) for roll, ways in chosen]
 
@@ -101,7 +101,7 @@ class Backgammon:
             return
         own, other = men[player], men[1 - player]
         for step in move:
-            own, other = _stepped(own, other, step)
+            own, other = _after_step(own, other, step)
         both = (own, other) if player == 0 else (other, own)
         self._states.append(State(both, 1 - player, None))
 
@@ -118,10 +118,10 @@ class Backgammon:
 
     def key(self) -> Hashable:
         """Return the position, and whether it is for the roll that opens a game."""
-        return self.state, self._opens
+        return self.state, self._is_opening_roll
 
     @property
-    def _opens(self) -> bool:
+    def _is_opening_roll(self) -> bool:
         return self._opening and len(self._states) == 1
 
     def text(self, move: BackgammonMove) -> str:
@@ -135,7 +135,7 @@ class Backgammon:
             hits = "*" if step.end and other[BAR - step.end] else ""
             start = "bar" if step.start == BAR else step.start
             steps[f"{start}/{step.end or 'off'}{hits}"] += 1
-            own, other = _stepped(own, other, step)
+            own, other = _after_step(own, other, step)
         return ",".join(f"{step}({n})" if n > 1 else step for step, n in steps.items()) or "pass"
 
     def __str__(self) -> str:
@@ -167,7 +167,7 @@ def plays(own: Men, other: Men, roll: Roll) -> Iterator[Play]:
     most = max(map(len, found.values()))
     longest = [play for play in found.values() if len(play) == most]
     if most == 1 and roll.high != roll.low:
-        longest = [play for play in longest if _is_by(play[0], roll.high, own)] or longest
+        longest = [play for play in longest if _is_allowed_by(play[0], roll.high, own)] or longest
     yield from longest
 
 
@@ -183,7 +183,7 @@ def _extend(
         stuck = False
         alike = play and play[-1].start - play[-1].end == dice[0]
         if not alike or step.start <= play[-1].start:
-            _extend(*_stepped(own, other, step), dice[1:], (*play, step), found)
+            _extend(*_after_step(own, other, step), dice[1:], (*play, step), found)
     if stuck:
         known = found.get((own, other))
         if known is None or len(known) < len(play):
@@ -204,13 +204,13 @@ def _steps(own: Men, other: Men, die: int) -> Iterator[ManStep]:
             yield ManStep(start, OFF)
 
 
-def _is_by(step: ManStep, die: int, own: Men) -> bool:
+def _is_allowed_by(step: ManStep, die: int, own: Men) -> bool:
     """Tell whether a die allows a step, of which it is known that one of the dice does."""
     way = step.start - step.end
     return way == die or (step.end == OFF and way < die and not any(own[step.start + 1 :]))
 
 
-def _stepped(own: Men, other: Men, step: ManStep) -> tuple[Men, Men]:
+def _after_step(own: Men, other: Men, step: ManStep) -> tuple[Men, Men]:
     """Return both players' men after a step of the first; a single man that it meets is hit."""
     men = list(own)
     men[step.start] -= 1
@@ -226,11 +226,11 @@ def _stepped(own: Men, other: Men, step: ManStep) -> tuple[Men, Men]:
 def evaluate(game: Backgammon) -> float:
     """Return the mover's lead, from -1 to 1: in the race, in points held, in men that are safe."""
     men, player, _ = game.state
-    lead = _worth(men[player], men[1 - player]) - _worth(men[1 - player], men[player])
+    lead = _value(men[player], men[1 - player]) - _value(men[1 - player], men[player])
     return lead / (1 + abs(lead))
 
 
-def _worth(own: Men, other: Men) -> float:
+def _value(own: Men, other: Men) -> float:
     """Return what a player's men are worth: 1 for a hundred pips that are gone already."""
     pips = sum(point * men for point, men in enumerate(own))
     rearmost = BAR - max((point for point in range(BAR + 1) if other[point]), default=0)
@@ -239,7 +239,7 @@ def _worth(own: Men, other: Men) -> float:
     return -pips / 100 - exposed / 20 + (held / 20 if rearmost < HOME + 2 else 0)
 
 
-def _men(text: str) -> Men:
+def _parse_men(text: str) -> Men:
     """Read the men of a player: POINT or POINTxCOUNT, with + between; "bar" is a point."""
     men = [0] * (BAR + 1)
     for part in filter(None, text.split("+")):
@@ -248,8 +248,8 @@ def _men(text: str) -> Men:
         if not (found and 1 <= point <= BAR):
             raise ValueError(f"{part!r} is no men: write POINTxCOUNT, points from 1 to 24, or bar")
         men[point] += int(found[2] or 1)
-    if not 1 <= sum(men) <= MOST_MEN:
-        raise ValueError(f"{text!r}: a player has 1 to {MOST_MEN} men")
+    if not 1 <= sum(men) <= MAX_MEN:
+        raise ValueError(f"{text!r}: a player has 1 to {MAX_MEN} men")
     return tuple(men)
 
 

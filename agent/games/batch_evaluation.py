@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
 
 # What is kept of a position until the batch is full; the moves are those of the search, in order.
-Taken = Any
+EncodedPosition = Any
 
 
 class BatchEvaluation:
@@ -31,21 +31,21 @@ class BatchEvaluation:
 
     def __init__(
         self,
-        take: Callable[[Any, list[Any]], Taken],
-        answer: Callable[[Sequence[Taken]], tuple[Numbers, Numbers | None]],
+        take: Callable[[Any, list[Any]], EncodedPosition],
+        answer: Callable[[Sequence[EncodedPosition]], tuple[Numbers, Numbers | None]],
         size: int,
         learned: bool = False,
     ) -> None:
-        self.take = take
-        self.answer = answer
-        self.size = size
-        self.learned = learned
+        self.encode = take
+        self.evaluate = answer
+        self.batch_size = size
+        self.values_are_rewards = learned
 
     def __call__(self, game: Game[Any]) -> float:
         """Return the value of the game's position for its mover."""
-        values, _ = self.answer([self.take(game, list(game.moves()))])
+        values, _ = self.evaluate([self.encode(game, list(game.moves()))])
         return float(values[0])
 
-    def through(self, answer: Callable[..., Any]) -> BatchEvaluation:
+    def with_evaluate(self, answer: Callable[..., Any]) -> BatchEvaluation:
         """Return the same evaluation, asked by way of another callable: one that is watched."""
-        return BatchEvaluation(self.take, answer, self.size, self.learned)
+        return BatchEvaluation(self.encode, answer, self.batch_size, self.values_are_rewards)

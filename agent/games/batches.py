@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.user_code import is_interruption
-from agent.evaluation import Evaluation, EvaluationError, failure
-from agent.game import Featured
-from agent.games.batch_evaluation import BatchEvaluation, Taken
+from agent.border.user_code import is_keyboard_interrupt
+from agent.evaluation import Evaluation, EvaluationError, evaluation_failure
+from agent.game import HasFeatures
+from agent.games.batch_evaluation import BatchEvaluation, EncodedPosition
 
 Values = npt.NDArray[np.float64]
 Priors = npt.NDArray[np.float64]
@@ -69,14 +69,14 @@ class GameBatch:
         return int(self.counts.max())
 
 
-def of_games(evaluation: Evaluation) -> BatchEvaluation:
+def game_batch_evaluation(evaluation: Evaluation) -> BatchEvaluation:
     """Return a batched evaluation that takes a `GameBatch`."""
 
-    def take(game: Any, moves: list[Any]) -> Taken:
-        seen = game.features() if isinstance(game, Featured) else deepcopy(game)
-        return seen, isinstance(game, Featured), game.turn, moves
+    def take(game: Any, moves: list[Any]) -> EncodedPosition:
+        seen = game.features() if isinstance(game, HasFeatures) else deepcopy(game)
+        return seen, isinstance(game, HasFeatures), game.turn, moves
 
-    def answer(taken: Sequence[Taken]) -> tuple[Values, Priors | None]:
+    def answer(taken: Sequence[EncodedPosition]) -> tuple[Values, Priors | None]:
         seen, featured, turns, moves = zip(*taken, strict=True)
         batch = GameBatch(
             np.array(turns, np.int64),
@@ -85,12 +85,12 @@ def of_games(evaluation: Evaluation) -> BatchEvaluation:
             np.stack(seen) if featured[0] else None,
             [] if featured[0] else list(seen),
         )
-        return judge(evaluation, batch)
+        return evaluate_batch(evaluation, batch)
 
     return BatchEvaluation(take, answer, evaluation.batch)
 
 
-def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
+def evaluate_batch(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
     """Return what a batched evaluation says of a batch: values, and priors where it tells them.
 
     A row of priors has as many numbers as the batch is wide; those of the moves sum to 1, and the
@@ -110,16 +110,16 @@ def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
                     "(values, priors)"
                 )
             returned, priors = returned
-        values = _numbers(name, "values", returned, (len(counts),))
+        values = _checked_array(name, "values", returned, (len(counts),))
         if priors is None:
             return values, None
-        priors = _numbers(name, "priors", priors, (len(counts), width), counts)
+        priors = _checked_array(name, "priors", priors, (len(counts), width), counts)
     except EvaluationError:
         raise
     except BaseException as error:  # a user's code may even exit
-        if is_interruption(error):
+        if is_keyboard_interrupt(error):
             raise
-        raise failure(name, error) from error
+        raise evaluation_failure(name, error) from error
     greatest = priors.max(axis=1, initial=0.0)
     greatest[counts == 0] = 1.0  # a position without moves has none to tell of
     if (priors < 0).any() or not (greatest > 0).all():
@@ -133,7 +133,7 @@ def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
     return values, priors / sums[:, None]
 
 
-def _numbers(
+def _checked_array(
     name: str,
     what: str,
     returned: Any,

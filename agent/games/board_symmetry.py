@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.game import CHANCE, Gridded, Written
-from agent.games.encoding import LONGEST
+from agent.game import CHANCE, GridGame, NotatedGame
+from agent.games.encoding import VOCABULARY_GAME_PLIES
 
 Indices = npt.NDArray[np.int64]
 # Games at random by which a symmetry is tried, and in which moves are found.
-TRIED = 20
+TRIAL_GAMES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +35,10 @@ class BoardSymmetry:
     moves: Indices
 
 
-def symmetries_of(game: Written[Any], vocabulary: tuple[str, ...]) -> list[BoardSymmetry]:
+def find_symmetries(game: NotatedGame[Any], vocabulary: tuple[str, ...]) -> list[BoardSymmetry]:
     """Return the symmetries of a game at its start, the one that changes nothing first."""
     identity = np.arange(len(vocabulary) + 1)
-    if not isinstance(game, Gridded) or game.turn == CHANCE:
+    if not isinstance(game, GridGame) or game.turn == CHANCE:
         return [BoardSymmetry(np.arange(0), identity)]
     rows = game.grid()
     if len({len(row) for row in rows}) != 1:
@@ -46,11 +46,11 @@ def symmetries_of(game: Written[Any], vocabulary: tuple[str, ...]) -> list[Board
     board = np.arange(len(rows) * len(rows[0])).reshape(len(rows), -1)
     squares = _squares_of_moves(deepcopy(game), board)
     found = []
-    for squares_from in _turned(board):
+    for squares_from in _transformed_boards(board):
         to = np.empty_like(squares_from)
         to[squares_from] = np.arange(to.size)
-        moves = _moves(squares, to, vocabulary)
-        if moves is not None and _holds(game, squares_from, moves):
+        moves = _map_moves(squares, to, vocabulary)
+        if moves is not None and _is_symmetry(game, squares_from, moves):
             numbers = {text: number for number, text in enumerate(vocabulary)}
             indices = identity.copy()
             for text, image in moves.items():
@@ -60,7 +60,7 @@ def symmetries_of(game: Written[Any], vocabulary: tuple[str, ...]) -> list[Board
     return found
 
 
-def _turned(board: Indices) -> Iterator[Indices]:
+def _transformed_boards(board: Indices) -> Iterator[Indices]:
     """Generate what is on each square after every turn and reflection that keeps the shape."""
     for turns in range(4):
         for reflected in (False, True):
@@ -73,15 +73,15 @@ def _turned(board: Indices) -> Iterator[Indices]:
 def _squares_of_moves(game: Any, board: Indices) -> dict[str, frozenset[int]]:
     """Return which squares each move can fill, as games at random tell."""
     random, found = Random(0), dict[str, set[int]]()
-    for _ in range(TRIED):
+    for _ in range(TRIAL_GAMES):
         played = 0
-        while played < LONGEST and game.outcome() is None:
+        while played < VOCABULARY_GAME_PLIES and game.outcome() is None:
             moves = list(game.moves())
             by_move = {move: game.text(move) for move in moves}
             for text in by_move.values():
                 found.setdefault(text, set())
             for row, column in np.ndindex(*board.shape):
-                move = game.filling(row, column)
+                move = game.move_at(row, column)
                 if move in by_move:
                     found[by_move[move]].add(int(board[row, column]))
             game.play(random.choice(moves))
@@ -91,7 +91,7 @@ def _squares_of_moves(game: Any, board: Indices) -> dict[str, frozenset[int]]:
     return {text: frozenset(squares) for text, squares in found.items()}
 
 
-def _moves(
+def _map_moves(
     squares: dict[str, frozenset[int]], to: Indices, vocabulary: tuple[str, ...]
 ) -> dict[str, str] | None:
     """Return which move each becomes; None if one would become none."""
@@ -106,10 +106,10 @@ def _moves(
     return found
 
 
-def _holds(game: Any, squares_from: Indices, moves: dict[str, str]) -> bool:
+def _is_symmetry(game: Any, squares_from: Indices, moves: dict[str, str]) -> bool:
     """Tell whether games at random go alike in the image."""
     first, image, random = deepcopy(game), deepcopy(game), Random(1)
-    for _ in range(TRIED):
+    for _ in range(TRIAL_GAMES):
         played = 0
         while True:
             signs, images = "".join(first.grid()), "".join(image.grid())
@@ -117,7 +117,7 @@ def _holds(game: Any, squares_from: Indices, moves: dict[str, str]) -> bool:
                 return False
             if first.outcome() != image.outcome() or first.turn != image.turn:
                 return False
-            if first.outcome() is not None or played == LONGEST:
+            if first.outcome() is not None or played == VOCABULARY_GAME_PLIES:
                 break
             legal = {first.text(move): move for move in first.moves()}
             others = {image.text(move): move for move in image.moves()}

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import agent.games
 from agent.border import user_code
-from agent.evaluation import Evaluation, EvaluationError, finite, guarded, load, made_of
-from agent.game import CHANCE, Game, Written
+from agent.evaluation import Evaluation, EvaluationError, require_finite, with_error_reporting, load, from_function
+from agent.game import CHANCE, Game, NotatedGame
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "kempelen.games"
 # What a class must have to be a game.
-NEEDED = ("turn", "moves", "play", "undo", "outcome", "key", "text")
+REQUIRED_ATTRIBUTES = ("turn", "moves", "play", "undo", "outcome", "key", "text")
 
 GameEvaluation = Callable[[Any], float]
 
@@ -46,7 +46,7 @@ class GameError(ValueError):
 
 
 @dataclass(frozen=True)
-class Kind:
+class GameType:
     """A kind of game.
 
     name: as it was asked for. game: its class. evaluate: its own evaluation. adapt: makes an
@@ -56,12 +56,12 @@ class Kind:
     """
 
     name: str
-    game: type[Any]
+    game_class: type[Any]
     evaluate: GameEvaluation
     adapt: Callable[[Callable[[Any], float]], GameEvaluation]
     adapt_batched: "Callable[[Evaluation], BatchEvaluation] | None" = None
-    solved: GameEvaluation | None = None
-    users: bool = False
+    exact_value: GameEvaluation | None = None
+    is_user_defined: bool = False
 
     def evaluation(self, own: str = "handcrafted") -> GameEvaluation:
         """Return an evaluation of the game: the value of a position for its mover.
@@ -72,9 +72,9 @@ class Kind:
         the game, or in chess a `chess.Board`. Raises EvaluationError if there is no such
         function, and when it fails or returns no number.
         """
-        return self.adapted(load(own))
+        return self.adapt_evaluation(load(own))
 
-    def adapted(self, evaluation: Evaluation) -> GameEvaluation:
+    def adapt_evaluation(self, evaluation: Evaluation) -> GameEvaluation:
         """Return an evaluation that is loaded as `evaluation` does."""
         if evaluation.jitted is not None:
             raise EvaluationError(
@@ -87,31 +87,31 @@ class Kind:
             learned: GameEvaluation = in_batches()
             return learned
         if evaluation.batch:
-            return self.batched(evaluation)
-        return self.adapt(guarded(evaluation.name, evaluation.python, finite))
+            return self.batch_evaluation(evaluation)
+        return self.adapt(with_error_reporting(evaluation.name, evaluation.python, require_finite))
 
-    def batched(self, evaluation: Evaluation) -> "BatchEvaluation":
+    def batch_evaluation(self, evaluation: Evaluation) -> "BatchEvaluation":
         """Return a user's batched evaluation, which Monte Carlo tree search asks for batches."""
         if self.adapt_batched is not None:
             return self.adapt_batched(evaluation)
-        from agent.games.batches import of_games  # it brings in NumPy
+        from agent.games.batches import game_batch_evaluation  # it brings in NumPy
 
-        return of_games(evaluation)
+        return game_batch_evaluation(evaluation)
 
-    def complete(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def with_defaults(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options that `new` takes, with what the class has for those that are absent."""
-        bound = inspect.signature(self.game).bind(**options)
+        bound = inspect.signature(self.game_class).bind(**options)
         bound.apply_defaults()
         return dict(bound.arguments)
 
-    def new(self, **options: Any) -> Written[Any]:
+    def new(self, **options: Any) -> NotatedGame[Any]:
         """Return a game at its start. The options are those of its class.
 
         Raises GameError for an option or a value that the game cannot have.
         """
-        known = inspect.signature(self.game).parameters
+        known = inspect.signature(self.game_class).parameters
         try:
-            inspect.signature(self.game).bind(**options)
+            inspect.signature(self.game_class).bind(**options)
         except TypeError as error:
             its = ", ".join(known) or "none"
             raise GameError(f"game {self.name}: {error}; its options: {its}") from None
@@ -119,12 +119,12 @@ class Kind:
             if name in known and isinstance(known[name].default, float) and not _is_number(value):
                 raise GameError(f"game {self.name}: {name} is a number, not {value!r}")
         try:
-            game: Written[Any] = self.game(**options)
+            game: NotatedGame[Any] = self.game_class(**options)
         except Exception as error:
             raise GameError(f"game {self.name}: {_reason(error)}") from error
-        if self.users:
+        if self.is_user_defined:
             try:
-                problem = _problem(game)
+                problem = _find_problem(game)
             except Exception as error:
                 raise GameError(f"game {self.name}: {user_code.describe(error)}") from error
             if problem is not None:
@@ -132,7 +132,7 @@ class Kind:
         return game
 
 
-def built_in() -> list[str]:
+def builtin_names() -> list[str]:
     """Return the names of this package's games, in order."""
     modules = (module.name for module in iter_modules(agent.games.__path__))
     return sorted(module.replace("_", "-") for module in modules if _is_game(module))
@@ -151,10 +151,10 @@ def _is_game(module: str) -> bool:
 
 def names() -> list[str]:
     """Return the names of all games but those of files, in order."""
-    return sorted({*built_in(), *(entry.name for entry in _installed())})
+    return sorted({*builtin_names(), *(entry.name for entry in _entry_points())})
 
 
-def find(spec: str) -> Kind:
+def find(spec: str) -> GameType:
     """Return the kind of game that is named so (see the module).
 
     Raises GameError, naming those there are or what is wrong with the user's code.
@@ -162,17 +162,17 @@ def find(spec: str) -> Kind:
     spec = spec.strip()
     module = spec.replace("-", "_")
     if module.isidentifier() and "_" not in spec and _is_game(module):
-        return _kind(spec, _module(module), "GAME")
-    for entry in _installed():
+        return _game_type(spec, _module(module), "GAME")
+    for entry in _entry_points():
         if entry.name == spec:
-            return _loaded(spec, entry.value)
+            return _load_game_type(spec, entry.value)
     if ":" in splitdrive(spec)[1]:
-        return _loaded(spec, spec)
+        return _load_game_type(spec, spec)
     hint = "" if not user_code.is_file_name(spec) else f"; a class of that file is {spec}:Class"
     raise GameError(f"there is no game {spec!r}; there are {', '.join(names())}{hint}")
 
 
-def new_game(spec: str, **options: Any) -> Written[Any]:
+def new_game(spec: str, **options: Any) -> NotatedGame[Any]:
     """Return a game at its start. The options are those of its class. Raises GameError."""
     return find(spec).new(**options)
 
@@ -182,51 +182,51 @@ def evaluation(spec: str, own: str = "handcrafted") -> GameEvaluation:
     return find(spec).evaluation(own)
 
 
-def _installed() -> "list[EntryPoint]":
+def _entry_points() -> "list[EntryPoint]":
     from importlib.metadata import entry_points  # rarely asked for, and slow to import
 
     return list(entry_points(group=ENTRY_POINTS))
 
 
-def _loaded(name: str, spec: str) -> Kind:
+def _load_game_type(name: str, spec: str) -> GameType:
     try:
-        place, attribute = user_code.split(spec, "game")
-        kind = _kind(name, user_code.load_module(place, "game"), attribute)
-        return replace(kind, evaluate=_own(kind, f"{place}:evaluate"), users=True)
+        place, attribute = user_code.split_spec(spec, "game")
+        kind = _game_type(name, user_code.load_module(place, "game"), attribute)
+        return replace(kind, evaluate=_guarded_evaluation(kind, f"{place}:evaluate"), users=True)
     except (user_code.UserCodeError, EvaluationError) as error:
         raise GameError(str(error)) from error
 
 
-def _own(kind: Kind, name: str) -> GameEvaluation:
+def _guarded_evaluation(kind: GameType, name: str) -> GameEvaluation:
     """Return the evaluation that a user's game has of its own, by this name in messages.
 
     Raises EvaluationError if it cannot be asked about positions of the game.
     """
-    if kind.evaluate is _nothing:
-        return _nothing
-    evaluation = made_of(kind.evaluate, name)
+    if kind.evaluate is _zero_evaluation:
+        return _zero_evaluation
+    evaluation = from_function(kind.evaluate, name)
     if evaluation.python is None or evaluation.batch:
         raise EvaluationError(
             f"evaluation {name}: a game's own evaluation takes one position, without decorator; "
             f"call it otherwise, and choose it with --evaluation"
         )
-    return guarded(name, evaluation.python, finite)
+    return with_error_reporting(name, evaluation.python, require_finite)
 
 
-def _kind(name: str, module: ModuleType, attribute: str) -> Kind:
+def _game_type(name: str, module: ModuleType, attribute: str) -> GameType:
     game = getattr(module, attribute, None)
     if not inspect.isclass(game):
         classes = ", ".join(_classes(module)) or "none"
         raise GameError(f"game {name}: there is no class {attribute!r}; there are: {classes}")
-    if missing := [needed for needed in NEEDED if not hasattr(game, needed)]:
+    if missing := [needed for needed in REQUIRED_ATTRIBUTES if not hasattr(game, needed)]:
         raise GameError(f"game {name}: {attribute} is no game, it lacks {', '.join(missing)}")
     # A package may lend its class from a module that has the evaluation.
     places = module, sys.modules.get(game.__module__, module)
     evaluations = [place.evaluate for place in places if hasattr(place, "evaluate")]
-    evaluate = next(iter(evaluations), _nothing)
-    adapt = getattr(module, "adapt", _as_it_is)
+    evaluate = next(iter(evaluations), _zero_evaluation)
+    adapt = getattr(module, "adapt", _identity)
     adapt_batched = getattr(module, "adapt_batched", None)
-    return Kind(name, game, evaluate, adapt, adapt_batched, getattr(module, "solved", None))
+    return GameType(name, game, evaluate, adapt, adapt_batched, getattr(module, "solved", None))
 
 
 def _classes(module: ModuleType) -> list[str]:
@@ -244,7 +244,7 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, ValueError) else user_code.describe(error)
 
 
-def _problem(game: Written[Any]) -> str | None:
+def _find_problem(game: NotatedGame[Any]) -> str | None:
     """Say what every search or protocol would stumble on at the start of a game; None if nothing.
 
     Raises whatever the game's methods raise.
@@ -265,12 +265,12 @@ def _problem(game: Written[Any]) -> str | None:
     return None
 
 
-def _nothing(game: Game[Any]) -> float:
+def _zero_evaluation(game: Game[Any]) -> float:
     """Evaluate a position of which nothing is known."""
     return 0
 
 
-def _as_it_is(function: Callable[[Any], float]) -> GameEvaluation:
+def _identity(function: Callable[[Any], float]) -> GameEvaluation:
     return function
 
 

@@ -20,7 +20,7 @@ CheckersMove = tuple[int, ...]
 
 QUIET_PLIES = 80
 # The clock is part of a position's key only where a search can reach its end.
-KEPT_PLIES = 40
+RECENT_PLIES = 40
 
 _INDEX = {square: square - 1 + (square - 1) // 8 for square in range(1, 33)}
 _BITS = {square: 1 << index for square, index in _INDEX.items()}
@@ -99,9 +99,9 @@ class Checkers:
     def key(self) -> Hashable:
         """Return the pieces, who is to move, and how near the game is to a draw."""
         quiet = self._states[-1].quiet
-        return self._keys[-1], self._occurrences(), max(0, quiet - KEPT_PLIES)
+        return self._keys[-1], self._repetition_count(), max(0, quiet - RECENT_PLIES)
 
-    def rating(self, move: CheckersMove) -> float:
+    def move_rating(self, move: CheckersMove) -> float:
         """Rate a move by what it captures, and by whether it crowns."""
         state = self._states[-1]
         crowns = _BITS[move[-1]] & _CROWNING[state.turn] and not _BITS[move[0]] & state.kings
@@ -124,11 +124,11 @@ class Checkers:
         """Tell whether the mover must capture."""
         return bool(_jumpers(self._states[-1], self.turn)) and not self._is_drawn()
 
-    def noisy(self) -> list[CheckersMove]:
+    def noisy_moves(self) -> list[CheckersMove]:
         """Return nothing: where there is a capture it is forced."""
         return []
 
-    def settled(self) -> float | None:
+    def quick_outcome(self) -> float | None:
         """Return the outcome."""
         return self.outcome()
 
@@ -143,9 +143,9 @@ class Checkers:
         return state.pieces[player] & state.kings
 
     def _is_drawn(self) -> bool:
-        return self._states[-1].quiet >= QUIET_PLIES or self._occurrences() >= 3
+        return self._states[-1].quiet >= QUIET_PLIES or self._repetition_count() >= 3
 
-    def _occurrences(self) -> int:
+    def _repetition_count(self) -> int:
         """Return how often the position has been on the board, this time included."""
         since = len(self._keys) - 1 - self._states[-1].quiet
         return self._keys[max(0, since) :].count(self._keys[-1])

@@ -11,23 +11,23 @@ import chess
 
 from agent.evaluation import Evaluation
 from agent.game import MoveClass
-from agent.games.plain_chess import PlainGame
+from agent.games.plain_chess import PlainChess
 from agent.games.plain_chess import evaluate as evaluate_board
 
 if TYPE_CHECKING:
     from agent.games.batch_evaluation import BatchEvaluation
 
 # The clock is part of a position's key only where a search can reach its end.
-KEPT_PLIES = 60
+RECENT_PLIES = 60
 # What every evaluation in centipawns stays below, and what of them is a clear lead.
-MOST = 30_000
-CLEAR_LEAD = 200
+WIN_CP = 30_000
+CLEAR_LEAD_CP = 200
 
 
-class Chess(PlainGame):
+class Chess(PlainChess):
     """A chess position and its game, to be played to the end."""
 
-    clear_lead = CLEAR_LEAD / MOST
+    clear_lead = CLEAR_LEAD_CP / WIN_CP
 
     def __init__(self, fen: str = chess.STARTING_FEN) -> None:
         try:
@@ -51,7 +51,7 @@ class Chess(PlainGame):
 
     def key(self) -> Hashable:
         """Return the position, how often it has come, and how near the fiftieth move is."""
-        return super().key(), self._occurrences(), max(0, self.board.halfmove_clock - KEPT_PLIES)
+        return super().key(), self._repetition_count(), max(0, self.board.halfmove_clock - RECENT_PLIES)
 
     def move_class(self, move: chess.Move) -> MoveClass:
         """Tell a check, a capture, a threat to win material, and where other moves go."""
@@ -89,40 +89,40 @@ class Chess(PlainGame):
         board.pop()
         return threatens
 
-    def _occurrences(self) -> int:
+    def _repetition_count(self) -> int:
         """Return how often the position has been on the board, this time included."""
         since = len(self._keys) - 1 - self.board.halfmove_clock
         return self._keys[max(0, since) :].count(self._keys[-1])
 
-    def _repeats(self) -> bool:
-        return self._occurrences() >= 3
+    def _is_repetition(self) -> bool:
+        return self._repetition_count() >= 3
 
-    def _lacks_material(self) -> bool:
+    def _is_insufficient_material(self) -> bool:
         return self.board.is_insufficient_material()
 
-    def _fifty_moves(self) -> bool:
+    def _is_fifty_moves(self) -> bool:
         return self.board.halfmove_clock >= 100
 
 
 def evaluate(game: Chess) -> float:
     """Return the mover's material and placement as a share of a win."""
-    return evaluate_board(game.board) / MOST
+    return evaluate_board(game.board) / WIN_CP
 
 
 def adapt(function: Callable[[Any], float]) -> Callable[[Chess], float]:
     """Make an evaluation of a function of the board that returns centipawns, as in the engine."""
 
     def value(game: Chess) -> float:
-        return max(-MOST, min(MOST, function(game.board))) / MOST
+        return max(-WIN_CP, min(WIN_CP, function(game.board))) / WIN_CP
 
     return value
 
 
 def adapt_batched(evaluation: Evaluation) -> "BatchEvaluation":
     """Make an evaluation of one that judges batches of boards, in centipawns, as in the engine."""
-    from agent.games.chess_batch import of_chess  # it brings in NumPy
+    from agent.games.chess_batch import chess_batch_evaluation  # it brings in NumPy
 
-    return of_chess(evaluation, MOST)
+    return chess_batch_evaluation(evaluation, WIN_CP)
 
 
 GAME = Chess

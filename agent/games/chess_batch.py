@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agent.evaluation import Evaluation
 from agent.games.batch_evaluation import BatchEvaluation
-from agent.games.batches import PaddedMoves, Priors, Values, judge
+from agent.games.batches import PaddedMoves, Priors, Values, evaluate_batch
 
 NO_SQUARE = 64
 NO_MOVE = -1
@@ -48,7 +48,7 @@ class ChessBatch(PaddedMoves):
         return bits.reshape(-1, 12, 64).astype(np.float32)
 
 
-def turned(
+def oriented_batch(
     kinds: npt.NDArray[np.uint64],
     sides: npt.NDArray[np.uint64],
     castling: npt.NDArray[np.uint64],
@@ -78,7 +78,7 @@ def turned(
     return ChessBatch(pieces, turns, castling, en_passant, halfmoves, moves, counts)
 
 
-def of_boards(
+def batch_from_boards(
     boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]] | None = None
 ) -> ChessBatch:
     """Make a batch of boards. moves: their legal moves, in another order than the boards'."""
@@ -95,8 +95,8 @@ def of_boards(
     ]
     written = np.zeros((len(boards), max(counts, default=0)), np.int32)
     for row, (board, each) in enumerate(zip(boards, lists, strict=True)):
-        written[row, : len(each)] = [_number(board, move) for move in each]
-    return turned(
+        written[row, : len(each)] = [_encode_move(board, move) for move in each]
+    return oriented_batch(
         np.array(kinds, np.uint64).reshape(-1, 6),
         np.array(sides, np.uint64).reshape(-1, 2),
         np.array([board.clean_castling_rights() for board in boards], np.uint64),
@@ -105,7 +105,7 @@ def of_boards(
     )
 
 
-def judge_boards(evaluation: Evaluation) -> Callable[[chess.Board], int]:
+def as_board_evaluation(evaluation: Evaluation) -> Callable[[chess.Board], int]:
     """Return a plain function of a board, in whole centipawns, that is asked in batches of one.
 
     A position without legal moves is worth 0: what mate and stalemate are worth, the rules say.
@@ -115,13 +115,13 @@ def judge_boards(evaluation: Evaluation) -> Callable[[chess.Board], int]:
         moves = list(board.legal_moves)
         if not moves:  # of which no network knows: a batch's positions have some
             return 0
-        values, _ = judge(evaluation, of_boards([board], [moves]))
+        values, _ = evaluate_batch(evaluation, batch_from_boards([board], [moves]))
         return round(float(values[0]))
 
     return evaluate
 
 
-def of_chess(evaluation: Evaluation, most: float) -> BatchEvaluation:
+def chess_batch_evaluation(evaluation: Evaluation, most: float) -> BatchEvaluation:
     """Return a batched evaluation of games of chess. most: centipawns that count as a win."""
 
     def take(game: Any, moves: list[chess.Move]) -> tuple[chess.Board, list[chess.Move]]:
@@ -131,7 +131,7 @@ def of_chess(evaluation: Evaluation, most: float) -> BatchEvaluation:
         taken: Sequence[tuple[chess.Board, list[chess.Move]]],
     ) -> tuple[Values, Priors | None]:
         boards, moves = zip(*taken, strict=True)
-        values, priors = judge(evaluation, of_boards(boards, moves))
+        values, priors = evaluate_batch(evaluation, batch_from_boards(boards, moves))
         return np.clip(values, -most, most) / most, priors
 
     return BatchEvaluation(take, answer, evaluation.batch)
@@ -146,7 +146,7 @@ def _en_passant(board: chess.Board) -> int:
     return square if capturers & board.pawns & board.occupied_co[board.turn] else NO_SQUARE
 
 
-def _number(board: chess.Board, move: chess.Move) -> int:
+def _encode_move(board: chess.Board, move: chess.Move) -> int:
     """Return a move as a batch has it, but as White sees it."""
     target = move.to_square
     if board.is_castling(move) and not board.occupied_co[board.turn] & chess.BB_SQUARES[target]:

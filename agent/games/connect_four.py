@@ -61,7 +61,7 @@ class ConnectFour:
         self._discs[self.turn] |= self._square(move, self._heights[move])
         self._heights[move] += 1
         self._played.append(move)
-        self._won = self._four(self._discs[1 - self.turn])
+        self._won = self._has_four(self._discs[1 - self.turn])
 
     def undo(self) -> None:
         """Take the last disc out."""
@@ -93,7 +93,7 @@ class ConnectFour:
         )
         return min(tuple(self._discs), mirrored)
 
-    def rating(self, move: int) -> float:
+    def move_rating(self, move: int) -> float:
         """Rate columns by how near the middle they are: more lines go through them."""
         return 1 - abs(2 * move - self.width + 1) / self.width
 
@@ -103,7 +103,7 @@ class ConnectFour:
         lines = _lines(self.width, self.height)
         return -any(not line & mine for line in lines), +any(not line & theirs for line in lines)
 
-    def measures(self) -> dict[str, float]:
+    def named_features(self) -> dict[str, float]:
         """Return lines that one player alone has entered, by his discs, less the other's."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         counts = [0, 0, 0, 0, 0]
@@ -118,17 +118,17 @@ class ConnectFour:
         """Return False: whoever is to move may always do something quiet."""
         return False
 
-    def noisy(self) -> list[int]:
+    def noisy_moves(self) -> list[int]:
         """Return the moves that make four in a line, or keep the other from it."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         return [
             move
             for move in self.moves()
             for square in [self._square(move, self._heights[move])]
-            if self._four(mine | square) or self._four(theirs | square)
+            if self._has_four(mine | square) or self._has_four(theirs | square)
         ]
 
-    def settled(self) -> float | None:
+    def quick_outcome(self) -> float | None:
         """Return the outcome."""
         return self.outcome()
 
@@ -137,11 +137,11 @@ class ConnectFour:
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         signs = "".join(
             "m" if mine & square else "t" if theirs & square else "."
-            for square in _shown(self.width, self.height)
+            for square in _squares_in_reading_order(self.width, self.height)
         )
         return [signs[start : start + self.width] for start in range(0, len(signs), self.width)]
 
-    def filling(self, row: int, column: int) -> int | None:
+    def move_at(self, row: int, column: int) -> int | None:
         """Return the column, if a disc dropped there comes to rest on the square."""
         rests = self._heights[column] == self.height - 1 - row
         return column if rests and not self._won else None
@@ -153,7 +153,7 @@ class ConnectFour:
     def _square(self, column: int, row: int) -> int:
         return 1 << column * (self.height + 1) + row
 
-    def _four(self, discs: int) -> bool:
+    def _has_four(self, discs: int) -> bool:
         """Tell whether there are four in a line."""
         for step in self._directions:
             pairs = discs & discs >> step
@@ -195,7 +195,7 @@ def evaluate(game: ConnectFour) -> float:
 
 
 @cache
-def _shown(width: int, height: int) -> list[int]:
+def _squares_in_reading_order(width: int, height: int) -> list[int]:
     """Return all squares as sets of one, along the rows from the top left."""
     return [
         1 << column * (height + 1) + row

@@ -23,18 +23,18 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from agent.game import CHANCE, Featured, Gridded, Measurable, Written
+from agent.game import CHANCE, HasFeatures, GridGame, HasNamedFeatures, NotatedGame
 
 Floats = npt.NDArray[np.float32]
-View = Literal["features", "grid", "text"]
+InputFormat = Literal["features", "grid", "text"]
 
-BUCKETS = 512
+HASH_BUCKETS = 512
 # Games at random in which moves are found, and the most moves of one of them.
-SCOUTED, LONGEST = 200, 400
+VOCABULARY_GAMES, VOCABULARY_GAME_PLIES = 200, 400
 # The largest number of 16 bits.
-LARGEST_HALF = 65504.0
+MAX_FLOAT16 = 65504.0
 # The most moves that are told apart.
-MOST_MOVES = 4096
+MAX_VOCABULARY = 4096
 
 
 @dataclass(frozen=True)
@@ -45,33 +45,33 @@ class PositionEncoding:
     columns: of a grid; 0 where a file does not tell.
     """
 
-    view: View
+    view: InputFormat
     size: int
     vocabulary: tuple[str, ...]
-    measures: tuple[str, ...] = ()
+    named_features: tuple[str, ...] = ()
     columns: int = 0
-    _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
+    _move_indices: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         numbers = {text: number for number, text in enumerate(self.vocabulary)}
-        object.__setattr__(self, "_numbers", numbers)
+        object.__setattr__(self, "_move_indices", numbers)
 
     @property
     def inputs(self) -> int:
         """How many inputs a position has."""
-        return (2 if self.view == "grid" else 1) * self.size + 1 + len(self.measures)
+        return (2 if self.view == "grid" else 1) * self.size + 1 + len(self.named_features)
 
     @property
-    def largest(self) -> float:
+    def max_input(self) -> float:
         """The largest number that an input can be."""
-        return LARGEST_HALF if self.view == "features" or self.measures else 1.0
+        return MAX_FLOAT16 if self.view == "features" or self.named_features else 1.0
 
     @property
     def outputs(self) -> int:
         """How many moves are told apart; all that the vocabulary has not are one."""
         return len(self.vocabulary) + 1
 
-    def take(self, game: Any) -> bytes:
+    def encode(self, game: Any) -> bytes:
         """Return what is kept of a position; ValueError if it is of another size."""
         turn = b"\1" if game.turn == 1 else b"\0"
         alike = True
@@ -80,21 +80,21 @@ class PositionEncoding:
             seen = "".join(rows).encode()
             alike = self.columns in (0, len(rows[0]))
         elif self.view == "features":
-            seen = _halves(game, "features", game.features())
+            seen = _float16_bytes(game, "features", game.features())
         else:
-            seen = _hashed(str(game), game.turn)
-        if len(seen) != self._length - 1 or not alike:
+            seen = _hashed_features(str(game), game.turn)
+        if len(seen) != self._encoded_length - 1 or not alike:
             raise ValueError(f"{type(game).__name__} has another size here than what was learned")
-        if not self.measures:
+        if not self.named_features:
             return seen + turn
-        return seen + turn + _halves(game, "measures", [*game.measures().values()])
+        return seen + turn + _float16_bytes(game, "measures", [*game.named_features().values()])
 
-    def stack(self, taken: Sequence[bytes]) -> Floats:
+    def to_inputs(self, taken: Sequence[bytes]) -> Floats:
         """Return the inputs of positions, a row each."""
         rows = np.frombuffer(b"".join(taken), np.uint8).reshape(len(taken), -1)
         inputs = np.empty((len(taken), self.inputs), np.float32)
-        turn = self._length - 1
-        seen, place = rows[:, :turn], self.inputs - 1 - len(self.measures)
+        turn = self._encoded_length - 1
+        seen, place = rows[:, :turn], self.inputs - 1 - len(self.named_features)
         if self.view == "grid":
             inputs[:, : self.size] = seen == ord("m")
             inputs[:, self.size : place] = seen == ord("t")
@@ -103,17 +103,17 @@ class PositionEncoding:
         else:
             inputs[:, :place] = seen
         inputs[:, place] = rows[:, turn]
-        if self.measures:
+        if self.named_features:
             inputs[:, place + 1 :] = np.ascontiguousarray(rows[:, turn + 1 :]).view(np.float16)
         return inputs
 
-    def numbers(self, game: Any, moves: Sequence[Any]) -> list[int]:
+    def move_indices(self, game: Any, moves: Sequence[Any]) -> list[int]:
         """Return the moves' numbers in the vocabulary."""
-        known, other = self._numbers, len(self.vocabulary)
+        known, other = self._move_indices, len(self.vocabulary)
         return [known.get(game.text(move), other) for move in moves]
 
     @property
-    def _length(self) -> int:
+    def _encoded_length(self) -> int:
         """How many bytes are kept of a position, without its measures."""
         return (2 if self.view == "features" else 1) * self.size + 1
 
@@ -123,7 +123,7 @@ class PositionEncoding:
             "view": self.view,
             "size": self.size,
             "vocabulary": list(self.vocabulary),
-            "measures": list(self.measures),
+            "measures": list(self.named_features),
             "columns": self.columns,
         }
 
@@ -133,32 +133,32 @@ def from_json(said: dict[str, Any]) -> PositionEncoding:
     view, size, vocabulary = said["view"], said["size"], said["vocabulary"]
     if view not in ("features", "grid", "text") or not 0 < int(size) <= 1 << 20:
         raise ValueError(f"there is no view {view!r} of {size!r} numbers")
-    measures = tuple(map(str, said.get("measures", ())))
+    named_features = tuple(map(str, said.get("measures", ())))
     columns = int(said.get("columns", 0))
-    return PositionEncoding(view, int(size), tuple(map(str, vocabulary)), measures, columns)
+    return PositionEncoding(view, int(size), tuple(map(str, vocabulary)), named_features, columns)
 
 
-def encoding_of(game: Written[Any], seed: int = 0, *, measured: bool = False) -> PositionEncoding:
+def encoding_for(game: NotatedGame[Any], seed: int = 0, *, measured: bool = False) -> PositionEncoding:
     """Return how a game's positions and moves are numbers; the game is left as it is.
 
     measured: its measures are among the numbers, where it has any.
     """
-    view: View = "text"
-    size, columns = BUCKETS, 0
-    if isinstance(game, Featured):
+    view: InputFormat = "text"
+    size, columns = HASH_BUCKETS, 0
+    if isinstance(game, HasFeatures):
         view, size = "features", int(np.asarray(game.features()).size)
-    elif isinstance(game, Gridded):
+    elif isinstance(game, GridGame):
         rows = game.grid()
         view, size, columns = "grid", sum(map(len, rows)), len(rows[0])
-    measures = tuple(game.measures()) if measured and isinstance(game, Measurable) else ()
-    return PositionEncoding(view, size, _vocabulary(game, seed), measures, columns)
+    named_features = tuple(game.named_features()) if measured and isinstance(game, HasNamedFeatures) else ()
+    return PositionEncoding(view, size, _vocabulary(game, seed), named_features, columns)
 
 
-def _vocabulary(game: Written[Any], seed: int) -> tuple[str, ...]:
+def _vocabulary(game: NotatedGame[Any], seed: int) -> tuple[str, ...]:
     random, found = Random(seed), set[str]()
-    for number in range(SCOUTED):
+    for number in range(VOCABULARY_GAMES):
         before, played = len(found), 0
-        while played < LONGEST and game.outcome() is None:
+        while played < VOCABULARY_GAME_PLIES and game.outcome() is None:
             moves = list(game.moves())
             if game.turn != CHANCE:
                 found.update(map(game.text, moves))
@@ -166,12 +166,12 @@ def _vocabulary(game: Written[Any], seed: int) -> tuple[str, ...]:
             played += 1
         for _ in range(played):
             game.undo()
-        if len(found) > MOST_MOVES or (number > SCOUTED // 4 and len(found) == before):
+        if len(found) > MAX_VOCABULARY or (number > VOCABULARY_GAMES // 4 and len(found) == before):
             break
-    return tuple(sorted(found)[:MOST_MOVES])
+    return tuple(sorted(found)[:MAX_VOCABULARY])
 
 
-def _halves(game: Any, what: str, numbers: Any) -> bytes:
+def _float16_bytes(game: Any, what: str, numbers: Any) -> bytes:
     """Write numbers in 16 bits; ValueError if one is none, or too large."""
     with np.errstate(over="ignore"):
         halves = np.asarray(numbers, np.float16)
@@ -181,11 +181,11 @@ def _halves(game: Any, what: str, numbers: Any) -> bytes:
     return halves.tobytes()
 
 
-def _hashed(text: str, turn: int) -> bytes:
+def _hashed_features(text: str, turn: int) -> bytes:
     """Return BUCKETS marks: what stands where, and who is to move, decides which are set."""
-    marks = bytearray(BUCKETS)
+    marks = bytearray(HASH_BUCKETS)
     for row, line in enumerate(text.split("\n")):
         for column, sign in enumerate(line):
             if not sign.isspace():
-                marks[crc32(f"{turn},{row},{column},{sign}".encode()) % BUCKETS] = 1
+                marks[crc32(f"{turn},{row},{column},{sign}".encode()) % HASH_BUCKETS] = 1
     return bytes(marks)

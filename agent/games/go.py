@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from agent.games.stones import (
     BLACK,
     EMPTY,
-    LONGEST_PLAYOUT,
-    NOWHERE,
+    PLAYOUT_LENGTH_FACTOR,
+    NO_VERTEX,
     PASS,
     WHITE,
     Stones,
-    members,
+    iter_bits,
 )
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from agent.games.batch_evaluation import BatchEvaluation
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-LARGEST = 19
-MOST_KOMI = 10**9
+MAX_SIZE = 19
+MAX_KOMI = 10**9
 Size = tuple[int, int]  # of a board: its width and its height
 _WIDTH_BY_HEIGHT = re.compile(r"([0-9]{1,2})x([0-9]{1,2})", re.IGNORECASE)
 
@@ -65,22 +65,22 @@ class Go:
     """A position of Go and its history. Raises ValueError of a size or a komi that cannot be.
 
     size: of the board, as it is written: the edge of a square, or WIDTHxHEIGHT, such as "9x13".
-    komi: what White gets for moving second. captures_all: whether sensible players go on until
+    komi: what White gets for moving second. capture_dead_stones: whether sensible players go on until
     every dead stone is off the board.
     """
 
     def __init__(self, size: int | str = 9, komi: float = 7.5) -> None:
-        self.width, self.height = read_size(size)
-        self.size = write_size(self.width, self.height)
-        if not abs(komi) < MOST_KOMI:
-            raise ValueError(f"komi is less than {MOST_KOMI}, not {komi:g}")
+        self.width, self.height = parse_size(size)
+        self.size = format_size(self.width, self.height)
+        if not abs(komi) < MAX_KOMI:
+            raise ValueError(f"komi is less than {MAX_KOMI}, not {komi:g}")
         self.komi = komi
-        self.captures_all = False
+        self.capture_dead_stones = False
         stones = Stones(self.width, self.height)
         self._shape = stones.shape
         # The positions of the game so far, as the sets of both colours.
-        self._seen = {_position(stones)}
-        self._states = [State(stones, 0, 0, False, hash(_position(stones)), True)]
+        self._seen_positions = {_position_key(stones)}
+        self._states = [State(stones, 0, 0, False, hash(_position_key(stones)), True)]
 
     @property
     def turn(self) -> int:
@@ -115,7 +115,7 @@ class Go:
     @property
     def positions(self) -> Set[tuple[int, int]]:
         """The positions of the game so far, as the sets of Black's and White's stones."""
-        return self._seen
+        return self._seen_positions
 
     def last_moves(self, number: int) -> list[int | None]:
         """Return the last moves, the latest first; None where there was none."""
@@ -144,31 +144,31 @@ class Go:
 
     def moves(self) -> list[int]:
         """Return the vertices where the mover may put a stone, and PASS; none when it is over."""
-        if self.over():
+        if self.is_over():
             return []
         player = self.turn
-        legal = [move for move in members(self.stones.sets[EMPTY]) if self._may(player, move)]
+        legal = [move for move in iter_bits(self.stones.sets[EMPTY]) if self._is_legal_placement(player, move)]
         legal.append(PASS)
         return legal
 
-    def allows(self, player: int, move: int) -> bool:
+    def is_legal(self, player: int, move: int) -> bool:
         """Tell whether the rules allow a player a move here, whoever's turn it is."""
         if move == PASS:
             return True
-        return self.stones.board[move] == EMPTY and self._may(player, move)
+        return self.stones.board[move] == EMPTY and self._is_legal_placement(player, move)
 
-    def _may(self, player: int, vertex: int) -> bool:
+    def _is_legal_placement(self, player: int, vertex: int) -> bool:
         """Tell whether a player may put a stone on an empty vertex."""
         state = self._states[-1]
         stones, colour = state.stones, player + 1
-        if stones.suicide(vertex, colour):
+        if stones.is_suicide(vertex, colour):
             return False
         if not state.repeatable:
             return True
-        sets = list(_position(stones))
+        sets = list(_position_key(stones))
         sets[player] |= 1 << vertex
         sets[1 - player] &= ~stones.captured_by(vertex, colour)
-        return tuple(sets) not in self._seen
+        return tuple(sets) not in self._seen_positions
 
     def play(self, move: int) -> None:
         """Put a stone and take off what it captures, or pass."""
@@ -179,9 +179,9 @@ class Go:
         state = self._states[-1]
         if move == PASS:
             stones = state.stones
-            if stones.ko != NOWHERE:
+            if stones.ko != NO_VERTEX:
                 stones = stones.copy()
-                stones.ko = NOWHERE
+                stones.ko = NO_VERTEX
             passes = min(state.passes, 1) + 1
             self._states.append(
                 replace(state, stones=stones, turn=1 - player, passes=passes, new=False, move=PASS)
@@ -191,9 +191,9 @@ class Go:
         taken = stones.put(move, player + 1)
         black, white = state.prisoners
         prisoners = (black, white + len(taken)) if player else (black + len(taken), white)
-        self._enter(stones, 1 - player, state.repeatable or bool(taken), move, prisoners)
+        self._push(stones, 1 - player, state.repeatable or bool(taken), move, prisoners)
 
-    def hand_to(self, player: int) -> None:
+    def set_turn(self, player: int) -> None:
         """Give a player the turn, also after the end; `undo` takes it back."""
         self._states.append(replace(self._states[-1], turn=player, passes=0, new=False))
 
@@ -207,12 +207,12 @@ class Go:
         for vertex in vertices:
             if stones.board[vertex] != EMPTY:
                 raise ValueError(f"{self.text(vertex)} is not empty")
-            if stones.suicide(vertex, player + 1) or stones.put(vertex, player + 1):
+            if stones.is_suicide(vertex, player + 1) or stones.put(vertex, player + 1):
                 raise ValueError(f"a stone on {self.text(vertex)} leaves a chain without liberties")
-        stones.ko = NOWHERE
-        self._enter(stones, self.turn, True, None, self.prisoners)
+        stones.ko = NO_VERTEX
+        self._push(stones, self.turn, True, None, self.prisoners)
 
-    def _enter(
+    def _push(
         self,
         stones: Stones,
         turn: int,
@@ -220,11 +220,11 @@ class Go:
         move: int | None,
         prisoners: tuple[int, int],
     ) -> None:
-        position = _position(stones)
-        new = position not in self._seen
+        position = _position_key(stones)
+        new = position not in self._seen_positions
         history = self._states[-1].history
         if new:
-            self._seen.add(position)
+            self._seen_positions.add(position)
             history ^= hash(position)
         self._states.append(State(stones, turn, 0, repeatable, history, new, move, prisoners))
 
@@ -232,21 +232,21 @@ class Go:
         """Take the last move back."""
         state = self._states.pop()
         if state.new:
-            self._seen.remove(_position(state.stones))
+            self._seen_positions.remove(_position_key(state.stones))
 
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Tell whether both players have passed."""
         return self._states[-1].passes == 2
 
     def outcome(self) -> float | None:
         """Return Black's area less White's and komi once both players have passed."""
-        return self.score() if self.over() else None
+        return self.score() if self.is_over() else None
 
     def score(self, dead: int = 0) -> float:
         """Return Black's area less White's and komi, without the set of dead stones."""
         stones = self.stones
         if dead:
-            stones = without(stones, dead)
+            stones = without_stones(stones, dead)
         black, white = stones.areas()
         return black.bit_count() - white.bit_count() - self.komi
 
@@ -256,9 +256,9 @@ class Go:
         dead: the set of dead stones, which are prisoners too. seki: living stones; what is empty
         and connected with one of them is nobody's territory.
         """
-        stones = without(self.stones, dead) if dead else self.stones
+        stones = without_stones(self.stones, dead) if dead else self.stones
         empty = stones.sets[EMPTY]
-        neutral = stones.shape.reached(seki & ~dead, empty)
+        neutral = stones.shape.flood_fill(seki & ~dead, empty)
         points: list[float] = [*self.prisoners]
         for player, area in enumerate(stones.areas()):
             points[player] += (area & empty & ~neutral).bit_count()
@@ -269,27 +269,27 @@ class Go:
         """Return the stones, the turn, the passes, and the positions that may not come again."""
         return _key(self._states[-1])
 
-    def rating(self, move: int) -> float:
+    def move_rating(self, move: int) -> float:
         """Rate moves by the stones that they capture; the first line and passing come late."""
         if move == PASS:
             return -2
         captured = self.stones.captured_by(move, self.turn + 1).bit_count()
         return captured or -(len(self._shape.neighbours[move]) < 4)
 
-    def sensible(self) -> list[int]:
+    def candidate_moves(self) -> list[int]:
         """Return the legal moves but those that fill an own eye.
 
         PASS is among them, but not where all dead stones are to be captured and a move is left.
         """
         colour, stones = self.turn + 1, self.stones
         *stays, _ = self.moves() or [PASS]
-        found = [move for move in stays if not stones.own_eye(move, colour)]
-        return found if self.captures_all and found else [*found, PASS]
+        found = [move for move in stays if not stones.is_own_eye(move, colour)]
+        return found if self.capture_dead_stones and found else [*found, PASS]
 
     @property
-    def longest_playout(self) -> int:
+    def max_playout_length(self) -> int:
         """The most moves that a playout makes."""
-        return LONGEST_PLAYOUT * self.width * self.height
+        return PLAYOUT_LENGTH_FACTOR * self.width * self.height
 
     def playout(self, random: Random) -> tuple[float, list[tuple[int, int]]]:
         """Play on at random, without filling eyes; return the score and (player, move) of each.
@@ -307,7 +307,7 @@ class Go:
         """Return a vertex by its column's letter (there is no I) and row from below, or "pass"."""
         if move == PASS:
             return "pass"
-        column, row = self._shape.place(move)
+        column, row = self._shape.coordinates(move)
         return f"{COLUMNS[column]}{row + 1}"
 
     def __str__(self) -> str:
@@ -324,7 +324,7 @@ class Go:
         return "\n".join([*rows, letters])
 
 
-def read_size(size: object) -> Size:
+def parse_size(size: object) -> Size:
     """Return the width and the height that the size of a board says.
 
     size: the edge of a square, or WIDTHxHEIGHT, each from 1 to LARGEST; ValueError for any other.
@@ -334,24 +334,24 @@ def read_size(size: object) -> Size:
         edges = size, size
     elif isinstance(size, str) and (found := _WIDTH_BY_HEIGHT.fullmatch(size)):
         edges = int(found[1]), int(found[2])
-    if edges is None or not all(1 <= edge <= LARGEST for edge in edges):
+    if edges is None or not all(1 <= edge <= MAX_SIZE for edge in edges):
         raise ValueError(
             f"a board of size {reprlib.repr(size)} cannot be; "
-            f"use 1 to {LARGEST}, or WIDTHxHEIGHT such as 9x13"
+            f"use 1 to {MAX_SIZE}, or WIDTHxHEIGHT such as 9x13"
         )
     return edges
 
 
-def write_size(width: int, height: int) -> int | str:
-    """Return the size of a board as a game of Go is told it: see `read_size`."""
+def format_size(width: int, height: int) -> int | str:
+    """Return the size of a board as a game of Go is told it: see `parse_size`."""
     return width if width == height else f"{width}x{height}"
 
 
-def without(stones: Stones, dead: int) -> Stones:
+def without_stones(stones: Stones, dead: int) -> Stones:
     """Return a position without some of its stones."""
     rest = Stones(stones.shape.width, stones.shape.height)
     for colour in (BLACK, WHITE):
-        for vertex in members(stones.sets[colour] & ~dead):
+        for vertex in iter_bits(stones.sets[colour] & ~dead):
             rest.put(vertex, colour)
     return rest
 
@@ -362,7 +362,7 @@ def evaluate(game: Go) -> float:
     Vertices as near to both colours count for nobody.
     """
     _, black, white = game.stones.sets
-    around = game.stones.shape.around
+    around = game.stones.shape.adjacent
     free = game.stones.sets[EMPTY]
     while free:
         by_black, by_white = around(black) & free, around(white) & free
@@ -376,18 +376,18 @@ def evaluate(game: Go) -> float:
 
 
 def _key(state: State) -> Hashable:
-    return state.turn, state.passes, _position(state.stones), state.history
+    return state.turn, state.passes, _position_key(state.stones), state.history
 
 
-def _position(stones: Stones) -> tuple[int, int]:
+def _position_key(stones: Stones) -> tuple[int, int]:
     return stones.sets[BLACK], stones.sets[WHITE]
 
 
 def adapt_batched(evaluation: Evaluation) -> BatchEvaluation:
     """Make an evaluation of one that judges `GoBatch`es."""
-    from agent.games.go_batch import of_go  # it brings in NumPy
+    from agent.games.go_batch import go_batch_evaluation  # it brings in NumPy
 
-    return of_go(evaluation)
+    return go_batch_evaluation(evaluation)
 
 
 GAME = Go

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from agent.evaluation import Evaluation
 from agent.games.batch_evaluation import BatchEvaluation
-from agent.games.batches import PaddedMoves, Priors, Values, judge
-from agent.games.stones import BLACK, NOWHERE, PASS, WHITE, Shape, Stones
+from agent.games.batches import PaddedMoves, Priors, Values, evaluate_batch
+from agent.games.stones import BLACK, NO_VERTEX, PASS, WHITE, BoardShape, Stones
 
 NO_POINT = NO_MOVE = -1
 # What is kept of a position: stones, turn, komi, last move, moves.
-_Taken = tuple[Stones, int, float, int | None, list[int]]
+_EncodedPosition = tuple[Stones, int, float, int | None, list[int]]
 
 
 class _Go(Protocol):
@@ -54,26 +54,26 @@ class GoBatch(PaddedMoves):
     counts: npt.NDArray[np.int64]
 
 
-def of_go(evaluation: Evaluation) -> BatchEvaluation:
+def go_batch_evaluation(evaluation: Evaluation) -> BatchEvaluation:
     """Return a batched evaluation that takes a `GoBatch`."""
 
-    def take(game: _Go, moves: list[int]) -> _Taken:
+    def take(game: _Go, moves: list[int]) -> _EncodedPosition:
         return game.stones, game.turn, game.komi, game.last_move, moves
 
-    def answer(taken: Sequence[_Taken]) -> tuple[Values, Priors | None]:
-        return judge(evaluation, _batch(taken))
+    def answer(taken: Sequence[_EncodedPosition]) -> tuple[Values, Priors | None]:
+        return evaluate_batch(evaluation, _batch(taken))
 
     return BatchEvaluation(take, answer, evaluation.batch)
 
 
-def of_positions(games: Sequence[_Go]) -> GoBatch:
+def batch_from_games(games: Sequence[_Go]) -> GoBatch:
     """Make a batch of games as they stand, on boards of one size."""
     return _batch(
         [(game.stones, game.turn, game.komi, game.last_move, game.moves()) for game in games]
     )
 
 
-def _batch(taken: Sequence[_Taken]) -> GoBatch:
+def _batch(taken: Sequence[_EncodedPosition]) -> GoBatch:
     shape = taken[0][0].shape
     points = np.array(shape.vertices)
     boards = np.array([stones.board for stones, *_ in taken])[:, points]
@@ -83,27 +83,27 @@ def _batch(taken: Sequence[_Taken]) -> GoBatch:
     counts = np.array([len(moves) for *_, moves in taken], np.int64)
     written = np.full((len(taken), int(counts.max())), NO_MOVE, np.int32)
     for row, (*_, moves) in enumerate(taken):
-        written[row, : len(moves)] = [_point(shape, move) for move in moves]
+        written[row, : len(moves)] = [_encode_point(shape, move) for move in moves]
     return GoBatch(
         stones.reshape(-1, shape.height, shape.width),
         turns,
         np.array([komi for _, _, komi, *_ in taken], np.float64),
         np.array([_ko(stones) for stones, *_ in taken], np.int64),
-        np.array([_point(shape, last) for _, _, _, last, _ in taken], np.int64),
+        np.array([_encode_point(shape, last) for _, _, _, last, _ in taken], np.int64),
         written,
         counts,
     )
 
 
-def _point(shape: Shape, move: int | None) -> int:
+def _encode_point(shape: BoardShape, move: int | None) -> int:
     """Return a move of the plain game as a batch has it."""
     if move is None:
         return NO_POINT
     if move == PASS:
         return shape.width * shape.height
-    column, row = shape.place(move)
+    column, row = shape.coordinates(move)
     return row * shape.width + column
 
 
 def _ko(stones: Stones) -> int:
-    return NO_POINT if stones.ko == NOWHERE else _point(stones.shape, stones.ko)
+    return NO_POINT if stones.ko == NO_VERTEX else _encode_point(stones.shape, stones.ko)

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from agent.evaluation import EvaluationError
-from agent.games.batch_evaluation import BatchEvaluation, Taken
+from agent.games.batch_evaluation import BatchEvaluation, EncodedPosition
 from agent.games.catalogue import find
 from agent.games.encoding import Floats
-from agent.games.learned_network import LearnedNetwork, read
+from agent.games.learned_network import PolicyValueNet, read
 
 # The most positions that are judged at once: enough for most of what a batch can gain.
-BATCH = 8
+BATCH_SIZE = 8
 
 
 class LearnedEvaluation:
     """A learned network as an evaluation of its game: called with a position, it judges that."""
 
-    def __init__(self, network: LearnedNetwork, name: str) -> None:
+    def __init__(self, network: PolicyValueNet, name: str) -> None:
         self.network = network
         self.name = name
         self.__name__ = name
@@ -29,19 +29,19 @@ class LearnedEvaluation:
 
     def __call__(self, game: Any) -> float:
         """Return the position's value for its mover, above -1 and below 1."""
-        outputs = self.network.outputs(self.network.encoding.stack([self._seen(game)]))
+        outputs = self.network.outputs(self.network.encoding.to_inputs([self._inputs(game)]))
         return float(np.tanh(outputs[0, 0]))
 
-    def in_batches(self, size: int = BATCH) -> BatchEvaluation:
+    def in_batches(self, size: int = BATCH_SIZE) -> BatchEvaluation:
         """Return it as an evaluation that judges so many positions at once, with priors."""
-        return BatchEvaluation(self._take, self._answer, size, learned=True)
+        return BatchEvaluation(self._encode, self._evaluate, size, learned=True)
 
-    def _seen(self, game: Any) -> bytes:
+    def _inputs(self, game: Any) -> bytes:
         try:
             if type(game) is not self._fitting:
                 self._require_fit(game)
                 self._fitting = type(game)
-            return self.network.encoding.take(game)
+            return self.network.encoding.encode(game)
         except (AttributeError, ValueError) as error:
             options = " ".join(f"{name}={value}" for name, value in self.network.options.items())
             learned = f"{self.network.game} {options}".rstrip()
@@ -56,18 +56,18 @@ class LearnedEvaluation:
             raise ValueError(f"{type(game).__name__} is no game of the catalogue")
         _, colon, name = self.network.game.rpartition(":")
         # A file's class is another one wherever it is loaded, and what a file names is not run.
-        if type(game).__name__ != name if colon else not isinstance(game, find(name).game):
+        if type(game).__name__ != name if colon else not isinstance(game, find(name).game_class):
             raise ValueError(f"{type(game).__name__} is another game")
         for option, value in self.network.options.items():
             now = getattr(game, option, value)
             if isinstance(value, bool) and now is not value:
                 raise ValueError(f"{option} is {now} here")
 
-    def _take(self, game: Any, moves: list[Any]) -> Taken:
-        return self._seen(game), self.network.encoding.numbers(game, moves)
+    def _encode(self, game: Any, moves: list[Any]) -> EncodedPosition:
+        return self._inputs(game), self.network.encoding.move_indices(game, moves)
 
-    def _answer(self, taken: Sequence[Taken]) -> tuple[Any, Any]:
-        outputs = self.network.outputs(self.network.encoding.stack([seen for seen, _ in taken]))
+    def _evaluate(self, taken: Sequence[EncodedPosition]) -> tuple[Any, Any]:
+        outputs = self.network.outputs(self.network.encoding.to_inputs([seen for seen, _ in taken]))
         values = np.tanh(outputs[:, 0]).astype(np.float64)
         if not self.network.has_priors:
             return values, None

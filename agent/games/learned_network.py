@@ -24,13 +24,13 @@ from agent.evaluation import EvaluationError
 from agent.games.encoding import Floats, PositionEncoding, from_json
 
 _FORMAT = ContainerFormat(b"\x8bKmpLE\r\n")
-_LARGEST = 1 << 26
+_MAX_BYTES = 1 << 26
 # What any sum of an evaluation may come to: some of 32-bit floats is left for their rounding.
-_LARGEST_SUM = 1e38
+_MAX_WEIGHT_SUM = 1e38
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedNetwork:
+class PolicyValueNet:
     """What was learned of a game.
 
     game, options: which. layers: a matrix and its biases each, from the inputs on; the last is of
@@ -47,10 +47,10 @@ class LearnedNetwork:
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            greatest = np.full(self.encoding.inputs, self.encoding.largest, np.float32)
+            greatest = np.full(self.encoding.inputs, self.encoding.max_input, np.float32)
             for matrix, biases in self.layers:
                 greatest = greatest @ np.abs(matrix) + np.abs(biases)
-        if not (greatest <= _LARGEST_SUM).all():
+        if not (greatest <= _MAX_WEIGHT_SUM).all():
             raise ValueError("its weights are so large that their sums may overflow")
 
     @property
@@ -73,32 +73,32 @@ class LearnedNetwork:
             "game": self.game,
             "options": self.options,
             "encoding": self.encoding.as_json(),
-            "shape": shape_of(self.layers),
+            "shape": layer_sizes(self.layers),
             "learned": self.manifest,
         }
         numbers = b"".join(part.astype("<f2").tobytes() for layer in self.layers for part in layer)
         replace_atomically(path, _FORMAT.pack(json.dumps(said), numbers))
 
 
-def shape_of(layers: list[tuple[Floats, Floats]]) -> list[int]:
+def layer_sizes(layers: list[tuple[Floats, Floats]]) -> list[int]:
     """Return how many numbers there are before each layer, and behind the last."""
     return [layers[0][0].shape[0], *(biases.size for _, biases in layers)]
 
 
-def read(path: Path | str) -> LearnedNetwork:
+def read(path: Path | str) -> PolicyValueNet:
     """Return the network of a file; EvaluationError, naming the file, if it holds none."""
     remedy = "make another with kempelen lab learn"
     try:
-        file = Container(_FORMAT, memoryview(read_bytes(path, _LARGEST)))
+        file = Container(_FORMAT, memoryview(read_bytes(path, _MAX_BYTES)))
     except OSError as error:
         reason = error.strerror or str(error)
         raise EvaluationError(f"evaluation learned:{path}: {reason}") from None
-    if not file.is_ours:
+    if not file.has_magic:
         raise EvaluationError(f"{path} is nothing that kempelen lab learn has written: {remedy}")
     if not file.is_intact:
         raise EvaluationError(f"{path} is damaged: {remedy}")
     try:
-        said = json.loads(file.head)
+        said = json.loads(file.header)
         encoding = from_json(said["encoding"])
         shape = [int(each) for each in said["shape"]]
         if len(shape) < 2 or min(shape) < 1 or not isinstance(said["options"], dict):
@@ -115,6 +115,6 @@ def read(path: Path | str) -> LearnedNetwork:
             raise ValueError("its numbers do not fit together")
         if not np.isfinite(numbers).all():
             raise ValueError("a weight is infinite, or no number")
-        return LearnedNetwork(said["game"], said["options"], encoding, layers, said["learned"])
+        return PolicyValueNet(said["game"], said["options"], encoding, layers, said["learned"])
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise EvaluationError(f"{path} cannot be used ({error}): {remedy}") from None

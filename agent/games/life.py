@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Literal
 
-from agent.games.go import Go, without
-from agent.games.stones import BLACK, EMPTY, WHITE, members
+from agent.games.go import Go, without_stones
+from agent.games.stones import BLACK, EMPTY, WHITE, iter_bits
 
 PLAYOUTS = 200
 # A chain that survives in less than this share of the playouts is dead; a chain that stands
 # beside what neither colour owns, and does survive, may be in seki.
-ALIVE = 0.4
+ALIVE_THRESHOLD = 0.4
 
 Status = Literal["alive", "dead", "seki"]
 # Every chain, as its vertices, with its status; and who tells them of a position.
 Statuses = Mapping[tuple[int, ...], Status]
-Judge = Callable[[Go], Statuses]
+StatusEstimator = Callable[[Go], Statuses]
 # Asked now and then by what takes long: may wait until it should go on, and tells whether it shall.
-GoOn = Callable[[], bool]
+ShouldContinue = Callable[[], bool]
 
 
-def statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> dict[tuple[int, ...], Status]:
+def chain_statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> dict[tuple[int, ...], Status]:
     """Return every chain of the position, as its vertices, with its status.
 
     Both players begin half of the playouts. A chain lives where its vertices are its colour's in
@@ -30,14 +30,14 @@ def statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> dict[tuple[in
     """
     stones = game.stones
     held = [0] * len(stones.board)
-    for areas in _ends(game, playouts, seed):
+    for areas in _final_areas(game, playouts, seed):
         for colour, area in zip((BLACK, WHITE), areas, strict=True):
-            for vertex in members(area & stones.sets[colour]):
+            for vertex in iter_bits(area & stones.sets[colour]):
                 held[vertex] += 1
-    return judged(game, [number / playouts for number in held])
+    return classify_chains(game, [number / playouts for number in held])
 
 
-def judged(game: Go, held: Sequence[float]) -> dict[tuple[int, ...], Status]:
+def classify_chains(game: Go, held: Sequence[float]) -> dict[tuple[int, ...], Status]:
     """Return every chain, as its vertices, with its status.
 
     held: by vertex, in what share of the playouts it stays with the colour that has it.
@@ -47,19 +47,19 @@ def judged(game: Go, held: Sequence[float]) -> dict[tuple[int, ...], Status]:
     for head in sorted({stones.head[vertex] for vertex in _stones(game)}):
         chain = tuple(sorted(stones.chains[head]))
         share = sum(held[vertex] for vertex in chain) / len(chain)
-        found[chain] = "alive" if share >= ALIVE else "dead"
+        found[chain] = "alive" if share >= ALIVE_THRESHOLD else "dead"
     for chain in _in_seki(game, found):
         found[chain] = "seki"
     return found
 
 
-def owners(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float, ...]:
+def ownership(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float, ...]:
     """Return whose each point is in the end, from -1, White's, to 1, Black's; rows from above."""
     held = [0] * len(game.stones.board)
-    for black, white in _ends(game, playouts, seed):
-        for vertex in members(black):
+    for black, white in _final_areas(game, playouts, seed):
+        for vertex in iter_bits(black):
             held[vertex] += 1
-        for vertex in members(white):
+        for vertex in iter_bits(white):
             held[vertex] -= 1
     at = game.stones.shape.vertex
     return tuple(
@@ -71,20 +71,20 @@ def owners(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float, ..
 
 def dead_stones(game: Go) -> int:
     """Return the set of the dead stones."""
-    return dead_of(statuses(game))
+    return dead_from_statuses(chain_statuses(game))
 
 
-def dead_of(found: Statuses) -> int:
+def dead_from_statuses(found: Statuses) -> int:
     """Return the set of the stones whose chains are dead."""
-    return stones_with("dead", found)
+    return stones_with_status("dead", found)
 
 
-def stones_with(status: Status, found: Statuses) -> int:
+def stones_with_status(status: Status, found: Statuses) -> int:
     """Return the set of the stones of that status."""
     return _union(chain for chain, its in found.items() if its == status)
 
 
-def _ends(game: Go, playouts: int, seed: int) -> Iterator[tuple[int, int]]:
+def _final_areas(game: Go, playouts: int, seed: int) -> Iterator[tuple[int, int]]:
     """Generate Black's and White's area at the ends of playouts, half of which each begins."""
     random = Random(seed)
     for number in range(playouts):
@@ -94,7 +94,7 @@ def _ends(game: Go, playouts: int, seed: int) -> Iterator[tuple[int, int]]:
 
 
 def _stones(game: Go) -> list[int]:
-    return list(members(game.stones.shape.on_board & ~game.stones.sets[EMPTY]))
+    return list(iter_bits(game.stones.shape.on_board & ~game.stones.sets[EMPTY]))
 
 
 def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, ...]]:
@@ -104,13 +104,13 @@ def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, 
     with an eye may share one; but then all chains around what it shares must be in seki too, or
     they are only not connected yet.
     """
-    dead = stones_with("dead", found)
-    rest = without(game.stones, dead)
+    dead = stones_with_status("dead", found)
+    rest = without_stones(game.stones, dead)
     black, white = rest.areas()
     neutral = rest.sets[EMPTY] & ~(black | white)
     if not neutral:
         return []
-    around = rest.shape.around
+    around = rest.shape.adjacent
     seki: list[tuple[int, ...]] = []
     one_eyed: dict[tuple[int, ...], int] = {}
     for chain, status in found.items():
@@ -119,7 +119,7 @@ def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, 
         liberties = rest.liberties[rest.head[chain[0]]]
         shared, eyes = liberties & neutral, liberties & ~neutral
         enemy = rest.sets[3 - rest.board[chain[0]]]
-        if shared.bit_count() > 4 or not all(around(1 << at) & enemy for at in members(shared)):
+        if shared.bit_count() > 4 or not all(around(1 << at) & enemy for at in iter_bits(shared)):
             continue
         if not eyes and shared.bit_count() >= 2:
             seki.append(chain)

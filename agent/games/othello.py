@@ -44,7 +44,7 @@ class Othello:
         """Put a disc and turn those it encloses, or pass."""
         mine, theirs, _ = self._states[-1]
         if move != PASS:
-            turned = self._turned(1 << move, mine, theirs)
+            turned = self._flipped(1 << move, mine, theirs)
             mine |= turned | 1 << move
             theirs &= ~turned
         self._states.append((theirs, mine, self._targets(theirs, mine)))
@@ -83,7 +83,7 @@ class Othello:
         corners = sum(self._bit(row, column) for row in (0, last) for column in (0, last))
         return (self.discs(player) & corners).bit_count()
 
-    def measures(self) -> dict[str, float]:
+    def named_features(self) -> dict[str, float]:
         """Return the mover's discs, mobility and corners less the other's, as shares."""
         mover, other, squares = self._turn, 1 - self._turn, self.size**2
         return {
@@ -108,7 +108,7 @@ class Othello:
             targets |= step(enclosed) & empty
         return targets
 
-    def _turned(self, disc: int, mine: int, theirs: int) -> int:
+    def _flipped(self, disc: int, mine: int, theirs: int) -> int:
         """Return the discs that a new disc of the mover encloses."""
         turned = 0
         for step in self._directions:
@@ -130,7 +130,7 @@ class Othello:
         )
         return [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
 
-    def filling(self, row: int, column: int) -> int | None:
+    def move_at(self, row: int, column: int) -> int | None:
         """Return the square, if a disc there encloses."""
         square = row * self.size + column
         return square if self._states[-1][2] >> square & 1 else None

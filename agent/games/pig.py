@@ -46,7 +46,7 @@ class Pig:
             return list(FACES)
         return [] if self.outcome() is not None else ["roll", "hold"]
 
-    def chances(self) -> list[tuple[PigMove, float]]:
+    def chance_outcomes(self) -> list[tuple[PigMove, float]]:
         """Return the faces of the die, all equally likely."""
         return [(face, 1 / 6) for face in FACES]
 
@@ -56,7 +56,7 @@ class Pig:
         if move == "roll":
             state = State(scores, player, rolled, True)
         elif move == "hold":
-            state = State(_added(scores, player, rolled), 1 - player, 0, False)
+            state = State(_with_points(scores, player, rolled), 1 - player, 0, False)
         elif move == "1":
             state = State(scores, 1 - player, 0, False)
         else:
@@ -95,7 +95,7 @@ def evaluate(game: Pig) -> float:
     return max(-1.0, min(1.0, lead / (2 * game.target)))
 
 
-def _added(scores: tuple[int, int], player: int, points: int) -> tuple[int, int]:
+def _with_points(scores: tuple[int, int], player: int, points: int) -> tuple[int, int]:
     first, second = scores
     return (first + points, second) if player == 0 else (first, second + points)
 

@@ -21,10 +21,10 @@ MATERIAL = {
 }
 PHASE = {chess.KNIGHT: 1, chess.BISHOP: 1, chess.ROOK: 2, chess.QUEEN: 4}
 FULL_PHASE = 24
-PROMOTED_RANK = {chess.WHITE: chess.BB_RANK_8, chess.BLACK: chess.BB_RANK_1}
+PROMOTION_RANK = {chess.WHITE: chess.BB_RANK_8, chess.BLACK: chess.BB_RANK_1}
 
 
-class PlainGame:
+class PlainChess:
     """A chess position, its search tree below, and its game before it.
 
     Draws are those of an engine, below the root only: a position that was seen since the root
@@ -34,7 +34,7 @@ class PlainGame:
 
     def __init__(self, board: chess.Board) -> None:
         self.board = board.copy(stack=False)
-        self._before = Counter(_keys_before(board))
+        self._previous_keys = Counter(_keys_before(board))
         self._keys: list[Hashable] = [position_key(self.board)]
         self._legal: list[chess.Move] | None = None
 
@@ -63,19 +63,19 @@ class PlainGame:
 
     def outcome(self) -> float | None:
         """Return 1 if White has won, -1 if Black has, 0 for a draw, None if the game goes on."""
-        if self._repeats() or self._lacks_material():
+        if self._is_repetition() or self._is_insufficient_material():
             return 0
         if not self.moves():
             if not self.board.is_check():
                 return 0
             return -1 if self.board.turn else 1
-        return 0 if self._fifty_moves() else None
+        return 0 if self._is_fifty_moves() else None
 
     def key(self) -> Hashable:
         """Return what the rule of repetition compares: placement, side to move and rights."""
         return self._keys[-1]
 
-    def rating(self, move: chess.Move) -> float:
+    def move_rating(self, move: chess.Move) -> float:
         """Rate captures by the victim, then by the lightest capturer; promotions by the gain."""
         board = self.board
         gain = 0
@@ -93,44 +93,44 @@ class PlainGame:
         """Tell whether the side to move is in check."""
         return self.board.is_check()
 
-    def noisy(self) -> Iterator[chess.Move]:
+    def noisy_moves(self) -> Iterator[chess.Move]:
         """Generate all captures, and promotions to a queen."""
         board = self.board
         yield from board.generate_legal_captures()
         pawns = board.pawns & board.occupied_co[board.turn]
-        empty = PROMOTED_RANK[board.turn] & ~board.occupied
+        empty = PROMOTION_RANK[board.turn] & ~board.occupied
         for move in board.generate_legal_moves(pawns, empty):
             if move.promotion == chess.QUEEN:
                 yield move
 
-    def may_pass(self) -> bool:
+    def allows_null_move(self) -> bool:
         """Tell whether the side to move has a piece besides king and pawns, and is not in check."""
         board = self.board
         pieces = board.occupied_co[board.turn] & ~(board.pawns | board.kings)
         return bool(pieces) and not board.is_check()
 
-    def pass_turn(self) -> None:
+    def play_null_move(self) -> None:
         """Let the side to move pass."""
         self.play(chess.Move.null())
 
-    def settled(self) -> float | None:
+    def quick_outcome(self) -> float | None:
         """Return 0 for a draw that is known without looking for moves; not for use in check."""
-        return 0 if self._repeats() or self._lacks_material() or self._fifty_moves() else None
+        return 0 if self._is_repetition() or self._is_insufficient_material() or self._is_fifty_moves() else None
 
     def _below_root(self) -> bool:
         return len(self._keys) > 1
 
-    def _repeats(self) -> bool:
+    def _is_repetition(self) -> bool:
         key = self._keys[-1]
         reversible = min(self.board.halfmove_clock, len(self._keys) - 1)
         if reversible and key in self._keys[-1 - reversible : -1]:
             return True
-        return self._below_root() and self._before.get(key, 0) >= 2
+        return self._below_root() and self._previous_keys.get(key, 0) >= 2
 
-    def _lacks_material(self) -> bool:
+    def _is_insufficient_material(self) -> bool:
         return self._below_root() and self.board.is_insufficient_material()
 
-    def _fifty_moves(self) -> bool:
+    def _is_fifty_moves(self) -> bool:
         return self._below_root() and self.board.halfmove_clock >= 100
 
 
@@ -196,13 +196,13 @@ def _placement(piece: int, squares: int) -> tuple[int, int, int]:
     count = chess.popcount(squares)
     middlegame, endgame = (count * worth for worth in MATERIAL[piece])
     for square in chess.scan_forward(squares):
-        middlegame_bonus, endgame_bonus = _PLACE[piece][square]
+        middlegame_bonus, endgame_bonus = _PIECE_SQUARE[piece][square]
         middlegame += middlegame_bonus
         endgame += endgame_bonus
     return middlegame, endgame, count * PHASE.get(piece, 0)
 
 
-def _place(piece: int, square: int) -> tuple[int, int]:
+def _piece_square(piece: int, square: int) -> tuple[int, int]:
     """Return the middlegame and endgame bonus of a white piece on a square."""
     file, rank = chess.square_file(square), chess.square_rank(square)
     file_centre = min(file, 7 - file)  # 0 on the edge, 3 in the centre
@@ -223,4 +223,4 @@ def _place(piece: int, square: int) -> tuple[int, int]:
     return sheltered - 14 * rank - 8 * file_centre * (rank < 2), 9 * centre - 27
 
 
-_PLACE = {piece: [_place(piece, square) for square in chess.SQUARES] for piece in chess.PIECE_TYPES}
+_PIECE_SQUARE = {piece: [_piece_square(piece, square) for square in chess.SQUARES] for piece in chess.PIECE_TYPES}

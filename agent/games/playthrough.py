@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from agent.game import CHANCE, Simulated, Written, find_move
+from agent.game import CHANCE, SupportsPlayouts, NotatedGame, parse_move
 
 
-def random_game(game: Written[Any], random: Random) -> list[str]:
+def random_game(game: NotatedGame[Any], random: Random) -> list[str]:
     """Return the moves of a game played at random from this position to its end.
 
     A game with playouts of its own is played by them.
     """
     played: list[str] = []
-    if isinstance(game, Simulated):
+    if isinstance(game, SupportsPlayouts):
         for _, move in game.playout(random)[1]:
             played.append(game.text(move))
             game.play(move)
@@ -26,19 +26,19 @@ def random_game(game: Written[Any], random: Random) -> list[str]:
     return played
 
 
-def playthrough(game: Written[Any], evaluate: Callable[[Any], float], moves: Sequence[str]) -> str:
+def playthrough(game: NotatedGame[Any], evaluate: Callable[[Any], float], moves: Sequence[str]) -> str:
     """Return the game's positions from here on, with all that is to be known of each."""
     blocks = [f"moves: {' '.join(moves)}"]
     for text in moves:
         blocks.append(_position(game, evaluate))
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     blocks.append(_position(game, evaluate))
     for _ in moves:
         game.undo()
     return "\n\n".join(blocks) + "\n"
 
 
-def _position(game: Written[Any], evaluate: Callable[[Any], float]) -> str:
+def _position(game: NotatedGame[Any], evaluate: Callable[[Any], float]) -> str:
     lines = [str(game), f"key: {game.key()!r}", f"turn: {game.turn}"]
     if game.turn != CHANCE:
         lines.append(f"evaluation: {evaluate(game):.6g}")

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Generic, TypeVar
 
-from agent.game import Game, Simulated
+from agent.game import Game, SupportsPlayouts
 from agent.limits import Cp, Score
 
 Move = TypeVar("Move")
 
 
-class GameReader(Generic[Move]):
+class GamePositionAdapter(Generic[Move]):
     """Reads a `Game`, which is one mutable position with its history."""
 
     def copy(self, position: Game[Move], /) -> Game[Move]:
@@ -25,9 +25,9 @@ class GameReader(Generic[Move]):
 
     def moves(self, position: Game[Move], /) -> Iterable[Move]:
         """Generate the legal moves, but those that make no sense in a game that knows them."""
-        return position.sensible() if isinstance(position, Simulated) else position.moves()
+        return position.candidate_moves() if isinstance(position, SupportsPlayouts) else position.moves()
 
-    def end(self, position: Game[Move], /) -> Score:
+    def terminal_score(self, position: Game[Move], /) -> Score:
         """Return the outcome for the mover, in hundredths."""
         outcome = position.outcome() or 0
         return Cp(round(100 * (-outcome if position.turn else outcome)))

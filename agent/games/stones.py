@@ -13,14 +13,14 @@ from functools import cache
 from random import Random
 
 EMPTY, BLACK, WHITE, BORDER = range(4)
-NOWHERE = 0  # a vertex of the border
+NO_VERTEX = 0  # a vertex of the border
 PASS = -1
 # The most moves of a playout, as a multiple of the vertices: playouts know ko, but no superko.
-LONGEST_PLAYOUT = 3
+PLAYOUT_LENGTH_FACTOR = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class BoardShape:
     """What is the same for all boards of one width and height.
 
     step: from one row to the next. vertices: in order, rows from below. neighbours, diagonals:
@@ -39,28 +39,28 @@ class Shape:
         """Return the vertex of a column and a row, both from 0 at the lower left."""
         return (row + 1) * self.step + column + 1
 
-    def place(self, vertex: int) -> tuple[int, int]:
+    def coordinates(self, vertex: int) -> tuple[int, int]:
         """Return the column and the row of a vertex, from 0."""
         row, column = divmod(vertex, self.step)
         return column - 1, row - 1
 
-    def around(self, vertices: int) -> int:
+    def adjacent(self, vertices: int) -> int:
         """Return the vertices beside a set; some may belong to it."""
         step = self.step
         return (vertices << 1 | vertices >> 1 | vertices << step | vertices >> step) & self.on_board
 
-    def reached(self, vertices: int, through: int) -> int:
+    def flood_fill(self, vertices: int, through: int) -> int:
         """Return the vertices of `through` that are connected, through it, with a set."""
         found = 0
-        edge = self.around(vertices) & through
+        edge = self.adjacent(vertices) & through
         while edge:
             found |= edge
-            edge = self.around(edge) & through & ~found
+            edge = self.adjacent(edge) & through & ~found
         return found
 
 
 @cache
-def shape(width: int, height: int) -> Shape:
+def shape(width: int, height: int) -> BoardShape:
     """Return the shape of the boards with so many columns and rows."""
     step = width + 1
     vertices = tuple(
@@ -74,7 +74,7 @@ def shape(width: int, height: int) -> Shape:
         return tuple(vertex + by for by in steps if vertex + by in on_board)
 
     everywhere = range((height + 2) * step + 1)
-    return Shape(
+    return BoardShape(
         width,
         height,
         step,
@@ -85,7 +85,7 @@ def shape(width: int, height: int) -> Shape:
     )
 
 
-def members(vertices: int) -> Iterable[int]:
+def iter_bits(vertices: int) -> Iterable[int]:
     """Generate the vertices of a set, in order."""
     while vertices:
         lowest = vertices & -vertices
@@ -110,10 +110,10 @@ class Stones:
         for vertex in self.shape.vertices:
             self.board[vertex] = EMPTY
         self.sets = [self.shape.on_board, 0, 0]
-        self.head = [NOWHERE] * length
+        self.head = [NO_VERTEX] * length
         self.liberties = [0] * length
         self.chains: list[tuple[int, ...]] = [()] * length
-        self.ko = NOWHERE
+        self.ko = NO_VERTEX
 
     def copy(self) -> Stones:
         """Return the same position, to be changed on its own."""
@@ -155,7 +155,7 @@ class Stones:
                 chain = head[beside]
                 liberties[chain] &= ~bit
                 if not liberties[chain]:
-                    taken += self._take(chain)
+                    taken += self._remove_chain(chain)
         for chain in joined:
             free |= liberties[chain]
             stones += chains[chain]
@@ -166,12 +166,12 @@ class Stones:
         chains[largest] = stones
         liberties[largest] = free & ~bit
         if taken:
-            self._free(taken)
+            self._restore_liberties(taken)
         alone = len(taken) == 1 and len(stones) == 1 and liberties[largest] == 1 << taken[0]
-        self.ko = taken[0] if alone else NOWHERE
+        self.ko = taken[0] if alone else NO_VERTEX
         return taken
 
-    def _take(self, chain: int) -> tuple[int, ...]:
+    def _remove_chain(self, chain: int) -> tuple[int, ...]:
         """Take a chain off the board."""
         stones = self.chains[chain]
         gone = 0
@@ -183,7 +183,7 @@ class Stones:
         self.sets[EMPTY] |= gone
         return stones
 
-    def _free(self, vertices: tuple[int, ...]) -> None:
+    def _restore_liberties(self, vertices: tuple[int, ...]) -> None:
         """Give the chains around vertices that have become empty their liberties."""
         board, head, liberties = self.board, self.head, self.liberties
         for vertex in vertices:
@@ -191,7 +191,7 @@ class Stones:
                 if board[beside] != EMPTY:
                     liberties[head[beside]] |= 1 << vertex
 
-    def suicide(self, vertex: int, colour: int) -> bool:
+    def is_suicide(self, vertex: int, colour: int) -> bool:
         """Tell whether a stone on an empty vertex would capture nothing and have no liberty."""
         for beside in self.shape.neighbours[vertex]:
             met = self.board[beside]
@@ -216,7 +216,7 @@ class Stones:
                         captured |= 1 << stone
         return captured
 
-    def own_eye(self, vertex: int, colour: int) -> bool:
+    def is_own_eye(self, vertex: int, colour: int) -> bool:
         """Tell whether an empty vertex looks like an eye of that colour.
 
         All neighbours are its stones, and at most one diagonal, at the edge none, the other's.
@@ -236,11 +236,11 @@ class Stones:
     def areas(self) -> tuple[int, int]:
         """Return Black's and White's area: stones, and what only they reach, as sets."""
         empty, black, white = self.sets
-        by_black = self.shape.reached(black, empty)
-        by_white = self.shape.reached(white, empty)
+        by_black = self.shape.flood_fill(black, empty)
+        by_white = self.shape.flood_fill(white, empty)
         return black | by_black & ~by_white, white | by_white & ~by_black
 
-    def _answer(self, last: int, colour: int) -> int:
+    def _atari_reply(self, last: int, colour: int) -> int:
         """Return where a colour captures the chain of the last move, or saves one from it, or PASS.
 
         Saved is a chain that has two liberties then, or more.
@@ -258,7 +258,7 @@ class Stones:
                 free = liberties[head[beside]]
                 if not free & free - 1:
                     vertex = free.bit_length() - 1
-                    after = self.shape.around(free) & self.sets[EMPTY]
+                    after = self.shape.adjacent(free) & self.sets[EMPTY]
                     for other in self.shape.neighbours[vertex]:
                         if self.board[other] == colour:
                             after |= liberties[head[other]]
@@ -276,13 +276,13 @@ class Stones:
         """
         board, sets = self.board, self.sets
         neighbours = self.shape.neighbours
-        empty = list(members(sets[EMPTY]))
+        empty = list(iter_bits(sets[EMPTY]))
         played: list[tuple[int, int]] = []
-        longest = LONGEST_PLAYOUT * len(self.shape.vertices)
+        longest = PLAYOUT_LENGTH_FACTOR * len(self.shape.vertices)
         rand = random.random
         while passes < 2 and len(played) < longest:
             number = len(empty)
-            move = PASS if not played else self._answer(played[-1][1], colour)
+            move = PASS if not played else self._atari_reply(played[-1][1], colour)
             start = index = int(rand() * number) if move == PASS else empty.index(move)
             while number and move == PASS:
                 vertex = empty[index]
@@ -293,8 +293,8 @@ class Stones:
                 else:
                     if (
                         vertex != self.ko
-                        and not self.own_eye(vertex, colour)
-                        and not self.suicide(vertex, colour)
+                        and not self.is_own_eye(vertex, colour)
+                        and not self.is_suicide(vertex, colour)
                     ):
                         move = vertex
                 if move != PASS:
@@ -307,7 +307,7 @@ class Stones:
             played.append((colour, move))
             if move == PASS:
                 passes += 1
-                self.ko = NOWHERE
+                self.ko = NO_VERTEX
             else:
                 passes = 0
                 last = empty.pop()

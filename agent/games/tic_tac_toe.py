@@ -77,7 +77,7 @@ class TicTacToe:
     def symmetric_key(self) -> Hashable:
         """Return the same key for positions that a turn or a reflection maps to each other."""
         return min(
-            tuple(_moved(marks, squares) for marks in self._marks)
+            tuple(_transformed(marks, squares) for marks in self._marks)
             for squares in _symmetries(self.size)
         )
 
@@ -86,7 +86,7 @@ class TicTacToe:
         theirs = self._marks[1 - player]
         return sum(not line & theirs for line in self._lines)
 
-    def measures(self) -> dict[str, float]:
+    def named_features(self) -> dict[str, float]:
         """Return lines that one player alone has entered, by his marks, less the other's."""
         mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
         counts = dict.fromkeys(range(1, self.size), 0)
@@ -110,7 +110,7 @@ class TicTacToe:
         )
         return [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
 
-    def filling(self, row: int, column: int) -> int | None:
+    def move_at(self, row: int, column: int) -> int | None:
         """Return the square, if it may be marked."""
         square = row * self.size + column
         taken = self._marks[0] | self._marks[1]
@@ -171,7 +171,7 @@ def _symmetries(size: int) -> list[tuple[int, ...]]:
     return maps
 
 
-def _moved(marks: int, squares: tuple[int, ...]) -> int:
+def _transformed(marks: int, squares: tuple[int, ...]) -> int:
     """Return the marks after each square went where the symmetry takes it."""
     return sum(1 << target for square, target in enumerate(squares) if marks >> square & 1)
 

@@ -23,21 +23,21 @@ EXAMPLE: Node = [
 
 
 @dataclass(frozen=True)
-class Note:
+class NodeAnnotation:
     """What is said of a node beside its children: its name, and bounds of its value for MAX."""
 
     name: str = ""
     bounds: tuple[float, float] = (-inf, inf)
 
 
-UNNOTED = Note()
+NO_ANNOTATION = NodeAnnotation()
 KEYS = ("name", "bounds", "value", "children")
 # A node with all keys, its bounds in a list, and its list of children.
-VALUES_OF_A_NODE = 7
+YAML_VALUES_PER_NODE = 7
 # Of a file: what memory holds, and what recursions reach.
-MOST_NODES, MOST_LEVELS = 1_000_000, 100
+MAX_NODES, MAX_LEVELS = 1_000_000, 100
 # Up to here whole numbers are told apart as fractions, too.
-GREATEST = 2**53
+MAX_VALUE = 2**53
 
 
 class Tree:
@@ -47,12 +47,12 @@ class Tree:
     """
 
     def __init__(
-        self, root: Node = EXAMPLE, notes: Mapping[tuple[int, ...], Note] | None = None
+        self, root: Node = EXAMPLE, notes: Mapping[tuple[int, ...], NodeAnnotation] | None = None
     ) -> None:
         self._nodes = [root]
         self._notes = notes or {}
         self._path: list[int] = []
-        self._whole: bool | None = None
+        self._integer_values: bool | None = None
 
     @property
     def root(self) -> Node:
@@ -60,7 +60,7 @@ class Tree:
         return self._nodes[0]
 
     @property
-    def notes(self) -> Mapping[tuple[int, ...], Note]:
+    def notes(self) -> Mapping[tuple[int, ...], NodeAnnotation]:
         """What is said of nodes, by their paths."""
         return self._notes
 
@@ -72,11 +72,11 @@ class Tree:
     @property
     def name(self) -> str:
         """The node's name, empty if it has none."""
-        return self._notes.get(tuple(self._path), UNNOTED).name
+        return self._notes.get(tuple(self._path), NO_ANNOTATION).name
 
     def bounds(self) -> tuple[float, float]:
         """Return the bounds of the node's value for its mover; infinite ones if none are noted."""
-        lower, upper = self._notes.get(tuple(self._path), UNNOTED).bounds
+        lower, upper = self._notes.get(tuple(self._path), NO_ANNOTATION).bounds
         return (-upper, -lower) if self.turn else (lower, upper)
 
     def moves(self) -> range:
@@ -105,16 +105,16 @@ class Tree:
         """Return the path from the root."""
         return tuple(self._path)
 
-    def greatest(self) -> float:
+    def max_utility(self) -> float:
         """Return the greatest utility, of either sign, in the whole tree."""
         return max(map(abs, _leaves(self.root)))
 
     @property
-    def whole_values(self) -> bool:
+    def integer_values(self) -> bool:
         """Whether all leaves hold whole numbers."""
-        if self._whole is None:
-            self._whole = all(isinstance(leaf, int) for leaf in _leaves(self.root))
-        return self._whole
+        if self._integer_values is None:
+            self._integer_values = all(isinstance(leaf, int) for leaf in _leaves(self.root))
+        return self._integer_values
 
     def text(self, move: int) -> str:
         """Return a child's number."""
@@ -153,7 +153,7 @@ def read_tree(path: str | PathLike[str]) -> Tree:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except yaml_text.YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
-    return _tree(root, str(path), MOST_NODES, MOST_LEVELS)
+    return _tree(root, str(path), MAX_NODES, MAX_LEVELS)
 
 
 def parse_tree(text: str, nodes: int, levels: int) -> Tree:
@@ -162,19 +162,19 @@ def parse_tree(text: str, nodes: int, levels: int) -> Tree:
     Raises ValueError, naming the place, if it is anything else.
     """
     try:
-        root = yaml_text.load(text, most=VALUES_OF_A_NODE * nodes)
+        root = yaml_text.load(text, max_values=YAML_VALUES_PER_NODE * nodes)
     except yaml_text.YamlError as error:
         raise ValueError(f"the tree is not YAML: {error}") from None
     return _tree(root, "the tree", nodes, levels)
 
 
-def _tree(root: Any, called: str, nodes: int, levels: int) -> Tree:
-    notes: dict[tuple[int, ...], Note] = {}
+def _tree(root: Any, source_name: str, nodes: int, levels: int) -> Tree:
+    notes: dict[tuple[int, ...], NodeAnnotation] = {}
     try:
         _check_size(root, nodes, levels)
-        return Tree(_checked(root, (), notes), notes)
+        return Tree(_parse_node(root, (), notes), notes)
     except ValueError as error:
-        raise ValueError(f"{called}: {error}") from None
+        raise ValueError(f"{source_name}: {error}") from None
 
 
 def _check_size(root: Any, nodes: int, levels: int) -> None:
@@ -192,30 +192,30 @@ def _check_size(root: Any, nodes: int, levels: int) -> None:
             waiting.extend((child, level + 1) for child in below)
 
 
-def _checked(node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], Note]) -> Node:
+def _parse_node(node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], NodeAnnotation]) -> Node:
     """Return the node if it is a tree, and note what is said of it; else say where it is not."""
     label = ".".join(map(str, path)) or "the root"
     if isinstance(node, dict):
-        notes[path] = _noted(node, label)
+        notes[path] = _parse_annotation(node, label)
         if ("children" in node) == ("value" in node):
             raise ValueError(f"{label} needs either children or a value")
         below = node.get("children", node.get("value"))
         if isinstance(below, list) != ("children" in node):
             raise ValueError(f"{label}: children are a list, a value is a number")
-        return _checked(below, path, notes)
+        return _parse_node(below, path, notes)
     if isinstance(node, list):
         if not node:
             raise ValueError(f"{label} is an empty list; write a leaf as a number")
-        return [_checked(child, (*path, number), notes) for number, child in enumerate(node, 1)]
+        return [_parse_node(child, (*path, number), notes) for number, child in enumerate(node, 1)]
     if _is_number(node):
         found: float = node
-        if abs(found) > GREATEST and abs(found) != inf:
-            raise ValueError(f"{label} is too large; a value is at most {GREATEST}")
+        if abs(found) > MAX_VALUE and abs(found) != inf:
+            raise ValueError(f"{label} is too large; a value is at most {MAX_VALUE}")
         return found
     raise ValueError(f"{label} is {node!r}, neither a number nor a list")
 
 
-def _noted(node: dict[Any, Any], label: str) -> Note:
+def _parse_annotation(node: dict[Any, Any], label: str) -> NodeAnnotation:
     """Return what is said of a node in its own words."""
     for key in node:
         if key not in KEYS:
@@ -224,11 +224,11 @@ def _noted(node: dict[Any, Any], label: str) -> Note:
     if not (isinstance(bounds, list) and len(bounds) == 2 and all(map(_is_number, bounds))):
         raise ValueError(f"{label}: bounds are two numbers, such as [3, 8]")
     lower, upper = bounds
-    if any(abs(each) > GREATEST and abs(each) != inf for each in bounds):
-        raise ValueError(f"{label}: a bound is too large; it is at most {GREATEST}")
+    if any(abs(each) > MAX_VALUE and abs(each) != inf for each in bounds):
+        raise ValueError(f"{label}: a bound is too large; it is at most {MAX_VALUE}")
     if lower > upper:
         raise ValueError(f"{label}: the lower bound {lower} is above the upper bound {upper}")
-    return Note(str(node.get("name", "")), (lower, upper))
+    return NodeAnnotation(str(node.get("name", "")), (lower, upper))
 
 
 def _is_number(value: Any) -> bool:

@@ -9,20 +9,20 @@ import math
 from agent.compiled.kernel import kernel
 from agent.compiled.native import Bits, int64, load, load_byte
 from agent.games.stones import BORDER, EMPTY
-from agent.go.records import NOWHERE, PASS, Board
-from agent.go.shapes import FREE, PATTERN
+from agent.go.records import NO_VERTEX, PASS, Board
+from agent.go.shapes import EMPTY_NEIGHBOUR, PATTERN_FLAG
 
 
 @kernel
-def shape_of(board: Board, vertex: int) -> int:
+def neighbourhood_flags(board: Board, vertex: int) -> int:
     """Return the flags of what lies around a vertex: see agent.go.shapes."""
-    return load_byte(board.shapes, int64(board.codes[vertex]))
+    return load_byte(board.neighbourhood_table, int64(board.codes[vertex]))
 
 
 @kernel
-def free_beside(shape: int) -> int:
+def empty_neighbours(shape: int) -> int:
     """Return the number of empty vertices directly beside one of this shape."""
-    return shape // FREE
+    return shape // EMPTY_NEIGHBOUR
 
 
 @kernel
@@ -32,92 +32,92 @@ def is_eye(shape: int, colour: int) -> bool:
 
 
 @kernel
-def is_pattern(shape: int) -> bool:
+def matches_pattern(shape: int) -> bool:
     """Tell whether a move into this shape is one of the patterns."""
-    return (shape & PATTERN) != 0
+    return (shape & PATTERN_FLAG) != 0
 
 
 @kernel
 def stone_key(board: Board, vertex: int, colour: int) -> Bits:
     """Return the key of one stone."""
-    return load(board.keys, Bits(2 * vertex + colour - 1))
+    return load(board.zobrist_keys, Bits(2 * vertex + colour - 1))
 
 
 @kernel
-def _colour(board: Board, vertex: int, colour: int, change: int) -> None:
+def _set_colour(board: Board, vertex: int, colour: int, change: int) -> None:
     """Give a vertex its colour, and its neighbours a code of it. change: from the last colour."""
     board.colours[vertex] = colour
     for side in range(4):
         # Whoever lies north sees it in the south.
-        board.codes[vertex + board.steps[side]] ^= change << 2 * ((side + 2) & 3)
+        board.codes[vertex + board.neighbour_offsets[side]] ^= change << 2 * ((side + 2) & 3)
         across = side + 4
-        board.codes[vertex + board.steps[across]] ^= change << 2 * (4 + ((side + 2) & 3))
+        board.codes[vertex + board.neighbour_offsets[across]] ^= change << 2 * (4 + ((side + 2) & 3))
 
 
 @kernel
 def _add_liberty(board: Board, head: int, vertex: int) -> None:
     board.liberties[head] += 1
-    board.sums[head] += vertex
-    board.squares[head] += vertex * vertex
+    board.liberty_sums[head] += vertex
+    board.liberty_square_sums[head] += vertex * vertex
 
 
 @kernel
-def _take_liberty(board: Board, head: int, vertex: int) -> None:
+def _remove_liberty(board: Board, head: int, vertex: int) -> None:
     board.liberties[head] -= 1
-    board.sums[head] -= vertex
-    board.squares[head] -= vertex * vertex
+    board.liberty_sums[head] -= vertex
+    board.liberty_square_sums[head] -= vertex * vertex
 
 
 @kernel
 def only_liberty(board: Board, head: int) -> int:
     """Return the liberty of a chain that has one."""
-    return int64(board.sums[head])
+    return int64(board.liberty_sums[head])
 
 
 @kernel
 def greater_liberty(board: Board, head: int) -> int:
     """Return the greater of the liberties of a chain that has two."""
-    total, squares = int64(board.sums[head]), int64(board.squares[head])
+    total, squares = int64(board.liberty_sums[head]), int64(board.liberty_square_sums[head])
     # Of a and b the square of the difference is 2 (a a + b b) - (a + b) (a + b).
     return (total + int64(math.sqrt(2 * squares - total * total) + 0.5)) // 2
 
 
 @kernel
-def touches(board: Board, vertex: int, head: int) -> bool:
+def is_adjacent_to_chain(board: Board, vertex: int, head: int) -> bool:
     """Tell whether a vertex lies beside a chain."""
     return (
-        board.heads[vertex + board.steps[0]] == head
-        or board.heads[vertex + board.steps[1]] == head
-        or board.heads[vertex + board.steps[2]] == head
-        or board.heads[vertex + board.steps[3]] == head
+        board.chain_heads[vertex + board.neighbour_offsets[0]] == head
+        or board.chain_heads[vertex + board.neighbour_offsets[1]] == head
+        or board.chain_heads[vertex + board.neighbour_offsets[2]] == head
+        or board.chain_heads[vertex + board.neighbour_offsets[3]] == head
     )
 
 
 @kernel
-def _was_met(board: Board, vertex: int, side: int, head: int) -> bool:
+def _seen_before_side(board: Board, vertex: int, side: int, head: int) -> bool:
     """Tell whether a chain lies beside a vertex on one of the sides before this one too."""
     met = False
     for before in range(side):
-        met |= board.heads[vertex + board.steps[before]] == head
+        met |= board.chain_heads[vertex + board.neighbour_offsets[before]] == head
     return met
 
 
 @kernel
-def _join(board: Board, target: int, source: int) -> None:
+def _merge_chains(board: Board, target: int, source: int) -> None:
     """Make the stones of one chain part of another."""
     stone = source
     while True:
         # Liberties beside both are there already; heads change as the stones come over.
         for side in range(4):
-            beside = stone + board.steps[side]
-            if board.colours[beside] == EMPTY and not touches(board, beside, target):
+            beside = stone + board.neighbour_offsets[side]
+            if board.colours[beside] == EMPTY and not is_adjacent_to_chain(board, beside, target):
                 _add_liberty(board, target, beside)
-        board.heads[stone] = target
-        stone = int64(board.nexts[stone])
+        board.chain_heads[stone] = target
+        stone = int64(board.next_in_chain[stone])
         if stone == source:
             break
-    board.sizes[target] += board.sizes[source]
-    board.nexts[target], board.nexts[source] = board.nexts[source], board.nexts[target]
+    board.chain_sizes[target] += board.chain_sizes[source]
+    board.next_in_chain[target], board.next_in_chain[source] = board.next_in_chain[source], board.next_in_chain[target]
 
 
 @kernel
@@ -125,70 +125,70 @@ def _capture(board: Board, head: int, colour: int) -> int:
     """Take a chain of a colour off the board; return how many stones it had."""
     stone = head
     while True:
-        _colour(board, stone, EMPTY, colour)
-        board.heads[stone] = NOWHERE
+        _set_colour(board, stone, EMPTY, colour)
+        board.chain_heads[stone] = NO_VERTEX
         board.key ^= stone_key(board, stone, colour)
-        board.places[stone] = board.empty
-        board.empties[board.empty] = stone
-        board.empty += 1
-        stone = int64(board.nexts[stone])
+        board.empty_index[stone] = board.empty_count
+        board.empty_vertices[board.empty_count] = stone
+        board.empty_count += 1
+        stone = int64(board.next_in_chain[stone])
         if stone == head:
             break
     while True:
         for side in range(4):
-            other = int64(board.heads[stone + board.steps[side]])
-            if other != NOWHERE and not _was_met(board, stone, side, other):
+            other = int64(board.chain_heads[stone + board.neighbour_offsets[side]])
+            if other != NO_VERTEX and not _seen_before_side(board, stone, side, other):
                 _add_liberty(board, other, stone)
-        stone = int64(board.nexts[stone])
+        stone = int64(board.next_in_chain[stone])
         if stone == head:
             break
-    return int64(board.sizes[head])
+    return int64(board.chain_sizes[head])
 
 
 @kernel
-def put(board: Board, vertex: int, colour: int) -> None:
+def place_stone(board: Board, vertex: int, colour: int) -> None:
     """Put a stone where it may be put, and take off what it captures; sets `taken` and `ko`."""
-    board.empty -= 1
-    hole, mover = int64(board.places[vertex]), int64(board.empties[board.empty])
-    board.empties[hole] = mover
-    board.places[mover] = hole
-    _colour(board, vertex, colour, colour)
+    board.empty_count -= 1
+    hole, mover = int64(board.empty_index[vertex]), int64(board.empty_vertices[board.empty_count])
+    board.empty_vertices[hole] = mover
+    board.empty_index[mover] = hole
+    _set_colour(board, vertex, colour, colour)
     board.key ^= stone_key(board, vertex, colour)
-    board.heads[vertex] = board.nexts[vertex] = vertex
-    board.sizes[vertex] = 1
-    board.liberties[vertex] = board.sums[vertex] = board.squares[vertex] = 0
+    board.chain_heads[vertex] = board.next_in_chain[vertex] = vertex
+    board.chain_sizes[vertex] = 1
+    board.liberties[vertex] = board.liberty_sums[vertex] = board.liberty_square_sums[vertex] = 0
     enemy = 3 - colour
     for side in range(4):
-        beside = vertex + board.steps[side]
+        beside = vertex + board.neighbour_offsets[side]
         met = board.colours[beside]
         if met == EMPTY:
             _add_liberty(board, vertex, beside)
         elif met != BORDER:
-            head = int64(board.heads[beside])
-            if not _was_met(board, vertex, side, head):
-                _take_liberty(board, head, vertex)
-    taken, captured = 0, NOWHERE
+            head = int64(board.chain_heads[beside])
+            if not _seen_before_side(board, vertex, side, head):
+                _remove_liberty(board, head, vertex)
+    taken, captured = 0, NO_VERTEX
     for side in range(4):
-        beside = vertex + board.steps[side]
+        beside = vertex + board.neighbour_offsets[side]
         if board.colours[beside] == enemy:
-            head = int64(board.heads[beside])
+            head = int64(board.chain_heads[beside])
             if board.liberties[head] == 0:
                 taken += _capture(board, head, enemy)
                 captured = beside
     head = vertex
     for side in range(4):
-        beside = vertex + board.steps[side]
+        beside = vertex + board.neighbour_offsets[side]
         if board.colours[beside] == colour:
-            other = int64(board.heads[beside])
+            other = int64(board.chain_heads[beside])
             if other == head:
                 continue
-            if board.sizes[other] > board.sizes[head]:
+            if board.chain_sizes[other] > board.chain_sizes[head]:
                 head, other = other, head
-            _join(board, head, other)
-    board.taken = taken
+            _merge_chains(board, head, other)
+    board.last_captured = taken
     board.captures += taken
-    board.ko = NOWHERE
-    if taken == 1 and board.sizes[head] == 1 and board.liberties[head] == 1:
+    board.ko = NO_VERTEX
+    if taken == 1 and board.chain_sizes[head] == 1 and board.liberties[head] == 1:
         board.ko = captured
 
 
@@ -197,28 +197,28 @@ def play(board: Board, move: int) -> None:
     """Make a legal move of whoever is to move, or pass."""
     if move == PASS:
         board.passes += 1
-        board.ko = NOWHERE
-        board.taken = 0
+        board.ko = NO_VERTEX
+        board.last_captured = 0
     else:
-        put(board, move, board.turn)
+        place_stone(board, move, board.turn)
         board.passes = 0
-    board.earlier = board.last
-    board.last = move
+    board.previous_move = board.last_move
+    board.last_move = move
     board.turn = 3 - board.turn
 
 
 @kernel
 def is_legal(board: Board, vertex: int, colour: int) -> bool:
     """Tell whether a stone may be put on an empty vertex, by all rules but superko."""
-    if free_beside(shape_of(board, vertex)) > 0:
+    if empty_neighbours(neighbourhood_flags(board, vertex)) > 0:
         return True
     if vertex == board.ko:
         return False
     for side in range(4):
-        beside = vertex + board.steps[side]
+        beside = vertex + board.neighbour_offsets[side]
         met = board.colours[beside]
         if met != BORDER:
-            in_atari = board.liberties[board.heads[beside]] == 1
+            in_atari = board.liberties[board.chain_heads[beside]] == 1
             # Another liberty saves an own chain, and with it the stone; others are captured.
             if (met == colour) != in_atari:
                 return True
@@ -226,49 +226,49 @@ def is_legal(board: Board, vertex: int, colour: int) -> bool:
 
 
 @kernel
-def self_atari(board: Board, vertex: int, colour: int) -> int:
+def self_atari_size(board: Board, vertex: int, colour: int) -> int:
     """Return how large a chain a legal move would put into atari; 0 if it would not."""
-    if free_beside(shape_of(board, vertex)) > 1:
+    if empty_neighbours(neighbourhood_flags(board, vertex)) > 1:
         return 0
-    liberty, size = NOWHERE, 1
+    liberty, size = NO_VERTEX, 1
     for side in range(4):
-        beside = vertex + board.steps[side]
+        beside = vertex + board.neighbour_offsets[side]
         met = board.colours[beside]
         if met == EMPTY:
-            if liberty != NOWHERE and liberty != beside:
+            if liberty != NO_VERTEX and liberty != beside:
                 return 0
             liberty = beside
         elif met == colour:
-            head = int64(board.heads[beside])
+            head = int64(board.chain_heads[beside])
             liberties = board.liberties[head]
             if liberties > 2:
                 return 0
             if liberties == 2:
-                other = int64(board.sums[head]) - vertex
-                if liberty != NOWHERE and liberty != other:
+                other = int64(board.liberty_sums[head]) - vertex
+                if liberty != NO_VERTEX and liberty != other:
                     return 0
                 liberty = other
-            if not _was_met(board, vertex, side, head):
-                size += board.sizes[head]
+            if not _seen_before_side(board, vertex, side, head):
+                size += board.chain_sizes[head]
         elif met != BORDER:
-            head = int64(board.heads[beside])
+            head = int64(board.chain_heads[beside])
             if board.liberties[head] == 1:
-                if board.sizes[head] > 1 or (liberty != NOWHERE and liberty != beside):
+                if board.chain_sizes[head] > 1 or (liberty != NO_VERTEX and liberty != beside):
                     return 0
                 liberty = beside
     return size
 
 
 @kernel
-def would_capture(board: Board, vertex: int, colour: int) -> int:
+def count_captured(board: Board, vertex: int, colour: int) -> int:
     """Return how many stones a legal move would take, those of a chain counted once a side."""
     taken = 0
     for side in range(4):
-        beside = vertex + board.steps[side]
+        beside = vertex + board.neighbour_offsets[side]
         if board.colours[beside] == 3 - colour:
-            head = int64(board.heads[beside])
+            head = int64(board.chain_heads[beside])
             if board.liberties[head] == 1:
-                taken += board.sizes[head]
+                taken += board.chain_sizes[head]
     return taken
 
 
@@ -278,39 +278,39 @@ def liberties_after(board: Board, vertex: int, colour: int) -> int:
 
     Counted are free neighbours, what joined chains have elsewhere, and one for each capture.
     """
-    first = second = NOWHERE
+    first = second = NO_VERTEX
     for side in range(4):
-        beside = vertex + board.steps[side]
+        beside = vertex + board.neighbour_offsets[side]
         met = board.colours[beside]
-        found = other = NOWHERE
+        found = other = NO_VERTEX
         if met == EMPTY:
             found = beside
         elif met == BORDER:
             continue
         else:
-            head = int64(board.heads[beside])
+            head = int64(board.chain_heads[beside])
             liberties = board.liberties[head]
             if met == colour:
                 if liberties > 3:
                     return 3
                 if liberties == 3:
                     # Of the three one is filled; which two are left is not known at once.
-                    return 3 if first != NOWHERE and not touches(board, first, head) else 2
+                    return 3 if first != NO_VERTEX and not is_adjacent_to_chain(board, first, head) else 2
                 if liberties == 2:
-                    found = int64(board.sums[head]) - vertex
+                    found = int64(board.liberty_sums[head]) - vertex
             elif liberties == 1:
                 found = beside
-                if board.sizes[head] > 1:
-                    other = head if head != beside else int64(board.nexts[beside])
+                if board.chain_sizes[head] > 1:
+                    other = head if head != beside else int64(board.next_in_chain[beside])
         for liberty in (found, other):
-            if liberty in (NOWHERE, first, second):
+            if liberty in (NO_VERTEX, first, second):
                 continue
-            if first == NOWHERE:
+            if first == NO_VERTEX:
                 first = liberty
-            elif second == NOWHERE:
+            elif second == NO_VERTEX:
                 second = liberty
             else:
                 return 3
-    if second != NOWHERE:
+    if second != NO_VERTEX:
         return 2
-    return 1 if first != NOWHERE else 0
+    return 1 if first != NO_VERTEX else 0

@@ -11,9 +11,9 @@ from agent.compiled.columns import FLOAT32, reader
 from agent.compiled.kernel import kernel
 from agent.compiled.native import int64
 from agent.games.stones import BLACK
-from agent.go.records import NOWHERE, PASS, Board, Worker
+from agent.go.records import NO_VERTEX, PASS, Board, Worker
 
-CODE, NEAR, NEAR_EARLIER, LINE = range(4)
+NEIGHBOURHOOD, DISTANCE_TO_LAST, DISTANCE_TO_PREVIOUS, LINE = range(4)
 FIRST_TRAIT = 4
 TRAITS = (
     "captures one",
@@ -47,53 +47,53 @@ TRAITS = (
     PASSES,
     PASSES_AFTER_PASS,
 ) = range(len(TRAITS))
-COLUMNS = FIRST_TRAIT + len(TRAITS)
-FARTHEST = 17  # distances from here on are one
-LINES = 5  # likewise
-CODES = 1 << 16
+FEATURE_COLUMNS = FIRST_TRAIT + len(TRAITS)
+MAX_DISTANCE = 17  # distances from here on are one
+MAX_LINE = 5  # likewise
+CODE_COUNT = 1 << 16
 
 # Where the features of each column begin in the table.
-AT_NEAR = CODES
-AT_EARLIER = AT_NEAR + FARTHEST + 1
-AT_LINE = AT_EARLIER + FARTHEST + 1
-AT_TRAITS = AT_LINE + LINES
-WEIGHTS = AT_TRAITS + len(TRAITS)
+LAST_DISTANCE_OFFSET = CODE_COUNT
+PREVIOUS_DISTANCE_OFFSET = LAST_DISTANCE_OFFSET + MAX_DISTANCE + 1
+LINE_OFFSET = PREVIOUS_DISTANCE_OFFSET + MAX_DISTANCE + 1
+TRAIT_OFFSET = LINE_OFFSET + MAX_LINE
+FEATURE_COUNT = TRAIT_OFFSET + len(TRAITS)
 NO_FEATURE = -1
 
 _read_weight = reader(FLOAT32)
 
 
-def name_of(place: int) -> str:
+def feature_name(place: int) -> str:
     """Return what a feature beyond the codes is called."""
-    if place < AT_EARLIER:
-        return f"{place - AT_NEAR} from the last move"
-    if place < AT_LINE:
-        return f"{place - AT_EARLIER} from the move before"
-    if place < AT_TRAITS:
-        return f"line {place - AT_LINE + 1}"
-    return TRAITS[place - AT_TRAITS]
+    if place < PREVIOUS_DISTANCE_OFFSET:
+        return f"{place - LAST_DISTANCE_OFFSET} from the last move"
+    if place < LINE_OFFSET:
+        return f"{place - PREVIOUS_DISTANCE_OFFSET} from the move before"
+    if place < TRAIT_OFFSET:
+        return f"line {place - LINE_OFFSET + 1}"
+    return TRAITS[place - TRAIT_OFFSET]
 
 
-NAMES = {name_of(place): place for place in range(CODES, WEIGHTS)}
+FEATURE_INDEX = {feature_name(place): place for place in range(CODE_COUNT, FEATURE_COUNT)}
 
 
 @kernel
-def notice(worker: Worker, move: int, trait: int) -> None:
+def add_trait(worker: Worker, move: int, trait: int) -> None:
     """Note that a move has a trait."""
     worker.traits[move] |= 1 << trait
 
 
 @kernel
-def _far(board: Board, vertex: int, other: int) -> int:
+def _distance(board: Board, vertex: int, other: int) -> int:
     """Return how far two vertices are apart."""
-    row = board.steps[0]
+    row = board.neighbour_offsets[0]
     dx = abs(vertex % row - other % row)
     dy = abs(vertex // row - other // row)
-    return min(dx + dy + max(dx, dy), FARTHEST)
+    return min(dx + dy + max(dx, dy), MAX_DISTANCE)
 
 
 @kernel
-def _seen(board: Board, vertex: int) -> int:
+def _code_for_mover(board: Board, vertex: int) -> int:
     """Return the code of what lies around a vertex, the mover's stones as if they were Black's."""
     code = int64(board.codes[vertex])
     if board.turn == BLACK:
@@ -104,50 +104,50 @@ def _seen(board: Board, vertex: int) -> int:
 @kernel
 def _gives_atari(board: Board, vertex: int) -> bool:
     for side in range(4):
-        beside = vertex + board.steps[side]
-        head = int64(board.heads[beside])
-        if head != NOWHERE and board.colours[beside] != board.turn and board.liberties[head] == 2:
+        beside = vertex + board.neighbour_offsets[side]
+        head = int64(board.chain_heads[beside])
+        if head != NO_VERTEX and board.colours[beside] != board.turn and board.liberties[head] == 2:
             return True
     return False
 
 
 @kernel
-def feature(worker: Worker, board: Board, move: int, column: int) -> int:
+def feature_index(worker: Worker, board: Board, move: int, column: int) -> int:
     """Return the place of the feature that a move has in a column, or NO_FEATURE."""
     if column >= FIRST_TRAIT:
         trait = column - FIRST_TRAIT
         if trait == GIVES_ATARI and move != PASS and _gives_atari(board, move):
-            return AT_TRAITS + GIVES_ATARI
-        return AT_TRAITS + trait if worker.traits[move] >> trait & 1 else NO_FEATURE
+            return TRAIT_OFFSET + GIVES_ATARI
+        return TRAIT_OFFSET + trait if worker.traits[move] >> trait & 1 else NO_FEATURE
     if move == PASS:
         return NO_FEATURE
-    if column == CODE:
-        return _seen(board, move)
+    if column == NEIGHBOURHOOD:
+        return _code_for_mover(board, move)
     if column == LINE:
-        row = board.steps[0]
+        row = board.neighbour_offsets[0]
         x, y = move % row - 1, move // row - 1
         line = min(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
-        return AT_LINE + min(line, LINES - 1)
-    if column == NEAR:
-        return NO_FEATURE if board.last == PASS else AT_NEAR + _far(board, move, board.last)
-    return NO_FEATURE if board.earlier == PASS else AT_EARLIER + _far(board, move, board.earlier)
+        return LINE_OFFSET + min(line, MAX_LINE - 1)
+    if column == DISTANCE_TO_LAST:
+        return NO_FEATURE if board.last_move == PASS else LAST_DISTANCE_OFFSET + _distance(board, move, board.last_move)
+    return NO_FEATURE if board.previous_move == PASS else PREVIOUS_DISTANCE_OFFSET + _distance(board, move, board.previous_move)
 
 
 @kernel
-def rating(worker: Worker, board: Board, move: int) -> float:
+def move_rating(worker: Worker, board: Board, move: int) -> float:
     """Return the sum of the weights of a move's features."""
     total = 0.0
     for column in range(FIRST_TRAIT):
-        place = feature(worker, board, move, column)
+        place = feature_index(worker, board, move, column)
         if place != NO_FEATURE:
-            total += _read_weight(worker.learned, place)
+            total += _read_weight(worker.feature_weights, place)
     # As many columns again, but few moves have any of these traits.
-    traits, place = int64(worker.traits[move]), AT_TRAITS
+    traits, place = int64(worker.traits[move]), TRAIT_OFFSET
     while traits > 0:
         if traits & 1:
-            total += _read_weight(worker.learned, place)
+            total += _read_weight(worker.feature_weights, place)
         traits >>= 1
         place += 1
     if move != PASS and _gives_atari(board, move):
-        total += _read_weight(worker.learned, AT_TRAITS + GIVES_ATARI)
+        total += _read_weight(worker.feature_weights, TRAIT_OFFSET + GIVES_ATARI)
     return total

@@ -1,15 +1,15 @@
 """Ladders: whether a chain in atari, or soon to be, can be taken by one atari after another."""
 
-from agent.compiled.kernel import entry, kernel
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import int64
-from agent.go.board import greater_liberty, is_legal, only_liberty, play, self_atari
-from agent.go.records import DEFENCES, NOWHERE, READING, Board, Worker, board_at, copy_board
+from agent.go.board import greater_liberty, is_legal, only_liberty, play, self_atari_size
+from agent.go.records import MAX_DEFENCES, NO_VERTEX, MAX_LADDER_PLIES, Board, Worker, board_at, copy_board
 
-MOST_READ = 300  # positions of one question; beyond, the chain counts as safe
+MAX_LADDER_NODES = 300  # positions of one question; beyond, the chain counts as safe
 
 
 @kernel
-def _after(worker: Worker, ply: int, move: int) -> Board:
+def _play_on_next_board(worker: Worker, ply: int, move: int) -> Board:
     """Make a move on the next board, and return that."""
     child = board_at(worker, ply + 1)
     copy_board(child, board_at(worker, ply))
@@ -18,22 +18,22 @@ def _after(worker: Worker, ply: int, move: int) -> Board:
 
 
 @kernel
-def _defences(worker: Worker, ply: int, head: int) -> int:
+def _find_defences(worker: Worker, ply: int, head: int) -> int:
     """Note the moves that may save a chain in atari; return how many there are.
 
     Those take a chain that holds it; the last one runs away.
     """
     board = board_at(worker, ply)
     colour = int64(board.colours[head])
-    number, first = 0, ply * DEFENCES
+    number, first = 0, ply * MAX_DEFENCES
     stone = head
     while True:
         for side in range(4):
-            beside = stone + board.steps[side]
+            beside = stone + board.neighbour_offsets[side]
             if board.colours[beside] != 3 - colour:
                 continue
-            enemy = int64(board.heads[beside])
-            if board.liberties[enemy] != 1 or number >= DEFENCES - 1:
+            enemy = int64(board.chain_heads[beside])
+            if board.liberties[enemy] != 1 or number >= MAX_DEFENCES - 1:
                 continue
             move = only_liberty(board, enemy)
             fresh = is_legal(board, move, colour)
@@ -43,7 +43,7 @@ def _defences(worker: Worker, ply: int, head: int) -> int:
             if fresh:
                 worker.defences[first + number] = move
                 number += 1
-        stone = int64(board.nexts[stone])
+        stone = int64(board.next_in_chain[stone])
         if stone == head:
             break
     move = only_liberty(board, head)
@@ -53,17 +53,17 @@ def _defences(worker: Worker, ply: int, head: int) -> int:
     return number
 
 
-@entry(int64(Worker, int64, int64))
-def _escapes(worker: Worker, ply: int, stone: int) -> int:
+@entry_point(int64(Worker, int64, int64))
+def _can_escape_from(worker: Worker, ply: int, stone: int) -> int:
     """Return 1 if the chain of a stone, in atari with its side to move, gets away; else 0."""
-    worker.read += 1
-    if worker.read > MOST_READ or ply > READING - 4:
+    worker.ladder_nodes += 1
+    if worker.ladder_nodes > MAX_LADDER_NODES or ply > MAX_LADDER_PLIES - 4:
         return 1
     board = board_at(worker, ply)
     colour = int64(board.colours[stone])
-    for number in range(_defences(worker, ply, int64(board.heads[stone]))):
-        child = _after(worker, ply, int64(worker.defences[ply * DEFENCES + number]))
-        head = int64(child.heads[stone])
+    for number in range(_find_defences(worker, ply, int64(board.chain_heads[stone]))):
+        child = _play_on_next_board(worker, ply, int64(worker.defences[ply * MAX_DEFENCES + number]))
+        head = int64(child.chain_heads[stone])
         liberties = int64(child.liberties[head])
         if liberties > 2:
             return 1
@@ -71,13 +71,13 @@ def _escapes(worker: Worker, ply: int, stone: int) -> int:
             continue
         safe = True
         greater = greater_liberty(child, head)
-        lesser = int64(child.sums[head]) - greater
+        lesser = int64(child.liberty_sums[head]) - greater
         for which in range(2):
             move = greater if which else lesser
             if not is_legal(child, move, 3 - colour):
                 continue
-            _after(worker, ply + 1, move)
-            if _escapes(worker, ply + 2, stone) == 0:
+            _play_on_next_board(worker, ply + 1, move)
+            if _can_escape_from(worker, ply + 2, stone) == 0:
                 safe = False
                 break
         if safe:
@@ -85,32 +85,32 @@ def _escapes(worker: Worker, ply: int, stone: int) -> int:
     return 0
 
 
-@entry(int64(Worker, Board, int64))
-def escape_works(worker: Worker, board: Board, stone: int) -> int:
+@entry_point(int64(Worker, Board, int64))
+def can_escape(worker: Worker, board: Board, stone: int) -> int:
     """Return 1 if the chain of a stone, in atari, gets away when its side moves; else 0."""
     first = board_at(worker, int64(0))
     copy_board(first, board)
     first.turn = int64(board.colours[stone])
-    worker.read = 0
-    return _escapes(worker, 0, stone)
+    worker.ladder_nodes = 0
+    return _can_escape_from(worker, 0, stone)
 
 
-@entry(int64(Worker, Board, int64))
-def attack(worker: Worker, board: Board, stone: int) -> int:
+@entry_point(int64(Worker, Board, int64))
+def find_ladder_attack(worker: Worker, board: Board, stone: int) -> int:
     """Return a move that takes a chain with two liberties in a ladder, or NOWHERE."""
-    head = int64(board.heads[stone])
+    head = int64(board.chain_heads[stone])
     attacker = 3 - int64(board.colours[stone])
     greater = greater_liberty(board, head)
-    lesser = int64(board.sums[head]) - greater
+    lesser = int64(board.liberty_sums[head]) - greater
     for which in range(2):
         move = greater if which else lesser
-        if not is_legal(board, move, attacker) or self_atari(board, move, attacker) > 0:
+        if not is_legal(board, move, attacker) or self_atari_size(board, move, attacker) > 0:
             continue
         first = board_at(worker, int64(0))
         copy_board(first, board)
         first.turn = attacker
-        _after(worker, int64(0), move)
-        worker.read = 0
-        if _escapes(worker, 1, stone) == 0:
+        _play_on_next_board(worker, int64(0), move)
+        worker.ladder_nodes = 0
+        if _can_escape_from(worker, 1, stone) == 0:
             return move
-    return int64(NOWHERE)
+    return int64(NO_VERTEX)

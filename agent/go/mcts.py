@@ -5,7 +5,7 @@ its move was played later (all moves as first, AMAF), which count the less the m
 (Gelly and Silver, 'Monte-Carlo tree search and rapid action value estimation in computer Go',
 2011). All children of a node are added at once, when it has been visited often enough.
 
-Words of the annex: AMAF, visits above 32 bits and wins below, in units of 1 / AMAF_ONE; prior
+Words of the annex: AMAF, visits above 32 bits and wins below, in units of 1 / AMAF_UNIT; prior
 visits and the prior sum of values; the sum of the playouts' scores for Black, in 1 / POINT; of the
 point that is played on, in how many playouts through the parent it was Black's in the end, above
 32 bits, and in how many it was the winner's, below.
@@ -16,7 +16,7 @@ import math
 import numba
 
 from agent.compiled.columns import FLOAT32, INT32, INT64, reader, writer
-from agent.compiled.kernel import entry, kernel
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, call_evaluator, int64, load
 from agent.compiled.scale import to_value
 from agent.compiled.tree import (
@@ -24,31 +24,31 @@ from agent.compiled.tree import (
     FULL,
     GROWING,
     NO_NODE,
-    ONE,
+    VALUE_SCALE,
     ROOT,
     NodeTree,
     add_child,
     add_int64,
-    annex_place,
-    cancel,
+    extra_word_index,
+    cancel_visit,
     count_playouts,
     drop_children,
-    enter,
+    add_virtual_loss,
     first_child,
-    leave,
-    lock,
+    record_value,
+    try_lock,
     move_to,
     next_child,
     unlock,
     visits_of,
 )
 from agent.games.stones import BLACK, EMPTY
-from agent.go.board import play, stone_key, would_capture
-from agent.go.playout import area, claim, finish, play_out
-from agent.go.priors import NO_WEIGHT, weigh
+from agent.go.board import play, stone_key, count_captured
+from agent.go.playout import score_area, set_owner, record_score, play_out
+from agent.go.priors import NO_PRIOR, compute_priors
 from agent.go.records import (
-    CELLS,
-    DEEPEST,
+    BOARD_CELLS,
+    MAX_TREE_PLIES,
     PASS,
     Board,
     Worker,
@@ -65,17 +65,17 @@ from agent.go.settings import (
 )
 
 ANNEX_WORDS = 4
-AMAF, PRIOR, POINTS, OWNERS = range(ANNEX_WORDS)
-AMAF_ONE = 64
-POINT = 2
+AMAF, PRIOR, SCORE_SUM, OWNERS = range(ANNEX_WORDS)
+AMAF_UNIT = 64
+SCORE_UNITS_PER_POINT = 2
 # From so many visits on, children learn of one playout in so many what others played first, which
 # then counts as much: they know enough, and threads would stand in each other's way.
-KNOWN_WELL, SAMPLED = 512, 4
+SAMPLING_FROM_VISITS, SAMPLING_INTERVAL = 512, 4
 # An evaluation of so many points is worth half of what is between a draw and a win.
-HALF_A_WIN = 0.5
+HALF_WIN = 0.5
 # The least exploration where there are no playouts: AMAF, which stands for it else, then knows
 # only the moves of the tree.
-ALONE = 0.5
+MIN_EXPLORATION_WITHOUT_PLAYOUTS = 0.5
 
 _read_float32, _write_float32 = reader(FLOAT32), writer(FLOAT32)
 _read_int64 = reader(INT64)
@@ -86,24 +86,24 @@ _value_of_score = kernel(to_value)
 @kernel
 def prior_visits(tree: NodeTree, node: int) -> float:
     """Return with how many visits a node began."""
-    return _read_float32(tree.annex, 2 * int64(annex_place(tree, node, PRIOR)))
+    return _read_float32(tree.extra_words, 2 * int64(extra_word_index(tree, node, PRIOR)))
 
 
 @kernel
 def _prior_sum(tree: NodeTree, node: int) -> float:
-    return _read_float32(tree.annex, 2 * int64(annex_place(tree, node, PRIOR)) + 1)
+    return _read_float32(tree.extra_words, 2 * int64(extra_word_index(tree, node, PRIOR)) + 1)
 
 
 @kernel
 def _set_prior(tree: NodeTree, node: int, visits: float, total: float) -> None:
-    place = 2 * int64(annex_place(tree, node, PRIOR))
-    _write_float32(tree.annex, place, visits)
-    _write_float32(tree.annex, place + 1, total)
+    place = 2 * int64(extra_word_index(tree, node, PRIOR))
+    _write_float32(tree.extra_words, place, visits)
+    _write_float32(tree.extra_words, place + 1, total)
 
 
 @kernel
-def _total(tree: NodeTree, node: int) -> float:
-    return _read_int64(tree.totals, node) / ONE
+def _value_sum(tree: NodeTree, node: int) -> float:
+    return _read_int64(tree.totals, node) / VALUE_SCALE
 
 
 @kernel
@@ -113,27 +113,27 @@ def _criticality(worker: Worker, tree: NodeTree, node: int, child: int) -> float
     Pellegrino et al., 'Localizing search in Monte Carlo Go using statistical covariance' (2009).
     """
     visits = float(visits_of(tree, node))
-    word = load(tree.annex, annex_place(tree, child, OWNERS))
+    word = load(tree.extra_words, extra_word_index(tree, child, OWNERS))
     blacks = int64(word >> U64(32)) / visits
     winners = int64(word & U64(0xFFFFFFFF)) / visits
-    wins = 0.5 + 0.5 * min(max(_total(tree, node) / visits, -1.0), 1.0)
+    wins = 0.5 + 0.5 * min(max(_value_sum(tree, node) / visits, -1.0), 1.0)
     if worker.board.turn == BLACK:  # the total is for the side that moved here
         wins = 1 - wins
     return winners - (blacks * wins + (1 - blacks) * (1 - wins))
 
 
 @kernel
-def _makes_playouts(worker: Worker) -> bool:
+def _uses_playouts(worker: Worker) -> bool:
     """Tell whether leaves are judged by playouts, if not by them alone."""
     return not worker.evaluate or worker.settings[EVALUATION_SHARE] < 1
 
 
 @kernel
-def _best_child(worker: Worker, tree: NodeTree, node: int) -> int:
+def _select_child(worker: Worker, tree: NodeTree, node: int) -> int:
     """Return the child to try next."""
     equivalence, exploration = worker.settings[RAVE], worker.settings[EXPLORATION]
-    if not _makes_playouts(worker):
-        exploration = max(exploration, ALONE)
+    if not _uses_playouts(worker):
+        exploration = max(exploration, MIN_EXPLORATION_WITHOUT_PLAYOUTS)
     tried = math.log(visits_of(tree, node) + 1.0)
     best, most, weight = NO_NODE, -10.0, 0.0
     if visits_of(tree, node) >= worker.settings[CRITICALITY_FROM]:
@@ -144,14 +144,14 @@ def _best_child(worker: Worker, tree: NodeTree, node: int) -> int:
         known = visits + prior_visits(tree, child)
         value = 0.0
         if known > 0:
-            value = (_total(tree, child) + _prior_sum(tree, child)) / known
-        word = load(tree.annex, annex_place(tree, child, AMAF))
-        amaf_visits = int64(word >> U64(32)) / AMAF_ONE
+            value = (_value_sum(tree, child) + _prior_sum(tree, child)) / known
+        word = load(tree.extra_words, extra_word_index(tree, child, AMAF))
+        amaf_visits = int64(word >> U64(32)) / AMAF_UNIT
         if amaf_visits > 0:
             critical = 0.0
             if weight > 0:
                 critical = max(weight * _criticality(worker, tree, node, child), 0.0)
-            wins = int64(word & U64(0xFFFFFFFF)) / AMAF_ONE
+            wins = int64(word & U64(0xFFFFFFFF)) / AMAF_UNIT
             trusted = amaf_visits * (1 + critical)
             share = trusted / (trusted + known + known * trusted / equivalence)
             value = share * (2 * wins / amaf_visits - 1) + (1 - share) * value
@@ -164,87 +164,87 @@ def _best_child(worker: Worker, tree: NodeTree, node: int) -> int:
 
 
 @kernel
-def _was_there(worker: Worker, key: Bits, ply: int) -> bool:
+def _is_repetition(worker: Worker, key: Bits, ply: int) -> bool:
     """Tell whether a position was there, in the game or on the way to here."""
-    last = U64(worker.history_places - 1)
+    last = U64(worker.history_capacity - 1)
     place = key & last
-    while load(worker.history, place):
-        if load(worker.history, place) == key:
+    while load(worker.history_table, place):
+        if load(worker.history_table, place) == key:
             return True
         place = (place + U64(1)) & last
     there = False
     for i in range(ply + 1):
-        there |= worker.path[i] == key
+        there |= worker.path_keys[i] == key
     return there
 
 
 @kernel
 def _key_after(worker: Worker, board: Board, move: int) -> Bits:
     """Return the key of the position after a move."""
-    if would_capture(board, move, board.turn) == 0:
+    if count_captured(board, move, board.turn) == 0:
         return board.key ^ stone_key(board, move, board.turn)
-    scratch = worker.reading[0]
+    scratch = worker.ladder_boards[0]
     copy_board(scratch, board)
     play(scratch, move)
     return scratch.key
 
 
 @kernel
-def _expand(worker: Worker, tree: NodeTree, board: Board, node: int, ply: int) -> None:
+def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: int) -> None:
     """Add every move that is worth a thought as a child."""
-    weigh(worker, board, ply)
+    compute_priors(worker, board, ply)
     total = 0.0
-    for i in range(board.empty):
-        vertex = int64(board.empties[i])
-        if worker.weights[vertex] != NO_WEIGHT:
-            total += worker.weights[vertex] + worker.hopes[vertex]
-    total += worker.weights[PASS] + worker.hopes[PASS]
+    for i in range(board.empty_count):
+        vertex = int64(board.empty_vertices[i])
+        if worker.prior_counts[vertex] != NO_PRIOR:
+            total += worker.prior_counts[vertex] + worker.prior_value_sums[vertex]
+    total += worker.prior_counts[PASS] + worker.prior_value_sums[PASS]
     wary = worker.repeatable != 0 or board.captures > 0
-    for i in range(-1, board.empty):
-        move = PASS if i < 0 else int64(board.empties[i])
-        if worker.weights[move] == NO_WEIGHT:
+    for i in range(-1, board.empty_count):
+        move = PASS if i < 0 else int64(board.empty_vertices[i])
+        if worker.prior_counts[move] == NO_PRIOR:
             continue
-        if worker.restricted and ply < worker.banned[(board.turn - 1) * CELLS + move]:
+        if worker.restricted and ply < worker.banned[(board.turn - 1) * BOARD_CELLS + move]:
             continue
-        if wary and move != PASS and _was_there(worker, _key_after(worker, board, move), ply):
+        if wary and move != PASS and _is_repetition(worker, _key_after(worker, board, move), ply):
             continue
-        prior = (worker.weights[move] + worker.hopes[move]) / total
+        prior = (worker.prior_counts[move] + worker.prior_value_sums[move]) / total
         child = add_child(tree, node, move, prior, EXHAUSTED)
         if child == NO_NODE:
             drop_children(tree, node)  # it would be left with some of its moves for good
             tree.state = FULL
             return
-        _set_prior(tree, child, worker.weights[move], worker.hopes[move])
+        _set_prior(tree, child, worker.prior_counts[move], worker.prior_value_sums[move])
 
 
 @kernel
 def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
     """Follow the tree from the root to a leaf, making its moves; return the leaf's ply."""
     ply, node = 0, int64(ROOT)
-    worker.visited[0] = node
-    worker.path[0] = board.key
-    enter(tree, node)
-    while ply < DEEPEST and board.passes < 2:
+    worker.path_nodes[0] = node
+    worker.path_keys[0] = board.key
+    add_virtual_loss(tree, node)
+    while ply < MAX_TREE_PLIES and board.passes < 2:
         if first_child(tree, node) == NO_NODE:
             if visits_of(tree, node) < worker.settings[EXPANSION] and ply > 0:
                 break
-            if not lock(tree, node):
+            if not try_lock(tree, node):
                 break
             if first_child(tree, node) == NO_NODE:
-                _expand(worker, tree, board, node, ply)
+                _expand_node(worker, tree, board, node, ply)
             unlock(tree, node)
-        child = _best_child(worker, tree, node)
+        child = _select_child(worker, tree, node)
         if child == NO_NODE:
             break
         move = move_to(tree, child)
         play(board, move)
-        worker.played[ply] = move
+        worker.played_moves[ply] = move
         ply += 1
         node = child
-        worker.visited[ply] = node
-        worker.path[ply] = board.key
-        enter(tree, node)
-    worker.length = ply
+        worker.path_nodes[ply] = node
+        worker.path_keys[ply] = board.key
+        add_virtual_loss(tree, node)
+    worker.played_count = ply
     return ply
 
 
@@ -254,13 +254,13 @@ def _exact_area(worker: Worker, board: Board) -> float:
     worker.mark += 1
     mark = worker.mark
     points = 0
-    row = board.steps[0]
+    row = board.neighbour_offsets[0]
     for y in range(worker.height):
         for x in range(worker.width):
             vertex = (y + 1) * row + x + 1
             colour = int64(board.colours[vertex])
             if colour != EMPTY:
-                points += claim(worker, vertex, 3 - 2 * colour)
+                points += set_owner(worker, vertex, 3 - 2 * colour)
                 continue
             if worker.marks[vertex] == mark:
                 continue
@@ -271,7 +271,7 @@ def _exact_area(worker: Worker, board: Board) -> float:
                 inner = int64(worker.queue[i])
                 i += 1
                 for side in range(4):
-                    beside = inner + board.steps[side]
+                    beside = inner + board.neighbour_offsets[side]
                     met = int64(board.colours[beside])
                     if met != EMPTY:
                         around |= met & 3 if met < 3 else 0
@@ -281,8 +281,8 @@ def _exact_area(worker: Worker, board: Board) -> float:
                         size += 1
             owner = 1 if around == BLACK else -1 if around == 3 - BLACK else 0
             for i in range(size):
-                points += claim(worker, int64(worker.queue[i]), owner)
-    return finish(worker, points)
+                points += set_owner(worker, int64(worker.queue[i]), owner)
+    return record_score(worker, points)
 
 
 @kernel
@@ -290,8 +290,8 @@ def _evaluation(worker: Worker, board: Board, ply: int) -> float:
     """Return what the user's evaluation promises Black, from -1 to 1."""
     score = call_evaluator(worker.evaluate, worker, ply)
     points = _value_of_score(score)
-    if abs(points) > HALF_A_WIN:
-        points = math.copysign(1 - HALF_A_WIN * HALF_A_WIN / abs(points), points)
+    if abs(points) > HALF_WIN:
+        points = math.copysign(1 - HALF_WIN * HALF_WIN / abs(points), points)
     return points if board.turn == BLACK else -points
 
 
@@ -303,77 +303,77 @@ def _sign(score: float) -> float:
 @kernel
 def _amaf_is_full(tree: NodeTree, node: int) -> bool:
     """Tell whether AMAF has all the visits of a node that its word can count."""
-    return (load(tree.annex, annex_place(tree, node, AMAF)) >> U64(63)) != U64(0)
+    return (load(tree.extra_words, extra_word_index(tree, node, AMAF)) >> U64(63)) != U64(0)
 
 
 @kernel
-def _update(worker: Worker, tree: NodeTree, ply: int, value: float, score: float) -> None:
+def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score: float) -> None:
     """Give all nodes on the way the value, for Black, and their children what AMAF says."""
-    length = worker.length
-    first = worker.first
+    length = worker.played_count
+    first = worker.first_played_ply
     for i in range(length - 1, ply - 1, -1):
-        first[worker.played[i]] = i + 1
+        first[worker.played_moves[i]] = i + 1
     reach = 1.0 / max(length - ply, 1)
-    points = int64(score * POINT)
+    points = int64(score * SCORE_UNITS_PER_POINT)
     critical = worker.settings[CRITICALITY] > 0
     i = ply
     while i >= 0:
-        node = worker.visited[i]
+        node = worker.path_nodes[i]
         black_to_move = (worker.root.turn == BLACK) == (i % 2 == 0)
         for_mover = value if black_to_move else -value
-        leave(tree, node, -for_mover)
-        add_int64(tree.annex, int64(annex_place(tree, node, POINTS)), points)
+        record_value(tree, node, -for_mover)
+        add_int64(tree.extra_words, int64(extra_word_index(tree, node, SCORE_SUM)), points)
         visits, weight = visits_of(tree, node), 1
-        if visits >= KNOWN_WELL:
-            weight = 0 if visits % SAMPLED else SAMPLED
+        if visits >= SAMPLING_FROM_VISITS:
+            weight = 0 if visits % SAMPLING_INTERVAL else SAMPLING_INTERVAL
         child = first_child(tree, node) if weight else NO_NODE
         while child != NO_NODE:
             move = move_to(tree, child)
             if critical:
-                owner = int64(worker.owners[move])
+                owner = int64(worker.last_owners[move])
                 word = int64(owner > 0) * weight << 32 | int64(owner * score > 0) * weight
-                add_int64(tree.annex, int64(annex_place(tree, child, OWNERS)), word)
+                add_int64(tree.extra_words, int64(extra_word_index(tree, child, OWNERS)), word)
             at = int64(first[move]) - 1
             # Played first by whoever is to move here.
             if move != PASS and at >= i and (at - i) % 2 == 0 and not _amaf_is_full(tree, child):
                 near = 1.0 - worker.settings[DISTANCE] * (at - i) * reach
-                units = max(int64(AMAF_ONE * near), 1) * weight
+                units = max(int64(AMAF_UNIT * near), 1) * weight
                 wins = int64(units * (for_mover + 1) * 0.5)
-                add_int64(tree.annex, int64(annex_place(tree, child, AMAF)), units << 32 | wins)
+                add_int64(tree.extra_words, int64(extra_word_index(tree, child, AMAF)), units << 32 | wins)
             child = next_child(tree, child)
         i -= 1
         if i >= 0:
-            first[worker.played[i]] = i + 1
+            first[worker.played_moves[i]] = i + 1
     for i in range(length):
-        first[worker.played[i]] = 0
+        first[worker.played_moves[i]] = 0
 
 
 @kernel
-def _note_owners(worker: Worker, move: int) -> None:
+def _record_owners(worker: Worker, move: int) -> None:
     """Note whose each vertex was after the last playout, for the move at the root it began with.
 
     What no vertex of the board needs, the first of its row, counts the playouts.
     """
-    first = move * CELLS
-    _write_int32(worker.owned_after, first, _read_int32(worker.owned_after, first) + 1)
+    first = move * BOARD_CELLS
+    _write_int32(worker.owner_sums_by_move, first, _read_int32(worker.owner_sums_by_move, first) + 1)
     for y in range(worker.height):
         for x in range(worker.width):
             vertex = (y + 1) * (worker.width + 1) + x + 1
-            total = _read_int32(worker.owned_after, first + vertex) + int64(worker.owners[vertex])
-            _write_int32(worker.owned_after, first + vertex, total)
+            total = _read_int32(worker.owner_sums_by_move, first + vertex) + int64(worker.last_owners[vertex])
+            _write_int32(worker.owner_sums_by_move, first + vertex, total)
 
 
-@entry(numba.void(Worker, NodeTree))
-def open_root(worker: Worker, tree: NodeTree) -> None:
+@entry_point(numba.void(Worker, NodeTree))
+def expand_root(worker: Worker, tree: NodeTree) -> None:
     """Make the moves children of the root, where it has none; nobody searches meanwhile."""
     if first_child(tree, int64(ROOT)) == NO_NODE and worker.root.passes < 2:
         copy_board(worker.board, worker.root)
-        worker.path[0] = worker.board.key
-        _expand(worker, tree, worker.board, int64(ROOT), 0)
+        worker.path_keys[0] = worker.board.key
+        _expand_node(worker, tree, worker.board, int64(ROOT), 0)
 
 
-@entry(numba.void(Worker, NodeTree))
-def grow(worker: Worker, tree: NodeTree) -> None:
+@entry_point(numba.void(Worker, NodeTree))
+def run_simulations(worker: Worker, tree: NodeTree) -> None:
     """Make playouts until the tree's goal is reached, it is full, or a stop.
 
     Any number of workers may do so at once.
@@ -384,11 +384,11 @@ def grow(worker: Worker, tree: NodeTree) -> None:
             count_playouts(tree, -1)
             return
         copy_board(board, worker.root)
-        worker.length = 0
+        worker.played_count = 0
         ply = _descend(worker, tree, board)
         if tree.state != GROWING:
             for i in range(ply + 1):
-                cancel(tree, worker.visited[i])
+                cancel_visit(tree, worker.path_nodes[i])
             count_playouts(tree, -1)
             return
         worker.seldepth = max(worker.seldepth, ply)
@@ -398,17 +398,17 @@ def grow(worker: Worker, tree: NodeTree) -> None:
             value = _evaluation(worker, board, ply)
             if worker.stop and worker.failure:
                 for i in range(ply + 1):
-                    cancel(tree, worker.visited[i])
+                    cancel_visit(tree, worker.path_nodes[i])
                 count_playouts(tree, -1)
                 return
         if board.passes == 2:
             score = _exact_area(worker, board)
             value = _sign(score)
-        elif _makes_playouts(worker):
+        elif _uses_playouts(worker):
             play_out(worker, board, True)
-            score = area(worker, board)
+            score = score_area(worker, board)
             share = worker.settings[EVALUATION_SHARE] if worker.evaluate else 0.0
             value = share * value + (1 - share) * _sign(score)
-        if worker.owned_after and ply > 0:
-            _note_owners(worker, int64(worker.played[0]))
-        _update(worker, tree, ply, value, score)
+        if worker.owner_sums_by_move and ply > 0:
+            _record_owners(worker, int64(worker.played_moves[0]))
+        _backpropagate(worker, tree, ply, value, score)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent.games.go import Go
 
-GO, DESCRIBING = "go", "go_describing"
-LARGEST = 19
+GO, FEATURE_EXTRACTION = "go", "go_describing"
+MAX_BOARD_SIZE = 19
 
 # The modules with entry points, in the order of compilation.
 PARTS = {
@@ -20,13 +20,13 @@ PARTS = {
         "agent.compiled.tree",
         "agent.go.mcts",
     ),
-    DESCRIBING: ("agent.go.describing",),
+    FEATURE_EXTRACTION: ("agent.go.describing",),
 }
-APART: tuple[str, ...] = ()
+COMPILED_IN_PARALLEL: tuple[str, ...] = ()
 ON_DEMAND: tuple[str, ...] = ()
 VARIANTS: dict[str, Callable[[], str]] = {}
 
 
 def fits(game: Go) -> bool:
     """Tell whether the compiled search can play on this board."""
-    return max(game.width, game.height) <= LARGEST
+    return max(game.width, game.height) <= MAX_BOARD_SIZE

@@ -17,21 +17,21 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.border.files import read_text, replace_atomically
-from agent.go.features import CODES, NAMES, WEIGHTS
+from agent.go.features import CODE_COUNT, FEATURE_INDEX, FEATURE_COUNT
 
 SHIPPED = Path(__file__).with_name("pattern_weights.json")
 OTHERS = "others"  # neighbourhoods that are not in the file
-_GREATEST = 50.0
+_MAX_WEIGHT = 50.0
 # Where the neighbour comes from that each place of a code gets: a quarter turn, and a mirror.
-_TURNED = (3, 0, 1, 2, 7, 4, 5, 6)
-_MIRRORED = (0, 3, 2, 1, 7, 6, 5, 4)
+_ROTATION = (3, 0, 1, 2, 7, 4, 5, 6)
+_REFLECTION = (0, 3, 2, 1, 7, 6, 5, 4)
 
 
 class WeightsError(Exception):
     """A file of weights cannot be used; the message says why."""
 
 
-def _moved(codes: npt.NDArray[np.int64], places: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _permute_neighbours(codes: npt.NDArray[np.int64], places: tuple[int, ...]) -> npt.NDArray[np.int64]:
     """Return codes with their neighbours at other places."""
     moved = np.zeros_like(codes)
     for number, place in enumerate(places):
@@ -42,11 +42,11 @@ def _moved(codes: npt.NDArray[np.int64], places: tuple[int, ...]) -> npt.NDArray
 @cache
 def canonical_codes() -> npt.NDArray[np.int64]:
     """Return of each code the least of those that are the same but turned or mirrored."""
-    codes = np.arange(CODES)
+    codes = np.arange(CODE_COUNT)
     least, turned = codes, codes
     for _ in range(4):
-        turned = _moved(turned, _TURNED)
-        least = np.minimum(least, np.minimum(turned, _moved(turned, _MIRRORED)))
+        turned = _permute_neighbours(turned, _ROTATION)
+        least = np.minimum(least, np.minimum(turned, _permute_neighbours(turned, _REFLECTION)))
     return least
 
 
@@ -84,15 +84,15 @@ def load(path: Path) -> npt.NDArray[np.float32]:
         )
         if manifest["sha256"] != digest(features, patterns):
             raise ValueError("its weights are not those that its sha256 is of")
-        table = np.zeros(WEIGHTS, np.float32)
+        table = np.zeros(FEATURE_COUNT, np.float32)
         least = canonical_codes()
-        by_code = np.full(CODES, _number(patterns[OTHERS]), np.float32)
+        by_code = np.full(CODE_COUNT, _parse_weight(patterns[OTHERS]), np.float32)
         for code, weight in patterns.items():
             if code != OTHERS:
-                by_code[int(code, 16)] = _number(weight)
-        table[:CODES] = by_code[least]
+                by_code[int(code, 16)] = _parse_weight(weight)
+        table[:CODE_COUNT] = by_code[least]
         for name, weight in features.items():
-            table[NAMES[name]] = _number(weight)
+            table[FEATURE_INDEX[name]] = _parse_weight(weight)
     except OSError as error:
         raise WeightsError(f"{path}: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -100,15 +100,15 @@ def load(path: Path) -> npt.NDArray[np.float32]:
     return table
 
 
-def _number(value: Any) -> float:
+def _parse_weight(value: Any) -> float:
     number = float(value)
-    if not (math.isfinite(number) and abs(number) <= _GREATEST):
+    if not (math.isfinite(number) and abs(number) <= _MAX_WEIGHT):
         raise ValueError(f"{value} is no weight")
     return number
 
 
 @cache
-def shipped() -> tuple[npt.NDArray[np.float32] | None, str]:
+def shipped_weights() -> tuple[npt.NDArray[np.float32] | None, str]:
     """Return the weights that play goes by; or None, and what is wrong with their file."""
     try:
         return load(SHIPPED), ""

@@ -9,31 +9,31 @@ Gailly, 'Pachi: State of the art open source Go program' (2012).
 
 import numba
 
-from agent.compiled.kernel import entry, kernel
+from agent.compiled.kernel import entry_point, kernel
 from agent.compiled.native import U64, Bits, int64, multiply_high
 from agent.games.stones import BLACK, BORDER, EMPTY
 from agent.go.board import (
-    free_beside,
+    empty_neighbours,
     greater_liberty,
     is_eye,
     is_legal,
-    is_pattern,
+    matches_pattern,
     liberties_after,
     only_liberty,
     play,
-    self_atari,
-    shape_of,
+    self_atari_size,
+    neighbourhood_flags,
 )
-from agent.go.records import CANDIDATES, LONGEST, NOWHERE, PASS, Board, Worker, copy_board
+from agent.go.records import MAX_CANDIDATES, MAX_GAME_MOVES, NO_VERTEX, PASS, Board, Worker, copy_board
 from agent.go.settings import CAPTURE, NAKADE, PATTERN, SELF_ATARI, TWO_LIBERTIES
 
 # A chain from so many stones on is never put into atari by its own side: it cannot be a nakade.
-BIG = 6
-LARGEST_EYE = 6
+MIN_SIZE_BEYOND_NAKADE = 6
+MAX_EYE_SIZE = 6
 
 
 @kernel
-def draw(worker: Worker) -> Bits:
+def random_bits(worker: Worker) -> Bits:
     """Return a random number of 64 bits (Vigna's xorshift64*)."""
     x = worker.random
     x ^= x >> U64(12)
@@ -44,81 +44,81 @@ def draw(worker: Worker) -> Bits:
 
 
 @kernel
-def below(worker: Worker, number: int) -> int:
+def random_below(worker: Worker, number: int) -> int:
     """Return a random number from 0 to number - 1."""
-    return int64(multiply_high(draw(worker), U64(number)))
+    return int64(multiply_high(random_bits(worker), U64(number)))
 
 
 @kernel
-def happens(worker: Worker, setting: int) -> bool:
+def random_event(worker: Worker, setting: int) -> bool:
     """Tell whether what has a probability happens this time."""
-    return int64(draw(worker) >> U64(11)) < worker.settings[setting] * (1 << 53)
+    return int64(random_bits(worker) >> U64(11)) < worker.settings[setting] * (1 << 53)
 
 
 @kernel
-def _propose(worker: Worker, move: int) -> None:
-    if worker.candidates < CANDIDATES:
-        worker.chosen[worker.candidates] = move
-        worker.candidates += 1
+def _add_candidate(worker: Worker, move: int) -> None:
+    if worker.candidate_count < MAX_CANDIDATES:
+        worker.candidate_moves[worker.candidate_count] = move
+        worker.candidate_count += 1
 
 
 @kernel
-def _acceptable(worker: Worker, board: Board, move: int) -> bool:
+def _is_acceptable(worker: Worker, board: Board, move: int) -> bool:
     """Tell whether to make a legal move, as far as it puts own stones into atari."""
-    size = self_atari(board, move, board.turn)
-    return size == 0 or (size < BIG and not happens(worker, SELF_ATARI))
+    size = self_atari_size(board, move, board.turn)
+    return size == 0 or (size < MIN_SIZE_BEYOND_NAKADE and not random_event(worker, SELF_ATARI))
 
 
 @kernel
-def _pick(worker: Worker, board: Board) -> int:
+def _pick_candidate(worker: Worker, board: Board) -> int:
     """Return one of the candidates by chance, PASS if none will do."""
-    while worker.candidates > 0:
-        number = below(worker, worker.candidates)
-        move = int64(worker.chosen[number])
-        worker.candidates -= 1
-        worker.chosen[number] = worker.chosen[worker.candidates]
-        if is_legal(board, move, board.turn) and _acceptable(worker, board, move):
+    while worker.candidate_count > 0:
+        number = random_below(worker, worker.candidate_count)
+        move = int64(worker.candidate_moves[number])
+        worker.candidate_count -= 1
+        worker.candidate_moves[number] = worker.candidate_moves[worker.candidate_count]
+        if is_legal(board, move, board.turn) and _is_acceptable(worker, board, move):
             return move
     return PASS
 
 
 @kernel
-def propose_rescue(worker: Worker, board: Board, head: int) -> None:
+def add_rescue_candidates(worker: Worker, board: Board, head: int) -> None:
     """Propose the moves that save a chain of the mover's in atari: captures, and running away."""
     colour = board.turn
     stone = head
     while True:
         for side in range(4):
-            beside = stone + board.steps[side]
+            beside = stone + board.neighbour_offsets[side]
             if board.colours[beside] == 3 - colour:
-                enemy = int64(board.heads[beside])
+                enemy = int64(board.chain_heads[beside])
                 if board.liberties[enemy] == 1:
-                    _propose(worker, only_liberty(board, enemy))
-        stone = int64(board.nexts[stone])
+                    _add_candidate(worker, only_liberty(board, enemy))
+        stone = int64(board.next_in_chain[stone])
         if stone == head:
             break
     move = only_liberty(board, head)
     if liberties_after(board, move, colour) > 1:
-        _propose(worker, move)
+        _add_candidate(worker, move)
 
 
 @kernel
 def _answer_atari(worker: Worker, board: Board) -> int:
     """Return a capture, or a rescue, of a chain that the last move touches; or PASS."""
-    worker.candidates = 0
-    last, colour = board.last, board.turn
-    head = int64(board.heads[last])
-    if head != NOWHERE and board.colours[last] != colour and board.liberties[head] == 1:
-        _propose(worker, only_liberty(board, head))
+    worker.candidate_count = 0
+    last, colour = board.last_move, board.turn
+    head = int64(board.chain_heads[last])
+    if head != NO_VERTEX and board.colours[last] != colour and board.liberties[head] == 1:
+        _add_candidate(worker, only_liberty(board, head))
     for side in range(4):
-        beside = last + board.steps[side]
+        beside = last + board.neighbour_offsets[side]
         if board.colours[beside] == colour:
-            head = int64(board.heads[beside])
+            head = int64(board.chain_heads[beside])
             if board.liberties[head] == 1:
-                propose_rescue(worker, board, head)
-    if worker.candidates == 0:
+                add_rescue_candidates(worker, board, head)
+    if worker.candidate_count == 0:
         return PASS
-    return _pick(worker, board)
+    return _pick_candidate(worker, board)
 
 
 @kernel
@@ -127,27 +127,27 @@ def _answer_two_liberties(worker: Worker, board: Board) -> int:
 
     An own one gets more of them, the other's is put into atari.
     """
-    worker.candidates = 0
-    last, colour = board.last, board.turn
-    head = int64(board.heads[last])
-    if head != NOWHERE and board.colours[last] != colour and board.liberties[head] == 2:
+    worker.candidate_count = 0
+    last, colour = board.last_move, board.turn
+    head = int64(board.chain_heads[last])
+    if head != NO_VERTEX and board.colours[last] != colour and board.liberties[head] == 2:
         greater = greater_liberty(board, head)
-        _propose(worker, greater)
-        _propose(worker, int64(board.sums[head]) - greater)
+        _add_candidate(worker, greater)
+        _add_candidate(worker, int64(board.liberty_sums[head]) - greater)
     for side in range(4):
-        beside = last + board.steps[side]
+        beside = last + board.neighbour_offsets[side]
         if board.colours[beside] == colour:
-            head = int64(board.heads[beside])
+            head = int64(board.chain_heads[beside])
             if board.liberties[head] == 2:
                 greater = greater_liberty(board, head)
-                lesser = int64(board.sums[head]) - greater
+                lesser = int64(board.liberty_sums[head]) - greater
                 if is_legal(board, greater, colour) and liberties_after(board, greater, colour) > 2:
-                    _propose(worker, greater)
+                    _add_candidate(worker, greater)
                 if is_legal(board, lesser, colour) and liberties_after(board, lesser, colour) > 2:
-                    _propose(worker, lesser)
-    if worker.candidates == 0:
+                    _add_candidate(worker, lesser)
+    if worker.candidate_count == 0:
         return PASS
-    return _pick(worker, board)
+    return _pick_candidate(worker, board)
 
 
 @kernel
@@ -166,12 +166,12 @@ def _vital_point(worker: Worker, board: Board, start: int) -> int:
         vertex = int64(worker.queue[i])
         i += 1
         for side in range(4):
-            beside = vertex + board.steps[side]
+            beside = vertex + board.neighbour_offsets[side]
             met = board.colours[beside]
             if met == EMPTY:
                 if worker.marks[beside] != mark:
-                    if size == LARGEST_EYE:
-                        return NOWHERE
+                    if size == MAX_EYE_SIZE:
+                        return NO_VERTEX
                     worker.marks[beside] = mark
                     worker.queue[size] = beside
                     size += 1
@@ -179,15 +179,15 @@ def _vital_point(worker: Worker, board: Board, start: int) -> int:
                 if around == EMPTY:
                     around = met
                 elif around != met:
-                    return NOWHERE
+                    return NO_VERTEX
     if size < 3:
-        return NOWHERE
-    most, vital, twos = 0, NOWHERE, 0
+        return NO_VERTEX
+    most, vital, twos = 0, NO_VERTEX, 0
     for i in range(size):
         vertex = int64(worker.queue[i])
         degree = 0
         for side in range(4):
-            if worker.marks[vertex + board.steps[side]] == mark:
+            if worker.marks[vertex + board.neighbour_offsets[side]] == mark:
                 degree += 1
         if degree > most:
             most, vital = degree, vertex
@@ -200,17 +200,17 @@ def _vital_point(worker: Worker, board: Board, start: int) -> int:
         return vital
     if size == 6 and most == 4 and twos == 3:
         return vital
-    return NOWHERE
+    return NO_VERTEX
 
 
 @kernel
 def _answer_nakade(worker: Worker, board: Board) -> int:
     """Return the vital point of a small eye beside the last move; or PASS."""
     for side in range(4):
-        beside = board.last + board.steps[side]
+        beside = board.last_move + board.neighbour_offsets[side]
         if board.colours[beside] == EMPTY:
             vital = _vital_point(worker, board, beside)
-            if vital != NOWHERE and is_legal(board, vital, board.turn):
+            if vital != NO_VERTEX and is_legal(board, vital, board.turn):
                 return vital
     return PASS
 
@@ -218,31 +218,31 @@ def _answer_nakade(worker: Worker, board: Board) -> int:
 @kernel
 def _answer_pattern(worker: Worker, board: Board) -> int:
     """Return a move beside the last one that is a pattern; or PASS."""
-    worker.candidates = 0
+    worker.candidate_count = 0
     for side in range(8):
-        beside = board.last + board.steps[side]
-        if board.colours[beside] == EMPTY and is_pattern(shape_of(board, beside)):
-            _propose(worker, beside)
-    if worker.candidates == 0:
+        beside = board.last_move + board.neighbour_offsets[side]
+        if board.colours[beside] == EMPTY and matches_pattern(neighbourhood_flags(board, beside)):
+            _add_candidate(worker, beside)
+    if worker.candidate_count == 0:
         return PASS
-    return _pick(worker, board)
+    return _pick_candidate(worker, board)
 
 
 @kernel
-def _anywhere(worker: Worker, board: Board, careful: bool) -> int:
+def _random_move(worker: Worker, board: Board, careful: bool) -> int:
     """Return a move by chance that fills no eye; PASS if there is none."""
-    colour, number = board.turn, board.empty
+    colour, number = board.turn, board.empty_count
     if number == 0:
         return PASS
-    start = below(worker, number)
+    start = random_below(worker, number)
     i = start
     while True:
-        vertex = int64(board.empties[i])
-        shape = shape_of(board, vertex)
-        if free_beside(shape) > 1:
+        vertex = int64(board.empty_vertices[i])
+        shape = neighbourhood_flags(board, vertex)
+        if empty_neighbours(shape) > 1:
             return vertex
         possible = not is_eye(shape, colour) and is_legal(board, vertex, colour)
-        if possible and (not careful or _acceptable(worker, board, vertex)):
+        if possible and (not careful or _is_acceptable(worker, board, vertex)):
             return vertex
         i += 1
         if i == number:
@@ -252,65 +252,65 @@ def _anywhere(worker: Worker, board: Board, careful: bool) -> int:
 
 
 @kernel
-def _choose(worker: Worker, board: Board) -> int:
+def _choose_move(worker: Worker, board: Board) -> int:
     """Return the move of a playout."""
-    if board.last != PASS:
+    if board.last_move != PASS:
         move = PASS
-        if happens(worker, CAPTURE):
+        if random_event(worker, CAPTURE):
             move = _answer_atari(worker, board)
-        if move == PASS and happens(worker, NAKADE):
+        if move == PASS and random_event(worker, NAKADE):
             move = _answer_nakade(worker, board)
-        if move == PASS and happens(worker, TWO_LIBERTIES):
+        if move == PASS and random_event(worker, TWO_LIBERTIES):
             move = _answer_two_liberties(worker, board)
-        if move == PASS and happens(worker, PATTERN):
+        if move == PASS and random_event(worker, PATTERN):
             move = _answer_pattern(worker, board)
         if move != PASS:
             return move
-    return _anywhere(worker, board, True)
+    return _random_move(worker, board, True)
 
 
 @kernel
-def longest(worker: Worker) -> int:
+def max_played_count(worker: Worker) -> int:
     """Return the most moves that a line and its playout may have."""
-    return min(3 * worker.width * worker.height + worker.length, LONGEST)
+    return min(3 * worker.width * worker.height + worker.played_count, MAX_GAME_MOVES)
 
 
 @kernel
 def play_out(worker: Worker, board: Board, heavy: bool) -> None:
     """Play on until both have passed, or for too long; the moves are noted in the trace."""
-    most = longest(worker)
-    while board.passes < 2 and worker.length < most:
-        move = _choose(worker, board) if heavy else _anywhere(worker, board, False)
+    most = max_played_count(worker)
+    while board.passes < 2 and worker.played_count < most:
+        move = _choose_move(worker, board) if heavy else _random_move(worker, board, False)
         play(board, move)
-        worker.played[worker.length] = move
-        worker.length += 1
+        worker.played_moves[worker.played_count] = move
+        worker.played_count += 1
 
 
 @kernel
-def claim(worker: Worker, vertex: int, owner: int) -> int:
+def set_owner(worker: Worker, vertex: int, owner: int) -> int:
     """Note whose a vertex is in the end, 1 Black's, -1 White's; return its points for Black."""
-    worker.owners[vertex] = owner
-    worker.owned[vertex] += owner
-    return owner * int64(worker.counted[vertex])
+    worker.last_owners[vertex] = owner
+    worker.owner_sums[vertex] += owner
+    return owner * int64(worker.scored_vertices[vertex])
 
 
 @kernel
-def finish(worker: Worker, points: int) -> float:
+def record_score(worker: Worker, points: int) -> float:
     """Note a playout's end; return its score: Black's points less White's, and less komi."""
-    worker.finished += 1
+    worker.playout_count += 1
     score = points - worker.komi
-    worker.points += score
+    worker.score_sum += score
     return score
 
 
 @kernel
-def area(worker: Worker, board: Board) -> float:
+def score_area(worker: Worker, board: Board) -> float:
     """Return Black's area less White's and komi, and note whose each vertex is.
 
     After a playout each empty vertex is an eye, or in a seki, and belongs to who is beside it.
     """
     points = 0
-    row = board.steps[0]
+    row = board.neighbour_offsets[0]
     for y in range(worker.height):
         for x in range(worker.width):
             vertex = (y + 1) * row + x + 1
@@ -319,18 +319,18 @@ def area(worker: Worker, board: Board) -> float:
             if colour == EMPTY:
                 black = white = False
                 for side in range(4):
-                    met = board.colours[vertex + board.steps[side]]
+                    met = board.colours[vertex + board.neighbour_offsets[side]]
                     black |= met == BLACK
                     white |= met == 3 - BLACK
                 owner = int64(black) - int64(white)
             else:
                 owner = 3 - 2 * colour
-            points += claim(worker, vertex, owner)
-    return finish(worker, points)
+            points += set_owner(worker, vertex, owner)
+    return record_score(worker, points)
 
 
-@entry(numba.void(Worker, int64, int64))
-def many_playouts(worker: Worker, number: int, heavy: int) -> None:
+@entry_point(numba.void(Worker, int64, int64))
+def run_playouts(worker: Worker, number: int, heavy: int) -> None:
     """Make so many playouts from the root, to learn whose each vertex is. heavy: 0 for light."""
     board = worker.board
     for _ in range(number):
@@ -338,6 +338,6 @@ def many_playouts(worker: Worker, number: int, heavy: int) -> None:
             return
         copy_board(board, worker.root)
         board.passes = 0  # also where the game is over
-        worker.length = 0
+        worker.played_count = 0
         play_out(worker, board, heavy != 0)
-        area(worker, board)
+        score_area(worker, board)

@@ -15,11 +15,11 @@ from agent.games.stones import BORDER, EMPTY
 from agent.go.board import (
     is_eye,
     is_legal,
-    is_pattern,
+    matches_pattern,
     liberties_after,
     only_liberty,
-    self_atari,
-    shape_of,
+    self_atari_size,
+    neighbourhood_flags,
 )
 from agent.go.features import (
     AVOIDS_LADDER,
@@ -33,12 +33,12 @@ from agent.go.features import (
     STARTS_LADDER,
     TAKES_MANY,
     TAKES_ONE,
-    notice,
-    rating,
+    add_trait,
+    move_rating,
 )
-from agent.go.ladders import attack, escape_works
-from agent.go.playout import propose_rescue
-from agent.go.records import CELLS, NOWHERE, PASS, Board, Worker
+from agent.go.ladders import find_ladder_attack, can_escape
+from agent.go.playout import add_rescue_candidates
+from agent.go.records import BOARD_CELLS, NO_VERTEX, PASS, Board, Worker
 from agent.go.settings import (
     CAPTURES_MANY,
     CAPTURES_ONE,
@@ -56,29 +56,29 @@ from agent.go.settings import (
     TERRITORY,
 )
 
-NO_WEIGHT = -1.0  # of what is no move
-FARTHEST = 3
-_EMPTY_AROUND = 3
-_SMALL = 11  # so narrow a board, or narrower, has corners that are no better than the rest
+NO_PRIOR = -1.0  # of what is no move
+MAX_DISTANCE = 3
+_EMPTY_RADIUS = 3
+_MAX_SMALL_SIZE = 11  # so narrow a board, or narrower, has corners that are no better than the rest
 # A point is territory that is one side's in so much of all playouts, once there are so many.
-_SETTLED, _ENOUGH = 0.9, 100
+_TERRITORY_SHARE, _MIN_TERRITORY_PLAYOUTS = 0.9, 100
 
 
 @kernel
-def _add(worker: Worker, move: int, setting: int, value: float) -> None:
+def _add_prior(worker: Worker, move: int, setting: int, value: float) -> None:
     """Give a move the visits of a setting, of so much value each."""
-    if worker.weights[move] != NO_WEIGHT:
-        worker.weights[move] += worker.settings[setting]
-        worker.hopes[move] += value * worker.settings[setting]
+    if worker.prior_counts[move] != NO_PRIOR:
+        worker.prior_counts[move] += worker.settings[setting]
+        worker.prior_value_sums[move] += value * worker.settings[setting]
 
 
 @kernel
-def _measure(worker: Worker, board: Board) -> None:
+def _compute_distances(worker: Worker, board: Board) -> None:
     """Write to `distances` how far each vertex is from the last move, FARTHEST + 1 for more."""
-    for vertex in range(CELLS):
-        worker.distances[vertex] = FARTHEST + 1
-    worker.distances[board.last] = 0
-    worker.queue[0] = board.last
+    for vertex in range(BOARD_CELLS):
+        worker.distances[vertex] = MAX_DISTANCE + 1
+    worker.distances[board.last_move] = 0
+    worker.queue[0] = board.last_move
     size, i = 1, 0
     # Stones of a chain are as near as one another, so what is nearer comes first in the queue
     # only in parts: a vertex that turns out to be nearer comes again.
@@ -86,28 +86,28 @@ def _measure(worker: Worker, board: Board) -> None:
         vertex = int64(worker.queue[i])
         i += 1
         for side in range(4):
-            beside = vertex + board.steps[side]
+            beside = vertex + board.neighbour_offsets[side]
             colour = board.colours[beside]
             if colour == BORDER:
                 continue
             far = int64(worker.distances[vertex])
             if colour == EMPTY or colour != board.colours[vertex]:
                 far += 1
-            if far < worker.distances[beside] and far <= FARTHEST and size < CELLS:
+            if far < worker.distances[beside] and far <= MAX_DISTANCE and size < BOARD_CELLS:
                 worker.distances[beside] = far
                 worker.queue[size] = beside
                 size += 1
 
 
 @kernel
-def _empty_around(worker: Worker, board: Board, vertex: int) -> bool:
+def _is_empty_around(worker: Worker, board: Board, vertex: int) -> bool:
     """Tell whether no stone is near."""
-    row = board.steps[0]
+    row = board.neighbour_offsets[0]
     x, y = vertex % row - 1, vertex // row - 1
-    for dy in range(-_EMPTY_AROUND, _EMPTY_AROUND + 1):
+    for dy in range(-_EMPTY_RADIUS, _EMPTY_RADIUS + 1):
         if not 0 <= y + dy < worker.height:
             continue
-        wide = _EMPTY_AROUND - abs(dy)
+        wide = _EMPTY_RADIUS - abs(dy)
         for dx in range(-wide, wide + 1):
             if 0 <= x + dx < worker.width and board.colours[vertex + dy * row + dx] != EMPTY:
                 return False
@@ -115,124 +115,124 @@ def _empty_around(worker: Worker, board: Board, vertex: int) -> bool:
 
 
 @kernel
-def _weigh_tactics(worker: Worker, board: Board) -> None:
+def _add_tactical_priors(worker: Worker, board: Board) -> None:
     """Weigh captures, rescues and ladders, chain by chain."""
-    colour, row = board.turn, board.steps[0]
+    colour, row = board.turn, board.neighbour_offsets[0]
     for vertex in range(row + 1, (worker.height + 1) * row):
-        if board.heads[vertex] != vertex:
+        if board.chain_heads[vertex] != vertex:
             continue
         liberties = board.liberties[vertex]
         if liberties > 2:
             continue
-        reason = CAPTURES_ONE if board.sizes[vertex] == 1 else CAPTURES_MANY
+        reason = CAPTURES_ONE if board.chain_sizes[vertex] == 1 else CAPTURES_MANY
         own = board.colours[vertex] == colour
         if liberties == 1 and not own:
             move = only_liberty(board, vertex)
-            _add(worker, move, reason, 1.0)
-            notice(worker, move, TAKES_ONE if board.sizes[vertex] == 1 else TAKES_MANY)
+            _add_prior(worker, move, reason, 1.0)
+            add_trait(worker, move, TAKES_ONE if board.chain_sizes[vertex] == 1 else TAKES_MANY)
         elif liberties == 1:
-            if escape_works(worker, board, vertex):
-                worker.candidates = 0
-                propose_rescue(worker, board, vertex)
-                for i in range(worker.candidates):
-                    _add(worker, int64(worker.chosen[i]), reason, 1.0)
-                    notice(worker, int64(worker.chosen[i]), ESCAPES)
+            if can_escape(worker, board, vertex):
+                worker.candidate_count = 0
+                add_rescue_candidates(worker, board, vertex)
+                for i in range(worker.candidate_count):
+                    _add_prior(worker, int64(worker.candidate_moves[i]), reason, 1.0)
+                    add_trait(worker, int64(worker.candidate_moves[i]), ESCAPES)
             else:
                 move = only_liberty(board, vertex)
-                _add(worker, move, LADDER, -1.0)
-                notice(worker, move, RUNS_INTO_LADDER)
+                _add_prior(worker, move, LADDER, -1.0)
+                add_trait(worker, move, RUNS_INTO_LADDER)
         else:
-            move = attack(worker, board, vertex)
-            if move == NOWHERE:
+            move = find_ladder_attack(worker, board, vertex)
+            if move == NO_VERTEX:
                 continue
-            _add(worker, move, reason, 1.0)
-            notice(worker, move, AVOIDS_LADDER if own else STARTS_LADDER)
+            _add_prior(worker, move, reason, 1.0)
+            add_trait(worker, move, AVOIDS_LADDER if own else STARTS_LADDER)
             if own:
-                other = int64(board.sums[vertex]) - move
+                other = int64(board.liberty_sums[vertex]) - move
                 if is_legal(board, other, colour) and liberties_after(board, other, colour) > 2:
-                    _add(worker, other, reason, 1.0)
-                    notice(worker, other, AVOIDS_LADDER)
+                    _add_prior(worker, other, reason, 1.0)
+                    add_trait(worker, other, AVOIDS_LADDER)
 
 
 @kernel
-def _weigh_learned(worker: Worker, board: Board) -> None:
+def _add_learned_priors(worker: Worker, board: Board) -> None:
     """Weigh moves by how likely they are by what was learned, the likeliest by the most visits."""
     most = -math.inf
-    for i in range(-1, board.empty):
-        move = int64(PASS) if i < 0 else int64(board.empties[i])
-        if worker.weights[move] != NO_WEIGHT:
-            worker.ratings[move] = rating(worker, board, move)
+    for i in range(-1, board.empty_count):
+        move = int64(PASS) if i < 0 else int64(board.empty_vertices[i])
+        if worker.prior_counts[move] != NO_PRIOR:
+            worker.ratings[move] = move_rating(worker, board, move)
             most = max(most, worker.ratings[move])
-    for i in range(-1, board.empty):
-        move = int64(PASS) if i < 0 else int64(board.empties[i])
-        if worker.weights[move] != NO_WEIGHT:
+    for i in range(-1, board.empty_count):
+        move = int64(PASS) if i < 0 else int64(board.empty_vertices[i])
+        if worker.prior_counts[move] != NO_PRIOR:
             visits = worker.settings[LEARNED] * math.exp(0.5 * (worker.ratings[move] - most))
-            worker.weights[move] += visits
-            worker.hopes[move] += visits
+            worker.prior_counts[move] += visits
+            worker.prior_value_sums[move] += visits
 
 
 @kernel
-def weigh(worker: Worker, board: Board, ply: int) -> None:
-    """Write to `weights` and `hopes` what each move looks like; NO_WEIGHT if it is none.
+def compute_priors(worker: Worker, board: Board, ply: int) -> None:
+    """Write to `weights` and `hopes` what each move looks like; NO_PRIOR if it is none.
 
     Own eyes are not filled, unless that saves a chain beside or may be just what is asked about.
     """
-    colour, row = board.turn, board.steps[0]
+    colour, row = board.turn, board.neighbour_offsets[0]
     asked = ply == 0 and worker.restricted != 0
     even = worker.settings[EVEN]
-    for i in range(board.empty):
-        vertex = int64(board.empties[i])
-        worker.weights[vertex] = NO_WEIGHT
+    for i in range(board.empty_count):
+        vertex = int64(board.empty_vertices[i])
+        worker.prior_counts[vertex] = NO_PRIOR
         if not is_legal(board, vertex, colour):
             continue
-        if not asked and is_eye(shape_of(board, vertex), colour):
+        if not asked and is_eye(neighbourhood_flags(board, vertex), colour):
             threatened = False
             for side in range(4):
-                head = int64(board.heads[vertex + board.steps[side]])
-                if head != NOWHERE and board.liberties[head] == 1:
+                head = int64(board.chain_heads[vertex + board.neighbour_offsets[side]])
+                if head != NO_VERTEX and board.liberties[head] == 1:
                     threatened = True
             if not threatened:
                 continue
-        worker.weights[vertex] = even
-        worker.hopes[vertex] = 0.0
+        worker.prior_counts[vertex] = even
+        worker.prior_value_sums[vertex] = 0.0
         worker.traits[vertex] = 0
-    worker.weights[PASS] = even
-    worker.hopes[PASS] = 0.0
+    worker.prior_counts[PASS] = even
+    worker.prior_value_sums[PASS] = 0.0
     worker.traits[PASS] = 0
-    notice(worker, int64(PASS), PASSES_AFTER_PASS if board.passes else PASSES)
+    add_trait(worker, int64(PASS), PASSES_AFTER_PASS if board.passes else PASSES)
     if board.passes == 0:
-        _add(worker, int64(PASS), PASSING, -1.0)
-    if board.last != PASS:
-        _measure(worker, board)
-    for i in range(board.empty):
-        vertex = int64(board.empties[i])
-        if worker.weights[vertex] == NO_WEIGHT:
+        _add_prior(worker, int64(PASS), PASSING, -1.0)
+    if board.last_move != PASS:
+        _compute_distances(worker, board)
+    for i in range(board.empty_count):
+        vertex = int64(board.empty_vertices[i])
+        if worker.prior_counts[vertex] == NO_PRIOR:
             continue
-        if board.last != PASS:
+        if board.last_move != PASS:
             far = int64(worker.distances[vertex])
-            if 0 < far <= FARTHEST:
-                notice(worker, vertex, CONNECTED_1 + far - 1)
+            if 0 < far <= MAX_DISTANCE:
+                add_trait(worker, vertex, CONNECTED_1 + far - 1)
             if far == 1:
-                _add(worker, vertex, NEAR_1, 1.0)
+                _add_prior(worker, vertex, NEAR_1, 1.0)
             elif far == 2:
-                _add(worker, vertex, NEAR_2, 1.0)
+                _add_prior(worker, vertex, NEAR_2, 1.0)
             elif far == 3:
-                _add(worker, vertex, NEAR_3, 1.0)
-        if is_pattern(shape_of(board, vertex)):
-            _add(worker, vertex, PATTERN_3X3, 1.0)
+                _add_prior(worker, vertex, NEAR_3, 1.0)
+        if matches_pattern(neighbourhood_flags(board, vertex)):
+            _add_prior(worker, vertex, PATTERN_3X3, 1.0)
         x, y = vertex % row - 1, vertex // row - 1
         line = min(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
-        if line <= 3 and _empty_around(worker, board, vertex):
-            _add(worker, vertex, EMPTY_EDGE, 1.0 if line > 1 else -1.0)
+        if line <= 3 and _is_empty_around(worker, board, vertex):
+            _add_prior(worker, vertex, EMPTY_EDGE, 1.0 if line > 1 else -1.0)
             farther = max(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
-            if line > 1 and farther <= 4 and min(worker.width, worker.height) > _SMALL:
-                _add(worker, vertex, CORNER, 1.0)
-        if worker.finished >= _ENOUGH and (abs(worker.owned[vertex]) >= _SETTLED * worker.finished):
-            _add(worker, vertex, TERRITORY, -1.0)
-        stones = self_atari(board, vertex, colour)
+            if line > 1 and farther <= 4 and min(worker.width, worker.height) > _MAX_SMALL_SIZE:
+                _add_prior(worker, vertex, CORNER, 1.0)
+        if worker.playout_count >= _MIN_TERRITORY_PLAYOUTS and (abs(worker.owner_sums[vertex]) >= _TERRITORY_SHARE * worker.playout_count):
+            _add_prior(worker, vertex, TERRITORY, -1.0)
+        stones = self_atari_size(board, vertex, colour)
         if stones > 0:
-            _add(worker, vertex, SELF_ATARI_PRIOR, -1.0)
-            notice(worker, vertex, SELF_ATARI_OF_ONE if stones == 1 else SELF_ATARI_OF_MANY)
-    _weigh_tactics(worker, board)
-    if worker.settings[LEARNED] > 0 and worker.learned:
-        _weigh_learned(worker, board)
+            _add_prior(worker, vertex, SELF_ATARI_PRIOR, -1.0)
+            add_trait(worker, vertex, SELF_ATARI_OF_ONE if stones == 1 else SELF_ATARI_OF_MANY)
+    _add_tactical_priors(worker, board)
+    if worker.settings[LEARNED] > 0 and worker.feature_weights:
+        _add_learned_priors(worker, board)

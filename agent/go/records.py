@@ -10,17 +10,17 @@ from typing import Annotated
 import numpy as np
 
 from agent.compiled.native import Bits, at_address, copier, element
-from agent.compiled.record import Many, record
-from agent.go.parts import LARGEST
+from agent.compiled.record import FixedArray, record
+from agent.go.parts import MAX_BOARD_SIZE
 
-CELLS = 448  # more than the vertices of the largest board, its border included
-POINTS = LARGEST * LARGEST
-LONGEST = 4 * POINTS  # the most moves that a playout and the line before it have
-PASS = NOWHERE = 0
-READING = 72  # boards on which ladders are read
-DEFENCES = 8  # the most moves to save a chain that are read
-DEEPEST = 250  # plies of the tree
-CANDIDATES = 64
+BOARD_CELLS = 448  # more than the vertices of the largest board, its border included
+MAX_POINTS = MAX_BOARD_SIZE * MAX_BOARD_SIZE
+MAX_GAME_MOVES = 4 * MAX_POINTS  # the most moves that a playout and the line before it have
+PASS = NO_VERTEX = 0
+MAX_LADDER_PLIES = 72  # boards on which ladders are read
+MAX_DEFENCES = 8  # the most moves to save a chain that are read
+MAX_TREE_PLIES = 250  # plies of the tree
+MAX_CANDIDATES = 64
 
 
 @record
@@ -31,28 +31,28 @@ class Board:
     the diagonals north-east, south-east, south-west, north-west.
     """
 
-    colours: Annotated[Many[int], np.int8, CELLS]
-    codes: Annotated[Many[int], np.uint16, CELLS]
-    heads: Annotated[Many[int], np.int16, CELLS]  # of stones; NOWHERE where there is none
-    nexts: Annotated[Many[int], np.int16, CELLS]  # the next stone of the chain, in a circle
-    sizes: Annotated[Many[int], np.int16, CELLS]  # by head: stones
-    liberties: Annotated[Many[int], np.int16, CELLS]  # by head: how many there are,
-    sums: Annotated[Many[int], np.int32, CELLS]  # the sum of their vertices,
-    squares: Annotated[Many[int], np.int32, CELLS]  # and of the squares of these
-    places: Annotated[Many[int], np.int16, CELLS]  # of empty vertices in the list of them
-    empties: Annotated[Many[int], np.int16, CELLS]
-    empty: int  # how many vertices are
+    colours: Annotated[FixedArray[int], np.int8, BOARD_CELLS]
+    neighbour_codes: Annotated[FixedArray[int], np.uint16, BOARD_CELLS]
+    chain_heads: Annotated[FixedArray[int], np.int16, BOARD_CELLS]  # of stones; NOWHERE where there is none
+    next_in_chain: Annotated[FixedArray[int], np.int16, BOARD_CELLS]  # the next stone of the chain, in a circle
+    chain_sizes: Annotated[FixedArray[int], np.int16, BOARD_CELLS]  # by head: stones
+    liberties: Annotated[FixedArray[int], np.int16, BOARD_CELLS]  # by head: how many there are,
+    liberty_sums: Annotated[FixedArray[int], np.int32, BOARD_CELLS]  # the sum of their vertices,
+    liberty_square_sums: Annotated[FixedArray[int], np.int32, BOARD_CELLS]  # and of the squares of these
+    empty_index: Annotated[FixedArray[int], np.int16, BOARD_CELLS]  # of empty vertices in the list of them
+    empty_vertices: Annotated[FixedArray[int], np.int16, BOARD_CELLS]
+    empty_count: int  # how many vertices are
     turn: int
     ko: int  # where the last capture forbids to take back, or NOWHERE
-    last: int  # the last move, and the one before it
-    earlier: int
-    taken: int  # stones that the last move took
+    last_move: int  # the last move, and the one before it
+    previous_move: int
+    last_captured: int  # stones that the last move took
     passes: int  # moves in a row that were passes
     captures: int  # stones taken so far
     key: Bits  # of the stones
-    steps: Annotated[Many[int], 8]  # to the neighbours, in the order of the codes
-    shapes: Bits  # address of the table of codes
-    keys: Bits  # address of the keys of stones: of each vertex Black's, then White's
+    neighbour_offsets: Annotated[FixedArray[int], 8]  # to the neighbours, in the order of the codes
+    neighbourhood_table: Bits  # address of the table of codes
+    zobrist_keys: Bits  # address of the keys of stones: of each vertex Black's, then White's
 
 
 @record
@@ -61,46 +61,46 @@ class Worker:
 
     root: Board
     board: Board  # of the playout that is being made
-    reading: Annotated[Many[Board], READING]  # of a ladder, ply by ply
-    defences: Annotated[Many[int], np.int16, READING * DEFENCES]
-    read: int  # positions looked at in a ladder
-    chosen: Annotated[Many[int], np.int16, CANDIDATES]  # candidates of a move
-    candidates: int
-    marks: Annotated[Many[int], CELLS]  # scratch: each user raises `mark` first
+    ladder_boards: Annotated[FixedArray[Board], MAX_LADDER_PLIES]  # of a ladder, ply by ply
+    defences: Annotated[FixedArray[int], np.int16, MAX_LADDER_PLIES * MAX_DEFENCES]
+    ladder_nodes: int  # positions looked at in a ladder
+    candidate_moves: Annotated[FixedArray[int], np.int16, MAX_CANDIDATES]  # candidates of a move
+    candidate_count: int
+    marks: Annotated[FixedArray[int], BOARD_CELLS]  # scratch: each user raises `mark` first
     mark: int
-    queue: Annotated[Many[int], np.int16, CELLS]
-    played: Annotated[Many[int], np.int16, LONGEST]  # moves from the root on
-    length: int
-    first: Annotated[Many[int], np.int16, CELLS]  # the ply at which a vertex was first played at
+    queue: Annotated[FixedArray[int], np.int16, BOARD_CELLS]
+    played_moves: Annotated[FixedArray[int], np.int16, MAX_GAME_MOVES]  # moves from the root on
+    played_count: int
+    first_played_ply: Annotated[FixedArray[int], np.int16, BOARD_CELLS]  # the ply at which a vertex was first played at
     width: int
     height: int
     komi: float
     random: Bits
-    counted: Annotated[Many[int], np.int8, CELLS]  # 0 where a vertex is worth nothing, else 1
-    owned: Annotated[Many[int], CELLS]  # playouts that ended with it Black's, less White's
-    owners: Annotated[Many[int], np.int8, CELLS]  # whose it was in the last: 1 Black's, -1 White's
-    finished: int  # playouts, and the sum of their scores, for Black
-    points: float
-    history: Bits  # address of a hash table: keys of the positions of the game, 0 for none
-    history_places: int  # in it, a power of 2; many are free
+    scored_vertices: Annotated[FixedArray[int], np.int8, BOARD_CELLS]  # 0 where a vertex is worth nothing, else 1
+    owner_sums: Annotated[FixedArray[int], BOARD_CELLS]  # playouts that ended with it Black's, less White's
+    last_owners: Annotated[FixedArray[int], np.int8, BOARD_CELLS]  # whose it was in the last: 1 Black's, -1 White's
+    playout_count: int  # playouts, and the sum of their scores, for Black
+    score_sum: float
+    history_table: Bits  # address of a hash table: keys of the positions of the game, 0 for none
+    history_capacity: int  # in it, a power of 2; many are free
     repeatable: int  # set if something was captured in the game
-    path: Annotated[Many[Bits], DEEPEST + 2]  # keys of the positions on the way to a leaf
-    visited: Annotated[Many[int], DEEPEST + 2]  # the nodes on it
-    weights: Annotated[Many[float], CELLS]  # of the moves that are being added: prior visits,
-    hopes: Annotated[Many[float], CELLS]  # and their sum of values
-    distances: Annotated[Many[int], np.int16, CELLS]
-    traits: Annotated[Many[int], np.int32, CELLS]  # and what is noticed of them: see features.py,
-    ratings: Annotated[Many[float], CELLS]  # and how well they look by what was learned
-    learned: Bits  # address of the weights of features, 0 for none
-    banned: Annotated[Many[int], np.int16, 2 * CELLS]  # by colour: above which ply it may not play
+    path_keys: Annotated[FixedArray[Bits], MAX_TREE_PLIES + 2]  # keys of the positions on the way to a leaf
+    path_nodes: Annotated[FixedArray[int], MAX_TREE_PLIES + 2]  # the nodes on it
+    prior_counts: Annotated[FixedArray[float], BOARD_CELLS]  # of the moves that are being added: prior visits,
+    prior_value_sums: Annotated[FixedArray[float], BOARD_CELLS]  # and their sum of values
+    distances: Annotated[FixedArray[int], np.int16, BOARD_CELLS]
+    traits: Annotated[FixedArray[int], np.int32, BOARD_CELLS]  # and what is noticed of them: see features.py,
+    ratings: Annotated[FixedArray[float], BOARD_CELLS]  # and how well they look by what was learned
+    feature_weights: Bits  # address of the weights of features, 0 for none
+    banned: Annotated[FixedArray[int], np.int16, 2 * BOARD_CELLS]  # by colour: above which ply it may not play
     restricted: int  # set if there is any such vertex
-    owned_after: Bits  # address of CELLS rows as `owned`, int32: by the first move; 0 for none
+    owner_sums_by_move: Bits  # address of CELLS rows as `owned`, int32: by the first move; 0 for none
     nodes: int
     seldepth: int
     stop: int  # set from outside
     evaluate: Bits  # address of int32 evaluate(worker*, int64 ply), 0 for none
     failure: Bits  # the exception that a compiled evaluation raised, 0 for none
-    settings: Annotated[Many[float], 32]  # probabilities and weights, by number: see settings.py
+    settings: Annotated[FixedArray[float], 32]  # probabilities and weights, by number: see settings.py
 
 
 board_at = element(Worker, "reading", Board)

@@ -47,10 +47,10 @@ SETTINGS: dict[str, Setting] = {
     # Of the move that looks best by what was learned from games; others get less.
     "learned": Setting(40.0, 0.0, 500.0),
 }
-NUMBERS = {name: number for number, name in enumerate(SETTINGS)}
+SETTING_INDEX = {name: number for number, name in enumerate(SETTINGS)}
 
 
-def check(name: str, value: float) -> None:
+def check_setting(name: str, value: float) -> None:
     """Raise ValueError if there is no setting of that name, or a value is beyond its bounds."""
     setting = SETTINGS.get(name)
     if setting is None:
@@ -59,29 +59,29 @@ def check(name: str, value: float) -> None:
         raise ValueError(f"{name} must lie from {setting.low:g} to {setting.high:g}")
 
 
-CAPTURE = NUMBERS["capture"]
-NAKADE = NUMBERS["nakade"]
-TWO_LIBERTIES = NUMBERS["two_liberties"]
-PATTERN = NUMBERS["pattern"]
-SELF_ATARI = NUMBERS["self_atari"]
-EXPANSION = NUMBERS["expansion"]
-RAVE = NUMBERS["rave"]
-DISTANCE = NUMBERS["distance"]
-EXPLORATION = NUMBERS["exploration"]
-CRITICALITY = NUMBERS["criticality"]
-CRITICALITY_FROM = NUMBERS["criticality_from"]
-EVALUATION_SHARE = NUMBERS["evaluation_share"]
-EVEN = NUMBERS["even"]
-NEAR_1 = NUMBERS["near_1"]
-NEAR_2 = NUMBERS["near_2"]
-NEAR_3 = NUMBERS["near_3"]
-CAPTURES_ONE = NUMBERS["captures_one"]
-CAPTURES_MANY = NUMBERS["captures_many"]
-PATTERN_3X3 = NUMBERS["pattern_3x3"]
-EMPTY_EDGE = NUMBERS["empty_edge"]
-CORNER = NUMBERS["corner"]
-SELF_ATARI_PRIOR = NUMBERS["self_atari_prior"]
-LADDER = NUMBERS["ladder"]
-PASSING = NUMBERS["passing"]
-TERRITORY = NUMBERS["territory"]
-LEARNED = NUMBERS["learned"]
+CAPTURE = SETTING_INDEX["capture"]
+NAKADE = SETTING_INDEX["nakade"]
+TWO_LIBERTIES = SETTING_INDEX["two_liberties"]
+PATTERN = SETTING_INDEX["pattern"]
+SELF_ATARI = SETTING_INDEX["self_atari"]
+EXPANSION = SETTING_INDEX["expansion"]
+RAVE = SETTING_INDEX["rave"]
+DISTANCE = SETTING_INDEX["distance"]
+EXPLORATION = SETTING_INDEX["exploration"]
+CRITICALITY = SETTING_INDEX["criticality"]
+CRITICALITY_FROM = SETTING_INDEX["criticality_from"]
+EVALUATION_SHARE = SETTING_INDEX["evaluation_share"]
+EVEN = SETTING_INDEX["even"]
+NEAR_1 = SETTING_INDEX["near_1"]
+NEAR_2 = SETTING_INDEX["near_2"]
+NEAR_3 = SETTING_INDEX["near_3"]
+CAPTURES_ONE = SETTING_INDEX["captures_one"]
+CAPTURES_MANY = SETTING_INDEX["captures_many"]
+PATTERN_3X3 = SETTING_INDEX["pattern_3x3"]
+EMPTY_EDGE = SETTING_INDEX["empty_edge"]
+CORNER = SETTING_INDEX["corner"]
+SELF_ATARI_PRIOR = SETTING_INDEX["self_atari_prior"]
+LADDER = SETTING_INDEX["ladder"]
+PASSING = SETTING_INDEX["passing"]
+TERRITORY = SETTING_INDEX["territory"]
+LEARNED = SETTING_INDEX["learned"]

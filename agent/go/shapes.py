@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from agent.games.stones import BLACK, BORDER, EMPTY, WHITE
 
-EYES = (0, 1, 2)  # by colour: the flag of what looks like its eye
-PATTERN = 4  # the flag of a pattern in which either side may well play
-FREE = 16
+EYE_FLAGS = (0, 1, 2)  # by colour: the flag of what looks like its eye
+PATTERN_FLAG = 4  # the flag of a pattern in which either side may well play
+EMPTY_NEIGHBOUR = 16
 
 # Rows from above. X, O: stones of both colours; x, o: what is no such stone; #: the edge; ?: any.
 _PATTERNS = (
@@ -33,7 +33,7 @@ _PATTERNS = (
     "?XO/x*x/###",  # the hane at the edge
     "?OX/X*O/###",  # the throw-in at the edge
 )
-_FITS = {
+_SYMBOL_COLOURS = {
     "X": (BLACK,),
     "O": (WHITE,),
     ".": (EMPTY,),
@@ -44,24 +44,24 @@ _FITS = {
 }
 _SWAP = {EMPTY: EMPTY, BLACK: WHITE, WHITE: BLACK, BORDER: BORDER}
 # Where the neighbours lie in the text of a pattern, without its slashes, in the order of the codes.
-_PLACES = (1, 5, 7, 3, 2, 8, 6, 0)
+_NEIGHBOUR_POSITIONS = (1, 5, 7, 3, 2, 8, 6, 0)
 
 
-def make_table() -> npt.NDArray[np.uint8]:
+def make_neighbourhood_table() -> npt.NDArray[np.uint8]:
     """Return the table."""
     codes = np.arange(1 << 16)
     around = [codes >> 2 * number & 3 for number in range(8)]
     beside, across = around[:4], around[4:]
-    table = sum((colour == EMPTY).astype(np.int64) for colour in beside) * FREE
+    table = sum((colour == EMPTY).astype(np.int64) for colour in beside) * EMPTY_NEIGHBOUR
     at_edge = sum((colour == BORDER).astype(np.int64) for colour in beside) > 0
     for colour in (BLACK, WHITE):
         closed = np.all([(met == colour) | (met == BORDER) for met in beside], axis=0)
         enemies = sum((met == 3 - colour).astype(np.int64) for met in across)
-        table |= (closed & (enemies < np.where(at_edge, 1, 2))) * EYES[colour]
+        table |= (closed & (enemies < np.where(at_edge, 1, 2))) * EYE_FLAGS[colour]
     patterns = np.zeros(1 << 16, bool)
     for code in _pattern_codes():
         patterns[code] = True
-    table |= patterns * PATTERN
+    table |= patterns * PATTERN_FLAG
     return np.asarray(table, np.uint8)
 
 
@@ -71,7 +71,7 @@ def _pattern_codes() -> Iterator[int]:
         square = tuple(tuple(row) for row in text.split("/"))
         for turned in _symmetries(square):
             signs = [sign for row in turned for sign in row]
-            choices = [_FITS[signs[place]] for place in _PLACES]
+            choices = [_SYMBOL_COLOURS[signs[place]] for place in _NEIGHBOUR_POSITIONS]
             for colours in product(*choices):
                 yield sum(colour << 2 * number for number, colour in enumerate(colours))
                 yield sum(_SWAP[colour] << 2 * number for number, colour in enumerate(colours))

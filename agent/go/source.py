@@ -4,43 +4,43 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
-from agent.compiled.source import CompiledSource, Means
-from agent.compiled.source import compiled_source as compiled
+from agent.compiled.source import CompiledBackend, SearchConfig
+from agent.compiled.source import compiled_backend as compiled
 from agent.evaluation import Evaluation
 from agent.games.go import Go, evaluate
 from agent.go.parts import GO
 from agent.limits import Limits
-from agent.search.source import GameSource, LearningSearcher
+from agent.search.source import GameBackend, PersistentSearcher
 
 # The seeds of a session's games lie so far from those of another seed.
-_MOST_GAMES = 1_000_000
+_MAX_GAMES = 1_000_000
 
 
-def compiled_source(
-    plain: GameSource[int], evaluation: Evaluation, means: Means, report: Callable[[str], None]
-) -> CompiledSource[int]:
+def compiled_backend(
+    plain: GameBackend[int], evaluation: Evaluation, search_config: SearchConfig, report: Callable[[str], None]
+) -> CompiledBackend[int]:
     """Return what a player searches with: the compiled search, and `plain` until it is there.
 
     means: with a seed, each game of a session has other random numbers, but the same every time.
     """
     games = count()
-    if evaluation.python is not None and means.threads > 1:
+    if evaluation.python is not None and search_config.threads > 1:
         report("the evaluation is plain Python: one thread searches")
-        means = replace(means, threads=1)
+        search_config = replace(search_config, threads=1)
 
-    def make(users: Evaluation | None) -> LearningSearcher[int]:
+    def make(users: Evaluation | None) -> PersistentSearcher[int]:
         from agent.go.search import GoSearch
 
-        if means.seed is None:
-            return GoSearch(means, users)
-        return GoSearch(replace(means, seed=means.seed * _MOST_GAMES + next(games)), users)
+        if search_config.seed is None:
+            return GoSearch(search_config, users)
+        return GoSearch(replace(search_config, seed=search_config.seed * _MAX_GAMES + next(games)), users)
 
-    def try_out(search: LearningSearcher[int]) -> None:
-        from agent.go.pattern_weights import shipped
+    def trial_search(search: PersistentSearcher[int]) -> None:
+        from agent.go.pattern_weights import shipped_weights
 
-        if wrong := shipped()[1]:
+        if wrong := shipped_weights()[1]:
             report(f"{wrong}; the Go search plays without what was learned")
-        list(search.deepen(Go(), Limits(nodes=1)))
+        list(search.search(Go(), Limits(nodes=1)))
 
     return compiled(
         GO,
@@ -49,7 +49,7 @@ def compiled_source(
         evaluation,
         evaluate,
         make,
-        try_out,
+        trial_search,
         report,
-        at_once=means.at_once,
+        at_once=search_config.at_once,
     )

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeVar, cast
 
-from agent.game import Continued, Game
-from agent.search.search import Found, Search, SearchOptions, above
+from agent.game import SupportsQuiescence, Game
+from agent.search.search import SearchResult, Search, SearchOptions, next_up
 from agent.search.table import Entry, Table
 
 Move = TypeVar("Move")
 
 
 @dataclass(frozen=True)
-class Beyond:
+class ExtensionRule:
     """Which leaves at the horizon are searched so many `plies` deeper, every move of them.
 
     selects: those that it picks, by a heuristic of the game (the heuristic continuation of 'Tema
@@ -41,7 +41,7 @@ class AlphaBetaOptions(SearchOptions):
 
     continuation: bool = False
     table: Table[Any] | None = None
-    beyond: Beyond | None = None
+    beyond: ExtensionRule | None = None
 
 
 class AlphaBeta(Search[Move]):
@@ -49,7 +49,7 @@ class AlphaBeta(Search[Move]):
 
     name = "alpha-beta"
     options = AlphaBetaOptions
-    for_mover = True
+    mover_relative = True
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: AlphaBetaOptions = AlphaBetaOptions()
@@ -60,7 +60,7 @@ class AlphaBeta(Search[Move]):
         self.beyond = options.beyond
         self._horizon = 0
         # The evaluation, for its mover, of the node one ply above the horizon.
-        self._before = 0.0
+        self._previous_evaluation = 0.0
 
     def reset(self) -> None:
         """Forget what earlier searches counted and learned."""
@@ -75,35 +75,35 @@ class AlphaBeta(Search[Move]):
         alpha: float = -inf,
         beta: float = inf,
         ply: int = 0,
-    ) -> Found[Move]:
+    ) -> SearchResult[Move]:
         """Return the value of the game's position, `depth` plies deep, and its variation.
 
         A value v between alpha and beta, two evaluations, is exact; v <= alpha is an upper bound
         and v >= beta a lower bound of the exact one. `ply` counts from the root of a larger search.
         """
-        found = self.within(game, depth, alpha, beta, ply)
-        return self._found(found.value, found.pv)
+        found = self.search_window(game, depth, alpha, beta, ply)
+        return self._result(found.value, found.pv)
 
-    def within(
+    def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
-    ) -> Found[Move]:
+    ) -> SearchResult[Move]:
         """Return what `search` finds, all values as they are inside, where ends outrank others."""
-        if self.continuation and not isinstance(game, Continued):
+        if self.continuation and not isinstance(game, SupportsQuiescence):
             raise TypeError(f"{type(game).__name__} has no moves to continue leaves on")
         self._begin(game, ply)
         self._horizon = ply + depth
         value = self._value(game, depth, ply, alpha, beta)
-        self._count_table()
-        return Found(value, self._lines[ply])
+        self._record_table_size()
+        return SearchResult(value, self._pv_table[ply])
 
     def exceeds(self, game: Game[Move], depth: int, bound: float) -> bool:
         """Tell whether the position is worth more than `bound` to its mover, and no more.
 
         This is the null-window search of 'Técnicas de IA, Tema 3.2': it fails high or low.
         """
-        return self.search(game, depth, bound, above(bound)).value > bound
+        return self.search(game, depth, bound, next_up(bound)).value > bound
 
-    def _count_table(self) -> None:
+    def _record_table_size(self) -> None:
         """Count the entries that the table holds."""
         if self.table is not None:
             self.counts.peak_open = max(self.counts.peak_open, len(self.table))
@@ -113,33 +113,33 @@ class AlphaBeta(Search[Move]):
 
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
         if self.beyond is not None:
-            depth += self._further(game, self.beyond, ply)
+            depth += self._extension(game, self.beyond, ply)
         if depth <= 0 and self.continuation:
-            return self._continue(cast(Continued[Move], game), ply, alpha, beta)
+            return self._quiescence(cast(SupportsQuiescence[Move], game), ply, alpha, beta)
         leaf = self._leaf(game, depth, ply)
         if leaf is not None:
             return leaf
         if self.table is not None:
-            return self._remembered(game, self.table, depth, ply, alpha, beta)
+            return self._probe_table(game, self.table, depth, ply, alpha, beta)
         return self._best(game, self._moves(game, ply), depth, ply, alpha, beta)
 
-    def _further(self, game: Game[Move], beyond: Beyond, ply: int) -> int:
+    def _extension(self, game: Game[Move], beyond: ExtensionRule, ply: int) -> int:
         """Return by how many plies more than its depth a node is to be searched."""
         if ply not in (self._horizon - 1, self._horizon) or game.outcome() is not None:
             return 0
         swings = False
         if beyond.swing < inf:
             self.counts.looked_at += 1
-            value = self._evaluation(game, ply)
+            value = self._evaluate_leaf(game, ply)
             if ply == self._horizon - 1:
-                self._before = value
-            swings = ply == self._horizon > 0 and abs(value + self._before) >= beyond.swing
+                self._previous_evaluation = value
+            swings = ply == self._horizon > 0 and abs(value + self._previous_evaluation) >= beyond.swing
         if ply < self._horizon:
             return 0
         chosen = beyond.selects is not None and beyond.selects(game)
         return beyond.plies if swings or chosen else 0
 
-    def _continue(self, game: Continued[Move], ply: int, alpha: float, beta: float) -> float:
+    def _quiescence(self, game: SupportsQuiescence[Move], ply: int, alpha: float, beta: float) -> float:
         """Search on from a leaf: every move if the mover is forced, else stand pat or be noisy."""
         if game.forced():
             leaf = self._leaf(game, 1, ply)
@@ -147,23 +147,23 @@ class AlphaBeta(Search[Move]):
                 return leaf
             return self._best(game, self._moves(game, ply), 0, ply, alpha, beta)
         self._visit(game, ply)
-        outcome = game.settled()
-        stand = self._stand(game, outcome, ply)
+        outcome = game.quick_outcome()
+        stand = self._stand_pat(game, outcome, ply)
         if outcome is not None or stand >= beta:
             return stand
-        noisy = list(game.noisy())
+        noisy_moves = list(game.noisy_moves())
         if self.ordering is not None:
-            noisy = self.ordering.sort(game, noisy, ply)
-        return max(stand, self._best(game, noisy, 0, ply, max(alpha, stand), beta))
+            noisy_moves = self.ordering.sort(game, noisy_moves, ply)
+        return max(stand, self._best(game, noisy_moves, 0, ply, max(alpha, stand), beta))
 
-    def _stand(self, game: Game[Move], outcome: float | None, ply: int) -> float:
+    def _stand_pat(self, game: Game[Move], outcome: float | None, ply: int) -> float:
         """Return the value, for its mover, of a visited leaf that may be continued."""
         self.counts.leaves += 1
         if outcome is not None:
-            return self._ending.value(-outcome if game.turn else outcome, ply)
-        return self._evaluation(game, ply)
+            return self._scoring.value(-outcome if game.turn else outcome, ply)
+        return self._evaluate_leaf(game, ply)
 
-    def _remembered(
+    def _probe_table(
         self,
         game: Game[Move],
         table: Table[Move],
@@ -179,17 +179,17 @@ class AlphaBeta(Search[Move]):
         if entry is not None:
             first = entry.move
             if entry.depth >= depth:
-                lower = self._ending.at(entry.lower, ply)
-                upper = self._ending.at(entry.upper, ply)
+                lower = self._scoring.from_table(entry.lower, ply)
+                upper = self._scoring.from_table(entry.upper, ply)
                 if lower >= beta or lower == upper or upper <= alpha:
                     self.counts.table_hits += 1
                     if first is not None and lower > alpha:
-                        self._lines[ply] = (first,)
+                        self._pv_table[ply] = (first,)
                     return upper if upper <= alpha else lower
         value = self._best(game, self._moves(game, ply, first), depth, ply, alpha, beta)
-        if self._lines[ply]:
-            first = self._lines[ply][0]
-        relative = self._ending.relative(value, ply)
+        if self._pv_table[ply]:
+            first = self._pv_table[ply][0]
+        relative = self._scoring.to_table(value, ply)
         lower = relative if value > alpha else -inf
         upper = relative if value < beta else inf
         if entry is not None and entry.depth == depth:
@@ -216,8 +216,8 @@ class AlphaBeta(Search[Move]):
                 best = value
                 if value > alpha:
                     alpha = value
-                    self._better(game, move, value, ply)
+                    self._new_best(game, move, value, ply)
                     if value >= beta:
-                        self._cut(game, move, depth, ply)
+                        self._record_cutoff(game, move, depth, ply)
                         break
         return best

@@ -12,7 +12,7 @@ from agent.search.search import Search
 Move = TypeVar("Move")
 
 
-class AlphaBetaHard(Search[Move]):
+class FailHardAlphaBeta(Search[Move]):
     """Fail-hard alpha-beta: what a node returns never leaves the window from alpha to beta.
 
     alpha is the most that MAX, beta the least that MIN is sure of above this node: once they
@@ -36,11 +36,11 @@ class AlphaBetaHard(Search[Move]):
             game.undo()
             if maximise and value > alpha:
                 alpha = value
-                self._better(game, move, value, ply)
+                self._new_best(game, move, value, ply)
             if not maximise and value < beta:
                 beta = value
-                self._better(game, move, -value, ply)
+                self._new_best(game, move, -value, ply)
             if alpha >= beta:
-                self._cut(game, move, depth, ply)
+                self._record_cutoff(game, move, depth, ply)
                 return beta if maximise else alpha
         return alpha if maximise else beta

@@ -46,12 +46,12 @@ class AlphaZero(UCT[Move]):
     def __init__(
         self, evaluate: Callable[[Any], float], options: AlphaZeroOptions = AlphaZeroOptions()
     ) -> None:
-        self._judged_by_network = _judging(evaluate) if not options.network else True
+        self._values_are_rewards = _is_learned(evaluate) if not options.network else True
         super().__init__(_network(options) if options.network else evaluate, options)
 
     def _reward(self, value: float) -> float:
         """Return a leaf's value from -1 to 1: what a network expects is a reward already."""
-        if self._judged_by_network and not self._ending.is_end(value):
+        if self._values_are_rewards and not self._scoring.is_decisive(value):
             return max(-1.0, min(1.0, value))
         return super()._reward(value)
 
@@ -71,6 +71,6 @@ def _network(options: AlphaZeroOptions) -> BatchEvaluation:
     return evaluation
 
 
-def _judging(evaluate: Callable[[Any], float]) -> bool:
+def _is_learned(evaluate: Callable[[Any], float]) -> bool:
     """Tell whether an evaluation is a learned network."""
-    return isinstance(evaluate, BatchEvaluation) and evaluate.learned
+    return isinstance(evaluate, BatchEvaluation) and evaluate.values_are_rewards

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agent.game import Game
-from agent.search.two_valued import WIN, TwoValued
+from agent.search.two_valued import WIN, WinLossSearch
 
 Move = TypeVar("Move")
 
@@ -30,7 +30,7 @@ class Strategy(Generic[Move]):
         return 1 + sum(answer.size() for answer in self.answers.values())
 
 
-class AndOr(TwoValued[Move]):
+class AndOr(WinLossSearch[Move]):
     """Solve for the mover: the value is 1 if he can force a leaf worth more than 0, else -1.
 
     After a search `strategy` says how, or is None. Every position is solved once.
@@ -46,10 +46,10 @@ class AndOr(TwoValued[Move]):
             self.strategy = None
         return value
 
-    def _aim(self, game: Game[Move], depth: int) -> bool:
+    def _can_force(self, game: Game[Move], depth: int) -> bool:
         self._solved: dict[tuple[Hashable, int], Strategy[Move] | None] = {}
         self.strategy = self._solve(game, depth, 0)
-        self._lines[0] = tuple(_first_line(self.strategy))
+        self._pv_table[0] = tuple(_main_line(self.strategy))
         return self.strategy is not None
 
     def _solve(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
@@ -61,27 +61,27 @@ class AndOr(TwoValued[Move]):
         strategy: Strategy[Move] | None
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
-            strategy = Strategy() if self._is_won(leaf) else None
+            strategy = Strategy() if self._reaches_bound(leaf) else None
         elif self._is_max(game):
-            strategy = self._any(game, depth, ply)
+            strategy = self._solve_or(game, depth, ply)
         else:
-            strategy = self._all(game, depth, ply)
+            strategy = self._solve_and(game, depth, ply)
         self._solved[key] = strategy
         self.counts.peak_open = len(self._solved)
         return strategy
 
-    def _any(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
+    def _solve_or(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
         """Solve an OR node: one winning move is enough."""
         for move in self._moves(game, ply):
             game.play(move)
             answer = self._solve(game, depth - 1, ply + 1)
             game.undo()
             if answer is not None:
-                self._cut(game, move, depth, ply)
+                self._record_cutoff(game, move, depth, ply)
                 return Strategy({move: answer})
         return None
 
-    def _all(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
+    def _solve_and(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
         """Solve an AND node: every move must be answered."""
         answers = {}
         for move in self._moves(game, ply):
@@ -89,13 +89,13 @@ class AndOr(TwoValued[Move]):
             answer = self._solve(game, depth - 1, ply + 1)
             game.undo()
             if answer is None:
-                self._cut(game, move, depth, ply)
+                self._record_cutoff(game, move, depth, ply)
                 return None
             answers[move] = answer
         return Strategy(answers)
 
 
-def _first_line(strategy: Strategy[Any] | None) -> list[Any]:
+def _main_line(strategy: Strategy[Any] | None) -> list[Any]:
     """Return the strategy's first move, the first answer to it, and so on."""
     line = []
     while strategy is not None and strategy.answers:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal, TypeVar
 
-from agent.game import Bounded, Game
-from agent.search.cursor import Cursor, Label
+from agent.game import HasValueBounds, Game
+from agent.search.cursor import TreeCursor, Label
 from agent.search.search import Search, SearchOptions
 
 Move = TypeVar("Move")
@@ -38,7 +38,7 @@ class Node:
         self.pessimistic, self.optimistic = pessimistic, optimistic
         return changed
 
-    def is_settled(self) -> bool:
+    def is_closed(self) -> bool:
         """Tell whether the bounds have met, or contradict each other."""
         return self.pessimistic >= self.optimistic
 
@@ -85,26 +85,26 @@ class BStar(Search[Move]):
         root = self._node(game, (), None, depth)
         if depth <= 0 or game.outcome() is not None:
             return -root.pessimistic
-        cursor = Cursor(game)
+        cursor = TreeCursor(game)
         current = root
         while True:
             if not current.children:
-                cursor.go(current.label)
+                cursor.go_to(current.label)
                 self._expand(game, cursor, current, depth)
-            best, *others = sorted(current.children, key=_promise, reverse=True)
+            best, *others = sorted(current.children, key=_optimism, reverse=True)
             if current.tighten() and current.parent is not None:
                 current = current.parent
             elif current is not root:
                 current = best
-            elif best.is_settled() if not others else best.pessimistic >= others[0].optimistic:
+            elif best.is_closed() if not others else best.pessimistic >= others[0].optimistic:
                 break
             else:
                 current = self._choose(best, others[0]) if others else best
-        cursor.go(())
-        self._lines[0] = (cursor.moves[()][best.label[0] - 1],)
+        cursor.go_to(())
+        self._pv_table[0] = (cursor.moves[()][best.label[0] - 1],)
         return best.pessimistic
 
-    def _expand(self, game: Game[Move], cursor: Cursor[Move], node: Node, depth: int) -> None:
+    def _expand(self, game: Game[Move], cursor: TreeCursor[Move], node: Node, depth: int) -> None:
         """Give a node its children, each with its own bounds."""
         moves = cursor.moves[node.label] = self._moves(game, len(node.label))
         for number, move in enumerate(moves, 1):
@@ -120,29 +120,29 @@ class BStar(Search[Move]):
         if value is not None:
             return Node(label, parent, -value, -value)
         try:
-            pessimistic, optimistic = self._known(game, ply)
+            pessimistic, optimistic = self._interior_bounds(game, ply)
         except BaseException:
-            self._take_back(game, ply)
+            self._undo_to_root(game, ply)
             raise
         return Node(label, parent, -optimistic, -pessimistic)
 
-    def _known(self, game: Game[Move], ply: int) -> Bounds:
+    def _interior_bounds(self, game: Game[Move], ply: int) -> Bounds:
         """Return the bounds of a position that is not a leaf."""
         if self._bounds is not None:
             return self._bounds(game)
-        if not isinstance(game, Bounded):
+        if not isinstance(game, HasValueBounds):
             return -inf, inf
         least, greatest = game.bounds()
-        return self._ending.value(least, ply), self._ending.value(greatest, ply)
+        return self._scoring.value(least, ply), self._scoring.value(greatest, ply)
 
     def _choose(self, best: Node, other: Node) -> Node:
         """Return where to go on from the root; never a settled node, which has no more to tell."""
-        if best.is_settled() or other.is_settled():
-            return other if best.is_settled() else best
+        if best.is_closed() or other.is_closed():
+            return other if best.is_closed() else best
         if self._strategy == "widest":
             return best if best.width() >= other.width() else other
         return best if self._strategy == "prove-best" else other
 
 
-def _promise(node: Node) -> Bounds:
+def _optimism(node: Node) -> Bounds:
     return node.optimistic, node.pessimistic

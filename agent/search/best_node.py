@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from agent.game import Game
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.search import Found, below
+from agent.search.search import SearchResult, next_down
 
 Move = TypeVar("Move")
 
@@ -42,18 +42,18 @@ class BestNodeSearch(AlphaBeta[Move]):
         super().__init__(evaluate, options)
         self.low, self.high = options.low, options.high
 
-    def within(
+    def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
-    ) -> Found[Move]:
+    ) -> SearchResult[Move]:
         """Return a best move, and the greatest value that it is known to reach."""
         self._begin(game, ply)
         self._horizon = ply + depth
         leaf = self._leaf(game, depth, ply)
         if leaf is not None:
-            return Found(leaf, ())
+            return SearchResult(leaf, ())
         moves = self._moves(game, ply)
         if len(moves) == 1:
-            return Found(self._only(game, moves[0], depth, ply), self._lines[ply])
+            return SearchResult(self._search_only_move(game, moves[0], depth, ply), self._pv_table[ply])
         first = max(alpha, self.low), min(beta, self.high)
         low, high = -inf, inf
         while True:
@@ -65,23 +65,23 @@ class BestNodeSearch(AlphaBeta[Move]):
             else:
                 high = max(values.values())
             if len(moves) == 1 or low >= high:
-                self._count_table()
+                self._record_table_size()
                 best = max(moves, key=values.__getitem__)
-                return Found(values[best], (best,))
+                return SearchResult(values[best], (best,))
 
-    def _only(self, game: Game[Move], move: Move, depth: int, ply: int) -> float:
+    def _search_only_move(self, game: Game[Move], move: Move, depth: int, ply: int) -> float:
         """Return the value of an only move, and put down its variation."""
         game.play(move)
         value = -self._value(game, depth - 1, ply + 1, -inf, inf)
         game.undo()
-        self._extend(ply, move)
-        self._count_table()
+        self._update_pv(ply, move)
+        self._record_table_size()
         return value
 
     def _test(self, game: Game[Move], move: Move, depth: int, ply: int, guess: float) -> float:
         """Return a bound of the move's value that tells whether it is at least the guess."""
         game.play(move)
-        value = -self._value(game, depth - 1, ply + 1, -guess, -below(guess))
+        value = -self._value(game, depth - 1, ply + 1, -guess, -next_down(guess))
         game.undo()
         return value
 
@@ -102,4 +102,4 @@ class BestNodeSearch(AlphaBeta[Move]):
             guess = upper - max(1, abs(upper))
         else:
             guess = 0
-        return ceil(guess) if self._whole else guess
+        return ceil(guess) if self._has_integer_values else guess

@@ -11,7 +11,7 @@ from typing import Any
 import agent.search
 from agent.search.search import Search
 
-ALSO_CALLED = {"mcts": "uct"}
+ALIASES = {"mcts": "uct"}
 
 
 def algorithms() -> dict[str, type[Search[Any]]]:
@@ -28,7 +28,7 @@ def algorithms() -> dict[str, type[Search[Any]]]:
 def algorithm(name: str) -> type[Search[Any]]:
     """Return the algorithm of that name; ValueError, naming those there are, if there is none."""
     found = algorithms()
-    name = ALSO_CALLED.get(name, name)
+    name = ALIASES.get(name, name)
     if name not in found:
         raise ValueError(f"there is no algorithm {name!r}; there are {', '.join(found)}")
     return found[name]

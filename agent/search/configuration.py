@@ -7,7 +7,7 @@ pvs+successors+swing=0.2
 Techniques of `Ordering`: ratings, classes, killers, history, last_turn, successors;
 preliminary=PLIES; patterns, those of the game. Of `Beyond`: beyond=PLIES, how much deeper leaves
 are searched where the mover is forced or, with swing=VALUE, where the last move changed the
-evaluation by so much. Of `KillerMemory`: killer_memory=FILE, which whoever plays writes;
+evaluation by so much. Of `LearnedPositions`: killer_memory=FILE, which whoever plays writes;
 surprise=VALUE, a part of a win, by how much an outcome must differ from what was predicted. The
 other options are the algorithm's own parameters.
 """
@@ -19,47 +19,47 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any, get_args, get_type_hints
 
-from agent.experience.game_notation import SURPRISE
-from agent.game import Chance, Continued, Game, Patterned
-from agent.search.alpha_beta import Beyond
+from agent.experience.game_notation import SURPRISE_THRESHOLD
+from agent.game import ChanceGame, SupportsQuiescence, Game, HasPatterns
+from agent.search.alpha_beta import ExtensionRule
 from agent.search.catalogue import algorithm
-from agent.search.ending import AS_PLAYED, Ending
+from agent.search.ending import DEFAULT_SCORING, TerminalScoring
 from agent.search.expectiminimax import Expectiminimax
-from agent.search.killer_memory import KillerMemory
+from agent.search.killer_memory import LearnedPositions
 from agent.search.mcts import UCT
 from agent.search.ordering import Ordering
 from agent.search.patterns import Patterns
 from agent.search.search import Search
 from agent.search.table import Table
 
-FLAGS = ("ratings", "classes", "killers", "history", "last_turn", "successors", "patterns")
-ORDERINGS = (*FLAGS, "preliminary")
-MEMORY = ("killer_memory", "surprise")
-BEYOND = ("beyond", "swing")
+FLAG_OPTIONS = ("ratings", "classes", "killers", "history", "last_turn", "successors", "patterns")
+ORDERING_OPTIONS = (*FLAG_OPTIONS, "preliminary")
+LEARNING_OPTIONS = ("killer_memory", "surprise")
+EXTENSION_OPTIONS = ("beyond", "swing")
 # Options that name a file.
-FILES = ("killer_memory", "network")
+FILE_OPTIONS = ("killer_memory", "network")
 # By how many plies a leaf is searched further where only `swing` is given.
-FURTHER = 2
+DEFAULT_EXTENSION_PLIES = 2
 
 
 @dataclass(frozen=True)
-class Configuration:
+class AlgorithmSpec:
     """An algorithm with its options, to be set up for one game after the other.
 
     text: as it was written.
     """
 
     text: str
-    kind: type[Search[Any]]
+    search_class: type[Search[Any]]
     options: dict[str, Any]
 
-    def plays(self, game: Game[Any]) -> bool:
+    def supports(self, game: Game[Any]) -> bool:
         """Tell whether the algorithm can search such a game."""
-        return not isinstance(game, Chance) or issubclass(self.kind, (Expectiminimax, UCT))
+        return not isinstance(game, ChanceGame) or issubclass(self.search_class, (Expectiminimax, UCT))
 
-    def among(self, options: dict[str, Any]) -> dict[str, Any]:
+    def supported_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return those of the options that the algorithm has."""
-        known = _options(self.kind)
+        known = _option_names(self.search_class)
         return {name: value for name, value in options.items() if name in known}
 
     def new(
@@ -68,7 +68,7 @@ class Configuration:
         evaluate: Callable[[Any], float],
         *,
         scale: float = 1,
-        ending: Ending = AS_PLAYED,
+        ending: TerminalScoring = DEFAULT_SCORING,
         seed: int | None = None,
         node_limit: float = inf,
         kind: type[Search[Any]] | None = None,
@@ -78,15 +78,15 @@ class Configuration:
         scale: what counts as a whole win for Monte Carlo tree search. ending: what finished games
         are worth. Raises ValueError if the algorithm does not fit the game.
         """
-        if not self.plays(game):
+        if not self.supports(game):
             able = Expectiminimax.name, UCT.name
             raise ValueError(f"{self.text} plays no games of chance; {' and '.join(able)} do")
-        if self.options.get("continuation") and not isinstance(game, Continued):
+        if self.options.get("continuation") and not isinstance(game, SupportsQuiescence):
             raise ValueError(
                 f"{self.text}: {type(game).__name__} has no moves to continue leaves on: "
                 "use swing=VALUE"
             )
-        known = _names(self.kind)
+        known = _field_names(self.search_class)
         given: dict[str, Any] = {
             "node_limit": node_limit,
             "ending": ending,
@@ -97,46 +97,46 @@ class Configuration:
         for name, value in self.options.items():
             if name == "table":
                 options[name] = Table(None if value is True else int(value)) if value else None
-            elif name not in ORDERINGS + BEYOND + MEMORY:
+            elif name not in ORDERING_OPTIONS + EXTENSION_OPTIONS + LEARNING_OPTIONS:
                 options[name] = value
-        if self.options.keys() & set(ORDERINGS):
+        if self.options.keys() & set(ORDERING_OPTIONS):
             options["ordering"] = self._ordering(game, evaluate)
-        if self.options.keys() & set(BEYOND):
-            options["beyond"] = self._beyond(game)
+        if self.options.keys() & set(EXTENSION_OPTIONS):
+            options["beyond"] = self._extension_rule(game)
         if (file := self.options.get("killer_memory")) is not None:
-            surprise = self.options.get("surprise", SURPRISE)
-            options["killer_memory"] = KillerMemory.kept_in(file, game, surprise)
+            surprise = self.options.get("surprise", SURPRISE_THRESHOLD)
+            options["killer_memory"] = LearnedPositions.from_file(file, game, surprise)
         elif "surprise" in self.options:
             raise ValueError(f"{self.text}: surprise needs killer_memory=FILE")
-        return (kind or self.kind)(evaluate, self.kind.options(**options))
+        return (kind or self.search_class)(evaluate, self.search_class.options(**options))
 
     def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
-        wanted = {name: value for name, value in self.options.items() if name in ORDERINGS}
+        wanted = {name: value for name, value in self.options.items() if name in ORDERING_OPTIONS}
         settings: dict[str, Any] = dict(wanted)
         if wanted.get("successors") or "preliminary" in wanted:
             settings["successors"] = evaluate
         else:
             settings.pop("successors", None)
         if settings.pop("patterns", False):
-            if not isinstance(game, Patterned):
+            if not isinstance(game, HasPatterns):
                 raise ValueError(f"{self.text}: {type(game).__name__} has no patterns")
             settings["patterns"] = Patterns(game.patterns, turned=not game.upright)
         return Ordering(**settings)
 
-    def _beyond(self, game: Game[Any]) -> Beyond:
+    def _extension_rule(self, game: Game[Any]) -> ExtensionRule:
         swing = self.options.get("swing", inf)
-        plies = self.options.get("beyond", FURTHER)
+        plies = self.options.get("beyond", DEFAULT_EXTENSION_PLIES)
         if swing < inf:
-            return Beyond(plies, swing=swing)
-        if not isinstance(game, Continued):
+            return ExtensionRule(plies, swing=swing)
+        if not isinstance(game, SupportsQuiescence):
             raise ValueError(
                 f"{self.text}: {type(game).__name__} does not say where its mover is forced: "
                 "use swing=VALUE"
             )
-        return Beyond(plies, selects=lambda position: position.forced())
+        return ExtensionRule(plies, selects=lambda position: position.forced())
 
 
-def read(text: str) -> Configuration:
+def parse(text: str) -> AlgorithmSpec:
     """Read an algorithm with its options.
 
     Raises ValueError, naming what there is, for a name or an option that there is not.
@@ -145,25 +145,25 @@ def read(text: str) -> Configuration:
 
     name, *words = text.strip().split("+")
     kind = algorithm(name)
-    known = _options(kind)
+    known = _option_names(kind)
     options: dict[str, Any] = {}
     for word in words:
         option, _, value = word.partition("=")
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
         # The name of a file is text, also where YAML would make a number of it.
-        is_text = option in FILES
+        is_text = option in FILE_OPTIONS
         try:
             read_value = value if is_text else yaml_text.load(value)
         except yaml_text.YamlError as error:
             raise ValueError(f"{text.strip()}: {option} is no YAML value: {error}") from None
         options[option] = read_value if value else True
-        if wanted := _wanted(kind, option, options[option]):
+        if wanted := _expected_value(kind, option, options[option]):
             raise ValueError(f"{text.strip()}: {option} must be {wanted}")
-    return Configuration(text.strip(), kind, options)
+    return AlgorithmSpec(text.strip(), kind, options)
 
 
-def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
+def _expected_value(kind: type[Search[Any]], option: str, value: Any) -> str:
     """Say what a value of an option must be, if it is anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     is_whole = is_number and (isinstance(value, int) or value.is_integer())
@@ -174,9 +174,9 @@ def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
         return "" if is_whole and value > 0 else "a number of plies"
     if option in ("swing", "surprise"):
         return "" if is_number and value > 0 else "a value above 0"
-    if option in FILES:
+    if option in FILE_OPTIONS:
         return "" if isinstance(value, str) else "the name of a file"
-    if option in FLAGS:
+    if option in FLAG_OPTIONS:
         return "" if isinstance(value, bool) else "true, false, or alone"
     declared = get_type_hints(kind.options)[option]
     if choices := get_args(declared):
@@ -189,7 +189,7 @@ def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
 
 
 # Options that are not written: what they are follows from the game and the limits.
-_GIVEN = {
+_INTERNAL_OPTIONS = {
     "beyond",
     "bounds",
     "ending",
@@ -202,13 +202,13 @@ _GIVEN = {
 }
 
 
-def _options(kind: type[Search[Any]]) -> list[str]:
+def _option_names(kind: type[Search[Any]]) -> list[str]:
     """Return the names of an algorithm's options, as they may be written."""
-    names = _names(kind)
-    own = [each for each in names if each not in _GIVEN]
-    return [*ORDERINGS, *MEMORY, *(BEYOND if "beyond" in names else ()), *own]
+    names = _field_names(kind)
+    own = [each for each in names if each not in _INTERNAL_OPTIONS]
+    return [*ORDERING_OPTIONS, *LEARNING_OPTIONS, *(EXTENSION_OPTIONS if "beyond" in names else ()), *own]
 
 
-def _names(kind: type[Search[Any]]) -> list[str]:
+def _field_names(kind: type[Search[Any]]) -> list[str]:
     """Return the names of all options that an algorithm takes."""
     return [each.name for each in fields(kind.options)]

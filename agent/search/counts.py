@@ -8,7 +8,7 @@ class SearchStopped(Exception):  # noqa: N818 - it reports no error
 
 
 @dataclass(slots=True)
-class Counts:
+class SearchStats:
     """The work of a search.
 
     nodes: positions visited, leaves among them; leaves: those where the search ends, by an

@@ -11,7 +11,7 @@ Move = TypeVar("Move")
 Label = tuple[int, ...]
 
 
-class Cursor(Generic[Move]):
+class TreeCursor(Generic[Move]):
     """Takes the game from node to node by their labels."""
 
     def __init__(self, game: Game[Move]) -> None:
@@ -20,7 +20,7 @@ class Cursor(Generic[Move]):
         self._game = game
         self._label: Label = ()
 
-    def go(self, label: Label) -> None:
+    def go_to(self, label: Label) -> None:
         """Go to a node whose ancestors have all been expanded."""
         shared = 0
         for here, there in zip(self._label, label, strict=False):

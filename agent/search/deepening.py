@@ -36,14 +36,14 @@ class Iteration(Generic[Move]):
         return self.nodes[self.lines[0][1][0]] / total if self.lines and total else None
 
 
-class Deepening(Generic[Move]):
+class IterativeDeepening(Generic[Move]):
     """Progressive deepening of an alpha-beta search from the root of a game."""
 
     def __init__(self, search: AlphaBeta[Move]) -> None:
         self.search = search
         self.root: tuple[Move, int] | None = None
 
-    def levels(
+    def iterations(
         self, game: Game[Move], moves: Sequence[Move], depth: int, lines: int = 1
     ) -> Iterator[Iteration[Move]]:
         """Search the moves given 1, 2, ... `depth` plies deep and yield each level.
@@ -55,24 +55,24 @@ class Deepening(Generic[Move]):
         for level_depth in range(1, depth + 1):
             level = Iteration[Move](level_depth)
             try:
-                self._search_level(game, moves, level, lines)
+                self._search_iteration(game, moves, level, lines)
             except SearchStopped:
                 if level.lines:
-                    yield self._reported(level)
+                    yield self._unscaled(level)
                 return
             finally:
                 self.root = None
             level.complete = True
             leading = [variation[0] for _, variation in level.lines]
             moves = leading + [move for move in moves if move not in leading]
-            yield self._reported(level)
+            yield self._unscaled(level)
 
-    def _search_level(
+    def _search_iteration(
         self, game: Game[Move], moves: list[Move], level: Iteration[Move], lines: int
     ) -> None:
         """Find the best line, then the best of the other moves, and so on."""
         if self.search.ordering is not None:
-            self.search.ordering.next_turn()
+            self.search.ordering.start_search()
         rest = list(moves)
         for _ in range(min(lines, len(moves))):
             self._search_line(game, rest, level)
@@ -88,7 +88,7 @@ class Deepening(Generic[Move]):
             nodes = self.search.counts.nodes
             game.play(move)
             try:
-                found = self.search.within(game, level.depth - 1, -inf, -best, ply=1)
+                found = self.search.search_window(game, level.depth - 1, -inf, -best, ply=1)
             finally:
                 game.undo()
             if first_line:
@@ -101,7 +101,7 @@ class Deepening(Generic[Move]):
                     level.lines[-1] = line
                 best = -found.value
 
-    def _reported(self, level: Iteration[Move]) -> Iteration[Move]:
+    def _unscaled(self, level: Iteration[Move]) -> Iteration[Move]:
         """Make a level's values those that are told to others."""
-        level.lines = [(self.search.reported(value), line) for value, line in level.lines]
+        level.lines = [(self.search.unscaled(value), line) for value, line in level.lines]
         return level

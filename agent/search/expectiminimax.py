@@ -7,13 +7,13 @@ from dataclasses import fields, replace
 from math import frexp, inf
 from typing import TypeVar, cast
 
-from agent.game import CHANCE, Chance, Game
+from agent.game import CHANCE, ChanceGame, Game
 from agent.search.search import Search
 
 Move = TypeVar("Move")
 
 
-class Outgrown(Exception):  # noqa: N818 - it reports no error
+class WinValueExceeded(Exception):  # noqa: N818 - it reports no error
     """An evaluation is no less than a win."""
 
 
@@ -38,33 +38,33 @@ class Expectiminimax(Search[Move]):
         self._win = 1.0
 
     def _root(self, game: Game[Move], depth: int) -> float:
-        if not isinstance(game, Chance) or self._valued:
+        if not isinstance(game, ChanceGame) or self._has_terminal_values:
             return self._value(game, depth, 0)
         counted = replace(self.counts)
         while True:
-            self._ending = replace(self.ending, unit=self._win)
+            self._scoring = replace(self.ending, scale=self._win)
             try:
                 return self._value(game, depth, 0)
-            except Outgrown:
+            except WinValueExceeded:
                 for each in fields(counted):
                     setattr(self.counts, each.name, getattr(counted, each.name))
-                self._begin_anew(self._win)
+                self._on_restart(self._win)
 
-    def _begin_anew(self, win: float) -> None:
+    def _on_restart(self, win: float) -> None:
         """Take note that the search begins again, a win being worth so much."""
 
-    def _evaluation(self, game: Game[Move], ply: int) -> float:
-        value = super()._evaluation(game, ply)
-        if self._valued or not self._ending.is_end(value):
+    def _evaluate_leaf(self, game: Game[Move], ply: int) -> float:
+        value = super()._evaluate_leaf(game, ply)
+        if self._has_terminal_values or not self._scoring.is_decisive(value):
             return value
         self._win = 2.0 ** (frexp(value)[1] + 1)
-        self._take_back(game, ply)
-        raise Outgrown
+        self._undo_to_root(game, ply)
+        raise WinValueExceeded
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         """Return the position's value for MAX."""
         if game.turn == CHANCE:
-            return self._mean(cast(Chance[Move], game), depth, ply)
+            return self._chance_value(cast(ChanceGame[Move], game), depth, ply)
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
             return leaf
@@ -76,16 +76,16 @@ class Expectiminimax(Search[Move]):
             game.undo()
             if value > best if maximise else value < best:
                 best = value
-                self._extend(ply, move)
+                self._update_pv(ply, move)
         return best
 
-    def _mean(self, game: Chance[Move], depth: int, ply: int) -> float:
+    def _chance_value(self, game: ChanceGame[Move], depth: int, ply: int) -> float:
         """Return the mean of the events' values, each weighted by its probability."""
         self._visit(game, ply)
         mean = 0.0
-        for event, probability in game.chances():
+        for event, probability in game.chance_outcomes():
             game.play(event)
             mean += probability * self._value(game, depth, ply + 1)
             game.undo()
-        self._lines[ply] = ()
+        self._pv_table[ply] = ()
         return mean

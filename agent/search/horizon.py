@@ -11,21 +11,21 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from agent.game import Game
 from agent.search.counts import SearchStopped
-from agent.search.search import Found, Search
+from agent.search.search import SearchResult, Search
 
 Move = TypeVar("Move")
 
-Horizon = Literal["any", "odd", "even"]
+DepthParity = Literal["any", "odd", "even"]
 
 
-class Deepened(NamedTuple):
+class DepthResult(NamedTuple):
     """What the search of one level, so many plies deep, found."""
 
     depth: int
-    found: Found[Any]
+    found: SearchResult[Any]
 
 
-def levels(depth: int, horizon: Horizon = "any") -> range:
+def depths(depth: int, horizon: DepthParity = "any") -> range:
     """Return the depths to search one after the other, up to `depth`.
 
     With an odd or even horizon the same player has always moved last before a leaf, so that the
@@ -39,20 +39,20 @@ def levels(depth: int, horizon: Horizon = "any") -> range:
     return depths
 
 
-def deepen(
-    search: Search[Move], game: Game[Move], depth: int, horizon: Horizon = "any"
-) -> Iterator[Deepened]:
+def search_depths(
+    search: Search[Move], game: Game[Move], depth: int, horizon: DepthParity = "any"
+) -> Iterator[DepthResult]:
     """Search the levels one after the other and yield each that is completed.
 
     The last one yielded is the answer. It ends early when the search is stopped or has reached
     its limit of nodes, which is of all levels together; then there may be no level at all.
     """
-    for level in levels(depth, horizon):
+    for level in depths(depth, horizon):
         try:
             found = search.search(game, level)
         except SearchStopped:
             return
-        yield Deepened(level, found)
+        yield DepthResult(level, found)
 
 
 @contextmanager

@@ -10,57 +10,57 @@ from contextlib import suppress
 from os import PathLike
 from typing import Any, Generic, TypeVar
 
-from agent.experience.game_notation import SURPRISE, GameNotation, read_key
-from agent.experience.lesson import Lesson
-from agent.experience.memory import Experience
-from agent.experience.searcher import MARGIN
+from agent.experience.game_notation import SURPRISE_THRESHOLD, GameLearningAdapter, parse_key
+from agent.experience.lesson import LearnedMove
+from agent.experience.memory import PositionLearner
+from agent.experience.searcher import DEPTH_MARGIN
 from agent.game import Game
-from agent.player import PlayerError
+from agent.player import AgentError
 
 Move = TypeVar("Move")
 
 
-class KillerMemory(Generic[Move]):
+class LearnedPositions(Generic[Move]):
     """What experience knows, by the keys of the positions that its moves lead to.
 
     One of a game may be used by any number of searches.
     """
 
-    def __init__(self, experience: Experience[Game[Move], Move]) -> None:
+    def __init__(self, experience: PositionLearner[Game[Move], Move]) -> None:
         self.experience = experience
-        self._taken = 0
-        self._lessons: dict[Hashable, Lesson] = {}
+        self._read_count = 0
+        self._learned_moves: dict[Hashable, LearnedMove] = {}
 
     @classmethod
-    def kept_in(
+    def from_file(
         cls,
         path: str | PathLike[str],
         game: Game[Any],
-        surprise: float = SURPRISE,
+        surprise: float = SURPRISE_THRESHOLD,
         report: Callable[[str], None] = lambda message: None,
-    ) -> "KillerMemory[Any]":
+    ) -> "LearnedPositions[Any]":
         """Return the memory of a game that a file keeps, or will keep.
 
         report: told of surprises. Raises ValueError, naming the file, if it is something else, or
         the game cannot be kept.
         """
-        experience = Experience[Game[Any], Any](GameNotation(game, surprise), report)
+        experience = PositionLearner[Game[Any], Any](GameLearningAdapter(game, surprise), report)
         try:
-            experience.use(str(path))
-        except PlayerError as error:
+            experience.open_file(str(path))
+        except AgentError as error:
             raise ValueError(str(error)) from None
         return cls(experience)
 
-    def lessons(self) -> Mapping[Hashable, Lesson]:
+    def lessons(self) -> Mapping[Hashable, LearnedMove]:
         """Return the lessons as they are now."""
-        order, lessons = self.experience.order, self.experience.by_position_after
-        for text in order[self._taken :]:
+        order, lessons = self.experience.resulting_positions, self.experience.by_resulting_position
+        for text in order[self._read_count :]:
             with suppress(KeyError, RecursionError, TypeError, ValueError):  # no key of ours
-                self._lessons[read_key(text)] = lessons[text]
-        self._taken = len(order)
-        return self._lessons
+                self._learned_moves[parse_key(text)] = lessons[text]
+        self._read_count = len(order)
+        return self._learned_moves
 
 
-def trusted(lesson: Lesson, depth: int) -> bool:
+def is_trusted(lesson: LearnedMove, depth: int) -> bool:
     """Tell whether a lesson is to be believed where a search would look so deep from its end."""
-    return depth < lesson.depth + MARGIN
+    return depth < lesson.depth + DEPTH_MARGIN

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from agent.game import Game
 from agent.search.search import Search
-from agent.search.two_valued import LOSS, WIN, TwoValued
+from agent.search.two_valued import LOSS, WIN, WinLossSearch
 
 Move = TypeVar("Move")
 
@@ -34,11 +34,11 @@ class Minimax(Search[Move]):
             game.undo()
             if value > best if maximise else value < best:
                 best = value
-                self._extend(ply, move)
+                self._update_pv(ply, move)
         return best
 
 
-class TwoValuedMinimax(TwoValued[Move]):
+class WinLossMinimax(WinLossSearch[Move]):
     """Minimax where a leaf is won or lost: the first child that wins for its mover is enough.
 
     The variation of a lost node follows its first move.
@@ -46,23 +46,23 @@ class TwoValuedMinimax(TwoValued[Move]):
 
     name = "minimax-two-valued"
 
-    def _aim(self, game: Game[Move], depth: int) -> bool:
+    def _can_force(self, game: Game[Move], depth: int) -> bool:
         return self._value(game, depth, 0) == WIN
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         """Return WIN or LOSS for MAX."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
-            return WIN if self._is_won(leaf) else LOSS
+            return WIN if self._reaches_bound(leaf) else LOSS
         aim = WIN if self._is_max(game) else LOSS
         for move in self._moves(game, ply):
             game.play(move)
             value = self._value(game, depth - 1, ply + 1)
             game.undo()
-            if not self._lines[ply]:
-                self._extend(ply, move)
+            if not self._pv_table[ply]:
+                self._update_pv(ply, move)
             if value == aim:
-                self._extend(ply, move)
-                self._cut(game, move, depth, ply)
+                self._update_pv(ply, move)
+                self._record_cutoff(game, move, depth, ply)
                 return aim
         return -aim

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from agent.game import Game
-from agent.search.search import Search, SearchOptions, above, below
+from agent.search.search import Search, SearchOptions, next_up, next_down
 
 Move = TypeVar("Move")
 
@@ -41,7 +41,7 @@ class MTD(Search[Move]):
 
     name = "mtd-f"
     options = MTDOptions
-    for_mover = True
+    mover_relative = True
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: MTDOptions = MTDOptions()
@@ -52,18 +52,18 @@ class MTD(Search[Move]):
 
     def _root(self, game: Game[Move], depth: int) -> float:
         self._memory.clear()
-        value = self.first_guess if self._whole else float(self.first_guess)
+        value = self.first_guess if self._has_integer_values else float(self.first_guess)
         lower, upper = -inf, inf
         while lower < upper:
-            beta = value if value > lower else above(value)
-            value = self._value(game, depth, 0, below(beta), beta)
+            beta = value if value > lower else next_up(value)
+            value = self._value(game, depth, 0, next_down(beta), beta)
             if value < beta:
                 upper = value
             else:
                 lower = value
             self.counts.researches += lower < upper
         self.counts.peak_open = max(self.counts.peak_open, len(self._memory))
-        self._follow(game, depth, value)
+        self._trace_pv(game, depth, value)
         return value
 
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
@@ -90,7 +90,7 @@ class MTD(Search[Move]):
             best = max(best, -self._value(game, depth - 1, ply + 1, -beta, -alpha))
             game.undo()
             if best >= beta:
-                self._cut(game, move, depth, ply)
+                self._record_cutoff(game, move, depth, ply)
                 break
         if best < beta:
             known.upper = best
@@ -98,7 +98,7 @@ class MTD(Search[Move]):
             known.lower = best
         return best
 
-    def _follow(self, game: Game[Move], depth: int, value: float) -> None:
+    def _trace_pv(self, game: Game[Move], depth: int, value: float) -> None:
         """Put down the principal variation: from the root on, moves to a node settled at value."""
         line: list[Move] = []
         settled = True
@@ -113,8 +113,8 @@ class MTD(Search[Move]):
                     settled = True
                     break
                 game.undo()
-        self._take_back(game, len(line))
-        self._lines[0] = tuple(line)
+        self._undo_to_root(game, len(line))
+        self._pv_table[0] = tuple(line)
 
 
 class SSSStarMTD(MTD[Move]):

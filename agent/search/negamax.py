@@ -16,7 +16,7 @@ class Negamax(Search[Move]):
     """Visit every node of the tree; a node's value for its mover is the greatest of -child."""
 
     name = "negamax"
-    for_mover = True
+    mover_relative = True
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0)
@@ -33,5 +33,5 @@ class Negamax(Search[Move]):
             game.undo()
             if value > best:
                 best = value
-                self._better(game, move, value, ply)
+                self._new_best(game, move, value, ply)
         return best

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from agent.game import Game
 from agent.search.null_window import NullWindowSearch
-from agent.search.search import above
+from agent.search.search import next_up
 
 Move = TypeVar("Move")
 
@@ -35,11 +35,11 @@ class NegaScout1(NullWindowSearch[Move]):
             game.undo()
             if value > alpha:
                 alpha = value
-                self._better(game, move, value, ply)
+                self._new_best(game, move, value, ply)
                 if alpha >= beta:
-                    self._cut(game, move, depth, ply)
+                    self._record_cutoff(game, move, depth, ply)
                     break
-            upper = above(alpha)
+            upper = next_up(alpha)
         return alpha
 
 
@@ -61,9 +61,9 @@ class NegaScout2(NullWindowSearch[Move]):
             game.undo()
             if value > alpha:
                 alpha = value
-                self._better(game, move, value, ply)
+                self._new_best(game, move, value, ply)
                 if alpha >= beta:
-                    self._cut(game, move, depth, ply)
+                    self._record_cutoff(game, move, depth, ply)
                     break
-            upper = above(alpha)
+            upper = next_up(alpha)
         return alpha

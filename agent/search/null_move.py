@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeVar
 
-from agent.game import Game, Passing
+from agent.game import Game, SupportsNullMove
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.search import below
+from agent.search.search import next_down
 
 Move = TypeVar("Move")
 
@@ -39,34 +39,34 @@ class NullMove(AlphaBeta[Move]):
     ) -> None:
         super().__init__(evaluate, options)
         self.reduction = options.reduction
-        self._passed = False
+        self._just_passed = False
 
     def _begin(self, game: Game[Move], ply: int = 0) -> None:
         super()._begin(game, ply)
-        self._passed = False
+        self._just_passed = False
 
     def _best(
         self, game: Game[Move], moves: list[Move], depth: int, ply: int, alpha: float, beta: float
     ) -> float:
         """Try to pass, never twice running; then search the moves."""
-        passed, self._passed = self._passed, False
+        passed, self._just_passed = self._just_passed, False
         if not passed and depth > self.reduction and beta < inf and self._may_pass(game):
             value = self._after_passing(game, depth, ply, beta)
             if value >= beta:
-                self._cut(game, None, depth, ply)
+                self._record_cutoff(game, None, depth, ply)
                 return value
         return super()._best(game, moves, depth, ply, alpha, beta)
 
     def _may_pass(self, game: Game[Move]) -> bool:
-        return isinstance(game, Passing) and game.may_pass()
+        return isinstance(game, SupportsNullMove) and game.allows_null_move()
 
     def _after_passing(self, game: Game[Move], depth: int, ply: int, beta: float) -> float:
         """Return a bound of the position's value if its mover passes."""
-        assert isinstance(game, Passing)
-        game.pass_turn()
-        self._passed = True
-        value = -self._value(game, depth - 1 - self.reduction, ply + 1, -beta, -below(beta))
-        self._passed = False
+        assert isinstance(game, SupportsNullMove)
+        game.play_null_move()
+        self._just_passed = True
+        value = -self._value(game, depth - 1 - self.reduction, ply + 1, -beta, -next_down(beta))
+        self._just_passed = False
         game.undo()
-        self._lines[ply] = ()
+        self._pv_table[ply] = ()
         return value

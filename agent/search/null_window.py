@@ -5,7 +5,7 @@ from typing import TypeVar
 from agent.game import Game
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.counts import SearchStopped
-from agent.search.search import Found, above, below
+from agent.search.search import SearchResult, next_up, next_down
 
 Move = TypeVar("Move")
 
@@ -18,11 +18,11 @@ class NullWindowSearch(AlphaBeta[Move]):
     with the value known, once all is done; what that evaluates is counted as looked at.
     """
 
-    def within(
+    def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
-    ) -> Found[Move]:
+    ) -> SearchResult[Move]:
         """Return what `search` finds, all values as they are inside, where ends outrank others."""
-        found = super().within(game, depth, alpha, beta, ply)
+        found = super().search_window(game, depth, alpha, beta, ply)
         left = depth - len(found.pv)
         if ply or left <= 0 or self.table is not None or not alpha < found.value < beta:
             return found
@@ -31,7 +31,7 @@ class NullWindowSearch(AlphaBeta[Move]):
         try:
             if game.outcome() is None:
                 end = self._end(game, left, len(found.pv), found.value)
-                return Found(found.value, found.pv + end)
+                return SearchResult(found.value, found.pv + end)
         finally:
             for _ in found.pv:
                 game.undo()
@@ -48,7 +48,7 @@ class NullWindowSearch(AlphaBeta[Move]):
         )
         search = AlphaBeta[Move](self.evaluate, options)
         try:
-            return search.within(game, depth, below(value), above(value), ply).pv
+            return search.search_window(game, depth, next_down(value), next_up(value), ply).pv
         except SearchStopped:
             return ()
         finally:

@@ -22,11 +22,11 @@ from agent.game import Game
 from agent.search import b_star
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.b_star import BStar
-from agent.search.cursor import Cursor, Label
+from agent.search.cursor import TreeCursor, Label
 from agent.search.expectiminimax import Expectiminimax
 from agent.search.mcts import UCT
 from agent.search.playout_tree import Node
-from agent.search.search import Found, Search
+from agent.search.search import SearchResult, Search
 from agent.search.sss_star import SSSStar, SSSStarOptions, State
 from agent.search.two_valued import LOSS, WIN
 
@@ -131,30 +131,30 @@ class Counted(Event):
     mean: float
 
 
-Tell = Callable[[Event], None]
+EventHandler = Callable[[Event], None]
 
 
-def observed(search_class: type[Search[Any]], tell: Tell) -> type[Search[Any]]:
+def traced(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[Any]]:
     """Return a sub-class of an algorithm that tells what it does."""
     special: dict[Any, Any] = {
-        SSSStar: _ObservedSSSStar,
-        BStar: _ObservedBStar,
-        UCT: _ObservedUCT,
-        AlphaBeta: _ObservedAlphaBeta,
-        Expectiminimax: _ObservedExpectiminimax,
+        SSSStar: _TracedSSSStar,
+        BStar: _TracedBStar,
+        UCT: _TracedUCT,
+        AlphaBeta: _TracedAlphaBeta,
+        Expectiminimax: _TracedExpectiminimax,
     }
     mixins = [mixin for base, mixin in special.items() if issubclass(search_class, base)]
     body: dict[str, Any] = {
-        name: _told(getattr(search_class, name))
+        name: _traced_recursion(getattr(search_class, name))
         for name in RECURSIONS
-        if "ply" in list(signature(getattr(search_class, name, _nothing)).parameters)[:4]
+        if "ply" in list(signature(getattr(search_class, name, _absent_method)).parameters)[:4]
     }
-    body["tell"] = staticmethod(tell)
-    return type(f"Observed{search_class.__name__}", (*(mixins or [_Observed]), search_class), body)
+    body["tell"] = staticmethod(emit)
+    return type(f"Observed{search_class.__name__}", (*(mixins or [_Traced]), search_class), body)
 
 
 @contextmanager
-def following(game: Game[Any]) -> Iterator[list[int]]:
+def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
     """Yield the label of the game's position, which changes with every `play` and `undo`.
 
     Raises TypeError for a game whose methods cannot be stood before.
@@ -184,7 +184,7 @@ def following(game: Game[Any]) -> Iterator[list[int]]:
 
         return leaving
 
-    around = {"play": enter, "pass_turn": enter, "undo": leave}
+    around = {"play": enter, "play_null_move": enter, "undo": leave}
     present = {name: wrap for name, wrap in around.items() if hasattr(game, name)}
     try:
         for name, wrap in present.items():
@@ -200,16 +200,16 @@ def following(game: Game[Any]) -> Iterator[list[int]]:
             delattr(game, name)
 
 
-class _Observed(Search[Move]):
+class _Traced(Search[Move]):
     """The seams of every algorithm; a mix-in in front of the algorithm's class."""
 
-    tell: Tell
+    emit: EventHandler
     _path: Sequence[int] = ()
 
-    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> Found[Move]:
+    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
         # For each node on the way to this one, the children that were entered from it.
         self._entered: list[set[Label]] = [set()]
-        with following(game) as self._path:
+        with tracked_label(game) as self._path:
             return super().search(game, *arguments, **options)
 
     @property
@@ -219,35 +219,35 @@ class _Observed(Search[Move]):
 
     def _visit(self, game: Game[Move], ply: int) -> None:
         super()._visit(game, ply)
-        self.tell(Visited(self.label, self._is_max(game)))
+        self.emit(Visited(self.label, self._is_max(game)))
 
     def _leaf_value(self, game: Game[Move], depth: int, ply: int) -> float | None:
         value = super()._leaf_value(game, depth, ply)
         if value is not None:
             maximises = self._is_max(game)
-            self.tell(Evaluated(self.label, maximises, value if maximises else -value))
+            self.emit(Evaluated(self.label, maximises, value if maximises else -value))
         return value
 
-    def _cut(self, game: Game[Move], move: Move | None, depth: int, ply: int) -> None:
-        super()._cut(game, move, depth, ply)
+    def _record_cutoff(self, game: Game[Move], move: Move | None, depth: int, ply: int) -> None:
+        super()._record_cutoff(game, move, depth, ply)
         number = 0 if move is None else list(game.moves()).index(move) + 1
-        self.tell(CutOff(self.label, self._is_max(game), number))
+        self.emit(CutOff(self.label, self._is_max(game), number))
 
 
-def _told(recursion: Callable[..., Any]) -> Callable[..., Any]:
+def _traced_recursion(recursion: Callable[..., Any]) -> Callable[..., Any]:
     """Return the recursion with an event before and one after it."""
     bind = signature(recursion).bind
 
     @wraps(recursion)
     def telling(self: Any, game: Game[Any], *arguments: Any, **options: Any) -> Any:
         label, maximises = self.label, self._is_max(game)
-        sign = -1 if self.for_mover and not maximises else 1
+        sign = -1 if self.mover_relative and not maximises else 1
         asked = bind(self, game, *arguments, **options).arguments
         again = label in self._entered[-1]
         self._entered[-1].add(label)
         procedure = recursion.__name__.lstrip("_")
-        window, test = _window(asked, sign), _question(asked)
-        self.tell(Entered(label, maximises, procedure, window, test, again))
+        window, test = _window(asked, sign), _null_window_test(asked)
+        self.emit(Entered(label, maximises, procedure, window, test, again))
         self._entered.append(set())
         hits = self.counts.table_hits
         value = recursion(self, game, *arguments, **options)
@@ -257,7 +257,7 @@ def _told(recursion: Callable[..., Any]) -> Callable[..., Any]:
             value_for_max: float | bool = LOSS if value is None else WIN
         else:
             value_for_max = value if test else sign * value
-        self.tell(Returned(label, maximises, value_for_max, remembered))
+        self.emit(Returned(label, maximises, value_for_max, remembered))
         return value
 
     return telling
@@ -270,31 +270,31 @@ def _window(asked: dict[str, Any], sign: int) -> tuple[float, float] | None:
     return (alpha, beta) if sign > 0 else (-beta, -alpha)
 
 
-def _question(asked: dict[str, Any]) -> tuple[str, float] | None:
+def _null_window_test(asked: dict[str, Any]) -> tuple[str, float] | None:
     if not {"bound", "or_equal"} <= asked.keys():
         return None
     return "≥" if asked["or_equal"] else ">", asked["bound"]
 
 
-class _ObservedAlphaBeta(_Observed[Move]):
+class _TracedAlphaBeta(_Traced[Move]):
     """Alpha-beta: leaves that may be continued are evaluated too."""
 
-    def _stand(self, game: Game[Move], outcome: float | None, ply: int) -> float:
-        value: float = super()._stand(game, outcome, ply)  # type: ignore[misc]
+    def _stand_pat(self, game: Game[Move], outcome: float | None, ply: int) -> float:
+        value: float = super()._stand_pat(game, outcome, ply)  # type: ignore[misc]
         maximises = self._is_max(game)
-        self.tell(Evaluated(self.label, maximises, value if maximises else -value))
+        self.emit(Evaluated(self.label, maximises, value if maximises else -value))
         return value
 
 
-class _ObservedExpectiminimax(_Observed[Move]):
+class _TracedExpectiminimax(_Traced[Move]):
     """Expectiminimax: that it begins anew."""
 
-    def _begin_anew(self, win: float) -> None:
+    def _on_restart(self, win: float) -> None:
         self._entered = [set()]
-        self.tell(BegunAnew((), True, win))
+        self.emit(BegunAnew((), True, win))
 
 
-class _ObservedSSSStar(_Observed[Move]):
+class _TracedSSSStar(_Traced[Move]):
     """SSS* and DUAL*: the open list before each step, and at the end the nodes' values."""
 
     def __init__(
@@ -304,107 +304,107 @@ class _ObservedSSSStar(_Observed[Move]):
 
     def _list(self, states: Sequence[State]) -> None:
         first = states[0].label
-        self.tell(Listed(first, len(first) % 2 == 0, tuple(states)))
+        self.emit(Listed(first, len(first) % 2 == 0, tuple(states)))
 
-    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> Found[Move]:
+    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
         found = super().search(game, *arguments, **options)
         for label, bound in self._bounds.items():  # type: ignore[attr-defined]
             value = self._sign * bound  # type: ignore[attr-defined]
-            self.tell(Returned(label, len(label) % 2 == 0, value))
+            self.emit(Returned(label, len(label) % 2 == 0, value))
         return found
 
 
-class _ObservedBStar(_Observed[Move]):
+class _TracedBStar(_Traced[Move]):
     """B*: the nodes that are expanded, and before each all bounds that have changed."""
 
-    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> Found[Move]:
-        self._told: dict[Label, b_star.Bounds] = {}
+    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
+        self._emitted_bounds: dict[Label, b_star.Bounds] = {}
         self._tree: b_star.Node | None = None
         found = super().search(game, *arguments, **options)
-        self._tell_changes()
+        self._emit_changes()
         return found
 
     def _expand(
-        self, game: Game[Move], cursor: Cursor[Move], node: b_star.Node, depth: int
+        self, game: Game[Move], cursor: TreeCursor[Move], node: b_star.Node, depth: int
     ) -> None:
         self._tree = self._tree or node
-        self._tell_changes()
-        self.tell(Entered(node.label, self._is_max(game), "expand"))
+        self._emit_changes()
+        self.emit(Entered(node.label, self._is_max(game), "expand"))
         super()._expand(game, cursor, node, depth)  # type: ignore[misc]
 
-    def _tell_changes(self) -> None:
+    def _emit_changes(self) -> None:
         nodes = [self._tree] if self._tree else []
         while nodes:
             node = nodes.pop(0)
             nodes += node.children
             bounds = node.pessimistic, node.optimistic
-            if self._told.get(node.label) != bounds:
-                self._told[node.label] = bounds
+            if self._emitted_bounds.get(node.label) != bounds:
+                self._emitted_bounds[node.label] = bounds
                 maximises = len(node.label) % 2 == 0
                 lower, upper = (-bounds[1], -bounds[0]) if maximises else bounds
-                self.tell(Narrowed(node.label, maximises, lower, upper))
+                self.emit(Narrowed(node.label, maximises, lower, upper))
 
 
-class _ObservedUCT(_Observed[Move]):
+class _TracedUCT(_Traced[Move]):
     """MCTS: each playout, and at the end what the tree holds."""
 
-    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> Found[Move]:
-        self._first = game.turn
+    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
+        self._root_player = game.turn
         found = super().search(game, *arguments, **options)
         if found.pv:
-            with following(game) as self._path:
-                self._tell_counts(game, self._root_node)
+            with tracked_label(game) as self._path:
+                self._emit_node_stats(game, self._root_node)
         return found
 
     def _tree(self, game: Game[Move]) -> Node[Move]:
         root: Node[Move] = super()._tree(game)  # type: ignore[misc]
         self._root_node = root
         # Where playouts have ended, by the nodes there: batches are judged later than reached.
-        self._ends: dict[int, tuple[Label, bool]] = {}
-        self._expanded = self._judged = False
+        self._leaves: dict[int, tuple[Label, bool]] = {}
+        self._expanded = self._batch_evaluated = False
         return root
 
     def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
         selected = len(path)
         super()._expand(game, path, depth)  # type: ignore[misc]
         self._expanded = len(path) > selected
-        self._ends[id(path[-1])] = self.label, self._is_max(game)
+        self._leaves[id(path[-1])] = self.label, self._is_max(game)
 
-    def _known_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
-        self._ends[id(leaf)] = self.label, self._is_max(game)
-        known: float | None = super()._known_reward(game, leaf, ply)  # type: ignore[misc]
+    def _terminal_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
+        self._leaves[id(leaf)] = self.label, self._is_max(game)
+        known: float | None = super()._terminal_reward(game, leaf, ply)  # type: ignore[misc]
         return known
 
-    def _learn(self, *arguments: Any) -> None:
-        self._judged = True
-        super()._learn(*arguments)  # type: ignore[misc]
-        self._judged = False
+    def _backup_leaves(self, *arguments: Any) -> None:
+        self._batch_evaluated = True
+        super()._backup_leaves(*arguments)  # type: ignore[misc]
+        self._batch_evaluated = False
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
         super()._backpropagate(path, reward, played)  # type: ignore[misc]
-        reward = -reward if self._first else reward
+        reward = -reward if self._root_player else reward
         leaf = path[-1]
-        if self._judged:  # it got its children with its first visit; the root had them before
+        if self._batch_evaluated:  # it got its children with its first visit; the root had them before
             self._expanded = leaf.visits == 1 and bool(leaf.children) and len(path) > 1
-        self.tell(
+        self.emit(
             PlayedOut(
-                *self._ends[id(leaf)], self._expanded, len(played), reward, judged=self._judged
+                *self._leaves[id(leaf)], self._expanded, len(played), reward, judged=self._batch_evaluated
             )
         )
         self._expanded = False
 
-    def _tell_counts(self, game: Game[Move], node: Node[Move]) -> None:
+    def _emit_node_stats(self, game: Game[Move], node: Node[Move]) -> None:
         if not node.visits:
             return
-        mean = node.mean() if node.player == self._first else -node.mean()
-        self.tell(Counted(self.label, self._is_max(game), node.visits, mean))
+        mean = node.mean() if node.player == self._root_player else -node.mean()
+        self.emit(Counted(self.label, self._is_max(game), node.visits, mean))
         for child in node.children:
             game.play(child.move)
-            self._tell_counts(game, child)
+            self._emit_node_stats(game, child)
             game.undo()
 
 
-def _nothing() -> None:
+def _absent_method() -> None:
     """Stand for a method that an algorithm does not have."""

@@ -13,13 +13,13 @@ from agent.game import Game
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.and_or import AndOr, Strategy
 from agent.search.best_node import BestNodeSearch
-from agent.search.cursor import Cursor, Label
+from agent.search.cursor import TreeCursor, Label
 from agent.search.mcts import UCT
 from agent.search.mtd import MTD
-from agent.search.observing import Event, Tell, observed
+from agent.search.observing import Event, EventHandler, traced
 from agent.search.playout_tree import Node
-from agent.search.search import Found, Search
-from agent.search.sss_star import SSSStar, State, place_in_list
+from agent.search.search import SearchResult, Search
+from agent.search.sss_star import SSSStar, State, open_list_key
 from agent.search.table import Table
 from agent.search.two_valued import LOSS, WIN
 
@@ -56,7 +56,7 @@ ListSplice: TypeAlias = "tuple[int, int, tuple[State, ...]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Relisted(Event):
+class OpenListChanged(Event):
     """SSS* is about to take the first state of its open list, the node's.
 
     splices: what has changed in the list since it took the state before, one after the other; at
@@ -68,7 +68,7 @@ class Relisted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class ChildStats:
     """A child as MCTS chooses: its place, visits, total reward for its mover, and upper bound.
 
     prior: how promising an evaluation has called the move; None where none has.
@@ -85,7 +85,7 @@ class Child:
 class Selected(Event):
     """MCTS goes on from the node to the child at a place, whose upper bound is greatest."""
 
-    children: tuple[Child, ...]
+    children: tuple[ChildStats, ...]
     by: int
 
 
@@ -99,30 +99,30 @@ class BackedUp(Event):
     totals: tuple[tuple[int, float], ...]
 
 
-def closely_observed(search_class: type[Search[Any]], tell: Tell) -> type[Search[Any]]:
+def traced_in_detail(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[Any]]:
     """Return a sub-class of an algorithm that tells what it does, and what it keeps."""
     special: dict[Any, Any] = {
-        BestNodeSearch: _CloseBestNode,
-        AlphaBeta: _CloseAlphaBeta,
-        MTD: _CloseMTD,
-        AndOr: _CloseAndOr,
-        UCT: _CloseUCT,
-        SSSStar: _CloseSSSStar,
+        BestNodeSearch: _DetailedBestNode,
+        AlphaBeta: _DetailedAlphaBeta,
+        MTD: _DetailedMTD,
+        AndOr: _DetailedAndOr,
+        UCT: _DetailedUCT,
+        SSSStar: _DetailedSSSStar,
     }
     mixins = [mixin for base, mixin in special.items() if issubclass(search_class, base)]
-    watched = observed(search_class, tell)
+    watched = traced(search_class, emit)
     return type(f"Closely{watched.__name__}", (*mixins, watched), {}) if mixins else watched
 
 
-class _Rows:
+class _TableTracing:
     """The numbers of a memory's entries, and what was told of them."""
 
-    tell: Tell
+    emit: EventHandler
     label: Label
-    for_mover: bool
+    mover_relative: bool
     _is_max: Callable[[Any], bool]
 
-    def _tell_entry(
+    def _emit_entry(
         self,
         game: Game[Any],
         key: Hashable,
@@ -139,26 +139,26 @@ class _Rows:
         rows[key] = row, content
         maximises = self._is_max(game)
         lower, upper = bounds
-        if self.for_mover and not maximises:
+        if self.mover_relative and not maximises:
             lower, upper = -upper, -lower
-        self.tell(Stored(self.label, maximises, row, depth, lower, upper, place))
+        self.emit(Stored(self.label, maximises, row, depth, lower, upper, place))
 
 
-class _CloseAlphaBeta(_Rows, Search[Move]):
+class _DetailedAlphaBeta(_TableTracing, Search[Move]):
     """Alpha-beta with a table, which may have forgotten an entry again."""
 
-    def _remembered(self, game: Game[Move], table: Table[Move], *arguments: Any) -> float:
-        value: float = super()._remembered(game, table, *arguments)  # type: ignore[misc]
+    def _probe_table(self, game: Game[Move], table: Table[Move], *arguments: Any) -> float:
+        value: float = super()._probe_table(game, table, *arguments)  # type: ignore[misc]
         key = game.key()
         entry = table.get(key)
         if entry is not None:
             moves = list(game.moves())
             place = moves.index(entry.move) + 1 if entry.move in moves else 0
-            self._tell_entry(game, key, entry.depth, (entry.lower, entry.upper), place)
+            self._emit_entry(game, key, entry.depth, (entry.lower, entry.upper), place)
         return value
 
 
-class _CloseMTD(_Rows, Search[Move]):
+class _DetailedMTD(_TableTracing, Search[Move]):
     """MTD, whose memory knows each position at each depth."""
 
     def _value(self, game: Game[Move], depth: int, *arguments: Any) -> float:
@@ -166,54 +166,54 @@ class _CloseMTD(_Rows, Search[Move]):
         key = game.key(), depth
         known = self._memory.get(key)  # type: ignore[attr-defined]
         if known is not None:
-            self._tell_entry(game, key, depth, (known.lower, known.upper))
+            self._emit_entry(game, key, depth, (known.lower, known.upper))
         return value
 
 
-class _CloseAndOr(_Rows, Search[Move]):
+class _DetailedAndOr(_TableTracing, Search[Move]):
     """AND/OR search, which solves each position once."""
 
-    def _aim(self, game: Game[Move], depth: int) -> bool:
+    def _can_force(self, game: Game[Move], depth: int) -> bool:
         self.__dict__.pop("_rows", None)
-        return super()._aim(game, depth)  # type: ignore[misc, no-any-return]
+        return super()._can_force(game, depth)  # type: ignore[misc, no-any-return]
 
     def _solve(self, game: Game[Move], depth: int, *arguments: Any) -> Strategy[Move] | None:
         found: Strategy[Move] | None = super()._solve(  # type: ignore[misc]
             game, depth, *arguments
         )
         value = LOSS if found is None else WIN
-        self._tell_entry(game, (game.key(), depth), depth, (value, value))
+        self._emit_entry(game, (game.key(), depth), depth, (value, value))
         return found
 
 
-class _CloseBestNode(Search[Move]):
+class _DetailedBestNode(Search[Move]):
     """Best-node search: its guesses. Windows are the root's mover's, who is MAX."""
 
-    tell: Tell
+    emit: EventHandler
 
     def _next_guess(self, low: float, high: float, first: tuple[float, float], moves: int) -> float:
         guess: float = super()._next_guess(low, high, first, moves)  # type: ignore[misc]
-        self.tell(Guessed((), True, guess, low, high, moves))
+        self.emit(Guessed((), True, guess, low, high, moves))
         return guess
 
 
-class _CloseSSSStar(Search[Move]):
+class _DetailedSSSStar(Search[Move]):
     """SSS* and DUAL*: what changes in the open list, in place of the list."""
 
-    tell: Tell
+    emit: EventHandler
     _open: list[State]
 
-    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> Found[Move]:
+    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
         self._splices: list[ListSplice] = []
         return super().search(game, *arguments, **options)
 
     def _list(self, states: Sequence[State]) -> None:
         first = states[0]
         splices = tuple(self._splices) or ((0, 0, tuple(states)),)
-        self.tell(Relisted(first.label, len(first.label) % 2 == 0, first, splices))
+        self.emit(OpenListChanged(first.label, len(first.label) % 2 == 0, first, splices))
         self._splices = [(0, 1, ())]
 
-    def _give_to_parent(self, cursor: Cursor[Move], state: State) -> None:
+    def _propagate_to_parent(self, cursor: TreeCursor[Move], state: State) -> None:
         parent = state.label[:-1]
         if self._maximises(parent):  # type: ignore[attr-defined]
             length = len(parent)
@@ -225,11 +225,11 @@ class _CloseSSSStar(Search[Move]):
                     self._splices[-1] = at, removed + 1, put
                 else:
                     self._splices.append((at, 1, ()))
-        super()._give_to_parent(cursor, state)  # type: ignore[misc]
+        super()._propagate_to_parent(cursor, state)  # type: ignore[misc]
 
     def _insert(self, state: State) -> None:
         super()._insert(state)  # type: ignore[misc]
-        at = bisect_left(self._open, place_in_list(state), key=place_in_list)
+        at = bisect_left(self._open, open_list_key(state), key=open_list_key)
         start, removed, put = self._splices[-1]
         if put and start + len(put) == at:
             self._splices[-1] = start, removed, (*put, state)
@@ -237,31 +237,31 @@ class _CloseSSSStar(Search[Move]):
             self._splices.append((at, 0, (state,)))
 
 
-class _CloseUCT(Search[Move]):
+class _DetailedUCT(Search[Move]):
     """MCTS: how it chooses each child, and what the way holds afterwards."""
 
-    tell: Tell
+    emit: EventHandler
     label: Label
 
-    def _go_on(self, game: Game[Move], path: list[Node[Move]]) -> None:
+    def _descend(self, game: Game[Move], path: list[Node[Move]]) -> None:
         parent = path[-1]
         label, maximises = self.label, self._is_max(game)
-        children = () if parent.awaits_event else tuple(self._choices(game, parent))
+        children = () if parent.is_chance_node else tuple(self._choices(game, parent))
         known = len(label)
-        super()._go_on(game, path)  # type: ignore[misc]
+        super()._descend(game, path)  # type: ignore[misc]
         if children:
-            self.tell(Selected(label, maximises, children, self.label[known]))
+            self.emit(Selected(label, maximises, children, self.label[known]))
 
-    def _choices(self, game: Game[Move], parent: Node[Move]) -> Iterator[Child]:
+    def _choices(self, game: Game[Move], parent: Node[Move]) -> Iterator[ChildStats]:
         places = {move: place for place, move in enumerate(game.moves(), 1)}
         for child in parent.children:
             bound = self._upper_bound(parent, child)  # type: ignore[attr-defined]
-            yield Child(places[child.move], child.visits, child.total, bound, child.prior)
+            yield ChildStats(places[child.move], child.visits, child.total, bound, child.prior)
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
         super()._backpropagate(path, reward, played)  # type: ignore[misc]
-        label, maximises = self._ends[id(path[-1])]  # type: ignore[attr-defined]
+        label, maximises = self._leaves[id(path[-1])]  # type: ignore[attr-defined]
         totals = tuple((node.visits, node.total) for node in path)
-        self.tell(BackedUp(label, maximises, totals))
+        self.emit(BackedUp(label, maximises, totals))

@@ -5,9 +5,9 @@ from collections.abc import Callable, Hashable, MutableMapping
 from math import inf
 from typing import Any, Generic, TypeVar
 
-from agent.game import Classed, Game, Gridded, Rated
-from agent.search.counts import Counts
-from agent.search.ending import AS_PLAYED, Ending, limited
+from agent.game import HasMoveClass, Game, GridGame, HasMoveRating
+from agent.search.counts import SearchStats
+from agent.search.ending import DEFAULT_SCORING, TerminalScoring, clamp_evaluation
 from agent.search.patterns import Patterns
 
 Move = TypeVar("Move")
@@ -52,26 +52,26 @@ class Ordering(Generic[Move]):
         self._classes = classes
         self._killers = Killers[Move]() if killers else None
         self._history = History[Move]() if history else None
-        self._last_turn = LastTurn[Move]() if last_turn else None
+        self._last_turn = LastSearch[Move]() if last_turn else None
         self._successors = successors
         self._preliminary = preliminary
         self._patterns = patterns
         self.refutations = refutations
-        self.counts = Counts()
-        self.ending: Ending = AS_PLAYED
+        self.counts = SearchStats()
+        self.ending: TerminalScoring = DEFAULT_SCORING
 
     def sort(
         self, game: Game[Move], moves: list[Move], ply: int, first: Move | None = None
     ) -> list[Move]:
         """Return the legal moves given in the order in which to try them, `first` before all."""
-        rate = game.rating if self._ratings and isinstance(game, Rated) else None
+        rate = game.move_rating if self._ratings and isinstance(game, HasMoveRating) else None
         killers = self._killers.at(ply) if self._killers is not None else ()
         history, turn = self._history, game.turn
 
         def promise(move: Move) -> tuple[int, float]:
-            rating = rate(move) if rate is not None else 0
-            if rating:
-                return (2 if rating > 0 else -1), rating
+            move_rating = rate(move) if rate is not None else 0
+            if move_rating:
+                return (2 if move_rating > 0 else -1), move_rating
             if move in killers:
                 return 1, 0
             return 0, history.score(turn, move) if history is not None else 0
@@ -80,12 +80,12 @@ class Ordering(Generic[Move]):
             moves = self._by_successors(game, moves, ply, self._successors)
         if self._last_turn is not None:
             last_turn = self._last_turn
-            moves = sorted(moves, key=lambda move: last_turn.promise(turn, move), reverse=True)
-        if self._classes and isinstance(game, Classed):
+            moves = sorted(moves, key=lambda move: last_turn.sort_key(turn, move), reverse=True)
+        if self._classes and isinstance(game, HasMoveClass):
             moves = sorted(moves, key=game.move_class)
         if rate is not None or killers or history is not None:
             moves = sorted(moves, key=promise, reverse=True)
-        if self._patterns is not None and isinstance(game, Gridded):
+        if self._patterns is not None and isinstance(game, GridGame):
             urgent = self._patterns.moves(game)
             moves = urgent + [move for move in moves if move not in urgent]
         if first is None and self.refutations is not None:
@@ -106,12 +106,12 @@ class Ordering(Generic[Move]):
         for move in moves:
             game.play(move)
             try:
-                values.append(self._backed_up(game, depth, evaluate))
+                values.append(self._minimax(game, depth, evaluate))
             finally:
                 game.undo()
         return [moves[index] for index in sorted(range(len(moves)), key=values.__getitem__)]
 
-    def _backed_up(self, game: Game[Move], depth: int, evaluate: Callable[[Any], float]) -> float:
+    def _minimax(self, game: Game[Move], depth: int, evaluate: Callable[[Any], float]) -> float:
         """Return the value, for its mover, that minimax backs up from `depth` plies below."""
         outcome = game.outcome()
         if outcome is not None or depth == 0:
@@ -119,33 +119,33 @@ class Ordering(Generic[Move]):
         if outcome is not None:
             return self.ending.value(-outcome if game.turn else outcome, 0)
         if depth == 0:
-            return limited(evaluate(game), evaluate)
+            return clamp_evaluation(evaluate(game), evaluate)
         best = -inf
         for move in game.moves():
             game.play(move)
             try:
-                best = max(best, -self._backed_up(game, depth - 1, evaluate))
+                best = max(best, -self._minimax(game, depth - 1, evaluate))
             finally:
                 game.undo()
         return best
 
-    def next_turn(self) -> None:
+    def start_search(self) -> None:
         """Begin another search: what the one before showed now orders the moves."""
         if self._last_turn is not None:
-            self._last_turn.turn_over()
+            self._last_turn.start_search()
 
-    def note(self, game: Game[Move], move: Move, value: float) -> None:
+    def record_best(self, game: Game[Move], move: Move, value: float) -> None:
         """Take note of a move that is better than what was tried before it, and of its value."""
         if self._last_turn is not None:
-            self._last_turn.note(game.turn, move, value)
+            self._last_turn.record_value(game.turn, move, value)
 
-    def learn(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
+    def record_cutoff(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
         """Remember a move that cut off, unless its rating brings it to the front anyway."""
         if self.refutations is not None:
             self.refutations[game.key()] = move
         if self._last_turn is not None:
             self._last_turn.add(game.turn, move)
-        if self._ratings and isinstance(game, Rated) and game.rating(move) > 0:
+        if self._ratings and isinstance(game, HasMoveRating) and game.move_rating(move) > 0:
             return
         if self._killers is not None:
             self._killers.add(ply, move)
@@ -202,36 +202,36 @@ class History(Generic[Move]):
         self._scores.clear()
 
 
-class LastTurn(Generic[Move]):
+class LastSearch(Generic[Move]):
     """What the search of the turn before showed: which moves cut off, and the greatest values.
 
     Source: 'Fundamentos de IA 10: Estrategia de juego'.
     """
 
     def __init__(self) -> None:
-        self._cut: set[tuple[int, Move]] = set()
+        self._record_cutoff: set[tuple[int, Move]] = set()
         self._values: dict[tuple[int, Move], float] = {}
-        self._before: tuple[set[tuple[int, Move]], dict[tuple[int, Move], float]] = set(), {}
+        self._previous: tuple[set[tuple[int, Move]], dict[tuple[int, Move], float]] = set(), {}
 
-    def turn_over(self) -> None:
+    def start_search(self) -> None:
         """Order by what was learned since the last call, and learn anew."""
-        self._before = self._cut, self._values
-        self._cut, self._values = set(), {}
+        self._previous = self._record_cutoff, self._values
+        self._record_cutoff, self._values = set(), {}
 
-    def promise(self, turn: int, move: Move) -> tuple[bool, float]:
+    def sort_key(self, turn: int, move: Move) -> tuple[bool, float]:
         """Return what to order a player's moves by: the greatest first."""
-        cut, values = self._before
+        cut, values = self._previous
         return (turn, move) in cut, values.get((turn, move), -inf)
 
-    def note(self, turn: int, move: Move, value: float) -> None:
+    def record_value(self, turn: int, move: Move, value: float) -> None:
         """Remember the greatest value, for its mover, that a move has had."""
         self._values[turn, move] = max(value, self._values.get((turn, move), -inf))
 
     def add(self, turn: int, move: Move) -> None:
         """Remember a move that cut off."""
-        self._cut.add((turn, move))
+        self._record_cutoff.add((turn, move))
 
     def clear(self) -> None:
         """Forget everything."""
-        self._cut, self._values = set(), {}
-        self._before = set(), {}
+        self._record_cutoff, self._values = set(), {}
+        self._previous = set(), {}

@@ -6,10 +6,10 @@ Source: 'Búsqueda con adversario', among what games need besides search.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.game import Gridded
+from agent.game import GridGame
 
 # m the mover's, t the other's, . empty, ? anything on the board, * empty and to be filled.
-SIGNS = "mt.?*"
+SYMBOLS = "mt.?*"
 
 
 class Patterns:
@@ -25,30 +25,30 @@ class Patterns:
 
     def __init__(self, patterns: Iterable[str], turned: bool = True) -> None:
         self._shapes = [
-            shape for pattern in patterns for shape in _symmetric(_read(pattern), turned)
+            shape for pattern in patterns for shape in _symmetric_shapes(_parse(pattern), turned)
         ]
 
-    def moves(self, game: Gridded[Any]) -> list[Any]:
+    def moves(self, game: GridGame[Any]) -> list[Any]:
         """Return the legal moves that patterns ask for, the most urgent first."""
         grid = game.grid()
         found: dict[Any, None] = {}
         for shape in self._shapes:
-            for row, column in _places(shape, grid):
-                move = game.filling(row, column)
+            for row, column in _matches(shape, grid):
+                move = game.move_at(row, column)
                 if move is not None:
                     found.setdefault(move)
         return list(found)
 
 
-def _read(pattern: str) -> tuple[str, ...]:
+def _parse(pattern: str) -> tuple[str, ...]:
     rows = tuple("".join(line.split()) for line in pattern.split("\n") if line.strip())
     text = "".join(rows)
-    if len({len(row) for row in rows}) != 1 or set(text) - set(SIGNS) or text.count("*") != 1:
-        raise ValueError(f"{pattern!r} is no pattern: rows of equal length of {SIGNS}, with one *")
+    if len({len(row) for row in rows}) != 1 or set(text) - set(SYMBOLS) or text.count("*") != 1:
+        raise ValueError(f"{pattern!r} is no pattern: rows of equal length of {SYMBOLS}, with one *")
     return rows
 
 
-def _symmetric(rows: tuple[str, ...], turned: bool) -> list[tuple[str, ...]]:
+def _symmetric_shapes(rows: tuple[str, ...], turned: bool) -> list[tuple[str, ...]]:
     """Return the different shapes that a pattern may take."""
     shapes = []
     for _ in range(4 if turned else 1):
@@ -57,7 +57,7 @@ def _symmetric(rows: tuple[str, ...], turned: bool) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(shapes))
 
 
-def _places(shape: tuple[str, ...], grid: list[str]) -> Iterator[tuple[int, int]]:
+def _matches(shape: tuple[str, ...], grid: list[str]) -> Iterator[tuple[int, int]]:
     """Generate the squares to fill wherever the shape lies on the board."""
     for top in range(len(grid) - len(shape) + 1):
         for left in range(len(grid[0]) - len(shape[0]) + 1):

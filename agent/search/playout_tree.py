@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Generic, TypeVar
 
-from agent.game import Chance
+from agent.game import ChanceGame
 
 Move = TypeVar("Move")
 
@@ -32,7 +32,7 @@ class Node(Generic[Move]):
     children: "list[Node[Move]]" = field(default_factory=list)
 
     @property
-    def awaits_event(self) -> bool:
+    def is_chance_node(self) -> bool:
         """Whether chance is to move here, as far as the tree has grown."""
         return bool(self.children) and self.children[0].probability is not None
 
@@ -41,12 +41,12 @@ class Node(Generic[Move]):
         return self.total / self.visits if self.visits else 0
 
 
-def events_of(game: Chance[Move], player: int) -> list[Node[Move]]:
+def chance_children(game: ChanceGame[Move], player: int) -> list[Node[Move]]:
     """Return a node for each event of a position of chance, to which that player moved."""
-    return [Node(event, player, probability=probability) for event, probability in game.chances()]
+    return [Node(event, player, probability=probability) for event, probability in game.chance_outcomes()]
 
 
-def drawn(events: Sequence[Node[Move]], number: float) -> Node[Move]:
+def sample_event(events: Sequence[Node[Move]], number: float) -> Node[Move]:
     """Return the event that a number from 0 to 1 stands for."""
     for event in events:
         number -= event.probability or 0.0
@@ -55,30 +55,30 @@ def drawn(events: Sequence[Node[Move]], number: float) -> Node[Move]:
     return events[-1]
 
 
-def count_losses(path: list[Node[Any]], losses: int) -> None:
+def add_virtual_losses(path: list[Node[Any]], losses: int) -> None:
     """Let all nodes on a way have more visits that are losses, or fewer."""
     for node in path:
         node.visits += losses
         node.total -= losses
 
 
-def mean_for(player: int, node: Node[Any]) -> float:
+def mean_reward_for(player: int, node: Node[Any]) -> float:
     """Return a node's mean reward, such as it is for a player."""
     return node.mean() if node.player == player else -node.mean()
 
 
-def for_first(player: int, reward: float) -> float:
+def for_player0(player: int, reward: float) -> float:
     """Turn a player's reward into player 0's, or the other way round."""
     return -reward if player else reward
 
 
-def prove(node: Node[Any]) -> None:
+def update_proven(node: Node[Any]) -> None:
     """Prove a node whose children allow it: one of them wins, or all are proven.
 
     Before an event nothing is certain, unless it is the same after all of them.
     """
     proven = [child.proven for child in node.children]
-    if node.awaits_event:
+    if node.is_chance_node:
         if proven[0] is not None and all(each == proven[0] for each in proven):
             node.proven = proven[0]
         return

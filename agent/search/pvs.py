@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from agent.game import Game
 from agent.search.null_window import NullWindowSearch
-from agent.search.search import above
+from agent.search.search import next_up
 
 Move = TypeVar("Move")
 
@@ -30,15 +30,15 @@ class PrincipalVariationSearch(NullWindowSearch[Move]):
             if number == 0:
                 value = -self._value(game, depth - 1, ply + 1, -beta, -alpha)
             else:
-                value = -self._value(game, depth - 1, ply + 1, -above(alpha), -alpha)
+                value = -self._value(game, depth - 1, ply + 1, -next_up(alpha), -alpha)
                 if alpha < value < beta:
                     self.counts.researches += 1
                     value = -self._value(game, depth - 1, ply + 1, -beta, -value)
             game.undo()
             if value > alpha:
                 alpha = value
-                self._better(game, move, value, ply)
+                self._new_best(game, move, value, ply)
                 if alpha >= beta:
-                    self._cut(game, move, depth, ply)
+                    self._record_cutoff(game, move, depth, ply)
                     break
         return alpha

@@ -30,13 +30,13 @@ class Scout(Search[Move]):
         game.play(first)
         best = self._eval(game, depth - 1, ply + 1)
         game.undo()
-        self._extend(ply, first)
+        self._update_pv(ply, first)
         for move in others:
             game.play(move)
             if self._test(game, depth - 1, ply + 1, best, or_equal=not maximise) == maximise:
                 self.counts.researches += 1
                 best = self._eval(game, depth - 1, ply + 1)
-                self._extend(ply, move)
+                self._update_pv(ply, move)
             game.undo()
         return best
 
@@ -51,6 +51,6 @@ class Scout(Search[Move]):
             exceeds = self._test(game, depth - 1, ply + 1, bound, or_equal)
             game.undo()
             if exceeds == maximise:
-                self._cut(game, move, depth, ply)
+                self._record_cutoff(game, move, depth, ply)
                 return exceeds
         return not maximise

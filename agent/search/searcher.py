@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from math import inf
 from typing import Generic, TypeVar
 
-from agent.game import Game, Rated
+from agent.game import Game, HasMoveRating
 from agent.limits import Cp, Info, Limits, Progress
 from agent.search.counts import SearchStopped
-from agent.search.killer_memory import KillerMemory
+from agent.search.killer_memory import LearnedPositions
 from agent.search.search import Search
 
 Move = TypeVar("Move")
@@ -23,30 +23,30 @@ class GameSearcher(Generic[Move]):
         self._search = search
 
     @property
-    def many_lines(self) -> bool:
+    def supports_multipv(self) -> bool:
         """Whether it tells of more lines than the best."""
-        return self._search.many_lines
+        return self._search.supports_multipv
 
     @property
     def nodes(self) -> int:
         """How many nodes the search has visited."""
         return self._search.counts.nodes
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write what was learned for good to its file."""
         if self._search.killer_memory is not None:
             self._search.killer_memory.experience.close()
 
     @property
-    def killer_memory(self) -> KillerMemory[Move] | None:
+    def killer_memory(self) -> LearnedPositions[Move] | None:
         """What the search knows from play; whoever plays may set another, and writes it."""
         return self._search.killer_memory
 
     @killer_memory.setter
-    def killer_memory(self, memory: KillerMemory[Move] | None) -> None:
+    def killer_memory(self, memory: LearnedPositions[Move] | None) -> None:
         self._search.killer_memory = memory
 
-    def arm(self) -> None:
+    def clear_stop(self) -> None:
         """Reset the stop flag, before a search."""
         self._search.stopped = False
 
@@ -62,19 +62,19 @@ class GameSearcher(Generic[Move]):
         """Tell where the running search stands."""
         counts = self._search.counts
         return Progress(
-            nodes=counts.nodes, seldepth=counts.seldepth, lines=tuple(self._search.standing())
+            nodes=counts.nodes, seldepth=counts.seldepth, lines=tuple(self._search.current_lines())
         )
 
-    def deepen(
+    def search(
         self, position: Game[Move], limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
         """Yield what each iteration finds, until there is nothing more to find."""
         search = self._search
         search.node_limit = inf if limits.nodes is None else limits.nodes
-        if search.only != (only := frozenset(limits.search_moves)):
+        if search.root_moves != (root_moves := frozenset(limits.search_moves)):
             search.reset()  # what was learned of the position was of other moves
-            search.only = only
-        search.forget_counts()
+            search.root_moves = root_moves
+        search.reset_stats()
         told = False
         try:
             for info in search.iterations(position, limits.depth, lines):
@@ -84,8 +84,8 @@ class GameSearcher(Generic[Move]):
             pass
         if not told:
             moves = limits.search_moves or position.moves()
-            if isinstance(position, Rated):
-                first = max(moves, key=position.rating)
+            if isinstance(position, HasMoveRating):
+                first = max(moves, key=position.move_rating)
             else:
                 first = next(iter(moves))
             yield Info(depth=0, score=Cp(0), pv=(first,), complete=False)

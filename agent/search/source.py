@@ -4,39 +4,39 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
-from agent.clock import Clock
+from agent.clock import SearchClock
 from agent.player import Searcher
-from agent.threads.apart import Watched, break_off
-from agent.threads.latch import Latch
-from agent.threads.left_behind import GRACE, MOST_LEFT, LeftBehind
+from agent.threads.apart import MonitoredFunction, raise_in_thread
+from agent.threads.latch import OneShotEvent
+from agent.threads.left_behind import GRACE_PERIOD_S, MAX_ABANDONED, AbandonedThreads
 
 Move = TypeVar("Move")
 Evaluate = Callable[[Any], float]
 
 # How long a search may show no sign of life, whatever its game does, in seconds.
-SILENCE = 1.0
+STALL_TIMEOUT_S = 1.0
 
 
-class LearningSearcher(Searcher[Any, Move], Protocol[Move]):
+class PersistentSearcher(Searcher[Any, Move], Protocol[Move]):
     """A search of a game, which may tell of many lines, and learn something for good."""
 
     @property
-    def many_lines(self) -> bool:
+    def supports_multipv(self) -> bool:
         """Whether it tells of more lines than the best."""
 
     @property
     def nodes(self) -> int:
         """How many nodes the search has visited; from any thread."""
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write what was learned for good to its file; raises OSError or ValueError."""
 
 
-class GameSource(Generic[Move]):
+class GameBackend(Generic[Move]):
     """Gives the search that was chosen for a game.
 
     make: makes it, with an evaluation. own: the game's evaluation; users: a user's function, if
-    it is to evaluate, and its name. report: told what the user should know. most_left: with more
+    it is to evaluate, and its name. report: told what the user should know. max_abandoned: with more
     searches than this left behind the user's evaluation rests. at_once: make the search now, not
     when it is first needed.
 
@@ -45,82 +45,82 @@ class GameSource(Generic[Move]):
 
     def __init__(
         self,
-        make: Callable[[Evaluate], LearningSearcher[Move]],
+        make: Callable[[Evaluate], PersistentSearcher[Move]],
         own: Evaluate,
         users: tuple[str, Evaluate] | None,
         report: Callable[[str], None],
-        most_left: int = MOST_LEFT,
+        max_abandoned: int = MAX_ABANDONED,
         *,
         at_once: bool = True,
     ) -> None:
         self._make = make
-        self._own = own
+        self._builtin_evaluation = own
         self._name, function = users or ("", None)
-        self._users = None if function is None else Watched(function)
+        self._user_evaluation = None if function is None else MonitoredFunction(function)
         self._report = report
-        self._most_left = most_left
-        self._evaluate: Evaluate = self._users or own
-        self._left = LeftBehind()
-        self._search: LearningSearcher[Move] | None = make(self._evaluate) if at_once else None
-        self._at_once = at_once
+        self._max_abandoned = max_abandoned
+        self._evaluate: Evaluate = self._user_evaluation or own
+        self._abandoned = AbandonedThreads()
+        self._search: PersistentSearcher[Move] | None = make(self._evaluate) if at_once else None
+        self._eager = at_once
 
-    def _made(self) -> LearningSearcher[Move]:
+    def _current(self) -> PersistentSearcher[Move]:
         if self._search is None:
             self._search = self._make(self._evaluate)
         return self._search
 
     @property
-    def most_lines(self) -> int | None:
+    def max_lines(self) -> int | None:
         """How many lines its searches tell of; None for any number."""
-        return None if self._made().many_lines else 1
+        return None if self._current().supports_multipv else 1
 
     def start(self) -> None:
         """Begin to load what takes time: nothing does."""
 
-    def searcher(self, clock: Clock[Move], stop: Latch, /) -> LearningSearcher[Move]:
+    def get_searcher(self, clock: SearchClock[Move], stop: OneShotEvent, /) -> PersistentSearcher[Move]:
         """Return the search, ready to be driven."""
-        self._left.begin()
-        evaluate: Evaluate = self._users or self._own
-        if self._left.are_more_than(self._most_left):
-            evaluate = self._own
+        self._abandoned.start_search()
+        evaluate: Evaluate = self._user_evaluation or self._builtin_evaluation
+        if self._abandoned.count_exceeds(self._max_abandoned):
+            evaluate = self._builtin_evaluation
         if evaluate is not self._evaluate:
             self._evaluate = evaluate
             self._search = self._make(evaluate)
-            if evaluate is self._own:
+            if evaluate is self._builtin_evaluation:
                 self._report(f"evaluation {self._name} still does not return; the game's own plays")
-        return self._made()
+        return self._current()
 
-    def give_up(self, thread: threading.Thread, /) -> str | None:
+    def abandon(self, thread: threading.Thread, /) -> str | None:
         """Give the search up if the user's evaluation keeps it, or the game's own code.
 
         The search is left to the thread for good: the next one is made anew.
         """
-        if self._users is not None and self._users.is_stuck(GRACE):
-            self._users.give_up()
+        if self._user_evaluation is not None and self._user_evaluation.is_stuck(GRACE_PERIOD_S):
+            self._user_evaluation.abandon()
             reason = f"evaluation {self._name} did not return in time; it is given up for this move"
-        elif self._left.is_silent(self._made().nodes, SILENCE):
+        elif self._abandoned.is_stalled(self._current().nodes, STALL_TIMEOUT_S):
             if thread.ident is not None:
-                break_off(thread.ident)
+                raise_in_thread(thread.ident)
             reason = "the search did not end in time; it is given up for this move"
         else:
             return None
-        self._left.add(thread)
+        self._abandoned.add(thread)
         self._search = self._make(self._evaluate)
         return reason
 
     def new_game(self) -> None:
         """Forget the last game, and write what was learned for good."""
-        self.keep()
-        self._search = self._make(self._evaluate) if self._at_once else None
+        self.save()
+        self._search = self._make(self._evaluate) if self._eager else None
 
     def close(self, timeout: float) -> bool:
         """End what `start` began, within about `timeout` seconds: nothing goes on."""
         return True
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write what was learned for good to its file; what goes wrong is reported."""
         try:
             if self._search is not None:
-                self._search.keep()
+                self._search.save()
         except (OSError, ValueError) as error:
             self._report(str(error))

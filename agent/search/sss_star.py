@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 from agent.game import Game
-from agent.search.cursor import Cursor, Label
+from agent.search.cursor import TreeCursor, Label
 from agent.search.search import Search, SearchOptions
 
 Move = TypeVar("Move")
@@ -52,7 +52,7 @@ class SSSStar(Search[Move]):
         self._observe = options.observe
 
     def _root(self, game: Game[Move], depth: int) -> float:
-        cursor = Cursor(game)
+        cursor = TreeCursor(game)
         self._bounds: dict[Label, float] = {}
         self._open = [State((), False, inf)]
         while True:
@@ -61,18 +61,18 @@ class SSSStar(Search[Move]):
                 self._observe(self._open)
             state = self._open.pop(0)
             if not state.solved:
-                cursor.go(state.label)
+                cursor.go_to(state.label)
                 self._expand(game, cursor, state, depth - len(state.label))
                 continue
             self._bounds[state.label] = state.bound
             if not state.label:
                 break
-            self._give_to_parent(cursor, state)
-        cursor.go(())
-        self._lines[0] = self._variation(cursor)
+            self._propagate_to_parent(cursor, state)
+        cursor.go_to(())
+        self._pv_table[0] = self._variation(cursor)
         return self._sign * state.bound
 
-    def _expand(self, game: Game[Move], cursor: Cursor[Move], state: State, depth: int) -> None:
+    def _expand(self, game: Game[Move], cursor: TreeCursor[Move], state: State, depth: int) -> None:
         """Replace a live state: a leaf by its solution, MAX by all children, MIN by the first."""
         label, _, bound = state
         leaf = self._leaf_for_max(game, depth, len(label))
@@ -84,7 +84,7 @@ class SSSStar(Search[Move]):
         for number in range(1, children + 1):
             self._insert(State((*label, number), False, bound))
 
-    def _give_to_parent(self, cursor: Cursor[Move], state: State) -> None:
+    def _propagate_to_parent(self, cursor: TreeCursor[Move], state: State) -> None:
         """Use a solved state: MAX has its value from one child, MIN must see them all."""
         label, _, bound = state
         parent, number = label[:-1], label[-1]
@@ -100,12 +100,12 @@ class SSSStar(Search[Move]):
 
     def _insert(self, state: State) -> None:
         """Put a state in its place: by falling bound, from left to right among equals."""
-        insort(self._open, state, key=place_in_list)
+        insort(self._open, state, key=open_list_key)
 
     def _maximises(self, label: Label) -> bool:
         return (len(label) % 2 == 0) == (self._sign > 0)
 
-    def _variation(self, cursor: Cursor[Move]) -> tuple[Move, ...]:
+    def _variation(self, cursor: TreeCursor[Move]) -> tuple[Move, ...]:
         """Return the moves down to the leaf that gave the root its value.
 
         Of a node's solved children it is the first with the node's bound: only later children
@@ -139,6 +139,6 @@ def write_state(state: State, number: Callable[[float], str] = "{:g}".format) ->
     return f"({label}, {'S' if state.solved else 'V'}, {bound})"
 
 
-def place_in_list(state: State) -> tuple[float, Label]:
+def open_list_key(state: State) -> tuple[float, Label]:
     """Return what the open list is sorted by: the greatest bound first, then the leftmost node."""
     return -state.bound, state.label

@@ -4,25 +4,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from agent.game import Chance, Game, Simulated
+from agent.game import ChanceGame, Game, SupportsPlayouts
 from agent.games.tree import Tree
 from agent.search import configuration
-from agent.search.configuration import Configuration
-from agent.search.ending import OUTRANKING, Ending
-from agent.search.mcts import ENDLESS, UCT, batch_of
+from agent.search.configuration import AlgorithmSpec
+from agent.search.ending import WIN_SCALE, TerminalScoring
+from agent.search.mcts import UNLIMITED, UCT, as_batch_evaluation
 from agent.search.search import Search
 
 MCTS = "mcts"
 # With what every algorithm plays that knows these techniques.
-TECHNIQUES = {"table": 500_000, "ratings": True, "killers": True, "history": True}
+DEFAULT_TECHNIQUES = {"table": 500_000, "ratings": True, "killers": True, "history": True}
 # The settings of tree search by playouts that the game makes: a move's own mean outweighs those of
 # the playouts in which it came later from about 500 visits on, and a move that was not tried looks
 # a little better than its mean in such playouts.
-WITH_OWN_PLAYOUTS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
+GAME_PLAYOUT_OPTIONS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
-WHOLE_WIN = 0.5
+FULL_WIN_SCALE = 0.5
 # For all others a quick win is better than a slow one, by less than anything else matters.
-QUICKEST = Ending(step=1e-6, unit=OUTRANKING)
+PREFER_QUICK_WINS = TerminalScoring(ply_penalty=1e-6, scale=WIN_SCALE)
 
 
 def make_search(
@@ -38,29 +38,29 @@ def make_search(
     that names any names all. playouts: the most for a move, whatever is written. Raises ValueError
     if there is no such algorithm or technique, or it cannot play such a game.
     """
-    written = configuration.read(text)
-    scale = game.greatest() or 1 if isinstance(game, Tree) else WHOLE_WIN
-    judged = batch_of(evaluate) is not None or "network" in written.options
-    return _suited(written, game, playouts, judged).new(
-        game, evaluate, scale=scale, ending=QUICKEST, seed=seed
+    spec = configuration.parse(text)
+    scale = game.max_utility() or 1 if isinstance(game, Tree) else FULL_WIN_SCALE
+    judged = as_batch_evaluation(evaluate) is not None or "network" in spec.options
+    return _with_defaults(spec, game, playouts, judged).new(
+        game, evaluate, scale=scale, ending=PREFER_QUICK_WINS, seed=seed
     )
 
 
-def _suited(
-    written: Configuration, game: Game[Any], playouts: int | None, judged: bool
-) -> Configuration:
+def _with_defaults(
+    spec: AlgorithmSpec, game: Game[Any], playouts: int | None, judged: bool
+) -> AlgorithmSpec:
     """Return the algorithm with settings that suit a game.
 
     judged: a batched evaluation, or a network, judges what else would be played out.
     """
-    if not issubclass(written.kind, UCT):
-        suits = {} if written.options else written.among(TECHNIQUES)
+    if not issubclass(spec.search_class, UCT):
+        defaults = {} if spec.options else spec.supported_options(DEFAULT_TECHNIQUES)
     else:
         if playouts is not None:
-            written = replace(written, options=written.options | {"playouts": playouts})
-        own = isinstance(game, Simulated) and not judged
-        suits = {"playouts": ENDLESS, **(WITH_OWN_PLAYOUTS if own else {"solver": True})}
-    return replace(written, options=suits | written.options)
+            spec = replace(spec, options=spec.options | {"playouts": playouts})
+        own = isinstance(game, SupportsPlayouts) and not judged
+        defaults = {"playouts": UNLIMITED, **(GAME_PLAYOUT_OPTIONS if own else {"solver": True})}
+    return replace(spec, options=defaults | spec.options)
 
 
 def default_algorithm(game: Game[Any], judged: bool = False) -> str:
@@ -68,6 +68,6 @@ def default_algorithm(game: Game[Any], judged: bool = False) -> str:
 
     judged: a batched evaluation judges its positions.
     """
-    if isinstance(game, Chance):
+    if isinstance(game, ChanceGame):
         return "expectiminimax"
-    return MCTS if judged or isinstance(game, Simulated) else "alpha-beta"
+    return MCTS if judged or isinstance(game, SupportsPlayouts) else "alpha-beta"

@@ -6,19 +6,19 @@
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
-from agent.game import Written
+from agent.game import NotatedGame
 
 Move = TypeVar("Move")
 
 
-class SymmetricGame(Written[Move], Protocol[Move]):
+class SymmetricGame(NotatedGame[Move], Protocol[Move]):
     """A game that is also `Symmetric`."""
 
     def symmetric_key(self) -> Hashable:
         """Return a key that is equal also for positions that a symmetry maps to each other."""
 
 
-class Folded(Generic[Move]):
+class SymmetryReducedGame(Generic[Move]):
     """A symmetric game without the moves that only repeat another, so that any search profits.
 
     Its keys are the symmetric ones: tables then know a position in all its mirror images. The

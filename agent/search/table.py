@@ -19,37 +19,37 @@ class Entry(NamedTuple, Generic[Move]):
     move: Move | None
 
 
-class Table(Generic[Move]):
+class TranspositionTable(Generic[Move]):
     """Entries by key, in two generations; the elder is forgotten when the younger is full.
 
     size: the most entries kept; None keeps everything.
     """
 
     def __init__(self, size: int | None = None) -> None:
-        self._generation = None if size is None else max(1, size // 2)
-        self._young: dict[Hashable, Entry[Move]] = {}
-        self._old: dict[Hashable, Entry[Move]] = {}
+        self._generation_size = None if size is None else max(1, size // 2)
+        self._new_generation: dict[Hashable, Entry[Move]] = {}
+        self._old_generation: dict[Hashable, Entry[Move]] = {}
 
     def __len__(self) -> int:
-        return len(self._young) + len(self._old)
+        return len(self._new_generation) + len(self._old_generation)
 
     def get(self, key: Hashable) -> Entry[Move] | None:
         """Return what is known of a position, or None."""
-        return self._young.get(key) or self._old.get(key)
+        return self._new_generation.get(key) or self._old_generation.get(key)
 
     def put(self, key: Hashable, entry: Entry[Move]) -> None:
         """Remember an entry, in place of any other of its position."""
-        if len(self._young) == self._generation:
-            self._old, self._young = self._young, {}
-        self._young[key] = entry
+        if len(self._new_generation) == self._generation_size:
+            self._old_generation, self._new_generation = self._new_generation, {}
+        self._new_generation[key] = entry
 
     def clear(self) -> None:
         """Forget everything."""
-        self._young.clear()
-        self._old.clear()
+        self._new_generation.clear()
+        self._old_generation.clear()
 
     def permille_full(self) -> int:
         """Return how full the table is, from 0 to 1000; 0 if it has no limit."""
-        if self._generation is None:
+        if self._generation_size is None:
             return 0
-        return 1000 * len(self) // (2 * self._generation)
+        return 1000 * len(self) // (2 * self._generation_size)

@@ -16,7 +16,7 @@ def inner_nodes(branching: float, depth: int) -> float:
     return float((branching**depth - 1) / (branching - 1))
 
 
-def leaves_a_node(branching: float, depth: int) -> float:
+def leaves_per_inner_node(branching: float, depth: int) -> float:
     """Return how many leaves there are for each node above them: about b - 1."""
     return float(branching**depth / inner_nodes(branching, depth))
 
@@ -30,7 +30,7 @@ def random_order_leaves(branching: float, depth: int) -> float:
     return float(branching ** (3 * depth / 4))
 
 
-def least_leaves(branching: float, depth: int) -> int:
+def min_leaves(branching: float, depth: int) -> int:
     """Return the fewest leaves that prove a value, as when the first moves are always best.
 
     Source: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975).
@@ -38,7 +38,7 @@ def least_leaves(branching: float, depth: int) -> int:
     return round(branching ** -(-depth // 2) + branching ** (depth // 2) - 1)
 
 
-def branching_factor(branching: float) -> float:
+def effective_branching_factor(branching: float) -> float:
     """Return by what alpha-beta's leaves grow with each ply, children being in no order.
 
     It is x / (1 - x) for the root x of x^b + x = 1 between 0 and 1. Source: J. Pearl, 'The

@@ -16,20 +16,20 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from agent.threads.latch import Latch, wait_for_any
+from agent.threads.latch import OneShotEvent, wait_for_any
 
 Returned = TypeVar("Returned")
 
 
-class GivenUp(BaseException):
+class AbandonedError(BaseException):
     """Nobody waits for this thread any more; no user's `except Exception` is to catch it."""
 
 
-class Apart(Generic[Returned]):
+class BackgroundCall(Generic[Returned]):
     """A call in a thread of its own, which begins at once."""
 
     def __init__(self, work: Callable[[], Returned], name: str) -> None:
-        self.over = Latch()
+        self.done = OneShotEvent()
         self._work = work
         self._lock = threading.Lock()  # held to change the next two
         self._running = False
@@ -39,13 +39,13 @@ class Apart(Generic[Returned]):
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.thread.start()
 
-    def wait(self, *others: Latch, timeout: float | None = None) -> bool:
+    def wait(self, *others: OneShotEvent, timeout: float | None = None) -> bool:
         """Wait until it is over, another latch is set, or time is up; return whether it is over.
 
         The thread itself is not joined: on a busy machine it takes its time to end.
         """
-        wait_for_any(self.over, *others, timeout=timeout)
-        return self.over.is_set()
+        wait_for_any(self.done, *others, timeout=timeout)
+        return self.done.is_set()
 
     def result(self) -> Returned:
         """Return what it returned, or raise what it raised; it must be over."""
@@ -53,19 +53,19 @@ class Apart(Generic[Returned]):
             raise self._error
         return self._returned[0]
 
-    def give_up(self) -> None:
+    def abandon(self) -> None:
         """Interrupt the call if it is in Python code. A call that has not begun never begins."""
         with self._lock:
             self._given_up = True
             if self._running and self.thread.ident is not None:
-                break_off(self.thread.ident)
+                raise_in_thread(self.thread.ident)
 
     def _run(self) -> None:
         try:
             try:
                 with self._lock:
                     if self._given_up:
-                        raise GivenUp
+                        raise AbandonedError
                     self._running = True
                 self._returned.append(self._work())
             finally:
@@ -75,7 +75,7 @@ class Apart(Generic[Returned]):
         except BaseException as error:  # noqa: BLE001 - a user's code may raise anything
             self._error = error
         finally:
-            self.over.set()
+            self.done.set()
 
 
 def _raise_pending() -> None:
@@ -84,10 +84,10 @@ def _raise_pending() -> None:
 
 # A call is not stuck before it has lasted so many times as long as the slowest that returned, but
 # for what no clock can bear, in seconds.
-_SLOWER, _LONGEST_PATIENCE = 2.0, 0.25
+_SLOWDOWN_LIMIT, _MAX_SLOWDOWN_WAIT_S = 2.0, 0.25
 
 
-class Watched:
+class MonitoredFunction:
     """A user's function that can be told to be stuck, and broken off, from another thread."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -109,18 +109,18 @@ class Watched:
     def is_stuck(self, seconds: float) -> bool:
         """Tell whether a call has not returned for so long, and for longer than such calls take."""
         began = list(self._began.values())
-        patience = max(seconds, min(_SLOWER * self._slowest, _LONGEST_PATIENCE))
+        patience = max(seconds, min(_SLOWDOWN_LIMIT * self._slowest, _MAX_SLOWDOWN_WAIT_S))
         return bool(began) and time.monotonic() - min(began) >= patience
 
-    def give_up(self) -> None:
+    def abandon(self) -> None:
         """Break off all calls that have not returned, and forget them."""
         left, self._began = list(self._began), {}
         for thread in left:
-            break_off(thread)
+            raise_in_thread(thread)
 
 
-def break_off(thread: int) -> None:
-    """Raise GivenUp in a thread as soon as it runs Python code."""
+def raise_in_thread(thread: int) -> None:
+    """Raise AbandonedError in a thread as soon as it runs Python code."""
     import ctypes  # not at start-up, which it would lengthen
 
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(GivenUp))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(AbandonedError))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from threading import Event, Lock
 
 
-class Latch:
+class OneShotEvent:
     """Off at first, then on for ever; may be used from any thread."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Latch:
         for hook in hooks:
             hook()
 
-    def then(self, hook: Callable[[], None]) -> None:
+    def add_callback(self, hook: Callable[[], None]) -> None:
         """Run `hook` when the latch goes on: now, if it is on already."""
         with self._lock:
             if not self._on:
@@ -33,9 +33,9 @@ class Latch:
         hook()
 
 
-def wait_for_any(*latches: Latch, timeout: float | None = None) -> None:
+def wait_for_any(*events: OneShotEvent, timeout: float | None = None) -> None:
     """Wait until one of the latches is on, or `timeout` seconds have passed."""
     event = Event()
-    for latch in latches:
-        latch.then(event.set)
+    for one_shot in events:
+        one_shot.add_callback(event.set)
     event.wait(timeout)

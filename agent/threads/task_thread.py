@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from agent.threads.latch import Latch
+from agent.threads.latch import OneShotEvent
 
 
 class Job:
@@ -18,24 +18,24 @@ class Job:
     """
 
     def __init__(
-        self, work: Callable[[Job], object], lengthy: bool, *, endless: bool = False
+        self, work: Callable[[Job], object], long_running: bool, *, endless: bool = False
     ) -> None:
         self.work = work
-        self.lengthy = lengthy
+        self.long_running = long_running
         self.endless = endless
-        self.stop = Latch()
-        self.overtaken = Latch()
-        self.ponderhit = Latch()
+        self.stop = OneShotEvent()
+        self.superseded = OneShotEvent()
+        self.ponderhit = OneShotEvent()
 
 
-class TaskThread:
+class SerialExecutor:
     """Does lengthy work, one thing at a time, in a thread of its own.
 
     failed: told what a job raised; the worker goes on.
     """
 
-    def __init__(self, failed: Callable[[BaseException], None], name: str = "worker") -> None:
-        self._failed = failed
+    def __init__(self, on_error: Callable[[BaseException], None], name: str = "worker") -> None:
+        self._on_error = on_error
         self._name = name
         self._changed = threading.Condition()
         self._jobs: deque[Job] = deque()
@@ -47,32 +47,32 @@ class TaskThread:
     def busy(self) -> bool:
         """Whether lengthy work, such as a search, is being done or waits to be done."""
         with self._changed:
-            return any(job.lengthy for job in self._asked())
+            return any(job.long_running for job in self._pending())
 
-    def do(self, work: Callable[[Job], object], lengthy: bool = False) -> None:
+    def submit(self, work: Callable[[Job], object], long_running: bool = False) -> None:
         """Do `work` when everything asked before is done; what it raises is reported."""
-        self._ask(Job(work, lengthy))
+        self._submit(Job(work, long_running))
 
-    def asked(self) -> list[Job]:
+    def pending(self) -> list[Job]:
         """Return what is being done and what waits to be done."""
         with self._changed:
-            return self._asked()
+            return self._pending()
 
     def stop_endless(self) -> None:
         """End what would not end by itself."""
-        for job in self.asked():
+        for job in self.pending():
             if job.endless:
                 job.stop.set()
 
     def stop(self) -> None:
         """End everything that was asked for so far, at once; it is still answered."""
-        for job in self.asked():
+        for job in self.pending():
             job.stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until everything is done; return whether it is."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._asked(), timeout)
+            return self._changed.wait_for(lambda: not self._pending(), timeout)
 
     def close(self, timeout: float) -> bool:
         """Stop and end the thread; return whether it ended within `timeout` seconds."""
@@ -84,28 +84,28 @@ class TaskThread:
             self._thread.join(timeout)
         return self._thread is None or not self._thread.is_alive()
 
-    def _asked(self) -> list[Job]:
+    def _pending(self) -> list[Job]:
         return ([self._current] if self._current else []) + list(self._jobs)
 
-    def _ask(self, job: Job) -> None:
+    def _submit(self, job: Job) -> None:
         with self._changed:
             if self._closed:
                 return
-            before = self._asked()
+            before = self._pending()
             self._jobs.append(job)
             self._changed.notify_all()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
         for earlier in before:
-            earlier.overtaken.set()
+            earlier.superseded.set()
 
     def _work(self) -> None:
         while job := self._next():
             try:
                 job.work(job)
             except BaseException as error:  # noqa: BLE001 - a failure ends the job, not the player
-                self._failed(error)
+                self._on_error(error)
             with self._changed:
                 self._current = None
                 self._changed.notify_all()

@@ -31,16 +31,16 @@ ACTIONS = {
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the actions and their arguments."""
-    from kempelen.game_arguments import catalogues
+    from kempelen.game_arguments import catalogue_help
     from kempelen.lab import words
-    from kempelen.lab.parser import Parser
+    from kempelen.lab.parser import LocalizedParser
 
-    parser.__class__ = Parser  # which speaks the language that its arguments ask for
+    parser.__class__ = LocalizedParser  # which speaks the language that its arguments ask for
     parser.formatter_class = RawDescriptionHelpFormatter
-    parser.epilog = catalogues()
+    parser.epilog = catalogue_help()
     words.configure(parser, default="en")
     actions = parser.add_subparsers(
-        dest="action", metavar="ACTION", required=True, parser_class=Parser
+        dest="action", metavar="ACTION", required=True, parser_class=LocalizedParser
     )
     for name, (module, help_line) in ACTIONS.items():
         action = actions.add_parser(name, help=help_line, description=help_line)
@@ -51,7 +51,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Do it; the exit status is 2 where something cannot be done, and the message says why."""
     from agent.evaluation import EvaluationError
-    from kempelen.lab.messages import explained
+    from kempelen.lab.messages import error_message
 
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(encoding="utf-8")  # for ε, ∞ and ≥
@@ -67,5 +67,5 @@ def run(arguments: Namespace) -> int:
         )
     except (EvaluationError, OSError, TypeError, ValueError) as error:
         failed = error
-    print(f"kempelen lab: {explained(failed, arguments.lang)}", file=sys.stderr)
+    print(f"kempelen lab: {error_message(failed, arguments.lang)}", file=sys.stderr)
     return 2

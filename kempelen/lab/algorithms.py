@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 
 from agent.search import configuration
 from agent.search.catalogue import algorithms
-from agent.search.configuration import Configuration
-from kempelen.lab.subject import Subject
+from agent.search.configuration import AlgorithmSpec
+from kempelen.lab.subject import SearchProblem
 
 ALL = "all"
 
@@ -22,12 +22,12 @@ def configure(parser: ArgumentParser, *, several: bool) -> None:
     )
 
 
-def read(text: str, subject: Subject) -> list[Configuration]:
+def parse_algorithms(text: str, subject: SearchProblem) -> list[AlgorithmSpec]:
     """Read names by commas; `all` is every algorithm that fits the game.
 
     Raises ValueError, naming what there is, for a name or an option that there is not.
     """
     if text.strip() != ALL:
-        return [configuration.read(each) for each in text.split(",")]
-    every = [Configuration(name, kind, {}) for name, kind in algorithms().items()]
-    return [each for each in every if each.plays(subject.game)]
+        return [configuration.parse(each) for each in text.split(",")]
+    every = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
+    return [each for each in every if each.supports(subject.game)]

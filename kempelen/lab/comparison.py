@@ -13,19 +13,19 @@ from typing import Any, get_args
 
 from rich.console import Group, RenderableType
 
-from agent.game import write_line
+from agent.game import format_line
 from agent.games.random_tree import RandomTree
 from agent.search import theory
-from agent.search.configuration import Configuration
-from agent.search.counts import Counts, SearchStopped
-from agent.search.horizon import Deepened, Horizon, deepen, levels
-from agent.search.search import Found, Search
+from agent.search.configuration import AlgorithmSpec
+from agent.search.counts import SearchStats, SearchStopped
+from agent.search.horizon import DepthResult, DepthParity, search_depths, depths
+from agent.search.search import SearchResult, Search
 from kempelen.console import with_progress
 from kempelen.lab import algorithms, limits, subject, words
-from kempelen.lab.output import show, table
-from kempelen.lab.subject import Subject
-from kempelen.lab.words import number
-from kempelen.numbers import positive
+from kempelen.lab.output import print_plain, table
+from kempelen.lab.subject import SearchProblem
+from kempelen.lab.words import format_value
+from kempelen.numbers import positive_int
 
 # The columns of counts: heading, field of Counts.
 COUNTS = (
@@ -40,7 +40,7 @@ COUNTS = (
 
 
 @dataclass(frozen=True)
-class CompletedLevel:
+class CompletedIteration:
     """What was found so many plies deep, after so many nodes and seconds in all."""
 
     depth: int
@@ -52,7 +52,7 @@ class CompletedLevel:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """What one algorithm found at one position.
 
     value: None if it was stopped before. decided: it is the utility of a win or a loss. levels:
@@ -66,8 +66,8 @@ class Measured:
     move: str | None
     pv: list[str]
     seconds: float
-    counts: Counts = field(default_factory=Counts)
-    levels: tuple[CompletedLevel, ...] = ()
+    counts: SearchStats = field(default_factory=SearchStats)
+    levels: tuple[CompletedIteration, ...] = ()
     stopped: bool = False
 
 
@@ -76,11 +76,11 @@ def configure(parser: ArgumentParser) -> None:
     subject.configure(parser)
     algorithms.configure(parser, several=True)
     parser.add_argument(
-        "--positions", type=positive, default=1, metavar="N",
+        "--positions", type=positive_int, default=1, metavar="N",
         help="compare on so many positions, reached by random moves (default: 1)",
     )  # fmt: skip
     parser.add_argument(
-        "--deepen", choices=get_args(Horizon), nargs="?", const="any",
+        "--deepen", choices=get_args(DepthParity), nargs="?", const="any",
         help="search 1, 2, ... plies deep, or only odd or even depths; all is counted",
     )  # fmt: skip
     limits.configure(parser)
@@ -89,176 +89,176 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Compare and print the table."""
-    subjects = subject.positions(arguments, arguments.positions)
-    chosen = algorithms.read(arguments.algorithm, subjects[0])
+    subjects = subject.problems_from(arguments, arguments.positions)
+    chosen = algorithms.parse_algorithms(arguments.algorithm, subjects[0])
     for algorithm in chosen:
         subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
     # Before any search: a pruned game asks for evaluations, which the last search would count.
-    known = theory_of(subjects[0], arguments.seed)
+    known = theory_for(subjects[0], arguments.seed)
     runs = product(enumerate(subjects, 1), chosen)
     measured = list(
         with_progress(
             (_measure(algorithm, number, each, arguments) for (number, each), algorithm in runs),
             len(subjects) * len(chosen),
-            words.language(arguments.lang)("searching"),
+            words.translator(arguments.lang)("searching"),
         )
     )
     if arguments.json:
         results = [_as_json(each) for each in measured]
         head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
-        print(json.dumps(words.as_json(head | {"results": results})))
+        print(json.dumps(words.json_value(head | {"results": results})))
         return 0
     _print(subjects, measured, known, arguments)
     return 0
 
 
 def _measure(
-    algorithm: Configuration, position: int, at: Subject, arguments: Namespace
-) -> Measured:
-    search = at.search(algorithm, seed=arguments.seed, node_limit=limits.node_limit(arguments))
-    done: list[CompletedLevel] = []
-    found: Found[Any] | None = None
+    algorithm: AlgorithmSpec, position: int, problem: SearchProblem, arguments: Namespace
+) -> Measurement:
+    search = problem.search(algorithm, seed=arguments.seed, node_limit=limits.node_limit_from(arguments))
+    done: list[CompletedIteration] = []
+    found: SearchResult[Any] | None = None
     stopped = False
     began = time.perf_counter()
     try:
-        with limits.in_time(search, arguments.movetime):
+        with limits.time_limited(search, arguments.movetime):
             if arguments.deepen is None:
-                found = search.search(at.game, at.depth)
-            for each in _levels(search, at, arguments.deepen):
+                found = search.search(problem.game, problem.depth)
+            for each in _levels(search, problem, arguments.deepen):
                 found = each.found
-                done.append(_level(each, at, search.counts.nodes, time.perf_counter() - began))
+                done.append(_level(each, problem, search.counts.nodes, time.perf_counter() - began))
     except SearchStopped:
         stopped = True
     seconds = time.perf_counter() - began
     value, pv, decided = None, [], False
     if found is not None:
-        value, pv, decided = found.value, write_line(at.game, found.pv), found.decided
+        value, pv, decided = found.value, format_line(problem.game, found.pv), found.decided
     if arguments.deepen is not None:
-        stopped = not done or not _is_last(done[-1], at, search, arguments.deepen)
-    return Measured(
+        stopped = not done or not _is_last_level(done[-1], problem, search, arguments.deepen)
+    return Measurement(
         *(algorithm.text, position, value, decided, pv[0] if pv else None, pv, seconds),
         *(search.counts, tuple(done), stopped),
     )
 
 
-def _level(each: Deepened, at: Subject, nodes: int, seconds: float) -> CompletedLevel:
+def _level(each: DepthResult, problem: SearchProblem, nodes: int, seconds: float) -> CompletedIteration:
     found = each.found
-    line = write_line(at.game, found.pv)
-    return CompletedLevel(
+    line = format_line(problem.game, found.pv)
+    return CompletedIteration(
         each.depth, found.value, found.decided, line[0] if line else None, nodes, seconds
     )
 
 
-def _as_json(measured: Measured) -> dict[str, Any]:
+def _as_json(measured: Measurement) -> dict[str, Any]:
     told = asdict(measured)
     told["counts"]["evaluations"] = measured.counts.evaluations
     return told
 
 
-def _levels(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iterator[Deepened]:
+def _levels(search: Search[Any], problem: SearchProblem, horizon: DepthParity | None) -> Iterator[DepthResult]:
     """Search every level and generate what was found, if the search is to deepen."""
     if horizon is None:
         return
-    for each in deepen(search, at.game, at.depth, horizon):
+    for each in search_depths(search, problem.game, problem.depth, horizon):
         yield each
         if search.counts.seldepth < each.depth:  # the whole tree
             return
 
 
-def _is_last(level: CompletedLevel, at: Subject, search: Search[Any], horizon: Horizon) -> bool:
+def _is_last_level(level: CompletedIteration, problem: SearchProblem, search: Search[Any], horizon: DepthParity) -> bool:
     """Tell whether no level was to come after it."""
-    return level.depth == levels(at.depth, horizon)[-1] or search.counts.seldepth < level.depth
+    return level.depth == depths(problem.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
 
-def theory_of(at: Subject, seed: int) -> dict[str, float] | None:
+def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
     """Return what theory says of uniform trees like this one.
 
     None of games of chance and ends, and where its numbers are beyond all that are written.
     """
-    if at.is_chance:
+    if problem.is_chance:
         return None
-    depth = _height(at)
+    depth = _height(problem)
     if not depth:
         return None
-    if isinstance(at.game, RandomTree):
-        mean = float(len(at.game.moves()))
+    if isinstance(problem.game, RandomTree):
+        mean = float(len(problem.game.moves()))
     else:
-        mean = subject.branching(at.game, depth, seed)
+        mean = subject.mean_branching(problem.game, depth, seed)
     try:
         return {
             "branching": mean,
             "depth": depth,
             "all_leaves": theory.all_leaves(mean, depth),
-            "least_leaves": theory.least_leaves(mean, depth),
+            "min_leaves": theory.min_leaves(mean, depth),
             "inner_nodes": theory.inner_nodes(mean, depth),
-            "leaves_a_node": theory.leaves_a_node(mean, depth),
+            "leaves_per_inner_node": theory.leaves_per_inner_node(mean, depth),
             "random_order_leaves": theory.random_order_leaves(mean, depth),
-            "branching_factor": theory.branching_factor(mean),
+            "branching_factor": theory.effective_branching_factor(mean),
         }
     except OverflowError:
         return None
 
 
-def _height(at: Subject) -> int:
+def _height(problem: SearchProblem) -> int:
     """Return the plies to the horizon, or to the end along the first moves if that is nearer."""
     plies = 0
-    while plies < at.depth and (moves := list(at.game.moves())):
-        at.game.play(moves[0])
+    while plies < problem.depth and (moves := list(problem.game.moves())):
+        problem.game.play(moves[0])
         plies += 1
     for _ in range(plies):
-        at.game.undo()
+        problem.game.undo()
     return plies
 
 
 def _print(
-    subjects: list[Subject],
-    measured: list[Measured],
+    subjects: list[SearchProblem],
+    measured: list[Measurement],
     known: dict[str, float] | None,
     arguments: Namespace,
 ) -> None:
-    say = words.language(arguments.lang)
+    translate = words.translator(arguments.lang)
     several = len(subjects) > 1
     first = subjects[0]
-    depth = "" if first.depth == subject.TO_THE_END else f", {say('depth')} {first.depth}"
-    count = f", {len(subjects)} {say('positions')}" if several else ""
+    depth = "" if first.depth == subject.UNLIMITED_DEPTH else f", {translate('depth')} {first.depth}"
+    count = f", {len(subjects)} {translate('positions')}" if several else ""
     found = ("same value", "same move") if several else ("value", "move")
     headings = ("algorithm", *found, *(heading for heading, _ in COUNTS), "time")
-    rows = table(f"{first.name}{depth}{count}", *map(say, headings), right=1)
-    for row in _rows(measured, several, say):
+    rows = table(f"{first.name}{depth}{count}", *map(translate, headings), right=1)
+    for row in _rows(measured, several, translate):
         rows.add_row(*row)
     shown: list[RenderableType] = [rows]
     if arguments.deepen is not None:
-        shown += [_levels_of(each, several, arguments, say) for each in measured]
-    show(*shown, *(_theory_lines(known, say) if known else ()))
+        shown += [_levels_table(each, several, arguments, translate) for each in measured]
+    print_plain(*shown, *(_theory_lines(known, translate) if known else ()))
 
 
-def _levels_of(
-    measured: Measured, several: bool, arguments: Namespace, say: words.Say
+def _levels_table(
+    measured: Measurement, several: bool, arguments: Namespace, translate: words.Translator
 ) -> RenderableType:
     """Return the levels of one search as a table, and under it what a clock would have played."""
-    place = f", {say('position')} {measured.position}" if several else ""
-    headings = map(say, ("depth", "value", "move", "nodes", "time"))
-    rows = table(f"{measured.algorithm}{place}: {say('levels')}", *headings)
+    place = f", {translate('position')} {measured.position}" if several else ""
+    headings = map(translate, ("depth", "value", "move", "nodes", "time"))
+    rows = table(f"{measured.algorithm}{place}: {translate('levels')}", *headings)
     for level in measured.levels:
-        value = words.decided(level.value, say) if level.decided else number(level.value)
-        move = words.move(level.move or "", say)
+        value = words.format_outcome(level.value, translate) if level.decided else format_value(level.value)
+        move = words.translate_move(level.move or "", translate)
         rows.add_row(str(level.depth), value, move, str(level.nodes), _time(level.seconds))
     if not measured.levels:
-        ending = say("no level was completed")
+        ending = translate("no level was completed")
     else:
         last = measured.levels[-1]
-        ending = f"{say('the last level completed is')} {last.depth}; "
+        ending = f"{translate('the last level completed is')} {last.depth}; "
         if measured.stopped:
-            ending += f"{say('the clock stopped the next one, and plays')} "
+            ending += f"{translate('the clock stopped the next one, and plays')} "
         else:
-            ending += f"{say('a clock that stops later plays')} "
-        ending += words.move(last.move or "-", say)
+            ending += f"{translate('a clock that stops later plays')} "
+        ending += words.translate_move(last.move or "-", translate)
     return Group(rows, ending)
 
 
-def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[list[str]]:
+def _rows(measured: list[Measurement], several: bool, translate: words.Translator) -> Iterator[list[str]]:
     """Generate the cells of each algorithm; over several positions they are means."""
-    by_name: dict[str, list[Measured]] = {}
+    by_name: dict[str, list[Measurement]] = {}
     for each in measured:
         by_name.setdefault(each.algorithm, []).append(each)
     reference = {each.position: each for each in next(iter(by_name.values()))}
@@ -269,9 +269,9 @@ def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[l
             moves = sum(each.move == reference[each.position].move for each in ended)
             head = [name, f"{values}/{len(results)}", f"{moves}/{len(results)}"]
         elif ended:
-            head = [name, _value(ended[0], say), words.move(ended[0].move or "", say)]
+            head = [name, _value(ended[0], translate), words.translate_move(ended[0].move or "", translate)]
         else:
-            head = [name, say("stopped"), ""]
+            head = [name, translate("stopped"), ""]
         counts = [each.counts for each in results]
         means = [fmean(getattr(each, key) for each in counts) for _, key in COUNTS]
         seconds = fmean(each.seconds for each in results)
@@ -279,30 +279,30 @@ def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[l
         yield [*head, *shown, _time(seconds)]
 
 
-def _value(measured: Measured, say: words.Say) -> str:
+def _value(measured: Measurement, translate: words.Translator) -> str:
     value = measured.value or 0
-    return words.decided(value, say) if measured.decided else number(value)
+    return words.format_outcome(value, translate) if measured.decided else format_value(value)
 
 
 def _time(seconds: float) -> str:
     return f"{1000 * seconds:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def _theory_lines(known: dict[str, float], say: words.Say) -> Iterator[str]:
+def _theory_lines(known: dict[str, float], translate: words.Translator) -> Iterator[str]:
     b, d, factor = known["branching"], int(known["depth"]), known["branching_factor"]
-    yield f"{say('theory')}: b = {b:.4g}, d = {d}"
-    yield f"  minimax b^d = {known['all_leaves']:.6g} {say('leaves')}"
+    yield f"{translate('theory')}: b = {b:.4g}, d = {d}"
+    yield f"  minimax b^d = {known['all_leaves']:.6g} {translate('leaves')}"
     yield (
-        f"  (b^d - 1) / (b - 1) = {known['inner_nodes']:.6g} {say('nodes above the leaves')}, "
-        f"{known['leaves_a_node']:.4g} {say('leaves for each')} (b - 1 = {b - 1:.4g})"
+        f"  (b^d - 1) / (b - 1) = {known['inner_nodes']:.6g} {translate('nodes above the leaves')}, "
+        f"{known['leaves_per_inner_node']:.4g} {translate('leaves for each')} (b - 1 = {b - 1:.4g})"
     )
     yield (
-        f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['least_leaves']:.6g} {say('leaves')}"
-        f" ({say('best case')})"
+        f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['min_leaves']:.6g} {translate('leaves')}"
+        f" ({translate('best case')})"
     )
-    yield f"  b^(3d/4) = {known['random_order_leaves']:.6g} {say('leaves')} ({say('random order')})"
-    if factor**d >= known["least_leaves"]:
+    yield f"  b^(3d/4) = {known['random_order_leaves']:.6g} {translate('leaves')} ({translate('random order')})"
+    if factor**d >= known["min_leaves"]:
         yield f"  Pearl R = {factor:.4g}, R^d = {factor**d:.6g}"
     else:
-        why = say("it holds for deep trees; here R^d is below the minimum")
+        why = translate("it holds for deep trees; here R^d is below the minimum")
         yield f"  Pearl R = {factor:.4g} ({why})"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kempelen import pictures
 from kempelen.lab import algorithms, limits, picture, subject, words
-from kempelen.lab.observation import observe
-from kempelen.lab.sketch import sketch
+from kempelen.lab.observation import trace_search
+from kempelen.lab.sketch import search_tree
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -25,11 +25,11 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Search, draw and say where the picture is."""
     path = pictures.check_picture(arguments.output, libraries=picture.LIBRARIES)
-    say = words.language(arguments.lang)
-    seen = observe(arguments, say)
-    drawn = sketch(seen.at.game, seen.at.depth, seen.events, seen.pv, say)
-    title = f"{seen.algorithm.text}: {seen.counts.leaves} {say('leaves')}, "
-    title += f"{seen.counts.nodes} {say('nodes')}"
-    pictures.save(picture.tree_figure(drawn, title, say), path)
+    translate = words.translator(arguments.lang)
+    seen = trace_search(arguments, translate)
+    drawn = search_tree(seen.problem.game, seen.problem.depth, seen.events, seen.pv, translate)
+    title = f"{seen.algorithm.text}: {seen.counts.leaves} {translate('leaves')}, "
+    title += f"{seen.counts.nodes} {translate('nodes')}"
+    pictures.save(picture.tree_figure(drawn, title, translate), path)
     print(path)
     return 0

@@ -17,14 +17,14 @@ from rich.table import Table
 from rich.tree import Tree as RichTree
 
 from kempelen.lab import exercise_results, words
-from kempelen.lab.exercise_kinds import Exercise, Shown
-from kempelen.lab.exercise_making import KINDS, several, told
+from kempelen.lab.exercise_kinds import Exercise, VisibleNode
+from kempelen.lab.exercise_making import KINDS, make_exercises, spec_as_json
 from kempelen.lab.exercise_marks import Mark
-from kempelen.lab.exercise_results import MOST_EXERCISES, Attempts, Marked
-from kempelen.lab.messages import explained
-from kempelen.lab.output import show, table
-from kempelen.lab.words import Say, label
-from kempelen.numbers import positive
+from kempelen.lab.exercise_results import MAX_EXERCISES, Attempts, MarkedExercise
+from kempelen.lab.messages import error_message
+from kempelen.lab.output import print_plain, table
+from kempelen.lab.words import Translator, format_label
+from kempelen.numbers import positive_int
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -39,19 +39,19 @@ def configure(parser: ArgumentParser) -> None:
         help="of the order of visits (default: alpha-beta)",
     )  # fmt: skip
     parser.add_argument(
-        "--depth", type=positive, default=3, metavar="D", help="of the trees (default: 3)"
+        "--depth", type=positive_int, default=3, metavar="D", help="of the trees (default: 3)"
     )
     parser.add_argument(
-        "--branching", type=positive, default=3, metavar="B",
+        "--branching", type=positive_int, default=3, metavar="B",
         help="the most children of a node (default: 3)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: 0)")
     parser.add_argument(
-        "--student", type=positive, default=1, metavar="N",
+        "--student", type=positive_int, default=1, metavar="N",
         help="a number that gives other trees (default: 1)",
     )  # fmt: skip
     parser.add_argument(
-        "--count", type=positive, default=1, metavar="N", help="exercises of each kind (default: 1)"
+        "--count", type=positive_int, default=1, metavar="N", help="exercises of each kind (default: 1)"
     )
     asked = parser.add_mutually_exclusive_group()
     asked.add_argument(
@@ -73,7 +73,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--key", type=Path, metavar="FILE.pdf", help="write the keys to the sheets")
     parser.add_argument(
-        "--students", type=positive, default=1, metavar="N",
+        "--students", type=positive_int, default=1, metavar="N",
         help="sheets for so many students, each with other trees (default: 1)",
     )  # fmt: skip
     parser.add_argument(
@@ -86,11 +86,11 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do what is asked for; the exit status is 1 where an --answer is wrong or a file no result."""
-    say = words.language(arguments.lang)
+    translate = words.translator(arguments.lang)
     if arguments.collect:
-        return _collect(arguments, say)
+        return _collect(arguments, translate)
     if arguments.sheet or arguments.key:
-        _write_sheets(arguments, say)
+        _write_sheets(arguments, translate)
         if arguments.output is None:
             return 0
     asks = not (arguments.solve or arguments.output or arguments.json)
@@ -102,20 +102,20 @@ def run(arguments: Namespace) -> int:
     if arguments.output is not None:
         from kempelen.lab import exercise_page
 
-        exercise_page.write(arguments.output, made, say, arguments.lang, arguments.name)
+        exercise_page.write_page(arguments.output, made, translate, arguments.lang, arguments.name)
         print(arguments.output)
         return 0
     if not (asks or arguments.answer):
         for each in made:
             if arguments.json:
-                print(json.dumps(_as_json(each, say), ensure_ascii=False))
+                print(json.dumps(_as_json(each, translate), ensure_ascii=False))
             else:
-                _pose(each, say)
-                _tell(each, say)
+                _print_question(each, translate)
+                _print_solution(each, translate)
         return 0
     if arguments.answer:
-        return _check(arguments, made, say)
-    return _ask(arguments, made, say)
+        return _check(arguments, made, translate)
+    return _ask(arguments, made, translate)
 
 
 def exercises(arguments: Namespace, student: int) -> list[Exercise]:
@@ -123,11 +123,11 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
     kinds = tuple(dict.fromkeys(arguments.kind or KINDS))
     if arguments.algorithm and "order" not in kinds:
         raise ValueError("--algorithm is of the order of visits: ask for it with --kind order")
-    if len(kinds) * arguments.count > MOST_EXERCISES:
+    if len(kinds) * arguments.count > MAX_EXERCISES:
         raise ValueError(
-            f"more than {MOST_EXERCISES} exercises are too many: use a smaller --count"
+            f"more than {MAX_EXERCISES} exercises are too many: use a smaller --count"
         )
-    return several(
+    return make_exercises(
         kinds,
         seed=arguments.seed,
         student=student,
@@ -138,18 +138,18 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
     )
 
 
-def feedback(mark: Mark, made: Exercise, say: Say) -> str:
+def feedback(mark: Mark, made: Exercise, translate: Translator) -> str:
     """Say what an answer is worth, and nothing of what would be right."""
     if mark.right:
-        return say("right")
-    text = f"{say('wrong')}: {say('{} points of {}').format(mark.points, mark.parts)}"
+        return translate("right")
+    text = f"{translate('wrong')}: {translate('{} points of {}').format(mark.points, mark.parts)}"
     if mark.wrong:
-        why = say("out of place") if made.ordered else say("not right")
+        why = translate("out of place") if made.ordered else translate("not right")
         text += f"; {why}: {', '.join(mark.wrong)}"
     return text
 
 
-def _check(arguments: Namespace, made: list[Exercise], say: Say) -> int:
+def _check(arguments: Namespace, made: list[Exercise], translate: Translator) -> int:
     """Check the answers that were given as arguments."""
     if len(arguments.answer) > len(made):
         raise ValueError(
@@ -157,62 +157,62 @@ def _check(arguments: Namespace, made: list[Exercise], say: Say) -> int:
             "with --kind or --count"
         )
     attempts, right = [], 0
-    name, earlier = _earlier(arguments, made)
-    marks = [each.marked(text) for each, text in zip(made, arguments.answer, strict=False)]
+    name, earlier = _load_results(arguments, made)
+    marks = [each.mark(text) for each, text in zip(made, arguments.answer, strict=False)]
     for each, text, mark in zip(made, arguments.answer, marks, strict=False):
-        attempts.append(Attempts(each.origin, (text,)))
+        attempts.append(Attempts(each.spec, (text,)))
         right += mark.right
         if arguments.json:
-            print(json.dumps({**told(each.origin), "answer": text, **asdict(mark)}))
+            print(json.dumps({**spec_as_json(each.spec), "answer": text, **asdict(mark)}))
         else:
-            show(f"{each.title(say)}: {feedback(mark, each, say)}")
-    _keep(arguments, name, earlier, attempts)
+            print_plain(f"{each.title(translate)}: {feedback(mark, each, translate)}")
+    _save_results(arguments, name, earlier, attempts)
     return 0 if right == len(attempts) else 1
 
 
-def _ask(arguments: Namespace, made: list[Exercise], say: Say) -> int:
+def _ask(arguments: Namespace, made: list[Exercise], translate: Translator) -> int:
     """Ask in the terminal until each exercise is solved or given up."""
     attempts: list[Attempts] = []
-    name, earlier = _earlier(arguments, made)
-    _keep(arguments, name, earlier, attempts)  # what cannot be written is found out before
+    name, earlier = _load_results(arguments, made)
+    _save_results(arguments, name, earlier, attempts)  # what cannot be written is found out before
     for each in made:
-        _pose(each, say)
-        tried, ended = _attempt(each, say)
+        _print_question(each, translate)
+        tried, ended = _attempt(each, translate)
         if not ended or tried.answers:
             attempts.append(tried)
-            _keep(arguments, name, earlier, attempts)
+            _save_results(arguments, name, earlier, attempts)
         if ended:
             break
-    marks = exercise_results.marked(attempts)
-    right, at_once = sum(each.right for each in marks), sum(each.at_once for each in marks)
-    text = say("{} of {} right, {} at once")
-    show(text.format(right, len(made), at_once))
+    marks = exercise_results.mark_attempts(attempts)
+    right, at_once = sum(each.right for each in marks), sum(each.right_at_first for each in marks)
+    text = translate("{} of {} right, {} at once")
+    print_plain(text.format(right, len(made), at_once))
     return 0
 
 
-def _attempt(made: Exercise, say: Say) -> tuple[Attempts, bool]:
+def _attempt(made: Exercise, translate: Translator) -> tuple[Attempts, bool]:
     """Ask for answers to an exercise; tell too whether there will be no more."""
     answers: list[str] = []
     while True:
-        text = _typed(f"{say('answer, or nothing to see the key')} > ")
+        text = _read_answer(f"{translate('answer, or nothing to see the key')} > ")
         if text is None:
-            return Attempts(made.origin, tuple(answers)), True
+            return Attempts(made.spec, tuple(answers)), True
         if not text.strip():
-            _tell(made, say)
-            return Attempts(made.origin, tuple(answers), solved=True), False
+            _print_solution(made, translate)
+            return Attempts(made.spec, tuple(answers), solved=True), False
         try:
-            mark = made.marked(text)
+            mark = made.mark(text)
         except ValueError as error:
-            show(explained(error, "en" if say is str else "es"))
+            print_plain(error_message(error, "en" if translate is str else "es"))
             continue
         answers.append(text.strip())
-        show(feedback(mark, made, say))
+        print_plain(feedback(mark, made, translate))
         if mark.right:
-            _tell(made, say)
-            return Attempts(made.origin, tuple(answers)), False
+            _print_solution(made, translate)
+            return Attempts(made.spec, tuple(answers)), False
 
 
-def _typed(prompt: str) -> str | None:
+def _read_answer(prompt: str) -> str | None:
     """Return the next line of standard input; None at its end."""
     if sys.stdin.isatty():
         try:
@@ -224,124 +224,124 @@ def _typed(prompt: str) -> str | None:
     return line.rstrip("\n") if line else None
 
 
-def _pose(made: Exercise, say: Say) -> None:
-    show("", made.title(say), drawn(made.shown()), *made.question(say))
-    show(f"{say('for example')}: {made.example}")
+def _print_question(made: Exercise, translate: Translator) -> None:
+    print_plain("", made.title(translate), rich_tree(made.visible_nodes()), *made.question(translate))
+    print_plain(f"{translate('for example')}: {made.example}")
 
 
-def _tell(made: Exercise, say: Say) -> None:
-    show(f"{say('key')}: {made.written_key()}", *made.explanation(say))
+def _print_solution(made: Exercise, translate: Translator) -> None:
+    print_plain(f"{translate('key')}: {made.key_text()}", *made.explanation(translate))
 
 
-def drawn(nodes: list[Shown]) -> RichTree:
+def rich_tree(nodes: list[VisibleNode]) -> RichTree:
     """Return the tree as text."""
     branches: dict[tuple[int, ...], RichTree] = {}
     for node in nodes:
         mover = "MAX" if node.maximises else "MIN"
-        text = f"{label(node.label)}  {node.text if node.is_leaf else f'{mover} {node.text}'}"
+        text = f"{format_label(node.label)}  {node.text if node.is_leaf else f'{mover} {node.text}'}"
         above = branches.get(node.label[:-1]) if node.label else None
         branches[node.label] = RichTree(text) if above is None else above.add(text.rstrip())
     return branches[()]
 
 
-def _earlier(arguments: Namespace, made: list[Exercise]) -> tuple[str, list[Attempts]]:
+def _load_results(arguments: Namespace, made: list[Exercise]) -> tuple[str, list[Attempts]]:
     """Return the name, and the answers that the file of results has already."""
     if arguments.results is None or not arguments.results.exists():
         return arguments.name, []
-    name, attempts = exercise_results.read(arguments.results)
-    origins = {each.origin for each in attempts} | {each.origin for each in made}
-    if len(origins) > MOST_EXERCISES:
+    name, attempts = exercise_results.read_results(arguments.results)
+    origins = {each.spec for each in attempts} | {each.spec for each in made}
+    if len(origins) > MAX_EXERCISES:
         raise ValueError(
-            f"{arguments.results} would have more than {MOST_EXERCISES} exercises: name another "
+            f"{arguments.results} would have more than {MAX_EXERCISES} exercises: name another "
             "file for the results"
         )
     return arguments.name or name, attempts
 
 
-def _keep(
+def _save_results(
     arguments: Namespace, name: str, earlier: list[Attempts], attempts: list[Attempts]
 ) -> None:
     """Write the answers behind earlier ones, if there is a file for them."""
     if arguments.results is not None:
-        together = exercise_results.continued(earlier, attempts)
-        exercise_results.write(arguments.results, name, together)
+        together = exercise_results.merge_attempts(earlier, attempts)
+        exercise_results.write_results(arguments.results, name, together)
 
 
-def _as_json(made: Exercise, say: Say) -> dict[str, Any]:
+def _as_json(made: Exercise, translate: Translator) -> dict[str, Any]:
     return {
-        **told(made.origin),
+        **spec_as_json(made.spec),
         "tree": made.root,
-        "question": made.question(say),
+        "question": made.question(translate),
         "key": list(made.key),
-        "explanation": made.explanation(say),
+        "explanation": made.explanation(translate),
     }
 
 
-def _collect(arguments: Namespace, say: Say) -> int:
+def _collect(arguments: Namespace, translate: Translator) -> int:
     """Print a line a student; say of which files there can be none."""
     rows, failed = [], 0
     for path in arguments.collect:
         try:
-            rows.append((path, *exercise_results.collected(path)))
+            rows.append((path, *exercise_results.read_marked(path)))
         except ValueError as error:
             failed += 1
-            print(f"kempelen lab: {explained(error, arguments.lang)}", file=sys.stderr)
+            print(f"kempelen lab: {error_message(error, arguments.lang)}", file=sys.stderr)
     if arguments.json:
         for path, name, marks in rows:
-            print(json.dumps(_told(path, name, marks), ensure_ascii=False))
+            print(json.dumps(_student_as_json(path, name, marks), ensure_ascii=False))
     elif rows:
-        show(_collected(rows, say))
+        print_plain(_results_table(rows, translate))
     return 1 if failed else 0
 
 
-def _collected(rows: list[tuple[Path, str, list[Marked]]], say: Say) -> Table:
+def _results_table(rows: list[tuple[Path, str, list[MarkedExercise]]], translate: Translator) -> Table:
     """Return a line a student, and below it one for each of several kinds of exercises."""
     headings = ("name", "seed", "student", "kind", "algorithm", "depth", "branching", "exercises")
     more = ("right", "at once", "answers", "points")
-    made = table("", *map(say, (*headings, *more)), right=5)
+    made = table("", *map(translate, (*headings, *more)), right=5)
     for path, name, marks in rows:
-        groups: dict[tuple[str, ...], list[Marked]] = {}
+        groups: dict[tuple[str, ...], list[MarkedExercise]] = {}
         for each in marks:
-            asked = told(each.origin)
+            asked = spec_as_json(each.spec)
             about = tuple(
                 str(asked[field]) for field in ("kind", "algorithm", "depth", "branching")
             )
             groups.setdefault(about, []).append(each)
-        whose = name or path.name, _among(marks, "seed"), _among(marks, "student")
+        whose = name or path.name, _distinct_values(marks, "seed"), _distinct_values(marks, "student")
         (first, *others) = groups or {("", "", "", ""): []}
         if not others:
-            made.add_row(*whose, *first, *_counted(marks))
+            made.add_row(*whose, *first, *_count_cells(marks))
             continue
-        made.add_row(*whose, "", "", "", "", *_counted(marks))
+        made.add_row(*whose, "", "", "", "", *_count_cells(marks))
         for about, group in groups.items():
-            made.add_row("", "", "", *about, *_counted(group))
+            made.add_row("", "", "", *about, *_count_cells(group))
     return made
 
 
-def _among(marks: list[Marked], field: str) -> str:
+def _distinct_values(marks: list[MarkedExercise], field: str) -> str:
     """Write the values that a field of the origins has."""
-    return ", ".join(map(str, sorted({getattr(each.origin, field) for each in marks})))
+    return ", ".join(map(str, sorted({getattr(each.spec, field) for each in marks})))
 
 
-def _counted(marks: list[Marked]) -> tuple[str, ...]:
+def _count_cells(marks: list[MarkedExercise]) -> tuple[str, ...]:
     """Write how many exercises there are, right, at once right, answers, and points."""
     counts = (
-        len(marks), sum(each.right for each in marks), sum(each.at_once for each in marks),
+        len(marks), sum(each.right for each in marks), sum(each.right_at_first for each in marks),
         sum(len(each.marks) for each in marks),
     )  # fmt: skip
     points = f"{sum(each.points for each in marks)}/{sum(each.parts for each in marks)}"
     return (*map(str, counts), points)
 
 
-def _told(path: Path, name: str, marks: list[Marked]) -> dict[str, Any]:
+def _student_as_json(path: Path, name: str, marks: list[MarkedExercise]) -> dict[str, Any]:
     return {
         "file": str(path),
         "name": name,
         "exercises": [
             {
-                **told(each.origin),
+                **spec_as_json(each.spec),
                 "right": each.right,
-                "at_once": each.at_once,
+                "at_once": each.right_at_first,
                 "answers": len(each.marks),
                 "points": each.points,
                 "parts": each.parts,
@@ -351,7 +351,7 @@ def _told(path: Path, name: str, marks: list[Marked]) -> dict[str, Any]:
     }
 
 
-def _write_sheets(arguments: Namespace, say: Say) -> None:
+def _write_sheets(arguments: Namespace, translate: Translator) -> None:
     """Write the sheets of all students, the keys to them, or both."""
     from kempelen.lab import exercise_sheets
 
@@ -363,5 +363,5 @@ def _write_sheets(arguments: Namespace, say: Say) -> None:
     first = arguments.student
     made = [exercises(arguments, student) for student in range(first, first + arguments.students)]
     for path in paths:
-        exercise_sheets.write(path, made, say, keys=path is arguments.key)
+        exercise_sheets.write_sheets(path, made, translate, keys=path is arguments.key)
         print(path)

@@ -17,22 +17,22 @@ from agent.games.tree import Node, Tree, evaluate
 from agent.search import configuration
 from agent.search.cursor import Label
 from agent.search.mtd import MTD
-from agent.search.observing import CutOff, Entered, Evaluated, Event, Listed, Returned, observed
+from agent.search.observing import CutOff, Entered, Evaluated, Event, Listed, Returned, traced
 from agent.search.sss_star import SSSStar
 from kempelen.lab import trace
-from kempelen.lab.exercise_marks import Mark, mark, parts, write_number
-from kempelen.lab.subject import TO_THE_END, Subject
-from kempelen.lab.words import Say, label, number
+from kempelen.lab.exercise_marks import Mark, mark_answer, parse_parts, format_number
+from kempelen.lab.subject import UNLIMITED_DEPTH, SearchProblem
+from kempelen.lab.words import Translator, format_label, format_value
 
 # Values of leaves are whole numbers up to here.
-MOST_VALUE = 20
+MAX_LEAF_VALUE = 20
 # Trees that are drawn before it is said that there is no exercise of that size.
-TRIES = 500
+MAX_TRIES = 500
 DEPTHS, BRANCHINGS = (2, 5), (2, 5)
 
 
 @dataclass(frozen=True)
-class Origin:
+class ExerciseSpec:
     """What an exercise follows from.
 
     number: of the exercise among those of its kind. algorithm: whose order of visits is asked.
@@ -54,7 +54,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Shown:
+class VisibleNode:
     """A node as the student sees it. text: what stands in it, "" where that is asked."""
 
     label: Label
@@ -70,7 +70,7 @@ class Exercise(ABC):
     key: the parts of the right answer, as exercise_marks writes them.
     """
 
-    origin: Origin
+    spec: ExerciseSpec
     root: Node
     events: tuple[Event, ...]
     key: tuple[str, ...]
@@ -81,59 +81,59 @@ class Exercise(ABC):
     example: ClassVar[str] = ""
 
     @abstractmethod
-    def title(self, say: Say) -> str:
+    def title(self, translate: Translator) -> str:
         """Name what the exercise is about."""
 
     @abstractmethod
-    def question(self, say: Say) -> list[str]:
+    def question(self, translate: Translator) -> list[str]:
         """Return what is asked, a paragraph a line."""
 
     @abstractmethod
-    def explanation(self, say: Say) -> list[str]:
+    def explanation(self, translate: Translator) -> list[str]:
         """Return why the key is right, a step a line."""
 
-    def shown(self) -> list[Shown]:
+    def visible_nodes(self) -> list[VisibleNode]:
         """Return the tree's nodes, each before its children, from left to right."""
         return [
-            Shown(
+            VisibleNode(
                 path,
                 len(path) % 2 == 0,
-                "" if isinstance(node, list) else write_number(node),
+                "" if isinstance(node, list) else format_number(node),
                 not isinstance(node, list),
             )
-            for path, node in nodes(self.root)
+            for path, node in iter_nodes(self.root)
         ]
 
-    def parts(self, text: str) -> tuple[str, ...]:
+    def parse_answer(self, text: str) -> tuple[str, ...]:
         """Return the parts of an answer; ValueError, with an example, for what is none."""
         try:
-            return parts(self.form, text)
+            return parse_parts(self.form, text)
         except ValueError as error:
             raise ValueError(f"{error}; write it like this: {self.example}") from None
 
-    def marked(self, text: str) -> Mark:
+    def mark(self, text: str) -> Mark:
         """Mark an answer; ValueError, with an example, for what is none."""
-        return mark(self.key, self.parts(text), ordered=self.ordered)
+        return mark_answer(self.key, self.parse_answer(text), ordered=self.ordered)
 
-    def written_key(self) -> str:
+    def key_text(self) -> str:
         """Write the key as an answer."""
         return (" " if self.form == "labels" else ", ").join(self.key)
 
 
-class Values(Exercise):
+class MinimaxValues(Exercise):
     """The minimax values of all inner nodes."""
 
     form, example = "values", "1=3, 2=5, e=5"
 
-    def title(self, say: Say) -> str:
+    def title(self, translate: Translator) -> str:
         """Name it."""
-        return say("Values")
+        return translate("Values")
 
-    def question(self, say: Say) -> list[str]:
+    def question(self, translate: Translator) -> list[str]:
         """Ask."""
-        return [say("What are the minimax values of the inner nodes? Write each as NODE=VALUE.")]
+        return [translate("What are the minimax values of the inner nodes? Write each as NODE=VALUE.")]
 
-    def explanation(self, say: Say) -> list[str]:
+    def explanation(self, translate: Translator) -> list[str]:
         """Say node by node of what its value is the greatest or the least."""
         values = {event.label: event.value for event in self.events if isinstance(event, Returned)}
         values |= {
@@ -141,27 +141,27 @@ class Values(Exercise):
         }
         lines = []
         for event in self.events:
-            children = [(*event.label, place) for place in places_below(self.root, event.label)]
+            children = [(*event.label, place) for place in child_numbers(self.root, event.label)]
             if isinstance(event, Returned) and children:
-                word = say("the greatest of") if event.maximises else say("the least of")
-                among = ", ".join(number(values[child]) for child in children)
+                word = translate("the greatest of") if event.maximises else translate("the least of")
+                among = ", ".join(format_value(values[child]) for child in children)
                 lines.append(
-                    f"{label(event.label)}: {_mover(event)}, {word} {among}: {number(event.value)}"
+                    f"{format_label(event.label)}: {_player_name(event)}, {word} {among}: {format_value(event.value)}"
                 )
         return lines
 
     @staticmethod
-    def made(origin: Origin, random: Random) -> Exercise | None:
+    def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
         """Return an exercise on the next random tree."""
-        root = random_tree(random, origin)
-        events = run(root, "minimax")
+        root = random_tree(random, spec)
+        events = search_events(root, "minimax")
         returned = {event.label: event.value for event in events if isinstance(event, Returned)}
         key = tuple(
-            f"{label(path)}={write_number(returned[path])}"
-            for path, node in nodes(root)
+            f"{format_label(path)}={format_number(returned[path])}"
+            for path, node in iter_nodes(root)
             if isinstance(node, list)
         )
-        return Values(origin, root, events, key)
+        return MinimaxValues(spec, root, events, key)
 
 
 class LeafOrder(Exercise):
@@ -169,116 +169,116 @@ class LeafOrder(Exercise):
 
     ordered, example = True, "1.1.1 1.1.2 1.2.1"
 
-    def title(self, say: Say) -> str:
+    def title(self, translate: Translator) -> str:
         """Name it."""
-        return f"{say('Order of visits')}: {self.origin.algorithm}"
+        return f"{translate('Order of visits')}: {self.spec.algorithm}"
 
-    def question(self, say: Say) -> list[str]:
+    def question(self, translate: Translator) -> list[str]:
         """Ask."""
-        text = say("Which leaves does {} evaluate, and in which order?")
-        again = say("A leaf that is evaluated again is written again.")
-        asked = [f"{text.format(self.origin.algorithm)} {again}"]
-        chosen = configuration.read(self.origin.algorithm)
-        if issubclass(chosen.kind, SSSStar):
-            asked.append(say("Of equal bounds the one further left in the tree comes first."))
-        elif chosen.kind is MTD:
-            guess = number(chosen.options.get("first_guess", 0))
-            asked.append(say("The first guess is {}.").format(guess))
+        text = translate("Which leaves does {} evaluate, and in which order?")
+        again = translate("A leaf that is evaluated again is written again.")
+        asked = [f"{text.format(self.spec.algorithm)} {again}"]
+        chosen = configuration.parse(self.spec.algorithm)
+        if issubclass(chosen.search_class, SSSStar):
+            asked.append(translate("Of equal bounds the one further left in the tree comes first."))
+        elif chosen.search_class is MTD:
+            guess = format_value(chosen.options.get("first_guess", 0))
+            asked.append(translate("The first guess is {}.").format(guess))
         return asked
 
-    def explanation(self, say: Say) -> list[str]:
+    def explanation(self, translate: Translator) -> list[str]:
         """Tell the algorithm's steps; of SSS* and DUAL* that is the open list."""
         if any(isinstance(event, Listed) for event in self.events):
-            return list(trace.listed(self.events, say))
-        return [f"{label(event.label)}: {text}" for event, text in trace.steps(self.events, say)]
+            return list(trace.open_list_rows(self.events, translate))
+        return [f"{format_label(event.label)}: {text}" for event, text in trace.described_steps(self.events, translate)]
 
     @staticmethod
-    def made(origin: Origin, random: Random) -> Exercise | None:
+    def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
         """Return an exercise on the next random tree."""
-        root = random_tree(random, origin)
-        events = run(root, origin.algorithm)
-        key = tuple(label(event.label) for event in events if isinstance(event, Evaluated))
-        return LeafOrder(origin, root, events, key)
+        root = random_tree(random, spec)
+        events = search_events(root, spec.algorithm)
+        key = tuple(format_label(event.label) for event in events if isinstance(event, Evaluated))
+        return LeafOrder(spec, root, events, key)
 
 
-class Cuts(Exercise):
+class CutOffs(Exercise):
     """The branches that alpha-beta cuts off, and by which bound."""
 
     form, example = "bounds", "2.2<=3, 1.2.2>=8"
 
-    def title(self, say: Say) -> str:
+    def title(self, translate: Translator) -> str:
         """Name it."""
-        return say("Cut-offs")
+        return translate("Cut-offs")
 
-    def question(self, say: Say) -> list[str]:
+    def question(self, translate: Translator) -> list[str]:
         """Ask."""
-        why = say(
+        why = translate(
             "Write each as BRANCH<=ALPHA where MIN's value is not above alpha, and as BRANCH>=BETA "
             "where MAX's is not below beta."
         )
-        return [say("Which branches does alpha-beta cut off, and why?"), why]
+        return [translate("Which branches does alpha-beta cut off, and why?"), why]
 
-    def explanation(self, say: Say) -> list[str]:
+    def explanation(self, translate: Translator) -> list[str]:
         """Say at each cut-off what the node has and what bound it has come to."""
         lines = []
         for cut, alpha, beta in _cuts(self.events):
-            without = ", ".join(label(each) for each in _after(self.root, cut))
+            without = ", ".join(format_label(each) for each in _branches_cut(self.root, cut))
             if not without:
                 continue
-            by = label((*cut.label, cut.by))
-            value = number(next(
+            by = format_label((*cut.label, cut.by))
+            value = format_value(next(
                 event.value for event in self.events
                 if isinstance(event, Returned) and event.label == cut.label
             ))  # fmt: skip
-            bound = f"{value} ≥ β = {number(beta)}" if cut.maximises else (
-                f"{value} ≤ α = {number(alpha)}"
+            bound = f"{value} ≥ β = {format_value(beta)}" if cut.maximises else (
+                f"{value} ≤ α = {format_value(alpha)}"
             )  # fmt: skip
-            text = say("{} ({}) has {} after {}: the other player will not let it come to this")
-            lines.append(f"{text.format(label(cut.label), _mover(cut), bound, by)}: {without}")
+            text = translate("{} ({}) has {} after {}: the other player will not let it come to this")
+            lines.append(f"{text.format(format_label(cut.label), _player_name(cut), bound, by)}: {without}")
         return lines
 
     @staticmethod
-    def made(origin: Origin, random: Random) -> Exercise | None:
+    def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
         """Return an exercise on the next random tree; None if nothing is cut off in it."""
-        root = random_tree(random, origin)
-        events = run(root, "alpha-beta")
+        root = random_tree(random, spec)
+        events = search_events(root, "alpha-beta")
         key = []
         for cut, alpha, beta in _cuts(events):
-            why = f"≥{write_number(beta)}" if cut.maximises else f"≤{write_number(alpha)}"
-            key += [f"{label(branch)}{why}" for branch in _after(root, cut)]
-        return Cuts(origin, root, events, tuple(key)) if key else None
+            why = f"≥{format_number(beta)}" if cut.maximises else f"≤{format_number(alpha)}"
+            key += [f"{format_label(branch)}{why}" for branch in _branches_cut(root, cut)]
+        return CutOffs(spec, root, events, tuple(key)) if key else None
 
 
-def random_tree(random: Random, origin: Origin) -> Node:
+def random_tree(random: Random, spec: ExerciseSpec) -> Node:
     """Return a tree with leaves all at one depth; inner nodes have 2 children or more."""
 
     def grow(left: int) -> Node:
         if not left:
-            return random.randint(1, MOST_VALUE)
-        return [grow(left - 1) for _ in range(random.randint(2, origin.branching))]
+            return random.randint(1, MAX_LEAF_VALUE)
+        return [grow(left - 1) for _ in range(random.randint(2, spec.branching))]
 
-    return grow(origin.depth)
+    return grow(spec.depth)
 
 
-def run(root: Node, algorithm: str) -> tuple[Event, ...]:
+def search_events(root: Node, algorithm: str) -> tuple[Event, ...]:
     """Return all that an algorithm tells of its search of a tree."""
-    chosen = configuration.read(algorithm)
+    chosen = configuration.parse(algorithm)
     events: list[Event] = []
-    at = Subject("tree", Tree(root), evaluate, TO_THE_END)
-    search = at.search(chosen, kind=observed(chosen.kind, events.append))
-    search.search(at.game, at.depth)
+    problem = SearchProblem("tree", Tree(root), evaluate, UNLIMITED_DEPTH)
+    search = problem.search(chosen, kind=traced(chosen.search_class, events.append))
+    search.search(problem.game, problem.depth)
     return tuple(events)
 
 
-def nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
+def iter_nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
     """Generate a tree's nodes with their labels, each before its children."""
     yield path, root
     if isinstance(root, list):
         for place, child in enumerate(root, 1):
-            yield from nodes(child, (*path, place))
+            yield from iter_nodes(child, (*path, place))
 
 
-def places_below(root: Node, path: Label) -> range:
+def child_numbers(root: Node, path: Label) -> range:
     """Return the numbers of a node's children."""
     node = root
     for place in path:
@@ -297,10 +297,10 @@ def _cuts(events: Iterable[Event]) -> Iterator[tuple[CutOff, float, float]]:
             yield event, *windows[event.label]
 
 
-def _after(root: Node, cut: CutOff) -> list[Label]:
+def _branches_cut(root: Node, cut: CutOff) -> list[Label]:
     """Return the branches that a cut-off leaves out."""
-    return [(*cut.label, place) for place in places_below(root, cut.label) if place > cut.by]
+    return [(*cut.label, place) for place in child_numbers(root, cut.label) if place > cut.by]
 
 
-def _mover(event: Event) -> str:
+def _player_name(event: Event) -> str:
     return "MAX" if event.maximises else "MIN"

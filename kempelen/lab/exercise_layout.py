@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.search.cursor import Label
-from kempelen.lab.exercise_kinds import Shown
+from kempelen.lab.exercise_kinds import VisibleNode
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 
-def places(nodes: Sequence[Shown]) -> dict[Label, Place]:
+def node_positions(nodes: Sequence[VisibleNode]) -> dict[Label, Position]:
     """Return each node's place: x in leaves from the left, y in levels from the root down.
 
     nodes: each before its children. A parent is in the middle above its children.
@@ -19,7 +19,7 @@ def places(nodes: Sequence[Shown]) -> dict[Label, Place]:
     for node in nodes:
         if node.label:
             children[node.label[:-1]].append(node.label)
-    found: dict[Label, Place] = {}
+    found: dict[Label, Position] = {}
     leaves = 0
     for node in nodes:
         if not children[node.label]:

@@ -11,93 +11,93 @@ from agent.search import configuration
 from kempelen.lab.exercise_kinds import (
     BRANCHINGS,
     DEPTHS,
-    TRIES,
-    Cuts,
+    MAX_TRIES,
+    CutOffs,
     Exercise,
     LeafOrder,
-    Origin,
-    Values,
+    ExerciseSpec,
+    MinimaxValues,
 )
 from kempelen.lab.exercise_list import NextRow
 from kempelen.lab.exercise_uct import UctPath
 
-Made = Callable[[Origin, Random], "Exercise | None"]
+ExerciseGenerator = Callable[[ExerciseSpec, Random], "Exercise | None"]
 
-KINDS: dict[str, Made] = {
-    "values": Values.made,
-    "order": LeafOrder.made,
-    "cuts": Cuts.made,
-    "list": NextRow.made,
-    "uct": UctPath.made,
+KINDS: dict[str, ExerciseGenerator] = {
+    "values": MinimaxValues.generate,
+    "order": LeafOrder.generate,
+    "cuts": CutOffs.generate,
+    "list": NextRow.generate,
+    "uct": UctPath.generate,
 }
 # Whose work an exercise asks for, where its origin does not say.
 ALGORITHMS = {"values": "minimax", "cuts": "alpha-beta", "list": "sss-star", "uct": "uct"}
 # Seeds and numbers of students and exercises that an origin may have.
-MOST_NUMBER = 10**9
+MAX_NUMBER = 10**9
 # The mean leaves of a tree that a person can still work through.
-MOST_LEAVES = 45
+MAX_LEAVES = 45
 
 
-def exercise(origin: Origin) -> Exercise:
+def make_exercise(spec: ExerciseSpec) -> Exercise:
     """Return the exercise that follows from an origin.
 
     Raises ValueError for an origin that cannot be.
     """
-    check(origin)
-    made, random = KINDS[origin.kind], origin.random()
-    for _ in range(TRIES):
-        found = made(origin, random)
+    check_spec(spec)
+    made, random = KINDS[spec.kind], spec.random()
+    for _ in range(MAX_TRIES):
+        found = made(spec, random)
         if found is not None:
             return found
     raise ValueError(
-        f"no exercise of the kind {origin.kind} was found on trees of depth {origin.depth} and "
-        f"branching {origin.branching}: use greater ones"
+        f"no exercise of the kind {spec.kind} was found on trees of depth {spec.depth} and "
+        f"branching {spec.branching}: use greater ones"
     )
 
 
-def told(origin: Origin) -> dict[str, Any]:
+def spec_as_json(spec: ExerciseSpec) -> dict[str, Any]:
     """Return an exercise's origin for a teacher, with the algorithm whose work it asks for."""
-    return {**asdict(origin), "algorithm": ALGORITHMS.get(origin.kind, origin.algorithm)}
+    return {**asdict(spec), "algorithm": ALGORITHMS.get(spec.kind, spec.algorithm)}
 
 
-def check(origin: Origin) -> None:
+def check_spec(spec: ExerciseSpec) -> None:
     """Raise ValueError, naming what there is, for an origin that cannot be."""
-    if origin.kind not in KINDS:
-        raise ValueError(f"there is no kind {origin.kind!r} of exercises; there are {_kinds()}")
+    if spec.kind not in KINDS:
+        raise ValueError(f"there is no kind {spec.kind!r} of exercises; there are {_kind_names()}")
     for name, value, (least, most) in (
-        ("depth", origin.depth, DEPTHS),
-        ("branching", origin.branching, BRANCHINGS),
-        ("seed", origin.seed, (-MOST_NUMBER, MOST_NUMBER)),
-        ("student", origin.student, (1, MOST_NUMBER)),
-        ("number", origin.number, (1, MOST_NUMBER)),
+        ("depth", spec.depth, DEPTHS),
+        ("branching", spec.branching, BRANCHINGS),
+        ("seed", spec.seed, (-MAX_NUMBER, MAX_NUMBER)),
+        ("student", spec.student, (1, MAX_NUMBER)),
+        ("number", spec.number, (1, MAX_NUMBER)),
     ):
         if not least <= value <= most:
             raise ValueError(f"exercises have a {name} from {least} to {most}, not {value}")
-    if ((2 + origin.branching) / 2) ** origin.depth > MOST_LEAVES:
+    if ((2 + spec.branching) / 2) ** spec.depth > MAX_LEAVES:
         raise ValueError(
-            f"trees of depth {origin.depth} and branching {origin.branching} have too many leaves "
+            f"trees of depth {spec.depth} and branching {spec.branching} have too many leaves "
             "for an exercise: use smaller ones"
         )
-    if origin.kind == "order":
-        chosen = configuration.read(origin.algorithm)
-        if not chosen.kind.exact or "killer_memory" in chosen.options:
+    if spec.kind == "order":
+        chosen = configuration.parse(spec.algorithm)
+        if not chosen.search_class.exact or "killer_memory" in chosen.options:
             raise ValueError(
-                f"{origin.algorithm} does not find the minimax value, or keeps a file: for the "
+                f"{spec.algorithm} does not find the minimax value, or keeps a file: for the "
                 "order of visits use another algorithm, such as alpha-beta, scout or sss-star"
             )
 
 
-def several(
+def make_exercises(
     kinds: Iterable[str], *, seed: int, student: int, count: int, depth: int, branching: int,
     algorithm: str,
 ) -> list[Exercise]:  # fmt: skip
     """Return so many exercises of each kind, for one student."""
     return [
-        exercise(Origin(kind, seed, student, number, depth, branching, algorithm))
+        make_exercise(ExerciseSpec(kind, seed, student, number, depth, branching, algorithm))
         for kind in kinds
         for number in range(1, count + 1)
     ]
 
 
-def _kinds() -> str:
+def _kind_names() -> str:
     return ", ".join(KINDS)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from math import inf, isfinite
 
 # The longest answer that is looked at.
-LONGEST = 4000
+MAX_ANSWER_LENGTH = 4000
 LABEL = r"(ε|root|ra[ií]z|e|[0-9]{1,3}(?:[.][0-9]{1,3}){0,30})"
 MINUS = "\u2212"
 NUMBER = rf"([-+{MINUS}]?(?:∞|inf|oo|[0-9]{{1,5}}(?:[.][0-9]{{1,5}})?))"
 SPACE = r"[ \t\r\n\f\v\u00a0]*"
 SEPARATORS = r"[ \t\r\n\f\v\u00a0,;]*"
-AFTER = r"(?=[ \t\r\n\f\v\u00a0,;]|$)"
-SIGNS = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥"}
+END_OF_PART = r"(?=[ \t\r\n\f\v\u00a0,;]|$)"
+SIGN_ALIASES = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥"}
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Form:
 
 
 FORMS = {
-    "labels": Form(LABEL + AFTER, ("label",), "{0}"),
-    "values": Form(LABEL + SPACE + "[=:]" + SPACE + NUMBER + AFTER, ("label", "number"), "{0}={1}"),
+    "labels": Form(LABEL + END_OF_PART, ("label",), "{0}"),
+    "values": Form(LABEL + SPACE + "[=:]" + SPACE + NUMBER + END_OF_PART, ("label", "number"), "{0}={1}"),
     "bounds": Form(
-        LABEL + SPACE + "(<=|=<|≤|>=|=>|≥)" + SPACE + NUMBER + AFTER,
+        LABEL + SPACE + "(<=|=<|≤|>=|=>|≥)" + SPACE + NUMBER + END_OF_PART,
         ("label", "sign", "number"),
         "{0}{1}{2}",
     ),
@@ -63,36 +63,36 @@ class Mark:
     wrong: tuple[str, ...] = ()
 
 
-def parts(form: str, text: str) -> tuple[str, ...]:
+def parse_parts(form: str, text: str) -> tuple[str, ...]:
     """Return the parts of an answer as they are written normally.
 
     Raises ValueError, naming the place, for what is not of the form.
     """
-    if len(text) > LONGEST:
-        raise ValueError(f"the answer is too long: write {LONGEST} characters at most")
+    if len(text) > MAX_ANSWER_LENGTH:
+        raise ValueError(f"the answer is too long: write {MAX_ANSWER_LENGTH} characters at most")
     text = text.lower()
     shape = FORMS[form]
     pattern, separators = re.compile(shape.pattern), re.compile(SEPARATORS)
     found: list[str] = []
-    place = _end(separators, text, 0)
+    place = _end_of_separators(separators, text, 0)
     while place < len(text):
         match = pattern.match(text, place)
         if match is None:
             raise ValueError(f"{text[place : place + 20]!r} cannot be read")
         fields = zip(shape.fields, match.groups(), strict=True)
-        found.append(shape.normal.format(*(_normal(kind, each) for kind, each in fields)))
-        place = _end(separators, text, match.end())
+        found.append(shape.normal.format(*(_normalise(kind, each) for kind, each in fields)))
+        place = _end_of_separators(separators, text, match.end())
     return tuple(found)
 
 
-def write_number(value: float) -> str:
+def format_number(value: float) -> str:
     """Write a number as answers have it."""
     if not isfinite(value):
         return "∞" if value > 0 else "-∞"
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
-def mark(key: tuple[str, ...], answer: tuple[str, ...], *, ordered: bool) -> Mark:
+def mark_answer(key: tuple[str, ...], answer: tuple[str, ...], *, ordered: bool) -> Mark:
     """Compare an answer with the key, both written normally.
 
     Where order counts, the points are those before the first part that is out of place; elsewhere
@@ -111,19 +111,19 @@ def mark(key: tuple[str, ...], answer: tuple[str, ...], *, ordered: bool) -> Mar
     return Mark(set(given) == set(key), points, len(key), wrong)
 
 
-def _end(separators: re.Pattern[str], text: str, place: int) -> int:
+def _end_of_separators(separators: re.Pattern[str], text: str, place: int) -> int:
     """Return where the separators that begin at a place end."""
     match = separators.match(text, place)
     return match.end() if match else place
 
 
-def _normal(field: str, text: str) -> str:
+def _normalise(field: str, text: str) -> str:
     if field == "label":
         return text if text[0].isdigit() else "ε"
     if field == "sign":
-        return SIGNS.get(text, text)
+        return SIGN_ALIASES.get(text, text)
     if field == "word":
         return text.upper()
     sign = -1 if text[0] in f"-{MINUS}" else 1
     text = text.lstrip(f"-+{MINUS}")
-    return write_number(sign * (inf if text in ("∞", "inf", "oo") else float(text)))
+    return format_number(sign * (inf if text in ("∞", "inf", "oo") else float(text)))

@@ -10,21 +10,21 @@ from typing import Any
 from agent.border import files
 from kempelen.lab import exercise_marks, page
 from kempelen.lab.exercise_kinds import Exercise
-from kempelen.lab.exercise_layout import places
-from kempelen.lab.exercise_results import FORMAT, MOST_ANSWERS, VERSION
-from kempelen.lab.words import Say, label
+from kempelen.lab.exercise_layout import node_positions
+from kempelen.lab.exercise_results import FORMAT, MAX_ANSWERS, VERSION
+from kempelen.lab.words import Translator, format_label
 
 
-def write(path: Path, made: Sequence[Exercise], say: Say, language: str, name: str) -> None:
+def write_page(path: Path, made: Sequence[Exercise], translate: Translator, language: str, name: str) -> None:
     """Write a page; ValueError for a name that no page has."""
-    page.check(path)
-    files.replace_atomically(path, html(made, say, language, name).encode())
+    page.check_path(path)
+    files.replace_atomically(path, html(made, translate, language, name).encode())
 
 
-def html(made: Sequence[Exercise], say: Say, language: str, name: str = "") -> str:
+def html(made: Sequence[Exercise], translate: Translator, language: str, name: str = "") -> str:
     """Return the page. name: of the student, who may change it."""
-    title = say("exercises on search")
-    return page.joined(
+    title = translate("exercises on search")
+    return page.build_page(
         f"Kempelen: {title}",
         styles=["exercise.css"],
         scripts=["exercise.js"],
@@ -32,61 +32,61 @@ def html(made: Sequence[Exercise], say: Say, language: str, name: str = "") -> s
             "title": title,
             "name": name,
             "results": {"format": FORMAT, "version": VERSION},
-            "words": _words(say),
+            "words": _page_texts(translate),
             "reading": {
-                "longest": exercise_marks.LONGEST,
-                "answers": MOST_ANSWERS,
+                "longest": exercise_marks.MAX_ANSWER_LENGTH,
+                "answers": MAX_ANSWERS,
                 "separators": exercise_marks.SEPARATORS,
-                "signs": exercise_marks.SIGNS,
+                "signs": exercise_marks.SIGN_ALIASES,
                 "forms": {name: asdict(form) for name, form in exercise_marks.FORMS.items()},
             },
-            "exercises": [_told(each, say) for each in made],
+            "exercises": [_exercise_data(each, translate) for each in made],
         },
         language=language,
     )
 
 
-def _words(say: Say) -> dict[str, str]:
+def _page_texts(translate: Translator) -> dict[str, str]:
     """Return what the page says by itself."""
     return {
-        "answer": say("your answer"),
-        "check": say("check"),
-        "click": say("A click on a node writes its name."),
-        "count": say("{} of {} right, {} at once"),
-        "example": say("for example"),
-        "exercise": say("exercise"),
-        "key": say("key"),
-        "name": say("name"),
-        "next": say("next"),
-        "notRight": say("not right"),
-        "outOfPlace": say("out of place"),
-        "points": say("{} points of {}"),
-        "previous": say("previous"),
-        "right": say("right"),
-        "save": say("save the results"),
-        "show": say("show the key"),
-        "unread": say("{} cannot be read; write it like this: {}"),
-        "wrong": say("wrong"),
+        "answer": translate("your answer"),
+        "check": translate("check"),
+        "click": translate("A click on a node writes its name."),
+        "count": translate("{} of {} right, {} at once"),
+        "example": translate("for example"),
+        "exercise": translate("exercise"),
+        "key": translate("key"),
+        "name": translate("name"),
+        "next": translate("next"),
+        "notRight": translate("not right"),
+        "outOfPlace": translate("out of place"),
+        "points": translate("{} points of {}"),
+        "previous": translate("previous"),
+        "right": translate("right"),
+        "save": translate("save the results"),
+        "show": translate("show the key"),
+        "unread": translate("{} cannot be read; write it like this: {}"),
+        "wrong": translate("wrong"),
     }
 
 
-def _told(made: Exercise, say: Say) -> dict[str, Any]:
-    nodes = made.shown()
-    where = places(nodes)
+def _exercise_data(made: Exercise, translate: Translator) -> dict[str, Any]:
+    nodes = made.visible_nodes()
+    where = node_positions(nodes)
     return {
-        "origin": asdict(made.origin),
-        "title": made.title(say),
-        "question": made.question(say),
+        "origin": asdict(made.spec),
+        "title": made.title(translate),
+        "question": made.question(translate),
         "example": made.example,
         "form": made.form,
         "ordered": made.ordered,
         "key": list(made.key),
-        "written": made.written_key(),
-        "explanation": made.explanation(say),
+        "written": made.key_text(),
+        "explanation": made.explanation(translate),
         "nodes": [
             {
-                "label": label(node.label),
-                "parent": label(node.label[:-1]) if node.label else None,
+                "label": format_label(node.label),
+                "parent": format_label(node.label[:-1]) if node.label else None,
                 "maximises": node.maximises,
                 "text": node.text,
                 "leaf": node.is_leaf,

@@ -13,31 +13,31 @@ from pathlib import Path
 from typing import Any
 
 from agent.border import files
-from agent.border.plain_text import plain_name
-from kempelen.lab.exercise_kinds import Exercise, Origin
-from kempelen.lab.exercise_making import exercise
-from kempelen.lab.exercise_marks import LONGEST, Mark
+from agent.border.plain_text import sanitize_name
+from kempelen.lab.exercise_kinds import Exercise, ExerciseSpec
+from kempelen.lab.exercise_making import make_exercise
+from kempelen.lab.exercise_marks import MAX_ANSWER_LENGTH, Mark
 
 FORMAT = "kempelen lab exercise"
 VERSION = 1
 # The largest file, the most exercises in it, and the most answers to one.
-LARGEST, MOST_EXERCISES, MOST_ANSWERS = 1 << 20, 200, 100
+MAX_FILE_BYTES, MAX_EXERCISES, MAX_ANSWERS = 1 << 20, 200, 100
 
 
 @dataclass(frozen=True)
 class Attempts:
     """The answers to an exercise, in their order. solved: the key was shown at the end."""
 
-    origin: Origin
+    spec: ExerciseSpec
     answers: tuple[str, ...] = ()
     solved: bool = False
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedExercise:
     """An exercise with the marks of its answers; what could not be read has none."""
 
-    origin: Origin
+    spec: ExerciseSpec
     marks: tuple[Mark | None, ...]
     parts: int
 
@@ -47,7 +47,7 @@ class Marked:
         return any(mark is not None and mark.right for mark in self.marks)
 
     @property
-    def at_once(self) -> bool:
+    def right_at_first(self) -> bool:
         """Whether the first answer was."""
         return bool(self.marks) and self.marks[0] is not None and self.marks[0].right
 
@@ -57,30 +57,30 @@ class Marked:
         return max((mark.points for mark in self.marks if mark is not None), default=0)
 
 
-def continued(earlier: Sequence[Attempts], later: Sequence[Attempts]) -> list[Attempts]:
+def merge_attempts(earlier: Sequence[Attempts], later: Sequence[Attempts]) -> list[Attempts]:
     """Return earlier answers with later ones to the same exercises behind them.
 
     Of too many the last is kept; once the key was shown no answer counts any more.
     """
-    found = {each.origin: each for each in earlier}
+    found = {each.spec: each for each in earlier}
     for each in later:
-        before = found.get(each.origin, Attempts(each.origin))
+        before = found.get(each.spec, Attempts(each.spec))
         if not before.solved:
             answers = before.answers + each.answers
-            if len(answers) > MOST_ANSWERS:
-                answers = (*answers[: MOST_ANSWERS - 1], answers[-1])
-            found[each.origin] = Attempts(each.origin, answers, each.solved)
+            if len(answers) > MAX_ANSWERS:
+                answers = (*answers[: MAX_ANSWERS - 1], answers[-1])
+            found[each.spec] = Attempts(each.spec, answers, each.solved)
     return list(found.values())
 
 
-def write(path: Path, name: str, attempts: Sequence[Attempts]) -> None:
+def write_results(path: Path, name: str, attempts: Sequence[Attempts]) -> None:
     """Write a student's results."""
     told = {
         "format": FORMAT,
         "version": VERSION,
         "name": name,
         "exercises": [
-            {**asdict(each.origin), "answers": list(each.answers), "solved": each.solved}
+            {**asdict(each.spec), "answers": list(each.answers), "solved": each.solved}
             for each in attempts
         ],
     }
@@ -88,50 +88,50 @@ def write(path: Path, name: str, attempts: Sequence[Attempts]) -> None:
     files.replace_atomically(path, f"{text}\n".encode())
 
 
-def collected(path: Path) -> tuple[str, list[Marked]]:
+def read_marked(path: Path) -> tuple[str, list[MarkedExercise]]:
     """Read a student's results and mark them anew. Raises ValueError as `read` does."""
-    name, attempts = read(path)
+    name, attempts = read_results(path)
     try:
-        return name, marked(attempts)
+        return name, mark_attempts(attempts)
     except ValueError as error:
         raise ValueError(f"{path} is no file of results: {error}") from None
 
 
-def read(path: Path) -> tuple[str, list[Attempts]]:
+def read_results(path: Path) -> tuple[str, list[Attempts]]:
     """Read a student's name and answers.
 
     Raises ValueError, naming the file and what is wrong, for a file that holds none.
     """
     try:
-        told = json.loads(files.read_text(path, LARGEST))
+        told = json.loads(files.read_text(path, MAX_FILE_BYTES))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise ValueError(f"{path} is no file of results: it is not JSON") from None
     try:
-        return _read(told)
+        return _parse_results(told)
     except ValueError as error:
         raise ValueError(f"{path} is no file of results: {error}") from None
 
 
-def marked(attempts: Sequence[Attempts]) -> list[Marked]:
+def mark_attempts(attempts: Sequence[Attempts]) -> list[MarkedExercise]:
     """Make the exercises again and mark their answers."""
     found = []
     for each in attempts:
-        made = exercise(each.origin)
+        made = make_exercise(each.spec)
         marks = tuple(_mark(made, answer) for answer in each.answers)
-        found.append(Marked(each.origin, marks, len(made.key)))
+        found.append(MarkedExercise(each.spec, marks, len(made.key)))
     return found
 
 
 def _mark(made: Exercise, answer: str) -> Mark | None:
     try:
-        return made.marked(answer)
+        return made.mark(answer)
     except ValueError:
         return None
 
 
-def _read(told: Any) -> tuple[str, list[Attempts]]:
+def _parse_results(told: Any) -> tuple[str, list[Attempts]]:
     if not isinstance(told, dict) or told.get("format") != FORMAT:
         raise ValueError("it was not written by lab exercise")
     if told.get("version") != VERSION:
@@ -139,18 +139,18 @@ def _read(told: Any) -> tuple[str, list[Attempts]]:
     name, listed = told.get("name"), told.get("exercises")
     if not isinstance(name, str) or not isinstance(listed, list):
         raise ValueError("it has no name, or no exercises")
-    if len(listed) > MOST_EXERCISES:
-        raise ValueError(f"it has more than {MOST_EXERCISES} exercises")
-    attempts = [_attempts(each) for each in listed]
-    if len({each.origin for each in attempts}) < len(attempts):
+    if len(listed) > MAX_EXERCISES:
+        raise ValueError(f"it has more than {MAX_EXERCISES} exercises")
+    attempts = [_parse_attempts(each) for each in listed]
+    if len({each.spec for each in attempts}) < len(attempts):
         raise ValueError("it has an exercise twice")
-    return plain_name(name), attempts
+    return sanitize_name(name), attempts
 
 
-def _attempts(told: Any) -> Attempts:
+def _parse_attempts(told: Any) -> Attempts:
     kinds: dict[str, type] = {"kind": str, "algorithm": str}
     try:
-        given = {each.name: told[each.name] for each in fields(Origin)}
+        given = {each.name: told[each.name] for each in fields(ExerciseSpec)}
         answers, solved = told["answers"], told["solved"]
     except (KeyError, TypeError):
         raise ValueError("an exercise lacks something") from None
@@ -161,6 +161,6 @@ def _attempts(told: Any) -> Attempts:
         or not all(isinstance(each, str) for each in answers)
     ):
         raise ValueError("an exercise is not told as it should be")
-    if len(answers) > MOST_ANSWERS or any(len(each) > LONGEST for each in answers):
+    if len(answers) > MAX_ANSWERS or any(len(each) > MAX_ANSWER_LENGTH for each in answers):
         raise ValueError("an exercise has too many answers, or too long ones")
-    return Attempts(Origin(**given), tuple(answers), solved)
+    return Attempts(ExerciseSpec(**given), tuple(answers), solved)

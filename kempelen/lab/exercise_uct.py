@@ -11,10 +11,10 @@ from agent.games.tree import Node, Tree, evaluate
 from agent.search import playout_tree
 from agent.search.cursor import Label
 from agent.search.mcts import UCT, UCTOptions
-from agent.search.observing import Counted, Event, PlayedOut, observed
-from kempelen.lab.exercise_kinds import Exercise, Origin, Shown, random_tree
-from kempelen.lab.subject import TO_THE_END
-from kempelen.lab.words import Say, label
+from agent.search.observing import Counted, Event, PlayedOut, traced
+from kempelen.lab.exercise_kinds import Exercise, ExerciseSpec, VisibleNode, random_tree
+from kempelen.lab.subject import UNLIMITED_DEPTH
+from kempelen.lab.words import Translator, format_label
 
 # The playouts before the question.
 PLAYOUTS = (8, 30)
@@ -22,7 +22,7 @@ PLAYOUTS = (8, 30)
 MARGIN = 0.05
 
 
-class OpenUCT(UCT[Any]):
+class UCTWithBounds(UCT[Any]):
     """UCT that says which bounds it goes by."""
 
     def bounds(self) -> dict[Label, float]:
@@ -51,30 +51,30 @@ class UctPath(Exercise):
 
     example = "2.1"
 
-    def title(self, say: Say) -> str:
+    def title(self, translate: Translator) -> str:
         """Name it."""
-        return say("The path of UCT")
+        return translate("The path of UCT")
 
-    def question(self, say: Say) -> list[str]:
+    def question(self, translate: Translator) -> list[str]:
         """Ask."""
         playouts = next(event.visits for event in self.events if isinstance(event, Counted))
-        nodes = say("After {} playouts each node shows the sum of MAX's rewards / its visits.")
-        asked = say(
+        nodes = translate("After {} playouts each node shows the sum of MAX's rewards / its visits.")
+        asked = translate(
             "UCT goes down by the greatest {}, where the mean is that of whoever moves to the "
             "child; one that was not tried comes first. At which node of the tree does its next "
             "selection end?"
         )
         return [nodes.format(playouts), asked.format("UCB = W/N + √2·√(ln N(p) / N)")]
 
-    def shown(self) -> list[Shown]:
+    def visible_nodes(self) -> list[VisibleNode]:
         """Return the nodes that have grown, with rewards and visits."""
         counted = {event.label: event for event in self.events if isinstance(event, Counted)}
         paths = sorted({(), *(path for path, _ in self.bounds)})
         inner = {path[:-1] for path in paths if path}
-        return [Shown(path, len(path) % 2 == 0, _tally(counted.get(path)), path not in inner)
+        return [VisibleNode(path, len(path) % 2 == 0, _format_statistics(counted.get(path)), path not in inner)
                 for path in paths]  # fmt: skip
 
-    def explanation(self, say: Say) -> list[str]:
+    def explanation(self, translate: Translator) -> list[str]:
         """Tell on each level the bounds of all children, and which is the greatest."""
         bounds = dict(self.bounds)
         (end,) = self.key
@@ -82,40 +82,40 @@ class UctPath(Exercise):
         lines = []
         for ply, _ in enumerate(path):
             children = [each for each in bounds if each[:-1] == path[:ply] and each]
-            told = ", ".join(f"{label(each)}: {_bound(bounds[each])}" for each in children)
-            text = say("the greatest is that of")
-            lines.append(f"{label(path[:ply])}: UCB {told}; {text} {label(path[: ply + 1])}")
+            told = ", ".join(f"{format_label(each)}: {_format_bound(bounds[each])}" for each in children)
+            text = translate("the greatest is that of")
+            lines.append(f"{format_label(path[:ply])}: UCB {told}; {text} {format_label(path[: ply + 1])}")
         return lines
 
     @staticmethod
-    def made(origin: Origin, random: Random) -> Exercise | None:
+    def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
         """Return an exercise on the next random tree; None if the path hangs by a hair."""
-        root = _won_and_lost(random_tree(random, origin), random)
+        root = _with_outcomes(random_tree(random, spec), random)
         playouts, seed = random.randint(*PLAYOUTS), random.randrange(1 << 30)
-        before, search = _played(root, playouts, seed)
+        before, search = _run_uct(root, playouts, seed)
         counted = tuple(event for event in before if isinstance(event, Counted))
         bounds = search.bounds()
-        after, _ = _played(root, playouts + 1, seed)
+        after, _ = _run_uct(root, playouts + 1, seed)
         last = [event for event in after if isinstance(event, PlayedOut)][-1]
         path = last.label[:-1] if last.expanded else last.label
         if len(path) < 2 or not all(_is_clear(bounds, path[: ply + 1]) for ply in range(len(path))):
             return None
-        return UctPath(origin, root, counted, (label(path),), tuple(sorted(bounds.items())))
+        return UctPath(spec, root, counted, (format_label(path),), tuple(sorted(bounds.items())))
 
 
-def _played(root: Node, playouts: int, seed: int) -> tuple[list[Event], OpenUCT]:
+def _run_uct(root: Node, playouts: int, seed: int) -> tuple[list[Event], UCTWithBounds]:
     """Return all that UCT tells of so many playouts, and the search."""
     events: list[Event] = []
-    kind: Any = observed(OpenUCT, events.append)
-    search: OpenUCT = kind(evaluate, UCTOptions(playouts=playouts, seed=seed))
-    search.search(Tree(root), TO_THE_END)
+    kind: Any = traced(UCTWithBounds, events.append)
+    search: UCTWithBounds = kind(evaluate, UCTOptions(playouts=playouts, seed=seed))
+    search.search(Tree(root), UNLIMITED_DEPTH)
     return events, search
 
 
-def _won_and_lost(node: Node, random: Random) -> Node:
+def _with_outcomes(node: Node, random: Random) -> Node:
     """Return the tree with leaves that are won, lost or drawn."""
     if isinstance(node, list):
-        return [_won_and_lost(child, random) for child in node]
+        return [_with_outcomes(child, random) for child in node]
     return random.choice((1, 1, 0, -1, -1))
 
 
@@ -127,11 +127,11 @@ def _is_clear(bounds: dict[Label, float], path: Label) -> bool:
     )
 
 
-def _tally(counted: Counted | None) -> str:
+def _format_statistics(counted: Counted | None) -> str:
     if counted is None:
         return "0/0"
     return f"{round(counted.mean * counted.visits) + 0}/{counted.visits}"
 
 
-def _bound(value: float) -> str:
+def _format_bound(value: float) -> str:
     return f"{value:.3f}" if isfinite(value) else "∞"

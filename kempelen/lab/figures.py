@@ -15,8 +15,8 @@ from agent.border.files import replace_atomically
 from kempelen import pictures
 from kempelen.console import with_progress
 from kempelen.lab import notes, page, picture, words
-from kempelen.lab.notes import NOTES, NoteFigure, Tell
-from kempelen.lab.output import show, table
+from kempelen.lab.notes import NOTES, NoteFigure, Localize
+from kempelen.lab.output import print_plain, table
 
 # Headings and sentences of the page: English, Spanish.
 LABELS = {
@@ -49,18 +49,18 @@ def run(arguments: Namespace) -> int:
     if output is not None:
         check_page(output)
     is_spanish = arguments.lang == "es"
-    say = words.language(arguments.lang)
+    translate = words.translator(arguments.lang)
 
-    def tell(english: str, spanish: str) -> str:
+    def localize(english: str, spanish: str) -> str:
         return spanish if is_spanish else english
 
-    making = notes.figures(tell, say)
-    made = list(with_progress(making, len(notes.MAKERS), tell("figures", "figuras")))
-    left_out = notes.left_out(tell)
+    making = notes.build_figures(localize, translate)
+    made = list(with_progress(making, len(notes.FIGURE_BUILDERS), localize("figures", "figuras")))
+    left_out = notes.omitted_figures(localize)
     if output is not None:
-        data = _page_data(made, left_out, tell, say)
-        title = tell(*LABELS["title"])
-        text = page.joined(
+        data = _page_data(made, left_out, localize, translate)
+        title = localize(*LABELS["title"])
+        text = page.build_page(
             title,
             styles=["figures.css"],
             scripts=["figures.js"],
@@ -71,7 +71,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps(_as_json(made, left_out)))
     else:
-        _print(made, left_out, tell)
+        _print(made, left_out, localize)
         if output is not None:
             print(output)
     rows = [row for figure in made for row in figure.rows]
@@ -80,11 +80,11 @@ def run(arguments: Namespace) -> int:
 
 def check_page(path: Path) -> None:
     """Raise ValueError unless a page can be written there, with its pictures."""
-    page.check(path)
+    page.check_path(path)
     pictures.check_picture(path.with_suffix(".svg"), libraries=picture.LIBRARIES)
 
 
-def _score(figure: NoteFigure) -> tuple[int, int]:
+def _agreement_count(figure: NoteFigure) -> tuple[int, int]:
     """Return how many numbers agree, of those that the note tells."""
     told = [row for row in figure.rows if row.said is not None]
     return sum(row.agrees for row in told), len(told)
@@ -101,18 +101,18 @@ def _as_json(made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]
         for figure in made
     ]
     names = ("note", "figure", "why")
-    agree, told = map(sum, zip(*map(_score, made), strict=True))
+    agree, told = map(sum, zip(*map(_agreement_count, made), strict=True))
     missing = [dict(zip(names, each, strict=True)) for each in left_out]
     return {"figures": figures, "left_out": missing, "agree": agree, "of": told}
 
 
 def _print(
-    made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]], tell: Tell
+    made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]], localize: Localize
 ) -> None:
-    label = {name: tell(*texts) for name, texts in LABELS.items()}
+    label = {name: localize(*texts) for name, texts in LABELS.items()}
     figures = table("", label["note"], label["figure"], label["agree"], right=2)
     for figure in made:
-        agree, told = _score(figure)
+        agree, told = _agreement_count(figure)
         figures.add_row(figure.note, figure.title, f"{agree}/{told}" if told else "")
     differing = table("", label["what"], label["said"], label["found"], label["why"], right=9)
     for figure in made:
@@ -122,14 +122,14 @@ def _print(
     missing = table(label["left_out"], label["note"], label["figure"], label["why"], right=9)
     for each in left_out:
         missing.add_row(*each)
-    show(figures, *([differing] if differing.row_count else []), missing)
+    print_plain(figures, *([differing] if differing.row_count else []), missing)
 
 
 def _page_data(
     made: Sequence[NoteFigure],
     left_out: Sequence[tuple[str, str, str]],
-    tell: Tell,
-    say: words.Say,
+    localize: Localize,
+    translate: words.Translator,
 ) -> dict[str, Any]:
     figures = [
         {
@@ -138,20 +138,20 @@ def _page_data(
             "title": figure.title,
             "text": figure.text,
             "rows": [asdict(row) | {"agrees": row.agrees} for row in figure.rows],
-            "score": "{}/{}".format(*_score(figure)),
+            "score": "{}/{}".format(*_agreement_count(figure)),
             "pictures": [
-                {"title": each.title, "source": _drawn(each, say)} for each in figure.pictures
+                {"title": each.title, "source": _picture_url(each, translate)} for each in figure.pictures
             ],
         }
         for figure in made
     ]
-    labels = {name: tell(*texts) for name, texts in LABELS.items()}
+    labels = {name: localize(*texts) for name, texts in LABELS.items()}
     return {"labels": labels, "notes": NOTES, "figures": figures, "left_out": left_out}
 
 
-def _drawn(drawn: notes.TreePicture, say: words.Say) -> str:
+def _picture_url(drawn: notes.TreePicture, translate: words.Translator) -> str:
     """Return a picture as the address of its SVG, which holds all of it."""
-    figure = picture.tree_figure(drawn.root, drawn.title, say, strategy=drawn.strategy)
+    figure = picture.tree_figure(drawn.root, drawn.title, translate, strategy=drawn.strategy)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figure.svg"
         pictures.save(figure, path)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from agent.evaluation import HANDCRAFTED
 from kempelen import __version__, game_arguments, pictures
 from kempelen.lab import words
-from kempelen.numbers import positive
+from kempelen.numbers import positive_int
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from training.game_learning import LearningSettings
+    from training.game_learning import GameTrainingSettings
 
 NETWORK, WEIGHTS = "network", "weights"
 STEPS = {NETWORK: 100, WEIGHTS: 30}
@@ -39,18 +39,18 @@ def configure(parser: ArgumentParser) -> None:
         "(default: GAME.learned)",
     )  # fmt: skip
     parser.add_argument(
-        "--steps", type=positive, metavar="N",
+        "--steps", type=positive_int, metavar="N",
         help="steps of self-play and learning (default: 100, for weights 30)",
     )  # fmt: skip
     parser.add_argument(
-        "--games", type=positive, default=64, metavar="N", help="games of a step (default: 64)"
+        "--games", type=positive_int, default=64, metavar="N", help="games of a step (default: 64)"
     )
     parser.add_argument(
-        "--playouts", type=positive, default=64, metavar="N",
+        "--playouts", type=positive_int, default=64, metavar="N",
         help="playouts for a move that is learned from (default: 64)",
     )  # fmt: skip
     parser.add_argument(
-        "--neurons", type=_layers, default=(256, 128), metavar="N[,N...]",
+        "--neurons", type=_parse_layers, default=(256, 128), metavar="N[,N...]",
         help="of each layer of the network (default: 256,128)",
     )  # fmt: skip
     parser.add_argument(
@@ -64,7 +64,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Learn, and write what was learned after each step."""
     from agent.games import learned_network
-    from training.game_learning import GameLearner
+    from training.game_learning import GameTrainer
 
     if arguments.plot is not None:
         pictures.check_picture(arguments.plot)
@@ -78,30 +78,30 @@ def run(arguments: Namespace) -> int:
             raise ValueError(
                 f"{path} holds what was learned of {before.game}: name another file with -o"
             )
-    say = words.language(arguments.lang)
-    learner = GameLearner(settings)
+    translate = words.translator(arguments.lang)
+    learner = GameTrainer(settings)
     history: list[dict[str, float]] = []
-    with _progress(settings, say) as report:
+    with _progress(settings, translate) as report:
         for history in learner.run(path.with_name(path.name + ".run"), report):
             if history:
-                learner.network(_manifest(settings, history)).write(path)
+                learner.network(_file_header(settings, history)).write(path)
                 report(len(history), settings.games)
     if arguments.plot is not None:
-        pictures.save(curves(history, say), arguments.plot)
+        pictures.save(loss_figure(history, translate), arguments.plot)
     seconds = sum(step["seconds"] for step in history)
     if arguments.json:
-        print(json.dumps({"file": str(path), **_manifest(settings, history), "history": history}))
+        print(json.dumps({"file": str(path), **_file_header(settings, history), "history": history}))
         return 0
     last = history[-1]
     print(
-        f"{path}: {len(history)} {say('steps')}, {seconds:.0f} {say('seconds of processor time')}"
+        f"{path}: {len(history)} {translate('steps')}, {seconds:.0f} {translate('seconds of processor time')}"
     )
-    losses = (f"{say(name)} {last[name]:.3f}" for name in _losses(history))
+    losses = (f"{translate(name)} {last[name]:.3f}" for name in _losses(history))
     print(", ".join(losses))
     return 0
 
 
-def curves(history: list[dict[str, float]], say: words.Say) -> Figure:
+def loss_figure(history: list[dict[str, float]], translate: words.Translator) -> Figure:
     """Return how the losses fell, step by step."""
     from matplotlib.figure import Figure
 
@@ -110,8 +110,8 @@ def curves(history: list[dict[str, float]], say: words.Say) -> Figure:
     for number, name in enumerate(names, 1):
         axes = figure.add_subplot(len(names), 1, number)
         axes.plot(range(1, len(history) + 1), [step[name] for step in history], color="C0")
-        axes.set_xlabel(say("step"))
-        axes.set_ylabel(say(name))
+        axes.set_xlabel(translate("step"))
+        axes.set_ylabel(translate(name))
         axes.grid(alpha=0.3)
     figure.tight_layout()
     return figure
@@ -122,32 +122,32 @@ def _losses(history: list[dict[str, float]]) -> list[str]:
     return ["value loss", *(["move loss"] if any(each["move loss"] for each in history) else [])]
 
 
-def _settings(arguments: Namespace) -> LearningSettings:
-    from training.game_learning import LearningSettings
-    from training.lockstep import PlaySettings
+def _settings(arguments: Namespace) -> GameTrainingSettings:
+    from training.game_learning import GameTrainingSettings
+    from training.lockstep import SelfPlaySettings
 
     if arguments.evaluation != HANDCRAFTED.name:
         raise ValueError("an evaluation is what is learned: leave --evaluation out")
-    kind, options = game_arguments.chosen(arguments, {"seed": arguments.seed})
+    kind, options = game_arguments.game_from(arguments, {"seed": arguments.seed})
     is_network = arguments.what == NETWORK
-    return LearningSettings(
+    return GameTrainingSettings(
         game=kind.name,
         options=options,
         steps=arguments.steps or STEPS[arguments.what],
         games=arguments.games,
         neurons=arguments.neurons if is_network else (),
         seed=arguments.seed,
-        play=PlaySettings(playouts=arguments.playouts),
+        play=SelfPlaySettings(playouts=arguments.playouts),
     )
 
 
-def _manifest(settings: LearningSettings, history: list[dict[str, float]]) -> dict[str, Any]:
+def _file_header(settings: GameTrainingSettings, history: list[dict[str, float]]) -> dict[str, Any]:
     """Return what the file says of itself: the same, however long it took."""
     return {
         "made by": f"Kempelen {__version__}",
         "licence": "GPL-3.0-or-later",
         "source": "Games of what was learned against itself, from nothing.",
-        "settings": settings.decisive(),
+        "settings": settings.determining_settings(),
         "history": [
             {name: value for name, value in step.items() if name != "seconds"} for step in history
         ],
@@ -155,7 +155,7 @@ def _manifest(settings: LearningSettings, history: list[dict[str, float]]) -> di
 
 
 @contextlib.contextmanager
-def _progress(settings: LearningSettings, say: words.Say) -> Iterator[Callable[[int, int], None]]:
+def _progress(settings: GameTrainingSettings, translate: words.Translator) -> Iterator[Callable[[int, int], None]]:
     """Give what tells of steps and games that are left, on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda step, left: None
@@ -165,7 +165,7 @@ def _progress(settings: LearningSettings, say: words.Say) -> Iterator[Callable[[
     def report(step: int, left: int) -> None:
         games = settings.games - left
         number = min(step + 1, settings.steps)
-        text = f"{say('step')} {number}/{settings.steps}: {games}/{settings.games} {say('games')}"
+        text = f"{translate('step')} {number}/{settings.steps}: {games}/{settings.games} {translate('games')}"
         print(f"\r{text}, {time.monotonic() - began:.0f} s ", end="", file=sys.stderr, flush=True)
 
     try:
@@ -174,6 +174,6 @@ def _progress(settings: LearningSettings, say: words.Say) -> Iterator[Callable[[
         print("\r" + " " * 70 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def _layers(text: str) -> tuple[int, ...]:
+def _parse_layers(text: str) -> tuple[int, ...]:
     """Read numbers of neurons by commas."""
-    return tuple(positive(each) for each in text.split(","))
+    return tuple(positive_int(each) for each in text.split(","))

@@ -9,22 +9,22 @@ from typing import Any
 
 from agent.search.horizon import time_limit
 from agent.search.search import Search
-from kempelen.numbers import positive, seconds
+from kempelen.numbers import positive_int, positive_seconds
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the limits."""
-    parser.add_argument("--nodes", type=positive, metavar="N", help="the most nodes of a search")
+    parser.add_argument("--nodes", type=positive_int, metavar="N", help="the most nodes of a search")
     parser.add_argument(
-        "--movetime", type=seconds, metavar="S", help="the most seconds of a search"
+        "--movetime", type=positive_seconds, metavar="S", help="the most seconds of a search"
     )
 
 
-def node_limit(arguments: Namespace) -> float:
+def node_limit_from(arguments: Namespace) -> float:
     """Return the most nodes."""
     return inf if arguments.nodes is None else float(arguments.nodes)
 
 
-def in_time(search: Search[Any], limit: float | None) -> AbstractContextManager[None]:
+def time_limited(search: Search[Any], limit: float | None) -> AbstractContextManager[None]:
     """Stop the search that runs inside the block after so many seconds."""
     return nullcontext() if limit is None else time_limit(search, limit)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
-from agent.search.configuration import Configuration
+from agent.search.configuration import AlgorithmSpec
 
 _MINIMAX = """
 enter    | minimax(node):
@@ -186,7 +186,7 @@ backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
 done     | return the child with the greatest N
 """
 
-LISTINGS = {
+PSEUDOCODE = {
     "minimax": _MINIMAX,
     "minimax-two-valued": _TWO_VALUED,
     "negamax": _NEGAMAX,
@@ -214,7 +214,7 @@ LISTINGS = {
 }
 
 # The steps of a memory.
-MEMORY = ("remember", "store")
+TABLE_STEPS = ("remember", "store")
 
 # The words of pseudo-code, the longest first where one is part of another.
 SPANISH = {
@@ -350,13 +350,13 @@ _ENGLISH = re.compile(
 )
 
 
-def listing(algorithm: Configuration) -> tuple[list[str], dict[str, tuple[int, ...]]]:
+def pseudocode(algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int, ...]]]:
     """Return an algorithm's lines, and which of them each kind of step lights."""
-    may_remember = any(each.name == "table" for each in fields(algorithm.kind.options))
-    left_out = MEMORY if may_remember and not algorithm.options.get("table") else ()
+    may_remember = any(each.name == "table" for each in fields(algorithm.search_class.options))
+    left_out = TABLE_STEPS if may_remember and not algorithm.options.get("table") else ()
     lines: list[str] = []
     lit: dict[str, tuple[int, ...]] = {}
-    for text in LISTINGS[algorithm.kind.name].strip("\n").splitlines():
+    for text in PSEUDOCODE[algorithm.search_class.name].strip("\n").splitlines():
         steps, code = text.split("|", 1)
         if steps.strip() in left_out:
             continue
@@ -366,7 +366,7 @@ def listing(algorithm: Configuration) -> tuple[list[str], dict[str, tuple[int, .
     return lines, lit
 
 
-def by_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str]:
+def with_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str]:
     """Return the lines of Monte Carlo tree search as they are with an evaluation of batches.
 
     judged: it judges leaves. priors: it has told moves apart, which are chosen by that.
@@ -376,7 +376,7 @@ def by_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str]:
     return [line.replace(_PLAYOUT, _JUDGED) for line in lines] if judged else lines
 
 
-def in_spanish(line: str) -> str:
+def translate_line(line: str) -> str:
     """Return a line of pseudo-code with Spanish words."""
     once = _ENGLISH.sub(lambda found: SPANISH[found.group()], line)
     return once.replace("-∞ si mueve MAX, else ∞", "-∞ si mueve MAX, si no ∞")

@@ -9,7 +9,7 @@ import errno
 import os
 from functools import cache
 
-from agent.border.phrasebook import Phrasebook
+from agent.border.phrasebook import MessageCatalog
 
 SPANISH = {
     # What the algorithms and games refuse.
@@ -610,7 +610,7 @@ SPANISH = {
 }
 
 # What the system says of files; anything else it says in its own language.
-SYSTEM = {
+SYSTEM_ERRORS = {
     errno.ENOENT: "no existe",
     errno.EACCES: "no se permite el acceso",
     errno.EPERM: "no se permite",
@@ -623,21 +623,21 @@ SYSTEM = {
 }
 
 
-def in_spanish(message: str) -> str:
+def to_spanish(message: str) -> str:
     """Return a message, or a text of --help, in Spanish; unchanged if it has no known form."""
-    return _phrasebook().said(message)
+    return _message_patterns().translate(message)
 
 
-def explained(error: Exception, language: str) -> str:
+def error_message(error: Exception, language: str) -> str:
     """Say in that language what an error means for the user."""
     if isinstance(error, OSError) and error.errno is not None:
         reason = str(error.strerror)
         if language == "es":
-            reason = in_spanish(reason)
+            reason = to_spanish(reason)
         return reason if error.filename is None else f"{error.filename}: {reason}"
-    return in_spanish(str(error)) if language == "es" else str(error)
+    return to_spanish(str(error)) if language == "es" else str(error)
 
 
 @cache
-def _phrasebook() -> Phrasebook:
-    return Phrasebook(SPANISH | {os.strerror(number): text for number, text in SYSTEM.items()})
+def _message_patterns() -> MessageCatalog:
+    return MessageCatalog(SPANISH | {os.strerror(number): text for number, text in SYSTEM_ERRORS.items()})

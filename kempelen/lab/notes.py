@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from agent.game import Chance, Written, find_move
+from agent.game import ChanceGame, NotatedGame, parse_move
 from agent.games import catalogue
 from agent.games.grundy import Grundy, solved
 from agent.games.nim import Nim
@@ -22,15 +22,15 @@ from agent.games.tree import EXAMPLE, Tree
 from agent.search import theory
 from agent.search.best_node import BestNodeOptions, BestNodeSearch
 from agent.search.catalogue import algorithm
-from agent.search.counts import Counts
-from agent.search.heuristic_pruning import Pruned
-from agent.search.observing import CutOff, Entered, Evaluated, Event, Listed, observed
-from agent.search.search import Found
+from agent.search.counts import SearchStats
+from agent.search.heuristic_pruning import BeamLimitedGame
+from agent.search.observing import CutOff, Entered, Evaluated, Event, Listed, traced
+from agent.search.search import SearchResult
 from agent.search.sss_star import write_state
-from agent.search.symmetry import Folded
+from agent.search.symmetry import SymmetryReducedGame
 from kempelen.lab import solve, words
-from kempelen.lab.sketch import Sketched, sketch
-from kempelen.lab.subject import TO_THE_END, Subject
+from kempelen.lab.sketch import SearchTreeNode, search_tree
+from kempelen.lab.subject import UNLIMITED_DEPTH, SearchProblem
 
 if TYPE_CHECKING:
     from agent.games.tree import Node
@@ -44,7 +44,7 @@ NOTES = {
 }
 _SSS_STAR_ROWS = Path(__file__).with_name("notes_sss_star.txt")
 
-Tell = Callable[[str, str], str]  # of a text in English and in Spanish, the one that is read
+Localize = Callable[[str, str], str]  # of a text in English and in Spanish, the one that is read
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class TreePicture:
     """A tree to be drawn. strategy: it is one, and has no order of visits."""
 
     title: str
-    root: Sketched
+    root: SearchTreeNode
     strategy: bool = False
 
 
@@ -87,52 +87,52 @@ class NoteFigure:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _SearchRun:
     """A search of a game, and all that happened in it."""
 
-    game: Written[Any]
+    game: NotatedGame[Any]
     depth: int
-    found: Found[Any]
-    counts: Counts
+    found: SearchResult[Any]
+    counts: SearchStats
     events: list[Event]
 
-    def tree(self, say: words.Say) -> Sketched:
-        return sketch(self.game, self.depth, self.events, self.found.pv, say)
+    def tree(self, translate: words.Translator) -> SearchTreeNode:
+        return search_tree(self.game, self.depth, self.events, self.found.pv, translate)
 
 
-def figures(tell: Tell, say: words.Say) -> Iterator[NoteFigure]:
+def build_figures(localize: Localize, translate: words.Translator) -> Iterator[NoteFigure]:
     """Make all figures, note by note. tell: chooses the language; say: as `words.language`."""
-    for make in MAKERS:
-        yield make(tell, say)
+    for make in FIGURE_BUILDERS:
+        yield make(localize, translate)
 
 
 def _run(
     name: str,
-    game: Written[Any],
-    depth: int = TO_THE_END,
+    game: NotatedGame[Any],
+    depth: int = UNLIMITED_DEPTH,
     evaluate: Callable[[Any], float] = lambda game: 0.0,
-) -> _Run:
+) -> _SearchRun:
     events: list[Event] = []
     kind = algorithm(name)
-    search = observed(kind, events.append)(evaluate, kind.options())
+    search = traced(kind, events.append)(evaluate, kind.options())
     found = search.search(game, depth)
-    return _Run(game, depth, found, search.counts, events)
+    return _SearchRun(game, depth, found, search.counts, events)
 
 
-def _sss_star(tell: Tell, say: words.Say) -> NoteFigure:
+def _sss_star(localize: Localize, translate: words.Translator) -> NoteFigure:
     run = _run("sss-star", Tree(EXAMPLE))
     lists = [event.states for event in run.events if isinstance(event, Listed)]
     rows = [f"{row} {', '.join(map(write_state, states))}" for row, states in enumerate(lists, 1)]
     said = _SSS_STAR_ROWS.read_text(encoding="utf-8").splitlines()
     cutting = _run("alpha-beta", Tree(EXAMPLE)).counts
     table = [
-        NoteRow(f"LISTA, {tell('row', 'fila')} {number}", old, new)
+        NoteRow(f"LISTA, {localize('row', 'fila')} {number}", old, new)
         for number, (old, new) in enumerate(zip(said, rows, strict=True), 1)
     ]
     table += [
-        NoteRow(tell("cut-offs of alpha-beta", "podas de alfa-beta"), "0", str(cutting.cutoffs)),
+        NoteRow(localize("cut-offs of alpha-beta", "podas de alfa-beta"), "0", str(cutting.cutoffs)),
         NoteRow(
-            tell("leaves that SSS* evaluates, of all", "hojas que evalúa SSS*, del total"),
+            localize("leaves that SSS* evaluates, of all", "hojas que evalúa SSS*, del total"),
             "1/2",
             f"{run.counts.leaves // 8}/{cutting.leaves // 8}",
         ),
@@ -140,15 +140,15 @@ def _sss_star(tell: Tell, say: words.Say) -> NoteFigure:
     return NoteFigure(
         "000",
         "sss-star",
-        tell("A run of SSS*, row by row", "Ejecución de SSS*, fila a fila"),
-        tell(
+        localize("A run of SSS*, row by row", "Ejecución de SSS*, fila a fila"),
+        localize(
             "The rows fix eight leaves; the others, which SSS* never evaluates, are ours: such "
             "that alpha-beta cuts nothing, as the note says.",
             "Las filas fijan ocho hojas; las demás, que SSS* nunca evalúa, son nuestras: tales "
             "que alfa-beta no poda nada, como dicen los apuntes.",
         ),
         tuple(table),
-        (TreePicture("SSS*", run.tree(say)),),
+        (TreePicture("SSS*", run.tree(translate)),),
     )
 
 
@@ -160,22 +160,22 @@ def _node_number(label: tuple[int, ...]) -> int:
     return number
 
 
-def _alpha_beta_example(tell: Tell, say: words.Say) -> NoteFigure:
+def _alpha_beta_example(localize: Localize, translate: words.Translator) -> NoteFigure:
     leaves: Node = [
         [[[20, 25], [19, 22]], [[20, 21], [30, 31]]],
         [[[15, 18], [16, 26]], [[23, 24], [27, 28]]],
     ]
     run = _run("alpha-beta", Tree(leaves))
-    root = run.tree(say)
-    values = {_node_number(node.label): node.value for node in root.everything()}
+    root = run.tree(translate)
+    values = {_node_number(node.label): node.value for node in root.iter_nodes()}
     visited = [_node_number(event.label) for event in run.events if isinstance(event, Evaluated)]
     cuts = [_node_number(event.label) for event in run.events if isinstance(event, CutOff)]
     left = [number for number in visited if number < 24]
     return NoteFigure(
         "000",
         "alpha-beta",
-        tell("Alpha-beta, step by step", "Alfa-beta, paso a paso"),
-        tell(
+        localize("Alpha-beta, step by step", "Alfa-beta, paso a paso"),
+        localize(
             "Steps 1 to 9 tell the values of the left half; the leaves of the right half, and "
             "those that are cut off, are ours.",
             "Los pasos 1 a 9 dan los valores de la mitad izquierda; las hojas de la mitad derecha, "
@@ -183,53 +183,53 @@ def _alpha_beta_example(tell: Tell, say: words.Say) -> NoteFigure:
         ),
         (
             NoteRow(
-                tell("leaves on the left, in order", "hojas a la izquierda, en orden"),
+                localize("leaves on the left, in order", "hojas a la izquierda, en orden"),
                 "N16 N17 N18 N20 N21",
                 " ".join(f"N{number}" for number in left),
             ),
             NoteRow("V(N8)", "20", values[8]),
-            NoteRow(tell("V(N9), cut off by N18", "V(N9), podado por N18"), "≤19", values[9]),
+            NoteRow(localize("V(N9), cut off by N18", "V(N9), podado por N18"), "≤19", values[9]),
             NoteRow("V(N4)", "20", values[4]),
             NoteRow("V(N10)", "20", values[10].lstrip("≥")),
-            NoteRow(tell("V(N5), N11 cut off", "V(N5), N11 podado"), "≥20", values[5]),
+            NoteRow(localize("V(N5), N11 cut off", "V(N5), N11 podado"), "≥20", values[5]),
             NoteRow("V(N2)", "20", values[2]),
             NoteRow("V(N1)", "20", values[1]),
             NoteRow(
-                tell("cut-offs on the right", "podas a la derecha"),
-                tell("several", "varias"),
-                tell("several", "varias") if sum(cut not in (5, 9) for cut in cuts) > 1 else "1",
+                localize("cut-offs on the right", "podas a la derecha"),
+                localize("several", "varias"),
+                localize("several", "varias") if sum(cut not in (5, 9) for cut in cuts) > 1 else "1",
             ),
         ),
         (TreePicture("alpha-beta", root),),
     )
 
 
-def _dewey(tell: Tell, say: words.Say) -> NoteFigure:
-    root = sketch(Tree(EXAMPLE), TO_THE_END, [], (), say)
-    for count, node in enumerate(root.everything(), 1):
-        node.order, node.value, node.is_principal = count, words.label(node.label), False
+def _dewey(localize: Localize, translate: words.Translator) -> NoteFigure:
+    root = search_tree(Tree(EXAMPLE), UNLIMITED_DEPTH, [], (), translate)
+    for count, node in enumerate(root.iter_nodes(), 1):
+        node.order, node.value, node.is_principal = count, words.format_label(node.label), False
     return NoteFigure(
         "000",
         "dewey",
-        tell("Dewey's decimal notation", "Notación decimal de Dewey"),
+        localize("Dewey's decimal notation", "Notación decimal de Dewey"),
         "",
         pictures=(TreePicture("ε, 1, 1.1, ...", root, strategy=True),),
     )
 
 
-def _scout(tell: Tell, say: words.Say) -> NoteFigure:
+def _scout(localize: Localize, translate: words.Translator) -> NoteFigure:
     run = _run("scout", Tree([[8, 10], [12, 5]]))
     asked = [event for event in run.events if isinstance(event, Entered)]
     evaluated = [event.label for event in asked if event.procedure == "eval"]
     tested = [event.test for event in asked if event.label == (2,) and event.test]
-    root = run.tree(say)
+    root = run.tree(translate)
     cutting = _run("alpha-beta", Tree([[8, 10], [12, 5]])).counts
-    answer = {"≤8": tell("false", "FALSO"), ">8": tell("true", "CIERTO")}
+    answer = {"≤8": localize("false", "FALSO"), ">8": localize("true", "CIERTO")}
     return NoteFigure(
         "000",
         "scout",
-        tell("SCOUT: a test instead of an evaluation", "SCOUT: una prueba en vez de evaluar"),
-        tell(
+        localize("SCOUT: a test instead of an evaluation", "SCOUT: una prueba en vez de evaluar"),
+        localize(
             "The text fixes the value of N1, the answer of the test of N2, and that alpha-beta "
             "cuts nothing; the leaves are ours.",
             "El texto fija el valor de N1, la respuesta de la prueba de N2, y que alfa-beta no "
@@ -239,18 +239,18 @@ def _scout(tell: Tell, say: words.Say) -> NoteFigure:
             NoteRow("EVAL(N1)", "8", root.children[0].value),
             NoteRow(
                 "TEST(N2, 8, >)",
-                tell("false", "FALSO"),
+                localize("false", "FALSO"),
                 answer.get(root.children[1].value, root.children[1].value)
                 if tested == [(">", 8)]
                 else str(tested),
             ),
             NoteRow(
-                tell("EVAL(N2) is called", "se llama a EVAL(N2)"),
-                tell("no", "no"),
-                tell("yes", "sí") if (2,) in evaluated else tell("no", "no"),
+                localize("EVAL(N2) is called", "se llama a EVAL(N2)"),
+                localize("no", "no"),
+                localize("yes", "sí") if (2,) in evaluated else localize("no", "no"),
             ),
             NoteRow(
-                tell("leaves that alpha-beta cuts off", "hojas que poda alfa-beta"),
+                localize("leaves that alpha-beta cuts off", "hojas que poda alfa-beta"),
                 "0",
                 str(4 - cutting.leaves),
             ),
@@ -259,7 +259,7 @@ def _scout(tell: Tell, say: words.Say) -> NoteFigure:
     )
 
 
-def _deepening(tell: Tell, say: words.Say) -> NoteFigure:
+def _deepening(localize: Localize, translate: words.Translator) -> NoteFigure:
     rows = []
     for branching, depth in ((2, 5), (3, 4), (3, 6), (5, 4), (10, 3)):
         counts = _run("minimax", RandomTree(branching, depth)).counts
@@ -273,11 +273,11 @@ def _deepening(tell: Tell, say: words.Say) -> NoteFigure:
     return NoteFigure(
         "000",
         "deepening",
-        tell(
+        localize(
             "What progressive deepening costs: nodes above the leaves",
             "Lo que cuesta la bajada progresiva: nodos no terminales",
         ),
-        tell(
+        localize(
             "Counted in trees that minimax walks through.",
             "Contados en árboles que minimax recorre.",
         ),
@@ -285,8 +285,8 @@ def _deepening(tell: Tell, say: words.Say) -> NoteFigure:
     )
 
 
-def _pruning(tell: Tell, say: words.Say) -> NoteFigure:
-    game = Pruned(RandomTree(4, 3, seed=1), lambda game: 0.0, 4)
+def _pruning(localize: Localize, translate: words.Translator) -> NoteFigure:
+    game = BeamLimitedGame(RandomTree(4, 3, seed=1), lambda game: 0.0, 4)
     rows = []
     for rank, move in enumerate(game.moves(), 1):
         game.play(move)
@@ -297,8 +297,8 @@ def _pruning(tell: Tell, say: words.Say) -> NoteFigure:
     return NoteFigure(
         "000",
         "heuristic-pruning",
-        tell("Heuristic pruning", "Poda heurística"),
-        tell(
+        localize("Heuristic pruning", "Poda heurística"),
+        localize(
             "Factor(node) = Factor(parent) - Rank(node), here from 4 at the root, children in the "
             "order of g. A node that would have no move left keeps one: only a finished game has "
             "none.",
@@ -307,7 +307,7 @@ def _pruning(tell: Tell, say: words.Say) -> NoteFigure:
             "acabada no tiene ninguna.",
         ),
         tuple(rows),
-        (TreePicture("minimax", run.tree(say)),),
+        (TreePicture("minimax", run.tree(translate)),),
     )
 
 
@@ -319,8 +319,8 @@ def _all_alike(branching: int, depth: int) -> Tree:
     return Tree(node)
 
 
-def _cost(tell: Tell, say: words.Say) -> NoteFigure:
-    slip = tell(
+def _cost(localize: Localize, translate: words.Translator) -> NoteFigure:
+    slip = localize(
         "the note's 2 B^((d+1)/2) counts the first term twice; Knuth and Moore have "
         "B^((d+1)/2) + B^((d-1)/2) - 1",
         "el 2 B^((d+1)/2) de los apuntes cuenta dos veces el primer término; Knuth y Moore dan "
@@ -338,13 +338,13 @@ def _cost(tell: Tell, say: words.Say) -> NoteFigure:
         else:
             said = 2 * branching ** ((depth + 1) // 2) + branching ** ((depth - 1) // 2) - 1
             what = "2 B^((d+1)/2) + B^((d-1)/2) - 1"
-        label = f"{where}: α-β, {tell('best case', 'mejor caso')}, {what}"
+        label = f"{where}: α-β, {localize('best case', 'mejor caso')}, {what}"
         rows.append(NoteRow(label, str(said), best, slip if depth % 2 else ""))
     return NoteFigure(
         "000",
         "cost",
-        tell("What searches cost", "Coste computacional"),
-        tell(
+        localize("What searches cost", "Coste computacional"),
+        localize(
             "Leaves counted on trees where all moves are as good, which alpha-beta cuts most.",
             "Hojas contadas en árboles cuyas jugadas valen todas lo mismo, los que más poda "
             "alfa-beta.",
@@ -363,21 +363,21 @@ _EXAMINED = (
 )
 
 
-def _examined(tell: Tell, say: words.Say) -> NoteFigure:
+def _examined_nodes(localize: Localize, translate: words.Translator) -> NoteFigure:
     rows = []
     for line, without, cutting in _EXAMINED:
         for name, said in (("minimax", without), ("alpha-beta", cutting)):
             game = TicTacToe()
             for text in line.split():
-                game.play(find_move(game, text))
+                game.play(parse_move(game, text))
             search = algorithm(name)(lambda game: 0.0, algorithm(name).options())
-            search.search(game, TO_THE_END)
+            search.search(game, UNLIMITED_DEPTH)
             rows.append(NoteRow(f"{line}: {name}", said, f"{search.counts.nodes:,}"))
     return NoteFigure(
         "001",
         "examined-states",
-        tell("States examined, without and with pruning", "Estados examinados, sin y con poda"),
-        tell(
+        localize("States examined, without and with pruning", "Estados examinados, sin y con poda"),
+        localize(
             "Tic-tac-toe; the computer answers each move of the human. The boards are pictures in "
             "the note: this is a game that has all eight numbers.",
             "Gato (tres en raya); la computadora contesta cada jugada del humano. Los tableros son "
@@ -392,27 +392,27 @@ def _open_lines(game: TicTacToe) -> float:
     return game.open_lines(game.turn) - game.open_lines(1 - game.turn)
 
 
-def _open_lines_figure(tell: Tell, say: words.Say) -> NoteFigure:
+def _open_lines_figure(localize: Localize, translate: words.Translator) -> NoteFigure:
     game = TicTacToe()
     for text in ("b2", "a3"):
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     mine, theirs = game.open_lines(0), game.open_lines(1)
-    folded = Folded(TicTacToe())
+    folded = SymmetryReducedGame(TicTacToe())
     run = _run("minimax", folded, 2, lambda folded: _open_lines(folded.game))
-    root = run.tree(say)
+    root = run.tree(translate)
     rows = [NoteRow("f(n), X b2, O a3", "5 - 4 = 1", f"{mine} - {theirs} = {mine - theirs}")]
     for child in root.children:
-        what = f"{child.move}: {len(child.children)} {tell('answers', 'respuestas')}"
+        what = f"{child.move}: {len(child.children)} {localize('answers', 'respuestas')}"
         rows.append(NoteRow(what, None, child.value))
-    rows.append(NoteRow(tell("best move", "mejor jugada"), None, root.value))
+    rows.append(NoteRow(localize("best move", "mejor jugada"), None, root.value))
     return NoteFigure(
         "002",
         "tic-tac-toe",
-        tell(
+        localize(
             "Tic-tac-toe, two plies, without symmetric positions (and in 003)",
             "Tres en raya, dos niveles, sin posiciones simétricas (y en 003)",
         ),
-        tell(
+        localize(
             "f(n) = E(n) = open lines of MAX less those of MIN. The text tells one value; the "
             "others are in the pictures.",
             "f(n) = E(n) = líneas abiertas de MAX menos las de MIN. El texto da un valor; los "
@@ -423,38 +423,38 @@ def _open_lines_figure(tell: Tell, say: words.Say) -> NoteFigure:
     )
 
 
-def _grundy(tell: Tell, say: words.Say) -> NoteFigure:
-    found = solve.solution(Subject("grundy", Grundy(7), lambda game: 0.0, TO_THE_END))
+def _grundy(localize: Localize, translate: words.Translator) -> NoteFigure:
+    found = solve.solve_position(SearchProblem("grundy", Grundy(7), lambda game: 0.0, UNLIMITED_DEPTH))
     rows = [
         NoteRow(
-            tell("value for who begins", "valor para quien empieza"), None, f"{found.value:+.0f}"
+            localize("value for who begins", "valor para quien empieza"), None, f"{found.value:+.0f}"
         )
     ]
     rows += [
         NoteRow(
-            f"{tell('a heap of', 'un montón de')} {heap}",
+            f"{localize('a heap of', 'un montón de')} {heap}",
             None,
-            tell("wins", "gana") if solved(Grundy(heap)) > 0 else tell("loses", "pierde"),
+            localize("wins", "gana") if solved(Grundy(heap)) > 0 else localize("loses", "pierde"),
         )
         for heap in range(1, 8)
     ]
-    root = solve.sketch_strategy(Grundy(7), found, say, whole=True)
+    root = solve.strategy_tree(Grundy(7), found, translate, whole=True)
     return NoteFigure(
         "002",
         "grundy",
-        tell("Grundy's game as an AND/OR graph", "El juego de Grundy como grafo AND/OR"),
-        tell(
+        localize("Grundy's game as an AND/OR graph", "El juego de Grundy como grafo AND/OR"),
+        localize(
             "From 7 counters, with the strategy of who wins in red. The note's graph is a picture; "
             "the rules fix it.",
             "Desde 7 fichas, con la estrategia de quien gana en rojo. El grafo es una imagen en "
             "los apuntes; lo fijan las reglas.",
         ),
         tuple(rows),
-        (TreePicture(tell("Grundy's game, 7 counters", "Juego de Grundy, 7 fichas"), root, True),),
+        (TreePicture(localize("Grundy's game, 7 counters", "Juego de Grundy, 7 fichas"), root, True),),
     )
 
 
-def _efficiency(tell: Tell, say: words.Say) -> NoteFigure:
+def _efficiency(localize: Localize, translate: words.Translator) -> NoteFigure:
     rows = []
     for branching, depth in ((2, 8), (3, 6), (5, 4)):
         mean = fmean(
@@ -467,16 +467,16 @@ def _efficiency(tell: Tell, say: words.Say) -> NoteFigure:
                 f"b^(3d/4) = {theory.random_order_leaves(branching, depth):.4g}, "
                 f"b^d = {branching**depth}",
                 None,
-                f"{theory.least_leaves(branching, depth)} "
-                f"{tell('at best', 'en el mejor caso')}, {mean:.1f} "
-                f"{tell('in random order', 'en orden aleatorio')}",
+                f"{theory.min_leaves(branching, depth)} "
+                f"{localize('at best', 'en el mejor caso')}, {mean:.1f} "
+                f"{localize('in random order', 'en orden aleatorio')}",
             )
         )
     return NoteFigure(
         "002",
         "efficiency",
-        tell("How good alpha-beta is", "Eficiencia de alfa-beta"),
-        tell(
+        localize("How good alpha-beta is", "Eficiencia de alfa-beta"),
+        localize(
             "The note gives orders of growth, no counts: O(b^(d/2)) in the best order, O(b^(3d/4)) "
             "in a random one, O(b^d) for minimax. Means of 20 random trees.",
             "Los apuntes dan órdenes de crecimiento, no cuentas: O(b^(d/2)) en el mejor orden, "
@@ -486,33 +486,33 @@ def _efficiency(tell: Tell, say: words.Say) -> NoteFigure:
     )
 
 
-def _nim(tell: Tell, say: words.Say) -> NoteFigure:
-    found = solve.solution(Subject("nim", Nim((1, 2)), lambda game: 0.0, TO_THE_END))
-    root = solve.sketch_strategy(Nim((1, 2)), found, say, whole=True)
+def _nim(localize: Localize, translate: words.Translator) -> NoteFigure:
+    found = solve.solve_position(SearchProblem("nim", Nim((1, 2)), lambda game: 0.0, UNLIMITED_DEPTH))
+    root = solve.strategy_tree(Nim((1, 2)), found, translate, whole=True)
     return NoteFigure(
         "003",
         "nim",
-        tell("Nim, the winning strategy in red", "Juego del Nim, en rojo la estrategia ganadora"),
-        tell(
+        localize("Nim, the winning strategy in red", "Juego del Nim, en rojo la estrategia ganadora"),
+        localize(
             "A sub-tree all of whose ends are won. The note's heaps are in its picture alone; "
             "these are 1 and 2.",
             "Un subárbol todos cuyos finales son ganadores. Los montones sólo están en la imagen "
             "de los apuntes; éstos son de 1 y 2.",
         ),
-        (NoteRow(tell("value", "valor"), None, f"{found.value:+.0f}"),),
+        (NoteRow(localize("value", "valor"), None, f"{found.value:+.0f}"),),
         (TreePicture("Nim 1, 2", root, strategy=True),),
     )
 
 
-def _letters(tell: Tell, say: words.Say) -> NoteFigure:
+def _letters(localize: Localize, translate: words.Translator) -> NoteFigure:
     run = _run("alpha-beta", Tree([[[2, 3], [5, 9]], [[0, -1], [7, 4]], [[2, 1], [5, 6]]]))
-    root = run.tree(say)
+    root = run.tree(translate)
     (first, second, third) = root.children
     return NoteFigure(
         "003",
         "alpha-beta",
-        tell("Alpha-beta, the nodes A to E", "Alfa-beta, los nodos A a E"),
-        tell(
+        localize("Alpha-beta, the nodes A to E", "Alfa-beta, los nodos A a E"),
+        localize(
             "The text tells the bounds; the leaves are ours, such that these come out.",
             "El texto da las cotas; las hojas son nuestras, tales que salen éstas.",
         ),
@@ -530,21 +530,21 @@ def _letters(tell: Tell, say: words.Say) -> NoteFigure:
 _KINDS = {"chess": False, "checkers": False, "go": False, "backgammon": True}
 
 
-def _kinds(tell: Tell, say: words.Say) -> NoteFigure:
+def _kinds(localize: Localize, translate: words.Translator) -> NoteFigure:
     def kind(is_chance: bool) -> str:
         return (
-            tell("chance", "probabilístico") if is_chance else tell("deterministic", "determinista")
+            localize("chance", "probabilístico") if is_chance else localize("deterministic", "determinista")
         )
 
     rows = []
-    for name in catalogue.built_in():
+    for name in catalogue.builtin_names():
         said = kind(_KINDS[name]) if name in _KINDS else None
-        rows.append(NoteRow(name, said, kind(isinstance(catalogue.new_game(name), Chance))))
+        rows.append(NoteRow(name, said, kind(isinstance(catalogue.new_game(name), ChanceGame))))
     return NoteFigure(
         "004",
         "kinds-of-games",
-        tell("Kinds of games", "Tipos de juegos"),
-        tell(
+        localize("Kinds of games", "Tipos de juegos"),
+        localize(
             "The games that can be played here; in all of them both players see everything.",
             "Los juegos que se pueden jugar aquí; en todos ven todo los dos jugadores.",
         ),
@@ -552,24 +552,24 @@ def _kinds(tell: Tell, say: words.Say) -> NoteFigure:
     )
 
 
-def _best_node(tell: Tell, say: words.Say) -> NoteFigure:
+def _best_node(localize: Localize, translate: words.Translator) -> NoteFigure:
     rows = []
     for children in (2, 3, 4):
         events: list[Event] = []
-        kind: Any = observed(BestNodeSearch, events.append)
+        kind: Any = traced(BestNodeSearch, events.append)
         search = kind(lambda game: 0.0, BestNodeOptions(low=0, high=12))
-        search.search(Tree([[place, place + 2] for place in range(5, 5 + children)]), TO_THE_END)
+        search.search(Tree([[place, place + 2] for place in range(5, 5 + children)]), UNLIMITED_DEPTH)
         guess = next(
             event.window[1] for event in events if isinstance(event, Entered) and event.window
         )
         said = 12 * (children - 1) / children
         rows.append(
-            NoteRow(f"nextGuess(0, 12, {children})", words.number(said), words.number(guess))
+            NoteRow(f"nextGuess(0, 12, {children})", words.format_value(said), words.format_value(guess))
         )
     return NoteFigure(
         "004",
         "best-node",
-        tell(
+        localize(
             "Best-node search: the first guess",
             "Búsqueda de mejor nodo (BNS): primera prueba",
         ),
@@ -578,24 +578,24 @@ def _best_node(tell: Tell, say: words.Say) -> NoteFigure:
     )
 
 
-MAKERS: tuple[Callable[[Tell, words.Say], NoteFigure], ...] = (
-    *(_sss_star, _alpha_beta_example, _dewey, _scout, _deepening, _pruning, _cost, _examined),
+FIGURE_BUILDERS: tuple[Callable[[Localize, words.Translator], NoteFigure], ...] = (
+    *(_sss_star, _alpha_beta_example, _dewey, _scout, _deepening, _pruning, _cost, _examined_nodes),
     *(_open_lines_figure, _grundy, _efficiency, _nim, _letters, _kinds, _best_node),
 )
 
 
-def left_out(tell: Tell) -> list[tuple[str, str, str]]:
+def omitted_figures(localize: Localize) -> list[tuple[str, str, str]]:
     """Return what cannot be made anew: note, figure, and why."""
-    leaves = tell(
+    leaves = localize(
         "its tree is a picture, and no number of it is in the text",
         "su árbol es una imagen, y ningún número suyo está en el texto",
     )
-    boards = tell("its boards are pictures without a text", "sus tableros son imágenes sin texto")
-    hidden = tell(
+    boards = localize("its boards are pictures without a text", "sus tableros son imágenes sin texto")
+    hidden = localize(
         "games of hidden information, or of more than two players, are not played here",
         "aquí no se juega a juegos de información oculta ni de más de dos jugadores",
     )
-    uncounted = tell(
+    uncounted = localize(
         "pictures without numbers; such trees can be drawn of any game",
         "imágenes sin números; se pueden dibujar árboles así de cualquier juego",
     )
@@ -617,4 +617,4 @@ def left_out(tell: Tell) -> list[tuple[str, str, str]]:
         ("004", "the phases of MCTS, and UCB", "las fases de MCTS, y UCB", uncounted),
         ("004", "the values X1, X2, X3 of BNS", "los valores X1, X2 y X3 de BNS", leaves),
     )
-    return [(note, tell(english, spanish), why) for note, english, spanish, why in missing]
+    return [(note, localize(english, spanish), why) for note, english, spanish, why in missing]

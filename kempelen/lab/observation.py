@@ -7,40 +7,40 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.search import configuration
-from agent.search.configuration import Configuration
-from agent.search.counts import Counts, SearchStopped
-from agent.search.observing import Event, observed
+from agent.search.configuration import AlgorithmSpec
+from agent.search.counts import SearchStats, SearchStopped
+from agent.search.observing import Event, traced
 from kempelen.lab import limits, subject, words
 from kempelen.lab.output import working
-from kempelen.lab.subject import Subject
+from kempelen.lab.subject import SearchProblem
 
 
 @dataclass(frozen=True)
-class Observation:
+class TracedSearch:
     """What was seen of a search. pv: the line that it found, () if it was stopped."""
 
-    at: Subject
-    algorithm: Configuration
+    problem: SearchProblem
+    algorithm: AlgorithmSpec
     events: list[Event]
-    counts: Counts
+    counts: SearchStats
     pv: tuple[Any, ...] = ()
 
 
-def observe(arguments: Namespace, say: words.Say) -> Observation:
+def trace_search(arguments: Namespace, translate: words.Translator) -> TracedSearch:
     """Search; what a limit stops ends with its last event. Raises as `subject` does."""
-    at = subject.subject(arguments)
-    algorithm = configuration.read(arguments.algorithm)
+    problem = subject.problem_from(arguments)
+    algorithm = configuration.parse(arguments.algorithm)
     events: list[Event] = []
-    search = at.search(
+    search = problem.search(
         algorithm,
         seed=arguments.seed,
-        node_limit=limits.node_limit(arguments),
-        kind=observed(algorithm.kind, events.append),
+        node_limit=limits.node_limit_from(arguments),
+        kind=traced(algorithm.search_class, events.append),
     )
     pv: tuple[Any, ...] = ()
     try:
-        with working(say("searching")), limits.in_time(search, arguments.movetime):
-            pv = search.search(at.game, at.depth).pv
+        with working(translate("searching")), limits.time_limited(search, arguments.movetime):
+            pv = search.search(problem.game, problem.depth).pv
     except SearchStopped:
         pass
-    return Observation(at, algorithm, events, search.counts, pv)
+    return TracedSearch(problem, algorithm, events, search.counts, pv)

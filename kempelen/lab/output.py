@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-WIDE = 200
+DEFAULT_WIDTH = 200
 
 
-def show(*renderables: RenderableType) -> None:
+def print_plain(*renderables: RenderableType) -> None:
     """Print on standard output; on what is no terminal without spaces at the ends of lines."""
     on_terminal = sys.stdout.isatty()
     console = Console(
         force_jupyter=False,
-        width=None if on_terminal else WIDE,
+        width=None if on_terminal else DEFAULT_WIDTH,
         highlight=False,
         markup=False,
         soft_wrap=not on_terminal,

@@ -20,7 +20,7 @@ from typing import Any
 SUFFIX = ".html"
 PAGES = Path(__file__).parent / "pages"
 
-WITHOUT_SCRIPTS = {
+NOSCRIPT_TEXT = {
     "en": "This page is drawn by scripts, which the browser does not run.",
     "es": "Esta página la dibujan scripts, que el navegador no ejecuta.",
 }
@@ -28,7 +28,7 @@ WITHOUT_SCRIPTS = {
 _UNSAFE = ("</script", "</style", "<!--", "<script")
 
 
-def joined(
+def build_page(
     title: str,
     *,
     styles: Sequence[str],
@@ -41,15 +41,15 @@ def joined(
     styles, scripts: names of files of PAGES, in their order. data: what JSON can tell; ValueError
     for what it cannot, such as an infinite number.
     """
-    css, code = [_read(name) for name in styles], [_read(name) for name in scripts]
+    css, code = [_read_asset(name) for name in styles], [_read_asset(name) for name in scripts]
     policy = "; ".join(
         (
             "default-src 'none'",
             "base-uri 'none'",
             "form-action 'none'",
             "img-src data: blob:",
-            f"style-src {_hashes(css)}",
-            f"script-src {_hashes(code)}",
+            f"style-src {_csp_hashes(css)}",
+            f"script-src {_csp_hashes(code)}",
         )
     )
     lines = [
@@ -64,9 +64,9 @@ def joined(
         *(f"<style>{text}</style>" for text in css),
         "</head>",
         "<body>",
-        f"<noscript>{WITHOUT_SCRIPTS[language]}</noscript>",
+        f"<noscript>{NOSCRIPT_TEXT[language]}</noscript>",
         '<main id="page"></main>',
-        f'<script type="application/json" id="data">{as_json(data)}</script>',
+        f'<script type="application/json" id="data">{script_json(data)}</script>',
         *(f"<script>{text}</script>" for text in code),
         "</body>",
         "</html>",
@@ -74,7 +74,7 @@ def joined(
     return "\n".join(lines) + "\n"
 
 
-def check(path: Path) -> None:
+def check_path(path: Path) -> None:
     """Raise ValueError if no page can be written there."""
     if path.suffix.lower() != SUFFIX:
         raise ValueError(f"{path} is no page: its name must end in {SUFFIX}")
@@ -82,14 +82,14 @@ def check(path: Path) -> None:
         raise ValueError(f"{path}: there is no folder {path.parent}")
 
 
-def as_json(data: Any) -> str:
+def script_json(data: Any) -> str:
     """Return data as JSON that may stand inside a script element, whatever its texts say."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # Outside texts JSON has none of these signs.
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _read(name: str) -> str:
+def _read_asset(name: str) -> str:
     """Return the text of a file of PAGES."""
     text = (PAGES / name).read_text(encoding="utf-8")
     for unsafe in _UNSAFE:
@@ -98,7 +98,7 @@ def _read(name: str) -> str:
     return text
 
 
-def _hashes(texts: list[str]) -> str:
+def _csp_hashes(texts: list[str]) -> str:
     """Return the sources of a policy that allow these texts and nothing else."""
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in texts]
     return " ".join(f"'sha256-{each}'" for each in hashes) or "'none'"

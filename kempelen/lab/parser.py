@@ -7,13 +7,13 @@ from argparse import ArgumentParser, HelpFormatter, Namespace, RawDescriptionHel
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from kempelen.lab.messages import in_spanish
+from kempelen.lab.messages import to_spanish
 
 LANGUAGES = ("en", "es")
 OPTION = "--lang"
 
 
-class Parser(ArgumentParser):
+class LocalizedParser(ArgumentParser):
     """Looks for the language before it reads, or says, anything else."""
 
     _spanish = False
@@ -24,7 +24,7 @@ class Parser(ArgumentParser):
         """Read the arguments; those that nobody knows are refused here, in the language."""
         given = sys.argv[1:] if args is None else list(args)
         if _language(given) == "es":
-            self.speak_spanish()
+            self.use_spanish()
         known, unknown = super().parse_known_args(given, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -33,42 +33,42 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say how the command is used and what is wrong, and exit."""
         self.print_usage(sys.stderr)
-        said = in_spanish(message) if self._spanish else message
+        said = to_spanish(message) if self._spanish else message
         self.exit(2, f"{self.prog}: error: {said}\n")
 
-    def speak_spanish(self) -> None:
+    def use_spanish(self) -> None:
         """Put all that --help and errors say into Spanish, of the actions too."""
         if self._spanish:
             return
         self._spanish = True
         is_raw = self.formatter_class is RawDescriptionHelpFormatter
         self.formatter_class = _SpanishRawFormatter if is_raw else _SpanishFormatter
-        self.description = in_spanish(self.description or "")
-        self.epilog = "\n".join(map(in_spanish, (self.epilog or "").split("\n")))
+        self.description = to_spanish(self.description or "")
+        self.epilog = "\n".join(map(to_spanish, (self.epilog or "").split("\n")))
         for group in self._action_groups:
-            group.title = in_spanish(group.title or "")
+            group.title = to_spanish(group.title or "")
         for action in self._actions:
             if action.metavar is None and action.nargs != 0 and action.choices is None:
                 action.metavar = action.dest.upper()
             for each in (action, *getattr(action, "_choices_actions", ())):
                 if each.help:
-                    each.help = in_spanish(each.help)
+                    each.help = to_spanish(each.help)
                 if isinstance(each.metavar, str):
-                    each.metavar = in_spanish(each.metavar)
-            for parser in self._below(action):
-                parser.speak_spanish()
+                    each.metavar = to_spanish(each.metavar)
+            for parser in self._subparsers(action):
+                parser.use_spanish()
 
     @staticmethod
-    def _below(action: Any) -> list[Parser]:
+    def _subparsers(action: Any) -> list[LocalizedParser]:
         choices = action.choices.values() if isinstance(action.choices, dict) else ()
-        return [parser for parser in choices if isinstance(parser, Parser)]
+        return [parser for parser in choices if isinstance(parser, LocalizedParser)]
 
 
 class _SpanishFormatter(HelpFormatter):
     def add_usage(
         self, usage: str | None, actions: Iterable[Any], groups: Iterable[Any], prefix: Any = None
     ) -> None:
-        super().add_usage(usage, actions, groups, in_spanish("usage: "))
+        super().add_usage(usage, actions, groups, to_spanish("usage: "))
 
 
 class _SpanishRawFormatter(_SpanishFormatter, RawDescriptionHelpFormatter):

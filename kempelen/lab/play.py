@@ -11,23 +11,23 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from agent.experience.lesson import Lesson
-from agent.experience.searcher import WarySearcher
+from agent.experience.lesson import LearnedMove
+from agent.experience.searcher import PositionLearningSearcher
 from agent.game import Game
 from agent.limits import Info, Limits
-from agent.search.configuration import Configuration
+from agent.search.configuration import AlgorithmSpec
 from agent.search.searcher import GameSearcher
 from kempelen.lab import algorithms, subject, words
-from kempelen.lab.output import show, table
-from kempelen.lab.subject import Subject
-from kempelen.lab.words import number
-from kempelen.numbers import positive
+from kempelen.lab.output import print_plain, table
+from kempelen.lab.subject import SearchProblem
+from kempelen.lab.words import format_value
+from kempelen.numbers import positive_int
 
-LONGEST = 1000  # moves
+MAX_MOVES = 1000  # moves
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedMove:
     """A move, what it was thought to be worth, and what its player has just learned.
 
     known: how many lessons of the position the player had.
@@ -37,65 +37,65 @@ class Played:
     move: str
     value: float
     known: int
-    lessons: list[Lesson]
+    lessons: list[LearnedMove]
 
 
 @dataclass
 class PlayedGame:
     """A game; outcome: the first player's, None if it was too long. after: learned at its end."""
 
-    moves: list[Played] = field(default_factory=list)
+    moves: list[PlayedMove] = field(default_factory=list)
     outcome: float | None = None
-    after: list[Lesson] = field(default_factory=list)
+    after: list[LearnedMove] = field(default_factory=list)
 
 
-class Pupil:
+class LabPlayer:
     """A player of the lab: an algorithm, which learns if it has a killer memory."""
 
-    def __init__(self, algorithm: Configuration, at: Subject, arguments: Namespace) -> None:
-        search = at.search(algorithm, seed=arguments.seed)
+    def __init__(self, algorithm: AlgorithmSpec, problem: SearchProblem, arguments: Namespace) -> None:
+        search = problem.search(algorithm, seed=arguments.seed)
         self._searcher = GameSearcher(search)
-        self._limits: Limits[Any] = Limits(depth=at.depth, nodes=arguments.nodes)
+        self._limits: Limits[Any] = Limits(depth=problem.depth, nodes=arguments.nodes)
         self._memory = search.killer_memory
 
-    def begin(self) -> None:
+    def new_game(self) -> None:
         """Forget the last game but for good."""
         self._searcher.new_game()
         if self._memory is not None:
             self._memory.experience.new_game()
 
-    def play(self, game: Any, player: int) -> Played:
+    def play_move(self, game: Any, player: int) -> PlayedMove:
         """Find a move and make it."""
         memory, known = self._memory, 0
         if memory is None:
-            infos = self._searcher.deepen(game, self._limits)
+            infos = self._searcher.search(game, self._limits)
         else:
-            known = len(memory.experience.known(game))
-            infos = WarySearcher(self._searcher, memory.experience).deepen(game, self._limits)
+            known = len(memory.experience.lookup(game))
+            infos = PositionLearningSearcher(self._searcher, memory.experience).search(game, self._limits)
         best: Info[Any] | None = None
         for info in infos:
             best = info
         assert best is not None
-        value = best.score.value / 100 if best.expected is None else best.expected  # type: ignore[union-attr]
+        value = best.score.value / 100 if best.expected_outcome is None else best.expected_outcome  # type: ignore[union-attr]
         text = game.text(best.pv[0])
         game.play(best.pv[0])
-        return Played(player, text, value, known, self._news())
+        return PlayedMove(player, text, value, known, self._take_surprises())
 
-    def end(self, game: Game[Any], outcome: float) -> list[Lesson]:
+    def end_game(self, game: Game[Any], outcome: float) -> list[LearnedMove]:
         """Learn how a game has ended, and keep what was learned; return that."""
         if self._memory is None:
             return []
         first = max(-1.0, min(1.0, outcome))
-        self._memory.experience.conclude(lambda game: -first if game.turn else first)
+        self._memory.experience.record_result(lambda game: -first if game.turn else first)
         self._memory.experience.flush()
-        return self._news()
+        return self._take_surprises()
 
     def close(self) -> None:
         """Write what is still to be written."""
-        self._searcher.keep()
+        self._searcher.save()
 
-    def _news(self) -> list[Lesson]:
-        return [] if self._memory is None else self._memory.experience.take_surprises()
+    def _take_surprises(self) -> list[LearnedMove]:
+        return [] if self._memory is None else self._memory.experience.pop_surprises()
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -106,73 +106,73 @@ def configure(parser: ArgumentParser) -> None:
         help="who plays, one for both sides or two that change sides (default: alpha-beta)",
     )  # fmt: skip
     parser.add_argument(
-        "--games", type=positive, default=1, metavar="N", help="so many games (default: 1)"
+        "--games", type=positive_int, default=1, metavar="N", help="so many games (default: 1)"
     )
-    parser.add_argument("--nodes", type=positive, metavar="N", help="the most nodes of a search")
+    parser.add_argument("--nodes", type=positive_int, metavar="N", help="the most nodes of a search")
     parser.add_argument("--json", action="store_true", help="print a JSON object a game")
 
 
 def run(arguments: Namespace) -> int:
     """Play, and print each game as it ends."""
-    at = subject.subject(arguments)
-    if at.is_chance:
-        raise ValueError(f"{at.name} is a game of chance: nothing is learned from its outcomes")
-    chosen = algorithms.read(arguments.algorithm, at)
+    problem = subject.problem_from(arguments)
+    if problem.is_chance:
+        raise ValueError(f"{problem.name} is a game of chance: nothing is learned from its outcomes")
+    chosen = algorithms.parse_algorithms(arguments.algorithm, problem)
     if len(chosen) > 2:
         raise ValueError(f"{len(chosen)} algorithms cannot play one game; name one or two")
-    pupils = [Pupil(each, at, arguments) for each in (chosen * 2)[:2]]
-    say = words.language(arguments.lang)
+    pupils = [LabPlayer(each, problem, arguments) for each in (chosen * 2)[:2]]
+    translate = words.translator(arguments.lang)
     points = 0.0
     for number_of_game in range(1, arguments.games + 1):
         sides = pupils if number_of_game % 2 else pupils[::-1]
-        game = subject.subject(arguments).game
-        played = play(game, sides)
+        game = subject.problem_from(arguments).game
+        played = play_game(game, sides)
         outcome = played.outcome or 0.0
         win = (outcome > 0) - (outcome < 0)
         points += 0.5 + (win if sides is pupils else -win) / 2
         if arguments.json:
-            print(json.dumps(words.as_json({"game": number_of_game, **asdict(played)})))
+            print(json.dumps(words.json_value({"game": number_of_game, **asdict(played)})))
             continue
-        _print(played, number_of_game, say)
+        _print(played, number_of_game, translate)
     if not arguments.json and len(chosen) == 2:
-        print(f"{chosen[0].text}: {points:g} / {arguments.games} {say('points')}")
+        print(f"{chosen[0].text}: {points:g} / {arguments.games} {translate('points')}")
     for pupil in pupils:
         pupil.close()
     return 0
 
 
-def play(game: Any, sides: list[Pupil]) -> PlayedGame:
+def play_game(game: Any, sides: list[LabPlayer]) -> PlayedGame:
     """Play a game to its end, or to LONGEST moves."""
     played = PlayedGame()
     for pupil in sides:
-        pupil.begin()
-    while game.outcome() is None and len(played.moves) < LONGEST:
+        pupil.new_game()
+    while game.outcome() is None and len(played.moves) < MAX_MOVES:
         turn = game.turn
         played.moves.append(sides[turn].play(game, turn))
     played.outcome = game.outcome()
     if played.outcome is not None:
         for pupil in dict.fromkeys(sides):
-            played.after += pupil.end(game, played.outcome)
+            played.after += pupil.end_game(game, played.outcome)
     return played
 
 
-def _print(played: PlayedGame, number_of_game: int, say: words.Say) -> None:
-    shown = table(f"{say('game')} {number_of_game}", "", say("move"), say("value"), say("learned"))
+def _print(played: PlayedGame, number_of_game: int, translate: words.Translator) -> None:
+    shown = table(f"{translate('game')} {number_of_game}", "", translate("move"), translate("value"), translate("learned"))
     for place, each in enumerate(played.moves, 1):
-        told = "; ".join(_told(lesson, say) for lesson in each.lessons)
+        told = "; ".join(_format_lesson(lesson, translate) for lesson in each.lessons)
         if each.known:
-            told = f"{say('known from experience')}{'; ' if told else ''}{told}"
-        move = words.move(each.move, say)
-        shown.add_row(str(place), move, number(each.value, say=say), told)
-    show(shown)
+            told = f"{translate('known from experience')}{'; ' if told else ''}{told}"
+        move = words.translate_move(each.move, translate)
+        shown.add_row(str(place), move, format_value(each.value, translate=translate), told)
+    print_plain(shown)
     for lesson in played.after:
-        print(_told(lesson, say))
+        print(_format_lesson(lesson, translate))
     if played.outcome is not None:
-        print(f"{say('result')} {number(played.outcome, say=say)}")
+        print(f"{translate('result')} {format_value(played.outcome, translate=translate)}")
 
 
-def _told(lesson: Lesson, say: words.Say) -> str:
+def _format_lesson(lesson: LearnedMove, translate: words.Translator) -> str:
     """Say what was a surprise."""
-    move, predicted, found = words.move(lesson.move, say), lesson.predicted, lesson.found
-    text = f"{say('surprise')}: {move} {number(predicted, say=say)} → {number(found, say=say)}"
-    return f"{text} ({words.move(lesson.reply, say)})" if lesson.reply else text
+    move, predicted, found = words.translate_move(lesson.move, translate), lesson.predicted, lesson.found
+    text = f"{translate('surprise')}: {move} {format_value(predicted, translate=translate)} → {format_value(found, translate=translate)}"
+    return f"{text} ({words.translate_move(lesson.reply, translate)})" if lesson.reply else text

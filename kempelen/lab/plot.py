@@ -19,32 +19,32 @@ from agent.games.random_tree import RandomTree
 from agent.games.tree import evaluate
 from agent.search import configuration, theory
 from agent.search.catalogue import algorithms as catalogue
-from agent.search.configuration import Configuration
+from agent.search.configuration import AlgorithmSpec
 from agent.search.cursor import Label
-from agent.search.observing import Evaluated, Event, observed
+from agent.search.observing import Evaluated, Event, traced
 from kempelen import pictures
 from kempelen.console import with_progress
 from kempelen.lab import words
-from kempelen.lab.subject import Subject
-from kempelen.numbers import positive
+from kempelen.lab.subject import SearchProblem
+from kempelen.numbers import positive_int
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # The most leaves of a tree of the plot: beyond, the slower algorithms take minutes.
-MOST_LEAVES = 100_000
+MAX_LEAVES = 100_000
 MARKERS = "osD^v<>pPX*hd"
-THEORY = (
+THEORY_CURVES = (
     ("b^d", theory.all_leaves, ":"),
-    ("Knuth-Moore", theory.least_leaves, "--"),
-    ("R^d (Pearl)", lambda b, d: _where_it_holds(theory.branching_factor(b) ** d, b, d), "-."),
+    ("Knuth-Moore", theory.min_leaves, "--"),
+    ("R^d (Pearl)", lambda b, d: _valid_estimate(theory.effective_branching_factor(b) ** d, b, d), "-."),
 )
 
 
-def _where_it_holds(leaves: float, branching: int, depth: int) -> float:
+def _valid_estimate(leaves: float, branching: int, depth: int) -> float:
     """Leave a count out that is below the minimum: R tells how leaves grow in deep trees."""
-    return leaves if leaves >= theory.least_leaves(branching, depth) else nan
+    return leaves if leaves >= theory.min_leaves(branching, depth) else nan
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ def configure(parser: ArgumentParser) -> None:
         "--algorithm", metavar="A[,B...]",
         help="default: all that find the minimax value",
     )  # fmt: skip
-    parser.add_argument("--branching", type=positive, default=4, metavar="B", help="default: 4")
-    parser.add_argument("--depth", type=positive, default=5, metavar="D", help="default: 5")
+    parser.add_argument("--branching", type=positive_int, default=4, metavar="B", help="default: 4")
+    parser.add_argument("--depth", type=positive_int, default=5, metavar="D", help="default: 5")
     parser.add_argument(
-        "--trees", type=positive, default=10, metavar="N", help="trees a point (default: 10)"
+        "--trees", type=positive_int, default=10, metavar="N", help="trees a point (default: 10)"
     )
     parser.add_argument(
         "--distinct", action="store_true",
@@ -87,48 +87,48 @@ def run(arguments: Namespace) -> int:
         raise ValueError("nothing to do: name a picture with -o FILE, or ask for --json")
     if arguments.output is not None:
         pictures.check_picture(arguments.output)
-    if b < 2 or b**d > MOST_LEAVES:
+    if b < 2 or b**d > MAX_LEAVES:
         raise ValueError(
             f"trees of branching {b} and depth {d} are not for a plot: use a branching from 2 and "
-            f"not more than {MOST_LEAVES} leaves"
+            f"not more than {MAX_LEAVES} leaves"
         )
-    chosen = _chosen(arguments.algorithm)
+    chosen = _parse_algorithms(arguments.algorithm)
     shapes = sorted({(b, depth) for depth in range(1, d + 1)} | {(n, d) for n in range(2, b + 1)})
     work = [(algorithm, *shape) for shape in shapes for algorithm in chosen]
     measured = (
         Point(algorithm.text, n, depth, _mean_leaves(algorithm, n, depth, arguments))
         for algorithm, n, depth in work
     )
-    say = words.language(arguments.lang)
-    points = list(with_progress(measured, len(work), say("searching")))
+    translate = words.translator(arguments.lang)
+    points = list(with_progress(measured, len(work), translate("searching")))
     if arguments.json:
         print(json.dumps({"trees": arguments.trees, "points": [asdict(each) for each in points]}))
     if arguments.output is not None:
-        pictures.save(figure(points, b, d, say), arguments.output)
+        pictures.save(figure(points, b, d, translate), arguments.output)
         if not arguments.json:
             print(arguments.output)
     return 0
 
 
-def figure(points: list[Point], branching: int, depth: int, say: words.Say) -> Figure:
+def figure(points: list[Point], branching: int, depth: int, translate: words.Translator) -> Figure:
     """Draw the leaves against the depth, and against the branching."""
     from matplotlib.figure import Figure
 
-    points = _together(points)
+    points = _merge_equal(points)
     made = Figure(figsize=(13, 5.5), layout="constrained")
     by_depth, by_branching = made.subplots(1, 2, sharey=True)
     at_branching = [point for point in points if point.branching == branching]
     at_depth = [point for point in points if point.depth == depth]
-    _panel(by_depth, at_branching, "depth")
-    _panel(by_branching, at_depth, "branching")
-    by_depth.set(xlabel=f"{say('depth')} d  (b = {branching})", ylabel=say("leaves"))
-    by_branching.set(xlabel=f"{say('branching')} b  (d = {depth})")
+    _draw_panel(by_depth, at_branching, "depth")
+    _draw_panel(by_branching, at_depth, "branching")
+    by_depth.set(xlabel=f"{translate('depth')} d  (b = {branching})", ylabel=translate("leaves"))
+    by_branching.set(xlabel=f"{translate('branching')} b  (d = {depth})")
     handles, labels = by_depth.get_legend_handles_labels()
     made.legend(handles, labels, loc="outside right center", frameon=False, fontsize=9)
     return made
 
 
-def _together(points: list[Point]) -> list[Point]:
+def _merge_equal(points: list[Point]) -> list[Point]:
     """Return the points with one name for algorithms that evaluate equally many leaves."""
     leaves: dict[str, list[float]] = {}
     for point in points:
@@ -144,7 +144,7 @@ def _together(points: list[Point]) -> list[Point]:
     ]
 
 
-def _panel(axes: Axes, points: list[Point], key: str) -> None:
+def _draw_panel(axes: Axes, points: list[Point], key: str) -> None:
     """Draw one line an algorithm, those with the most leaves at the end first in the legend."""
     from matplotlib import colormaps
     from matplotlib.ticker import MaxNLocator
@@ -165,7 +165,7 @@ def _panel(axes: Axes, points: list[Point], key: str) -> None:
             linewidth=1.3,
         )
     line = sorted(next(iter(lines.values())), key=lambda point: getattr(point, key))
-    for name, law, style in THEORY:
+    for name, law, style in THEORY_CURVES:
         axes.plot(
             [getattr(point, key) for point in line],
             [law(point.branching, point.depth) for point in line],
@@ -181,33 +181,33 @@ def _panel(axes: Axes, points: list[Point], key: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _chosen(text: str | None) -> list[Configuration]:
+def _parse_algorithms(text: str | None) -> list[AlgorithmSpec]:
     if text:
-        return [configuration.read(each) for each in text.split(",")]
-    return [Configuration(name, kind, {}) for name, kind in catalogue().items() if kind.exact]
+        return [configuration.parse(each) for each in text.split(",")]
+    return [AlgorithmSpec(name, kind, {}) for name, kind in catalogue().items() if kind.exact]
 
 
 def _mean_leaves(
-    algorithm: Configuration, branching: int, depth: int, arguments: Namespace
+    algorithm: AlgorithmSpec, branching: int, depth: int, arguments: Namespace
 ) -> float:
     return fmean(_leaves(algorithm, branching, depth, arguments))
 
 
 def _leaves(
-    algorithm: Configuration, branching: int, depth: int, arguments: Namespace
+    algorithm: AlgorithmSpec, branching: int, depth: int, arguments: Namespace
 ) -> Iterator[int]:
     for number in range(arguments.trees):
         game: Any = RandomTree(branching, depth, arguments.seed + number)
-        at = Subject("random-tree", game, evaluate, depth, float(branching**depth))
+        problem = SearchProblem("random-tree", game, evaluate, depth, float(branching**depth))
         if arguments.distinct:
-            yield _distinct_leaves(algorithm, at, arguments.seed)
+            yield _distinct_leaves(algorithm, problem, arguments.seed)
         else:
-            search = at.search(algorithm, seed=arguments.seed)
+            search = problem.search(algorithm, seed=arguments.seed)
             search.search(game, depth)
             yield search.counts.leaves
 
 
-def _distinct_leaves(algorithm: Configuration, at: Subject, seed: int) -> int:
+def _distinct_leaves(algorithm: AlgorithmSpec, problem: SearchProblem, seed: int) -> int:
     """Return how many different leaves the algorithm evaluates."""
     seen: set[Label] = set()
 
@@ -215,5 +215,5 @@ def _distinct_leaves(algorithm: Configuration, at: Subject, seed: int) -> int:
         if isinstance(event, Evaluated):
             seen.add(event.label)
 
-    at.search(algorithm, seed=seed, kind=observed(algorithm.kind, tell)).search(at.game, at.depth)
+    problem.search(algorithm, seed=seed, kind=traced(algorithm.search_class, tell)).search(problem.game, problem.depth)
     return len(seen)

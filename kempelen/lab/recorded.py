@@ -7,61 +7,61 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from agent.game import Written
-from agent.games.tree import UNNOTED, Node, Tree
+from agent.game import NotatedGame
+from agent.games.tree import NO_ANNOTATION, Node, Tree
 from agent.search import configuration
 from agent.search.b_star import BStar
-from agent.search.configuration import Configuration
+from agent.search.configuration import AlgorithmSpec
 from agent.search.counts import SearchStopped
 from agent.search.mcts import UCT
 from agent.search.observing import Event
-from agent.search.observing_closely import closely_observed
+from agent.search.observing_closely import traced_in_detail
 from agent.search.sss_star import SSSStar
 from kempelen.lab import comparison, limits, subject
-from kempelen.lab.recorded_best_first import BoundsRecorder, ListRecorder
+from kempelen.lab.recorded_best_first import BStarRecorder, OpenListRecorder
 from kempelen.lab.recorded_playouts import PlayoutRecorder
 from kempelen.lab.recorded_recursion import RecursionRecorder
 from kempelen.lab.recorder import Recorder
-from kempelen.lab.recording import Place, Recording
-from kempelen.lab.subject import Subject
+from kempelen.lab.recording import RecordedNode, Recording
+from kempelen.lab.subject import SearchProblem
 
 # The most nodes that are recorded, and the most playouts, where nobody says.
-MOST_NODES, MOST_PLAYOUTS = 20_000, 200
+MAX_NODES, MAX_PLAYOUTS = 20_000, 200
 # A tree of more nodes is not built by clicks.
-MOST_GIVEN = 60
+MAX_EDITABLE_NODES = 60
 
 
-def from_arguments(arguments: Namespace) -> Recording:
+def record_from(arguments: Namespace) -> Recording:
     """Search as the arguments say, and return the recording. Raises as `subject` does."""
-    at = subject.subject(arguments)
-    algorithm = configuration.read(arguments.algorithm)
-    most = MOST_NODES if arguments.nodes is None else arguments.nodes
-    return record(at, algorithm, seed=arguments.seed, most=most, seconds=arguments.movetime)
+    at = subject.problem_from(arguments)
+    algorithm = configuration.parse(arguments.algorithm)
+    max_nodes = MAX_NODES if arguments.nodes is None else arguments.nodes
+    return record_search(at, algorithm, seed=arguments.seed, max_nodes=max_nodes, seconds=arguments.movetime)
 
 
-def record(
-    at: Subject,
-    algorithm: Configuration,
+def record_search(
+    at: SearchProblem,
+    algorithm: AlgorithmSpec,
     *,
     seed: int = 0,
-    most: int = MOST_NODES,
+    max_nodes: int = MAX_NODES,
     seconds: float | None = None,
 ) -> Recording:
     """Search, `most` nodes at most, and return the recording."""
-    if issubclass(algorithm.kind, UCT) and "playouts" not in algorithm.options:
-        options = algorithm.options | {"playouts": MOST_PLAYOUTS}
+    if issubclass(algorithm.search_class, UCT) and "playouts" not in algorithm.options:
+        options = algorithm.options | {"playouts": MAX_PLAYOUTS}
         algorithm = replace(algorithm, options=options)
     events: list[Event] = []
-    kind = closely_observed(algorithm.kind, events.append)
-    search = at.search(algorithm, seed=seed, node_limit=most, kind=kind)
+    kind = traced_in_detail(algorithm.search_class, events.append)
+    search = at.search(algorithm, seed=seed, node_limit=max_nodes, kind=kind)
     principal: tuple[Any, ...] = ()
     stopped = False
     try:
-        with limits.in_time(search, seconds):
+        with limits.time_limited(search, seconds):
             principal = search.search(at.game, at.depth).pv
     except SearchStopped:
         stopped = True
-    stopped = stopped or search.counts.nodes >= most
+    stopped = stopped or search.counts.nodes >= max_nodes
     recorder = _recorder(at.game, algorithm)
     recorder.record(events)
     return Recording(
@@ -70,23 +70,23 @@ def record(
         recorder.nodes,
         recorder.steps,
         recorder.listing,
-        comparison.theory_of(at, seed),
-        _nodes_of(at.game, recorder, principal),
+        comparison.theory_for(at, seed),
+        _variation_nodes(at.game, recorder, principal),
         stopped,
-        _given(at.game, recorder.nodes),
+        _editable_tree(at.game, recorder.nodes),
     )
 
 
-def _given(game: Written[Any], nodes: list[Place]) -> dict[str, Any] | None:
+def _editable_tree(game: NotatedGame[Any], nodes: list[RecordedNode]) -> dict[str, Any] | None:
     """Return a tree that was given, each node by the keys of its file.
 
     None of one that is large, has infinite values, which JSON cannot tell, or is no tree.
     """
-    if not isinstance(game, Tree) or len(nodes) > MOST_GIVEN:
+    if not isinstance(game, Tree) or len(nodes) > MAX_EDITABLE_NODES:
         return None
 
     def told(node: Node, path: tuple[int, ...]) -> dict[str, Any]:
-        note = game.notes.get(path, UNNOTED)
+        note = game.notes.get(path, NO_ANNOTATION)
         found: dict[str, Any] = {"name": note.name} if note.name else {}
         if all(map(isfinite, note.bounds)):
             found["lower"], found["upper"] = note.bounds
@@ -96,21 +96,21 @@ def _given(game: Written[Any], nodes: list[Place]) -> dict[str, Any] | None:
             found["value"] = node
         return found
 
-    return told(game.root, ()) if isfinite(game.greatest()) else None
+    return told(game.root, ()) if isfinite(game.max_utility()) else None
 
 
-def _recorder(game: Written[Any], algorithm: Configuration) -> Recorder:
-    if issubclass(algorithm.kind, UCT):
+def _recorder(game: NotatedGame[Any], algorithm: AlgorithmSpec) -> Recorder:
+    if issubclass(algorithm.search_class, UCT):
         return PlayoutRecorder(game, algorithm)
-    if issubclass(algorithm.kind, SSSStar):
-        return ListRecorder(game, algorithm)
-    if issubclass(algorithm.kind, BStar):
-        return BoundsRecorder(game, algorithm)
+    if issubclass(algorithm.search_class, SSSStar):
+        return OpenListRecorder(game, algorithm)
+    if issubclass(algorithm.search_class, BStar):
+        return BStarRecorder(game, algorithm)
     return RecursionRecorder(game, algorithm)
 
 
-def _nodes_of(
-    game: Written[Any], recorder: Recorder, principal: tuple[Any, ...]
+def _variation_nodes(
+    game: NotatedGame[Any], recorder: Recorder, principal: tuple[Any, ...]
 ) -> tuple[int, ...]:
     """Return the nodes of a variation, as far as they were recorded."""
     numbers = {

@@ -6,28 +6,28 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any
 
-from agent.game import Written
-from agent.search.configuration import Configuration
+from agent.game import NotatedGame
+from agent.search.configuration import AlgorithmSpec
 from agent.search.cursor import Label
 from agent.search.observing import Counted, Event, PlayedOut, Visited
 from agent.search.observing_closely import BackedUp, Selected
-from kempelen.lab.listings import by_evaluation
-from kempelen.lab.recorder import Recorder, told
+from kempelen.lab.listings import with_evaluation
+from kempelen.lab.recorder import Recorder, recorded_value
 from kempelen.lab.recording import NodeName, Row, Sentence, Value
 
 
 class PlayoutRecorder(Recorder):
     """Only nodes that a playout has come to are there; what was not tried is in a list."""
 
-    def __init__(self, game: Written[Any], algorithm: Configuration) -> None:
+    def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
-        self._before: list[Label] = []
+        self._last_path: list[Label] = []
         self._counted = False
 
     def record(self, events: Iterable[Event]) -> None:
         """Make steps of the events, beside the pseudo-code of what has chosen and judged."""
         events = list(events)
-        self.listing = by_evaluation(
+        self.listing = with_evaluation(
             self.listing,
             judged=any(isinstance(each, PlayedOut) and each.judged for each in events),
             priors=any(
@@ -36,7 +36,7 @@ class PlayoutRecorder(Recorder):
         )
         super().record(events)
 
-    def take(self, event: Event) -> None:
+    def handle_event(self, event: Event) -> None:
         """Make steps of a playout."""
         match event:
             case Visited():
@@ -49,73 +49,73 @@ class PlayoutRecorder(Recorder):
                 self._back_up(event)
             case Counted():
                 self._counted = True
-                node = self.node(event.label)
-                self.set(node, visits=event.visits, mean=_short(event.mean))
+                node = self.node_number(event.label)
+                self.set_fields(node, visits=event.visits, mean=_rounded_value(event.mean))
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Say that it is over."""
-        self.put("children", ())
-        self.add("done", 0, ("done", ()))
+        self.set_list("children", ())
+        self.add_step("done", 0, ("done", ()))
 
     def _select(self, event: Selected) -> None:
-        parent = self.node(event.label)
-        self.set(parent, seen=True)
-        for label in self._before:
-            self.set(self.node(label), path=None)
+        parent = self.node_number(event.label)
+        self.set_fields(parent, seen=True)
+        for label in self._last_path:
+            self.set_fields(self.node_number(label), path=None)
         chosen = next(child for child in event.children if child.place == event.by)
         rows: list[Row] = []
         for child in event.children:
             label = (*event.label, child.place)
             known = child.visits > 0 or child is chosen
-            node = self.node(label) if known else -1
+            node = self.node_number(label) if known else -1
             if known:
-                self.set(node, bound=_short(child.bound))
+                self.set_fields(node, bound=_rounded_value(child.bound))
             cell = NodeName(node) if known else self._move(event.label, child.place)
-            cells = (cell, child.visits, _short(child.total), _short(child.bound))
-            prior = () if child.prior is None else (_short(child.prior),)
+            cells = (cell, child.visits, _rounded_value(child.total), _rounded_value(child.bound))
+            prior = () if child.prior is None else (_rounded_value(child.prior),)
             rows.append((node, (*cells, *prior)))
-        self.put("children", rows)
-        node = self.node((*event.label, event.by))
+        self.set_list("children", rows)
+        node = self.node_number((*event.label, event.by))
         ways = [event.label[:length] for length in range(len(event.label) + 1)]
-        self._before = [*ways, (*event.label, event.by)]
-        for label in self._before:
-            self.set(self.node(label), path=True)
+        self._last_path = [*ways, (*event.label, event.by)]
+        for label in self._last_path:
+            self.set_fields(self.node_number(label), path=True)
         names = NodeName(parent), NodeName(node)
-        self.set(node, seen=True)
+        self.set_fields(node, seen=True)
         if chosen.visits or chosen.bound < inf:
-            self.add("select", node, ("select", (*names, _short(chosen.bound))))
+            self.add_step("select", node, ("select", (*names, _rounded_value(chosen.bound))))
         else:
-            self.add("select", node, ("untried", names))
+            self.add_step("select", node, ("untried", names))
 
     def _play_out(self, event: PlayedOut) -> None:
-        node = self.node(event.label)
+        node = self.node_number(event.label)
         for length in range(len(event.label) + 1):
-            self.set(self.node(event.label[:length]), seen=True)
+            self.set_fields(self.node_number(event.label[:length]), seen=True)
         if event.expanded:
-            self.add("expand", node, ("grow", (NodeName(node),)))
+            self.add_step("expand", node, ("grow", (NodeName(node),)))
         self.count("leaves")
-        self.set(node, reward=_short(event.reward), length=event.length)
-        reward = _short(event.reward)
+        self.set_fields(node, reward=_rounded_value(event.reward), length=event.length)
+        reward = _rounded_value(event.reward)
         said: Sentence = ("simulate", (NodeName(node), event.length, reward))
         if event.judged:
             said = ("judge", (NodeName(node), reward))
-        self.add("simulate", node, said)
+        self.add_step("simulate", node, said)
 
     def _back_up(self, event: BackedUp) -> None:
-        node = self.node(event.label)
+        node = self.node_number(event.label)
         for length, (visits, total) in enumerate(event.totals):
-            mean = _short(total / visits) if visits else None
-            way = self.node(event.label[:length])
-            self.set(way, visits=visits, total=_short(total), mean=mean)
-        self.set(node, reward=None, length=None)
+            mean = _rounded_value(total / visits) if visits else None
+            way = self.node_number(event.label[:length])
+            self.set_fields(way, visits=visits, total=_rounded_value(total), mean=mean)
+        self.set_fields(node, reward=None, length=None)
         self.count("playouts")
-        self.add("backup", node, ("backup", (len(event.totals),)), turns=True)
+        self.add_step("backup", node, ("backup", (len(event.totals),)), changes_value=True)
 
     def _move(self, label: Label, place: int) -> str:
-        self._go(label)
+        self._go_to(label)
         return self._game.text(self._moves()[place - 1])
 
 
-def _short(value: float) -> Value:
+def _rounded_value(value: float) -> Value:
     """Return a number as it is told, without what sums of fractions leave beside zero."""
-    return told(round(value, 12), 3)
+    return recorded_value(round(value, 12), 3)

@@ -22,7 +22,7 @@ Part: TypeAlias = "Value | NodeName"
 Sentence: TypeAlias = "tuple[str, tuple[Part, ...]]"
 
 # What the whole search counts, as fields of node SEARCH.
-SEARCH = -1
+SEARCH_NODE = -1
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class NodeName:
 
 
 @dataclass(frozen=True)
-class Place:
+class RecordedNode:
     """A node of the tree and what never changes of it; its number is its place in the list.
 
     parent: a node, -1 of the root. place: of the move among its siblings, from 1; 0 is a pass.
@@ -63,11 +63,11 @@ class RecordedStep:
 
     kind: str
     node: int
-    said: tuple[Sentence, ...]
+    sentences: tuple[Sentence, ...]
     lines: tuple[int, ...]
     changes: tuple[Change, ...] = ()
     lists: dict[str, tuple[Splice, ...]] = field(default_factory=dict)
-    turns: bool = False
+    changes_value: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Recording:
 
     game: str
     algorithm: str
-    nodes: list[Place]
+    nodes: list[RecordedNode]
     steps: list[RecordedStep]
     listing: list[str]
     theory: dict[str, float] | None = None
@@ -94,7 +94,7 @@ class Recording:
         return {
             "game": self.game,
             "algorithm": self.algorithm,
-            "nodes": [_lean(asdict(node)) for node in self.nodes],
+            "nodes": [_without_empty(asdict(node)) for node in self.nodes],
             "steps": [_step_as_json(step) for step in self.steps],
             "listing": self.listing,
             "theory": self.theory,
@@ -115,20 +115,20 @@ class Replay:
         self._undo: list[tuple[list[Change], list[tuple[str, Splice]]]] = []
 
     @property
-    def at(self) -> int:
+    def step_count(self) -> int:
         """The number of steps made."""
         return len(self._undo)
 
     @property
     def step(self) -> RecordedStep | None:
         """The step made last."""
-        return self.recording.steps[self.at - 1] if self.at else None
+        return self.recording.steps[self.step_count - 1] if self.step_count else None
 
     def forward(self) -> bool:
         """Make a step; return False at the end."""
-        if self.at == len(self.recording.steps):
+        if self.step_count == len(self.recording.steps):
             return False
-        step = self.recording.steps[self.at]
+        step = self.recording.steps[self.step_count]
         before = [self._set(change) for change in step.changes]
         rows = [
             (name, self._splice(name, splice))
@@ -149,31 +149,31 @@ class Replay:
             self._set(change)
         return True
 
-    def go(self, step: int) -> None:
+    def seek(self, step: int) -> None:
         """Go to where so many steps are made, or to the end that is nearest."""
-        while self.at < step and self.forward():
+        while self.step_count < step and self.forward():
             pass
-        while self.at > step and self.back():
+        while self.step_count > step and self.back():
             pass
 
-    def next_cut(self) -> bool:
+    def next_cutoff(self) -> bool:
         """Go on to the next cut-off; return False, staying, if there is none."""
-        return self._go_on(lambda step: step.kind == "cut")
+        return self._seek_next(lambda step: step.kind == "cut")
 
-    def next_turn(self) -> bool:
+    def next_value_change(self) -> bool:
         """Go on to the next change of a value; return False, staying, if there is none."""
-        return self._go_on(lambda step: step.turns)
+        return self._seek_next(lambda step: step.changes_value)
 
     def state(self) -> tuple[dict[int, dict[str, Value]], dict[str, list[Row]]]:
         """Return a copy of the state, without what is empty."""
         fields = {node: dict(found) for node, found in self.fields.items() if found}
         return fields, {name: list(rows) for name, rows in self.lists.items() if rows}
 
-    def _go_on(self, wanted: Any) -> bool:
+    def _seek_next(self, wanted: Any) -> bool:
         steps = self.recording.steps
-        for number in range(self.at, len(steps)):
+        for number in range(self.step_count, len(steps)):
             if wanted(steps[number]):
-                self.go(number + 1)
+                self.seek(number + 1)
                 return True
         return False
 
@@ -195,7 +195,7 @@ class Replay:
         return start, len(rows), before
 
 
-def spliced(before: list[Row], after: list[Row]) -> Splice | None:
+def diff_rows(before: list[Row], after: list[Row]) -> Splice | None:
     """Return the smallest splice that makes one list the other, None if they are equal."""
     start = 0
     least = min(len(before), len(after))
@@ -213,7 +213,7 @@ def _step_as_json(step: RecordedStep) -> dict[str, Any]:
     told: dict[str, Any] = {
         "kind": step.kind,
         "node": step.node,
-        "said": [[key, *map(_part, parts)] for key, parts in step.said],
+        "said": [[key, *map(_part, parts)] for key, parts in step.sentences],
         "lines": list(step.lines),
         "changes": [list(change) for change in step.changes],
         "lists": {
@@ -223,7 +223,7 @@ def _step_as_json(step: RecordedStep) -> dict[str, Any]:
             ]
             for name, splices in step.lists.items()
         },
-        "turns": step.turns,
+        "turns": step.changes_value,
     }
     return {name: value for name, value in told.items() if value not in ([], {}, False)} | {
         "node": step.node
@@ -234,5 +234,5 @@ def _part(part: Part) -> Any:
     return {"node": part.node} if isinstance(part, NodeName) else part
 
 
-def _lean(told: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(told: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value not in (None, "")}

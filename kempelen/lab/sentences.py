@@ -200,7 +200,7 @@ HELP = {
 }
 
 
-def texts() -> dict[str, dict[str, dict[str, str]]]:
+def translations() -> dict[str, dict[str, dict[str, str]]]:
     """Return all texts by language, as pages take them."""
     return {
         "en": {

@@ -11,7 +11,7 @@ from math import isfinite
 from operator import itemgetter
 from typing import Any, Literal
 
-from agent.game import CHANCE, Chance, Written
+from agent.game import CHANCE, ChanceGame, NotatedGame
 from agent.games.tree import Tree
 from agent.search.cursor import Label
 from agent.search.observing import (
@@ -28,16 +28,16 @@ from agent.search.observing import (
 )
 from kempelen.lab import words
 
-Kind = Literal["MAX", "MIN", "chance"]
+NodeKind = Literal["MAX", "MIN", "chance"]
 
 # The most nodes of a picture that a person can still read, and the most side by side before nodes
 # that tell little are gathered into one.
-MOST_NODES = 600
-MOST_ABREAST = 44
+MAX_NODES = 600
+MAX_WIDTH = 44
 
 
 @dataclass
-class Sketched:
+class SearchTreeNode:
     """A node of the picture. move: what led here. order: when it was first visited, from 1.
 
     value: in signs, such as ≥5 for a bound. window: alpha and beta when it was last entered, and
@@ -46,38 +46,38 @@ class Sketched:
     """
 
     label: Label
-    kind: Kind
+    kind: NodeKind
     move: str
-    children: list[Sketched] = field(default_factory=list)
+    children: list[SearchTreeNode] = field(default_factory=list)
     order: int | None = None
     value: str = ""
     window: tuple[float, float] | None = None
-    left: tuple[float, float] | None = None
+    final_window: tuple[float, float] | None = None
     is_leaf: bool = False
     is_principal: bool = False
-    remembered: bool = False
+    from_table: bool = False
     cut: bool = False
-    gathered: int = 1
+    merged_count: int = 1
 
     @property
     def is_reached(self) -> bool:
         """Whether the search came here, or asked a table instead."""
-        return self.order is not None or self.remembered
+        return self.order is not None or self.from_table
 
-    def everything(self) -> Iterable[Sketched]:
+    def iter_nodes(self) -> Iterable[SearchTreeNode]:
         """Generate this node and all below, each before its children."""
         yield self
         for child in self.children:
-            yield from child.everything()
+            yield from child.iter_nodes()
 
 
-def sketch(
-    game: Written[Any],
+def search_tree(
+    game: NotatedGame[Any],
     depth: int,
     events: Iterable[Event],
     pv: Iterable[Any] = (),
-    say: words.Say = str,
-) -> Sketched:
+    translate: words.Translator = str,
+) -> SearchTreeNode:
     """Return the tree below the game's position with all that the events tell.
 
     Branches that were cut off are there with all below them, or if that is too much, as single
@@ -85,37 +85,37 @@ def sketch(
     and then leaves that do not give their parent its value. Of Monte Carlo tree search there is
     what has grown. Raises ValueError if even then there are too many nodes.
     """
-    notes = _Notes(events, say)
-    principal = _labels(game, pv)
+    notes = _NodeRecords(events, translate)
+    principal = _line_labels(game, pv)
     widths = (False, False), (True, False), (True, True)
     for below_cuts in (True, False):
         if notes.is_monte_carlo and below_cuts:
             continue
-        root = _Builder(game, notes, below_cuts, say).node((), "", depth)
+        root = _Builder(game, notes, below_cuts, translate).node((), "", depth)
         if root is None:
             continue
         for unvisited, leaves in widths if not below_cuts else widths[:1]:
             if notes.is_monte_carlo:
-                _leave_grown(root)
+                _drop_unvisited(root)
             elif unvisited:
-                _gather(root, lambda node, child: not child.is_reached)
+                _merge_siblings(root, lambda node, child: not child.is_reached)
             if leaves:
-                _gather(root, partial(_tells_little, principal=principal))
-            if sum(not node.children for node in root.everything()) <= MOST_ABREAST or leaves:
+                _merge_siblings(root, partial(_is_redundant, principal=principal))
+            if sum(not node.children for node in root.iter_nodes()) <= MAX_WIDTH or leaves:
                 _mark(root, principal)
                 return root
     raise ValueError(
-        f"the tree has more than {MOST_NODES} nodes, too many to see: use a smaller --depth, a "
+        f"the tree has more than {MAX_NODES} nodes, too many to see: use a smaller --depth, a "
         "later position (--moves) or a smaller game (--size)"
     )
 
 
-def number(value: float, say: words.Say = str) -> str:
+def format_short_value(value: float, translate: words.Translator = str) -> str:
     """Write a value short enough to fit into a node."""
-    return words.number(value, 6 if isfinite(value) and value == int(value) else 3, say)
+    return words.format_value(value, 6 if isfinite(value) and value == int(value) else 3, translate)
 
 
-def _labels(game: Written[Any], pv: Iterable[Any]) -> set[Label]:
+def _line_labels(game: NotatedGame[Any], pv: Iterable[Any]) -> set[Label]:
     """Return the nodes of a line."""
     label: Label = ()
     found = {label}
@@ -128,15 +128,15 @@ def _labels(game: Written[Any], pv: Iterable[Any]) -> set[Label]:
     return found
 
 
-def _mark(root: Sketched, principal: set[Label]) -> None:
+def _mark(root: SearchTreeNode, principal: set[Label]) -> None:
     """Mark the principal variation, as far as it is drawn."""
-    for node in root.everything():
+    for node in root.iter_nodes():
         node.is_principal = node.label in principal
 
 
-def _tells_little(node: Sketched, child: Sketched, principal: set[Label]) -> bool:
+def _is_redundant(node: SearchTreeNode, child: SearchTreeNode, principal: set[Label]) -> bool:
     """Tell whether a leaf may be left out: it gives its parent no value, and is on no line."""
-    if child.children or child.label in principal or child.gathered > 1 or node.kind == "chance":
+    if child.children or child.label in principal or child.merged_count > 1 or node.kind == "chance":
         return False
     values = [each.value for each in node.children]
     return child.value != node.value.lstrip("≥≤") or values.index(child.value) < (
@@ -144,53 +144,53 @@ def _tells_little(node: Sketched, child: Sketched, principal: set[Label]) -> boo
     )
 
 
-def _leave_grown(node: Sketched) -> None:
+def _drop_unvisited(node: SearchTreeNode) -> None:
     """Take away what was not visited."""
     node.children = [child for child in node.children if child.is_reached]
     for child in node.children:
-        _leave_grown(child)
+        _drop_unvisited(child)
 
 
-def _gather(node: Sketched, spare: Callable[[Sketched, Sketched], bool]) -> None:
+def _merge_siblings(node: SearchTreeNode, can_merge: Callable[[SearchTreeNode, SearchTreeNode], bool]) -> None:
     """Make one node of neighbours that can be spared, wherever there are several."""
     for child in node.children:
-        _gather(child, spare)
-    spared = [spare(node, child) for child in node.children]
-    kept: list[Sketched] = []
+        _merge_siblings(child, can_merge)
+    spared = [can_merge(node, child) for child in node.children]
+    kept: list[SearchTreeNode] = []
     for can_be_spared, group in groupby(zip(spared, node.children, strict=True), itemgetter(0)):
         siblings = [child for _, child in group]
         if not can_be_spared or len(siblings) == 1:
             kept += siblings
             continue
-        count = sum(child.gathered for child in siblings)
-        one = replace(siblings[0], move="", children=[], gathered=count, value=f"+{count}")
-        kept.append(replace(one, window=None, left=None, is_leaf=True))
+        count = sum(child.merged_count for child in siblings)
+        one = replace(siblings[0], move="", children=[], merged_count=count, value=f"+{count}")
+        kept.append(replace(one, window=None, final_window=None, is_leaf=True))
     node.children = kept
 
 
-class _Notes:
+class _NodeRecords:
     """What the events tell of each node; of several the last counts."""
 
-    def __init__(self, events: Iterable[Event], say: words.Say) -> None:
-        self._say = say
+    def __init__(self, events: Iterable[Event], translate: words.Translator) -> None:
+        self._say = translate
         self.order: dict[Label, int] = {}
         self.value: dict[Label, str] = {}
         self.window: dict[Label, tuple[float, float]] = {}
-        self.left: dict[Label, tuple[float, float]] = {}
+        self.final_window: dict[Label, tuple[float, float]] = {}
         self.leaves: set[Label] = set()
         # Nodes that a table answered for, and nodes that were cut off.
-        self.remembered: set[Label] = set()
+        self.from_table: set[Label] = set()
         self.cuts: set[Label] = set()
-        self._asked: dict[Label, Entered] = {}
+        self._entered: dict[Label, Entered] = {}
         self.is_monte_carlo = False
         for event in events:
-            self._take(event)
+            self._add_event(event)
 
-    def _take(self, event: Event) -> None:
+    def _add_event(self, event: Event) -> None:
         label = event.label
         match event:
             case BegunAnew():
-                for notes in (self.order, self.value, self.window, self.left, self._asked):
+                for notes in (self.order, self.value, self.window, self.final_window, self._entered):
                     notes.clear()
                 self.leaves.clear()
             case PlayedOut():
@@ -203,50 +203,50 @@ class _Notes:
             case Visited() if not self.is_monte_carlo:
                 self.order.setdefault(label, len(self.order) + 1)
             case Entered():
-                self._asked[label] = event
+                self._entered[label] = event
                 if event.window is not None:
-                    self.window[label] = self.left[label] = event.window
+                    self.window[label] = self.final_window[label] = event.window
             case Evaluated() if not self.is_monte_carlo:
                 self.leaves.add(label)
-                self.value[label] = number(event.value, self._say)
+                self.value[label] = format_short_value(event.value, self._say)
             case CutOff():
                 self.cuts.add(label)
             case Returned():
                 if event.remembered:
-                    self.remembered.add(label)
+                    self.from_table.add(label)
                 if label not in self.leaves:
-                    self.value[label] = self._returned(label, event.value)
+                    self.value[label] = self._returned_value(label, event.value)
                 self._narrow(label[:-1], event.value)
             case Narrowed() if label not in self.leaves:
-                lower, upper = number(event.lower, self._say), number(event.upper, self._say)
+                lower, upper = format_short_value(event.lower, self._say), format_short_value(event.upper, self._say)
                 self.value[label] = f"[{lower}, {upper}]"
             case Counted():
                 self.value[label] = f"{event.mean:+.2f}\n{event.visits}"
 
     def _narrow(self, parent: Label, value: float | bool) -> None:
         """Bring a parent's alpha or beta up to what came back from a child."""
-        if parent in self.left and self._asked[parent].test is None:
-            alpha, beta = self.left[parent]
-            if self._asked[parent].maximises:
+        if parent in self.final_window and self._entered[parent].test is None:
+            alpha, beta = self.final_window[parent]
+            if self._entered[parent].maximises:
                 alpha = max(alpha, value)
             else:
                 beta = min(beta, value)
-            self.left[parent] = alpha, beta
+            self.final_window[parent] = alpha, beta
 
-    def _returned(self, label: Label, value: float | bool) -> str:
+    def _returned_value(self, label: Label, value: float | bool) -> str:
         """Write a value, as a bound where no more is known."""
-        asked = self._asked.get(label)
+        asked = self._entered.get(label)
         if asked is not None and asked.test is not None:
             sign, bound = asked.test
             opposite = {"≥": "<", ">": "≤"}
-            return f"{sign if value else opposite[sign]}{number(bound, self._say)}"
+            return f"{sign if value else opposite[sign]}{format_short_value(bound, self._say)}"
         if asked is not None and asked.window is not None:
             alpha, beta = asked.window
             if value <= alpha:
-                return f"≤{number(value, self._say)}"
+                return f"≤{format_short_value(value, self._say)}"
             if value >= beta:
-                return f"≥{number(value, self._say)}"
-        return number(value, self._say)
+                return f"≥{format_short_value(value, self._say)}"
+        return format_short_value(value, self._say)
 
 
 class _Builder:
@@ -254,42 +254,42 @@ class _Builder:
 
     def __init__(
         self,
-        game: Written[Any],
-        notes: _Notes,
+        game: NotatedGame[Any],
+        notes: _NodeRecords,
         below_cuts: bool,
-        say: words.Say,
+        translate: words.Translator,
     ) -> None:
         self._game, self._max_player, self._notes = game, game.turn, notes
-        self._say = say
+        self._say = translate
         self._below_cuts = below_cuts
         self._shows_moves = not isinstance(game, Tree)
         self._count = 0
 
-    def node(self, label: Label, move: str, depth: int) -> Sketched | None:
+    def node(self, label: Label, move: str, depth: int) -> SearchTreeNode | None:
         """Return the node where the game is, None if the picture has too many already."""
         self._count += 1
-        if self._count > MOST_NODES:
+        if self._count > MAX_NODES:
             return None
         game, notes = self._game, self._notes
-        kind: Kind = "chance"
+        kind: NodeKind = "chance"
         if game.turn != CHANCE:
             kind = "MAX" if game.turn == self._max_player else "MIN"
-        made = Sketched(label, kind, move if self._shows_moves else "")
+        made = SearchTreeNode(label, kind, move if self._shows_moves else "")
         made.order = notes.order.get(label)
         made.value = notes.value.get(label, "")
-        made.window, made.left = notes.window.get(label), notes.left.get(label)
-        made.remembered = made.order is None and label in notes.remembered
+        made.window, made.final_window = notes.window.get(label), notes.final_window.get(label)
+        made.from_table = made.order is None and label in notes.from_table
         made.cut = label[:-1] in notes.cuts and bool(label) and not made.is_reached
         beyond = depth <= 0 and kind != "chance"  # events cost no depth
         made.is_leaf = label in notes.leaves or beyond or game.outcome() is not None
         if made.is_leaf:
-            made.value = made.value or self._known()
+            made.value = made.value or self._leaf_value()
             return made
         if made.order is None and not self._below_cuts:
             return made
-        chances = dict(game.chances()) if isinstance(game, Chance) and kind == "chance" else {}
+        chances = dict(game.chance_outcomes()) if isinstance(game, ChanceGame) and kind == "chance" else {}
         for place, child_move in enumerate(list(game.moves()), 1):
-            text = words.move(game.text(child_move), self._say)
+            text = words.translate_move(game.text(child_move), self._say)
             if child_move in chances:
                 text += f"\n{Fraction(chances[child_move]).limit_denominator(10_000)}"
             game.play(child_move)
@@ -301,7 +301,7 @@ class _Builder:
             made.children.append(child)
         return made
 
-    def _known(self) -> str:
+    def _leaf_value(self) -> str:
         """Return what a leaf of a tree is worth that no search has looked at."""
         outcome = self._game.outcome() if isinstance(self._game, Tree) else None
-        return "" if outcome is None else number(outcome)
+        return "" if outcome is None else format_short_value(outcome)

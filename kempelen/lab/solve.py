@@ -17,21 +17,21 @@ from typing import Any
 from rich.console import RenderableType
 from rich.tree import Tree as RichTree
 
-from agent.game import Written, write_line
+from agent.game import NotatedGame, format_line
 from agent.search.and_or import AndOr, Strategy
-from agent.search.counts import Counts, SearchStopped
+from agent.search.counts import SearchStats, SearchStopped
 from agent.search.mtd import MTD, MTDOptions
 from agent.search.search import SearchOptions
 from kempelen import pictures
 from kempelen.lab import limits, picture, subject, words
-from kempelen.lab.output import show, working
-from kempelen.lab.sketch import MOST_NODES, Kind, Sketched
-from kempelen.lab.subject import Subject
-from kempelen.lab.words import number
-from kempelen.numbers import positive
+from kempelen.lab.output import print_plain, working
+from kempelen.lab.sketch import MAX_NODES, NodeKind, SearchTreeNode
+from kempelen.lab.subject import SearchProblem
+from kempelen.lab.words import format_value
+from kempelen.numbers import positive_int
 
 # The most branches of a strategy that are written out.
-SHOWN = 60
+DEFAULT_BRANCHES = 60
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Solution:
     line: tuple[Any, ...]
     winner: int | None
     strategy: Strategy[Any] | None
-    counts: Counts
+    counts: SearchStats
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -59,8 +59,8 @@ def configure(parser: ArgumentParser) -> None:
         "--whole", action="store_true", help="draw the strategy within the whole tree of the game"
     )
     parser.add_argument(
-        "--branches", type=positive, default=SHOWN, metavar="N",
-        help=f"write out so many branches of the strategy (default: {SHOWN})",
+        "--branches", type=positive_int, default=DEFAULT_BRANCHES, metavar="N",
+        help=f"write out so many branches of the strategy (default: {DEFAULT_BRANCHES})",
     )  # fmt: skip
     limits.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -70,102 +70,102 @@ def run(arguments: Namespace) -> int:
     """Solve and print; the exit status is 1 if a limit came before the solution."""
     if arguments.output is not None:
         pictures.check_picture(arguments.output, libraries=picture.LIBRARIES)
-    at = subject.subject(arguments)
-    if at.is_chance:
-        raise ValueError(f"{at.name} is a game of chance and has no strategy that always wins")
-    say = words.language(arguments.lang)
+    problem = subject.problem_from(arguments)
+    if problem.is_chance:
+        raise ValueError(f"{problem.name} is a game of chance and has no strategy that always wins")
+    translate = words.translator(arguments.lang)
     try:
-        with working(say("solving")):
-            found = solve(at, arguments)
+        with working(translate("solving")):
+            found = solve(problem, arguments)
     except SearchStopped:
-        print(f"{at.name}: {say('stopped')}")
+        print(f"{problem.name}: {translate('stopped')}")
         return 1
     if arguments.json:
-        print(json.dumps(words.as_json(_as_json(at, found))))
+        print(json.dumps(words.json_value(_as_json(problem, found))))
     else:
-        _print(at, found, arguments.branches, say)
+        _print(problem, found, arguments.branches, translate)
     if arguments.output is not None:
-        root = sketch_strategy(at.game, found, say, whole=arguments.whole)
-        title = f"{at.name}: {_verdict(found, say)}"
-        pictures.save(picture.tree_figure(root, title, say, strategy=True), arguments.output)
+        root = strategy_tree(problem.game, found, translate, whole=arguments.whole)
+        title = f"{problem.name}: {_verdict(found, translate)}"
+        pictures.save(picture.tree_figure(root, title, translate, strategy=True), arguments.output)
     return 0
 
 
-def solve(at: Subject, arguments: Namespace) -> Solution:
+def solve(problem: SearchProblem, arguments: Namespace) -> Solution:
     """Return what `solution` does, within the limits; raises SearchStopped at one."""
-    return solution(at, limits.node_limit(arguments), arguments.movetime)
+    return solve_position(problem, limits.node_limit_from(arguments), arguments.movetime)
 
 
-def solution(at: Subject, limit: float = inf, movetime: float | None = None) -> Solution:
+def solve_position(problem: SearchProblem, limit: float = inf, movetime: float | None = None) -> Solution:
     """Return the game's value from its position, and a winning strategy if somebody wins.
 
     Raises SearchStopped at a limit of nodes, or of seconds for each of its searches.
     """
-    exact = MTD[Any](at.evaluate, MTDOptions(node_limit=limit))
-    with limits.in_time(exact, movetime):
-        found = exact.search(at.game, subject.TO_THE_END)
-    value = -found.value if at.game.turn else found.value
+    exact = MTD[Any](problem.evaluate, MTDOptions(node_limit=limit))
+    with limits.time_limited(exact, movetime):
+        found = exact.search(problem.game, subject.UNLIMITED_DEPTH)
+    value = -found.value if problem.game.turn else found.value
     counts = exact.counts
     if not value:
         return Solution(value, found.pv, None, None, counts)
     winner = 0 if value > 0 else 1
-    solver = AndOr[Any](at.evaluate, SearchOptions(node_limit=limit))
-    with limits.in_time(solver, movetime):
-        strategy = _strategy(solver, at.game, winner)
+    solver = AndOr[Any](problem.evaluate, SearchOptions(node_limit=limit))
+    with limits.time_limited(solver, movetime):
+        strategy = _winning_strategy(solver, problem.game, winner)
     return Solution(value, found.pv, winner, strategy, solver.counts)
 
 
-def _strategy(solver: AndOr[Any], game: Written[Any], winner: int) -> Strategy[Any]:
+def _winning_strategy(solver: AndOr[Any], game: NotatedGame[Any], winner: int) -> Strategy[Any]:
     """Return how the winner wins, also where the other is to move."""
     if game.outcome() is not None:
         return Strategy()
     if game.turn == winner:
-        solver.search(game, subject.TO_THE_END)
+        solver.search(game, subject.UNLIMITED_DEPTH)
         assert solver.strategy is not None
         return solver.strategy
     answers = {}
     for move in list(game.moves()):
         game.play(move)
         try:
-            answers[move] = _strategy(solver, game, winner)
+            answers[move] = _winning_strategy(solver, game, winner)
         finally:
             game.undo()
     return Strategy(answers)
 
 
-def _verdict(found: Solution, say: words.Say) -> str:
+def _verdict(found: Solution, translate: words.Translator) -> str:
     if found.winner is None:
-        return say("draw")
-    who = say("the first player" if found.winner == 0 else "the second player")
-    return f"{who} {say('wins')}"
+        return translate("draw")
+    who = translate("the first player" if found.winner == 0 else "the second player")
+    return f"{who} {translate('wins')}"
 
 
-def _print(at: Subject, found: Solution, branches: int, say: words.Say) -> None:
-    line = " ".join(words.move(text, say) for text in write_line(at.game, found.line))
+def _print(problem: SearchProblem, found: Solution, branches: int, translate: words.Translator) -> None:
+    line = " ".join(words.translate_move(text, translate) for text in format_line(problem.game, found.line))
     shown: list[RenderableType] = [
-        str(at.game),
-        f"{say('value')} {number(found.value)}: {_verdict(found, say)}",
-        f"{say('best play')}: {line or '-'}",
-        f"{found.counts.nodes} {say('nodes')}",
+        str(problem.game),
+        f"{translate('value')} {format_value(found.value)}: {_verdict(found, translate)}",
+        f"{translate('best play')}: {line or '-'}",
+        f"{found.counts.nodes} {translate('nodes')}",
     ]
     if found.strategy is not None and found.strategy.answers:
         size = found.strategy.size()
-        shown.append(f"{say('winning strategy')} ({size} {say('positions')}):")
+        shown.append(f"{translate('winning strategy')} ({size} {translate('positions')}):")
         tree = RichTree("ε")
-        left = _grow(tree, at.game, found.strategy, found.winner, branches, say)
+        left = _add_branches(tree, problem.game, found.strategy, found.winner, branches, translate)
         shown.append(tree)
         if left < 0:
-            shown.append(f"... {size - branches - 1} {say('more')} (--branches)")
-    show(*shown)
+            shown.append(f"... {size - branches - 1} {translate('more')} (--branches)")
+    print_plain(*shown)
 
 
-def _grow(
+def _add_branches(
     tree: RichTree,
-    game: Written[Any],
+    game: NotatedGame[Any],
     strategy: Strategy[Any],
     winner: int | None,
     left: int,
-    say: words.Say,
+    translate: words.Translator,
 ) -> int:
     """Add the strategy's branches, `left` of them at most; return how many may still come.
 
@@ -175,40 +175,40 @@ def _grow(
         if left <= 0:
             return -1
         mark = "●" if game.turn == winner else "○"
-        text = f"{mark} {words.move(game.text(move), say)}"
+        text = f"{mark} {words.translate_move(game.text(move), translate)}"
         game.play(move)
         if not answer.answers:
-            text += f"  {say('wins')}"
-        left = _grow(tree.add(text), game, answer, winner, left - 1, say)
+            text += f"  {translate('wins')}"
+        left = _add_branches(tree.add(text), game, answer, winner, left - 1, translate)
         game.undo()
         if left < 0:
             return left
     return left
 
 
-def _as_json(at: Subject, found: Solution) -> dict[str, Any]:
+def _as_json(problem: SearchProblem, found: Solution) -> dict[str, Any]:
     def nested(strategy: Strategy[Any]) -> dict[str, Any]:
         answers = {}
         for move, answer in strategy.answers.items():
-            text = at.game.text(move)
-            at.game.play(move)
+            text = problem.game.text(move)
+            problem.game.play(move)
             answers[text] = nested(answer)
-            at.game.undo()
+            problem.game.undo()
         return answers
 
     return {
-        "game": at.name,
+        "game": problem.name,
         "value": found.value,
         "winner": found.winner,
-        "line": write_line(at.game, found.line),
+        "line": format_line(problem.game, found.line),
         "strategy": nested(found.strategy) if found.strategy else None,
         "counts": asdict(found.counts) | {"evaluations": found.counts.evaluations},
     }
 
 
-def sketch_strategy(
-    game: Written[Any], found: Solution, say: words.Say, *, whole: bool = False
-) -> Sketched:
+def strategy_tree(
+    game: NotatedGame[Any], found: Solution, translate: words.Translator, *, whole: bool = False
+) -> SearchTreeNode:
     """Return the strategy, or in a draw the line of best play, as a tree to be drawn.
 
     whole: within the whole tree of the game. Raises ValueError if that is too much to see.
@@ -218,32 +218,32 @@ def sketch_strategy(
         strategy = Strategy()
         for move in reversed(found.line):
             strategy = Strategy({move: strategy})
-    if not whole and strategy.size() > MOST_NODES:
+    if not whole and strategy.size() > MAX_NODES:
         raise ValueError(
             f"the strategy has {strategy.size()} positions, too many to see: use a smaller game "
             "(--size) or a later position (--moves)"
         )
     count = 0
 
-    def grow(label: tuple[int, ...], move: str, below: Strategy[Any] | None) -> Sketched:
+    def grow(label: tuple[int, ...], move: str, below: Strategy[Any] | None) -> SearchTreeNode:
         nonlocal count
         count += 1
-        if count > MOST_NODES:
+        if count > MAX_NODES:
             raise ValueError(
-                f"the tree has more than {MOST_NODES} nodes, too many to see: use a smaller "
+                f"the tree has more than {MAX_NODES} nodes, too many to see: use a smaller "
                 "--depth, a later position (--moves) or a smaller game (--size)"
             )
-        kind: Kind = "MAX" if game.turn == 0 else "MIN"
-        node = Sketched(label, kind, move, order=count)
+        kind: NodeKind = "MAX" if game.turn == 0 else "MIN"
+        node = SearchTreeNode(label, kind, move, order=count)
         outcome = game.outcome()
         node.is_leaf = outcome is not None
         known = found.value if below is not None else None
         value = known if outcome is None else outcome
-        node.value = "" if value is None else number(value)
+        node.value = "" if value is None else format_value(value)
         answers = {} if below is None else below.answers
         moves = list(game.moves()) if whole and outcome is None else list(answers)
         for place, played in enumerate(moves, 1):
-            text = words.move(game.text(played), say)
+            text = words.translate_move(game.text(played), translate)
             winners = game.turn == found.winner
             game.play(played)
             child = grow((*label, place), text, answers.get(played))

@@ -11,7 +11,7 @@ from agent.border.files import replace_atomically
 from kempelen.lab import algorithms, limits, listings, page, recorded, sentences, subject, words
 from kempelen.lab.output import working
 from kempelen.lab.recording import Recording
-from kempelen.lab.terminal_steps import print_all, walk
+from kempelen.lab.terminal_steps import print_all, step_through
 
 STYLES = ("kempelen.css",)
 SCRIPTS = (
@@ -36,28 +36,28 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Record the search, and write the page or show the steps."""
-    say = words.language(arguments.lang)
+    translate = words.translator(arguments.lang)
     path = arguments.output
     if path is not None:
-        page.check(path)
-    with working(say("searching")):
-        recording = recorded.from_arguments(arguments)
+        page.check_path(path)
+    with working(translate("searching")):
+        recording = recorded.record_from(arguments)
     if path is None:
-        (walk if sys.stdin.isatty() and sys.stdout.isatty() else print_all)(
+        (step_through if sys.stdin.isatty() and sys.stdout.isatty() else print_all)(
             recording, arguments.lang
         )
         return 0
-    replace_atomically(path, as_page(recording, arguments.lang).encode())
+    replace_atomically(path, render_page(recording, arguments.lang).encode())
     print(path)
     return 0
 
 
-def as_page(recording: Recording, language: str, *, is_served: bool = False) -> str:
+def render_page(recording: Recording, language: str, *, is_served: bool = False) -> str:
     """Return a page that shows a recording.
 
     is_served: it is shown in the frame of a server's page, which searches the visitor's own trees.
     """
-    return page.joined(
+    return page.build_page(
         f"{recording.algorithm}: {recording.game}",
         styles=STYLES,
         scripts=SCRIPTS,
@@ -69,7 +69,7 @@ def as_page(recording: Recording, language: str, *, is_served: bool = False) -> 
 def page_data(recording: Recording, language: str) -> dict[str, Any]:
     """Return what the page's scripts read: the recording, and all texts in both languages."""
     told = recording.as_json()
-    texts = sentences.texts()
+    texts = sentences.translations()
     listing = {"en": told.pop("listing"), "es": []}
-    listing["es"] = [listings.in_spanish(line) for line in listing["en"]]
+    listing["es"] = [listings.translate_line(line) for line in listing["en"]]
     return {"language": language, "recording": told, "listing": listing, "texts": texts}

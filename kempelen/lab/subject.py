@@ -9,32 +9,32 @@ from math import inf
 from random import Random
 from typing import Any
 
-from agent.game import CHANCE, Chance, Symmetric, Written, find_move
+from agent.game import CHANCE, ChanceGame, HasSymmetry, NotatedGame, parse_move
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
-from agent.search.configuration import Configuration
-from agent.search.heuristic_pruning import Pruned
+from agent.search.configuration import AlgorithmSpec
+from agent.search.heuristic_pruning import BeamLimitedGame
 from agent.search.search import Search
-from agent.search.symmetry import Folded
+from agent.search.symmetry import SymmetryReducedGame
 from kempelen import game_arguments
 from kempelen.lab import words
-from kempelen.numbers import positive
+from kempelen.numbers import positive_int
 
 # How deep a game is searched when nobody says; a tree is searched to its leaves.
-DEPTH = 4
+DEFAULT_DEPTH = 4
 # A depth beyond the end of every game.
-TO_THE_END = 1000
+UNLIMITED_DEPTH = 1000
 
 
 @dataclass(frozen=True)
-class Subject:
+class SearchProblem:
     """A game to look at: its name, its position, and how it is searched.
 
     scale: what counts as a whole win for Monte Carlo tree search.
     """
 
     name: str
-    game: Written[Any]
+    game: NotatedGame[Any]
     evaluate: Callable[[Any], float]
     depth: int
     scale: float = 1
@@ -42,11 +42,11 @@ class Subject:
     @property
     def is_chance(self) -> bool:
         """Whether dice or cards take part."""
-        return isinstance(self.game, Chance)
+        return isinstance(self.game, ChanceGame)
 
     def search(
         self,
-        algorithm: Configuration,
+        algorithm: AlgorithmSpec,
         *,
         seed: int = 0,
         node_limit: float = inf,
@@ -72,18 +72,18 @@ def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = 
         help="of positions that a symmetry maps to each other look at one only",
     )  # fmt: skip
     parser.add_argument(
-        "--factor", type=positive, metavar="N",
+        "--factor", type=positive_int, metavar="N",
         help="heuristic pruning: N moves at the root, below as many as the parent less the rank",
     )  # fmt: skip
     if depth:
         parser.add_argument(
-            "--depth", type=positive, metavar="D",
-            help=f"plies (default: {DEPTH}; a tree is searched to its leaves)",
+            "--depth", type=positive_int, metavar="D",
+            help=f"plies (default: {DEFAULT_DEPTH}; a tree is searched to its leaves)",
         )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: 0)")
 
 
-def subject(arguments: Namespace) -> Subject:
+def problem_from(arguments: Namespace) -> SearchProblem:
     """Return what the arguments name.
 
     Raises ValueError, OSError or EvaluationError with a message for the user.
@@ -91,48 +91,48 @@ def subject(arguments: Namespace) -> Subject:
     also = {"seed": arguments.seed}
     if getattr(arguments, "depth", None):
         also["depth"] = arguments.depth
-    kind, options = game_arguments.chosen(arguments, also)
+    kind, options = game_arguments.game_from(arguments, also)
     game = kind.new(**options)
     for text in arguments.moves.split():
-        game.play(find_move(game, words.typed_move(text, words.language(arguments.lang))))
-    depth = getattr(arguments, "depth", None) or (TO_THE_END if isinstance(game, Tree) else DEPTH)
+        game.play(parse_move(game, words.parse_move(text, words.translator(arguments.lang))))
+    depth = getattr(arguments, "depth", None) or (UNLIMITED_DEPTH if isinstance(game, Tree) else DEFAULT_DEPTH)
     name = kind.name if arguments.tree is None else str(arguments.tree)
-    scale = (game.greatest() if isinstance(game, Tree) else 0) or 1
+    scale = (game.max_utility() if isinstance(game, Tree) else 0) or 1
     evaluate = kind.evaluation(arguments.evaluation)
     if arguments.fold:
-        if not isinstance(game, Symmetric):
+        if not isinstance(game, HasSymmetry):
             raise ValueError(f"{name} has no symmetries to --fold")
-        game, evaluate = Folded(game), _inside(evaluate)
+        game, evaluate = SymmetryReducedGame(game), _evaluate_wrapped(evaluate)
     if arguments.factor is not None:
-        game, evaluate = Pruned(game, evaluate, arguments.factor), _inside(evaluate)
-    return Subject(name, game, evaluate, depth, scale)
+        game, evaluate = BeamLimitedGame(game, evaluate, arguments.factor), _evaluate_wrapped(evaluate)
+    return SearchProblem(name, game, evaluate, depth, scale)
 
 
-def _inside(evaluate: Callable[[Any], float]) -> Callable[[Any], float]:
+def _evaluate_wrapped(evaluate: Callable[[Any], float]) -> Callable[[Any], float]:
     """Return an evaluation of a game that wraps another."""
     return lambda wrapper: evaluate(wrapper.game)
 
 
-def positions(arguments: Namespace, count: int) -> list[Subject]:
+def problems_from(arguments: Namespace, count: int) -> list[SearchProblem]:
     """Return so many positions: the one named, then others reached from it by random moves.
 
     Of a random tree they are the roots of different trees.
     """
-    first = subject(arguments)
+    first = problem_from(arguments)
     found = [first]
     random = Random(arguments.seed)
     for number in range(1, count):
         if isinstance(first.game, RandomTree):
             shifted = [*arguments.option, ("seed", arguments.seed + number)]
-            found.append(subject(Namespace(**{**vars(arguments), "option": shifted})))
+            found.append(problem_from(Namespace(**{**vars(arguments), "option": shifted})))
         else:
-            another = subject(arguments)
-            _wander(another.game, random)
+            another = problem_from(arguments)
+            _play_random_moves(another.game, random)
             found.append(another)
     return found
 
 
-def branching(game: Written[Any], depth: int, seed: int, samples: int = 200) -> float:
+def mean_branching(game: NotatedGame[Any], depth: int, seed: int, samples: int = 200) -> float:
     """Return the mean number of moves in the first `depth` plies, of games played at random."""
     random = Random(seed)
     total = count = 0
@@ -148,7 +148,7 @@ def branching(game: Written[Any], depth: int, seed: int, samples: int = 200) -> 
     return total / count if count else 1.0
 
 
-def _wander(game: Written[Any], random: Random, plies: int = 6) -> None:
+def _play_random_moves(game: NotatedGame[Any], random: Random, plies: int = 6) -> None:
     """Play up to so many random moves, none that ends the game."""
     for _ in range(random.randint(1, plies)):
         going_on = []

@@ -8,14 +8,14 @@ from typing import Any
 from rich.tree import Tree as RichTree
 
 from kempelen.lab import listings
-from kempelen.lab.output import show, table
-from kempelen.lab.recording import SEARCH, NodeName, RecordedStep, Recording, Replay
+from kempelen.lab.output import print_plain, table
+from kempelen.lab.recording import SEARCH_NODE, NodeName, RecordedStep, Recording, Replay
 from kempelen.lab.sentences import SENTENCES, WORDS
 
 # The most nodes of a tree, and rows of a list, that a terminal shows at once.
-MOST_NODES, MOST_ROWS = 40, 12
+MAX_NODES, MAX_ROWS = 40, 12
 NUMBER = re.compile("[0-9]{1,9}")
-ENDS = re.compile(r"\b(WIN|LOSS)\b")
+OUTCOMES = re.compile(r"\b(WIN|LOSS)\b")
 LISTS = {
     "stack": ("node", "window"),
     "open": ("node", "state", "bound"),
@@ -29,7 +29,7 @@ PROMPT = {
 }
 
 
-class Spoken:
+class LocalizedRecording:
     """A recording's words in one language."""
 
     def __init__(self, recording: Recording, language: str) -> None:
@@ -43,7 +43,7 @@ class Spoken:
             return text
         first, space, rest = text.partition(" ")
         known = WORDS.get(text) or WORDS.get(first, first) + space + rest
-        return ENDS.sub(lambda found: WORDS[found.group()], known)
+        return OUTCOMES.sub(lambda found: WORDS[found.group()], known)
 
     def name(self, node: int) -> str:
         """Return what a node is called: its own name, else its label, and the move to it."""
@@ -65,7 +65,7 @@ class Spoken:
     def step(self, step: RecordedStep) -> str:
         """Return what a step says."""
         told = []
-        for key, parts in step.said:
+        for key, parts in step.sentences:
             english, spanish = SENTENCES[key]
             sentence = english if self._language == "en" else spanish
             told.append(sentence.format(*map(self.part, parts)))
@@ -76,22 +76,22 @@ class Spoken:
     def line(self, number: int) -> str:
         """Return a line of the pseudo-code."""
         line = self._recording.listing[number]
-        return line if self._language == "en" else listings.in_spanish(line)
+        return line if self._language == "en" else listings.translate_line(line)
 
 
 def print_all(recording: Recording, language: str) -> None:
     """Print every step: its number, what it says, and its line of the pseudo-code."""
-    spoken = Spoken(recording, language)
+    spoken = LocalizedRecording(recording, language)
     rows = table("", "", spoken.word("what happens"), spoken.word("pseudo-code"), right=4)
     for number, step in enumerate(recording.steps, 1):
         code = "; ".join(spoken.line(line).strip() for line in step.lines[:1])
         rows.add_row(str(number), spoken.step(step), code)
-    show(rows)
+    print_plain(rows)
 
 
-def walk(recording: Recording, language: str) -> None:
+def step_through(recording: Recording, language: str) -> None:
     """Show step after step, as the commands that are typed say."""
-    replay, spoken = Replay(recording), Spoken(recording, language)
+    replay, spoken = Replay(recording), LocalizedRecording(recording, language)
     replay.forward()
     while True:
         show_state(replay, spoken)
@@ -101,51 +101,51 @@ def walk(recording: Recording, language: str) -> None:
             return
         if command == "q":
             return
-        obey(replay, command)
+        run_command(replay, command)
 
 
-def obey(replay: Replay, command: str) -> None:
+def run_command(replay: Replay, command: str) -> None:
     """Do what a command says; one that nobody knows goes forward."""
     if command == "b":
         replay.back()
     elif command == "c":
-        replay.next_cut()
+        replay.next_cutoff()
     elif command == "v":
-        replay.next_turn()
+        replay.next_value_change()
     elif command == "e":
-        replay.go(len(replay.recording.steps))
+        replay.seek(len(replay.recording.steps))
     elif NUMBER.fullmatch(command):
-        replay.go(int(command))
+        replay.seek(int(command))
     else:
         replay.forward()
 
 
-def show_state(replay: Replay, spoken: Spoken) -> None:
+def show_state(replay: Replay, spoken: LocalizedRecording) -> None:
     """Print the tree, the lists and what the last step says."""
     recording, step = replay.recording, replay.step
     lit = step.lines if step else ()
     code = table("", "", "")
     for number in range(len(recording.listing)):
         code.add_row("▶" if number in lit else "", spoken.line(number))
-    show(code)
-    show(_tree(replay, spoken))
+    print_plain(code)
+    print_plain(_tree(replay, spoken))
     for name, headings in LISTS.items():
         rows = replay.lists.get(name)
         if rows:
             headings = headings[: len(rows[0][1])]  # moves have a prior P only of an evaluation
             shown = table(spoken.word(name), *map(spoken.word, headings))
-            for _, cells in rows[-MOST_ROWS:] if name == "stack" else rows[:MOST_ROWS]:
+            for _, cells in rows[-MAX_ROWS:] if name == "stack" else rows[:MAX_ROWS]:
                 shown.add_row(*map(spoken.part, cells))
-            show(shown)
-    counts = replay.fields.get(SEARCH, {})
+            print_plain(shown)
+    counts = replay.fields.get(SEARCH_NODE, {})
     words = {"cutoffs": "cut-offs", "hits": "table hits", "researches": "re-searches"}
     told = (f"{spoken.word(words.get(name, name))} {count}" for name, count in counts.items())
-    show(", ".join(told))
+    print_plain(", ".join(told))
     said = spoken.step(step) if step else ""
-    show(f"{replay.at}/{len(recording.steps)}  {said}")
+    print_plain(f"{replay.step_count}/{len(recording.steps)}  {said}")
 
 
-def _tree(replay: Replay, spoken: Spoken) -> RichTree:
+def _tree(replay: Replay, spoken: LocalizedRecording) -> RichTree:
     """Return the tree as far as it is seen: the way to the last step's node, and what is near."""
     nodes = replay.recording.nodes
     seen = [number for number in range(len(nodes)) if replay.fields.get(number, {}).get("seen")]
@@ -156,7 +156,7 @@ def _tree(replay: Replay, spoken: Spoken) -> RichTree:
         way.add(up)
         up = nodes[up].parent
     near = {number for number in seen if nodes[number].parent in way}
-    shown = sorted(way | (set(seen) if len(seen) <= MOST_NODES else near))[: 2 * MOST_NODES]
+    shown = sorted(way | (set(seen) if len(seen) <= MAX_NODES else near))[: 2 * MAX_NODES]
     made: dict[int, RichTree] = {}
     for number in sorted(shown, key=lambda each: (_depth(nodes, each), each)):
         text = _node(replay, spoken, number, step.node if step else -1)
@@ -172,7 +172,7 @@ def _depth(nodes: Any, node: int) -> int:
     return depth
 
 
-def _node(replay: Replay, spoken: Spoken, number: int, current: int) -> str:
+def _node(replay: Replay, spoken: LocalizedRecording, number: int, current: int) -> str:
     fields = replay.fields.get(number, {})
     kind = replay.recording.nodes[number].kind
     parts = [spoken.name(number), spoken.word(kind) if kind == "chance" else kind.upper()]

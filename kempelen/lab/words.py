@@ -11,7 +11,7 @@ from agent.search.ending import utility
 from kempelen.lab import exercise_words
 from kempelen.lab.parser import LANGUAGES, OPTION
 
-Say = Callable[[str], str]
+Translator = Callable[[str], str]
 
 # The number next to infinity, of a null window that asks about all values at once.
 BELOW_INFINITY = nextafter(inf, 0)
@@ -134,7 +134,7 @@ def configure(parser: ArgumentParser, *, default: str) -> None:
     )
 
 
-def language(name: str) -> Say:
+def translator(name: str) -> Translator:
     """Return what says an English label in the language of that name.
 
     Raises KeyError for a label that has no Spanish.
@@ -142,36 +142,36 @@ def language(name: str) -> Say:
     return SPANISH.__getitem__ if name == "es" else str
 
 
-def move(text: str, say: Say) -> str:
+def translate_move(text: str, translate: Translator) -> str:
     """Return a move, in the game's notation, as it is told in the language."""
-    return text if say is str else SPANISH_MOVES.get(text, text)
+    return text if translate is str else SPANISH_MOVES.get(text, text)
 
 
-def typed_move(text: str, say: Say) -> str:
+def parse_move(text: str, translate: Translator) -> str:
     """Return the move in the game's notation that somebody has written in the language."""
-    if say is str:
+    if translate is str:
         return text
     return {told: known for known, told in SPANISH_MOVES.items()}.get(text.lower(), text)
 
 
-def as_json(value: Any, *, decided: bool = False) -> Any:
+def json_value(value: Any, *, decided: bool = False) -> Any:
     """Return what is to be JSON with the infinities, which JSON lacks, as text.
 
     decided: values that decide a game become their utilities.
     """
     if isinstance(value, dict):
-        return {key: as_json(each, decided=decided) for key, each in value.items()}
+        return {key: json_value(each, decided=decided) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [as_json(each, decided=decided) for each in value]
+        return [json_value(each, decided=decided) for each in value]
     if not isinstance(value, float):
         return value
     if isinf(value):
-        return number(value)
+        return format_value(value)
     end = utility(value) if decided else None
     return value if end is None else end
 
 
-def number(value: float, digits: int = 4, say: Say = str) -> str:
+def format_value(value: float, digits: int = 4, translate: Translator = str) -> str:
     """Write a value of a search as the lecture notes do: WIN or LOSS where the game is decided."""
     if abs(value) == inf:
         return "∞" if value > 0 else "-∞"
@@ -179,25 +179,25 @@ def number(value: float, digits: int = 4, say: Say = str) -> str:
         return "∞-" if value > 0 else "-∞+"
     decides = utility(value)
     if decides is not None:
-        return decided(decides, say)
+        return format_outcome(decides, translate)
     return f"{value + 0.0:.{digits}g}"  # the sum makes -0.0 a plain 0
 
 
-def decided(utility: float, say: Say) -> str:
+def format_outcome(utility: float, translate: Translator) -> str:
     """Write the utility of a win or a loss, which is no evaluation however small it is."""
-    word = say("WIN" if utility > 0 else "LOSS")
+    word = translate("WIN" if utility > 0 else "LOSS")
     return word if abs(utility) == 1 else f"{word} {utility:.4g}"
 
 
-def window(alpha: float, beta: float, say: Say = str) -> str:
+def format_window(alpha: float, beta: float, translate: Translator = str) -> str:
     """Write a window; a null window as the bound that is asked about and what is next to it."""
     is_null = alpha != beta and nextafter(alpha, inf) == beta
-    low, high = number(alpha, say=say), number(beta, say=say)
+    low, high = format_value(alpha, translate=translate), format_value(beta, translate=translate)
     if is_null and len(repr(alpha)) <= len(repr(beta)):
         return f"({low}, {low}+)"
     return f"({high}-, {high})" if is_null else f"({low}, {high})"
 
 
-def label(path: tuple[Any, ...]) -> str:
+def format_label(path: tuple[Any, ...]) -> str:
     """Write a node's label in Dewey's notation; ε is the root."""
     return ".".join(map(str, path)) or "ε"

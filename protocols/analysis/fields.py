@@ -8,10 +8,10 @@ from math import isfinite
 from typing import Any
 
 # Of what a user wrote, as much as this is shown to him.
-LONGEST_SHOWN = 200
-LONGEST_ID = 1000
+MAX_SHOWN_LENGTH = 200
+MAX_ID_LENGTH = 1000
 PLAYERS = {"B": 0, "BLACK": 0, "W": 1, "WHITE": 1}
-PAIRS = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
+PAIRS_MESSAGE = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
 
 
 class QueryError(ValueError):
@@ -44,21 +44,21 @@ class Fields:
         """Return the fields that nobody has asked for."""
         return [name for name in self._fields if name not in self._known]
 
-    def integer(self, name: str, least: int, most: int, message: str) -> int:
+    def integer(self, name: str, minimum: int, maximum: int, message: str) -> int:
         """Return a whole number between two, the ends included; it must be given."""
         value = self.get(name)
-        if not is_integer(value) or not least <= value <= most:
+        if not is_integer(value) or not minimum <= value <= maximum:
             raise QueryError(message, name)
         return int(value)
 
-    def real(self, name: str, least: float, most: float, message: str) -> float:
+    def real(self, name: str, minimum: float, maximum: float, message: str) -> float:
         """Return a number between two, the ends included; it must be given."""
         value = self.get(name)
-        if not is_number(value) or not least <= value <= most:
+        if not is_number(value) or not minimum <= value <= maximum:
             raise QueryError(message, name)
         return float(value)
 
-    def flag(self, name: str) -> bool:
+    def boolean(self, name: str) -> bool:
         """Return a truth value, false where it is not given."""
         if name not in self:
             return False
@@ -102,15 +102,15 @@ def read_player(value: object) -> int | None:
 def read_object(line: str) -> dict[str, Any]:
     """Return the object of a line; raise QueryError for any other line."""
     try:
-        value = json.loads(line, parse_constant=_no_number, parse_float=_finite)
+        value = json.loads(line, parse_constant=_reject_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise QueryError(
-            f"{why} - could not parse input line as json request: {shown(line)}"
+            f"{why} - could not parse input line as json request: {shortened(line)}"
         ) from None
     if not isinstance(value, dict):
         raise QueryError(
-            f"Request line was valid json but was not an object, ignoring: {shown(line)}"
+            f"Request line was valid json but was not an object, ignoring: {shortened(line)}"
         )
     return value
 
@@ -120,22 +120,22 @@ def read_id(fields: Mapping[str, Any]) -> str:
     name = fields.get("id")
     if not isinstance(name, str):
         raise QueryError('Request must have a string "id" field')
-    if len(name) > LONGEST_ID:
-        raise QueryError(f'The "id" field is longer than {LONGEST_ID} characters')
+    if len(name) > MAX_ID_LENGTH:
+        raise QueryError(f'The "id" field is longer than {MAX_ID_LENGTH} characters')
     return name
 
 
-def shown(value: object) -> str:
+def shortened(value: object) -> str:
     """Return what a user wrote, or its beginning."""
     words = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-    return words if len(words) <= LONGEST_SHOWN else words[:LONGEST_SHOWN] + "..."
+    return words if len(words) <= MAX_SHOWN_LENGTH else words[:MAX_SHOWN_LENGTH] + "..."
 
 
 def _finite(text: str) -> float:
     """Return a number; raise ValueError for one that is too large to be written again."""
     number = float(text)
-    return number if isfinite(number) else _no_number(text)
+    return number if isfinite(number) else _reject_number(text)
 
 
-def _no_number(text: str) -> float:
+def _reject_number(text: str) -> float:
     raise ValueError(f"{text} is no number")

@@ -12,12 +12,12 @@ from typing import Any
 
 from agent.games.go import Go
 from agent.player import describe
-from agent.threads.turns import Turns
+from agent.threads.turns import SearchScheduler
 from protocols.analysis import answers
-from protocols.analysis.analysts import AnalysisTask, Analyst, AnalystPool
+from protocols.analysis.analysts import AnalysisTask, AnalysisWorker, AnalysisPool
 from protocols.analysis.fields import Fields, QueryError, read_id, read_object
-from protocols.analysis.query import USUAL, Usual, read_query
-from protocols.analysis.visits import SEARCHING, Searching
+from protocols.analysis.query import DEFAULTS, QueryDefaults, read_query
+from protocols.analysis.visits import DEFAULT_SEARCH_SETTINGS, SearchSettings
 
 ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 
@@ -31,18 +31,18 @@ class Settings:
     end of input. turns: shared with all that search by turns; None to search at any time.
     """
 
-    usual: Usual = USUAL
-    searching: Searching = SEARCHING
-    analysts: int = 1
+    defaults: QueryDefaults = DEFAULTS
+    search_settings: SearchSettings = DEFAULT_SEARCH_SETTINGS
+    max_workers: int = 1
     wait: bool = True
-    turns: Turns | None = None
+    scheduler: SearchScheduler | None = None
 
     @property
-    def each(self) -> Searching:
+    def worker_search_settings(self) -> SearchSettings:
         """What one analyst searches with: his part of the memory."""
-        means = self.searching.means
-        megabytes = max(means.megabytes // self.analysts, 1)
-        return replace(self.searching, means=replace(means, megabytes=megabytes))
+        search_config = self.search_settings.search_config
+        megabytes = max(search_config.megabytes // self.max_workers, 1)
+        return replace(self.search_settings, search_config=replace(search_config, megabytes=megabytes))
 
 
 class AnalysisEngine:
@@ -66,11 +66,11 @@ class AnalysisEngine:
         self._send_line = send
         self._settings = settings
         self._closing = False
-        searching = settings.each
-        searching.source(Go(), report)  # a trial
-        self._pool = AnalystPool(
-            settings.analysts,
-            lambda: Analyst(searching, self._send, report, settings.turns),
+        search_settings = settings.worker_search_settings
+        search_settings.create_backend(Go(), report)  # a trial
+        self._pool = AnalysisPool(
+            settings.max_workers,
+            lambda: AnalysisWorker(search_settings, self._send, report, settings.scheduler),
             self._send,
         )
 
@@ -86,15 +86,15 @@ class AnalysisEngine:
             acting = isinstance(action, str)
             steps = self._act(name, fields) if acting else self._analyse(name, fields)
             for answer in steps:
-                yield answers.text(answer)
+                yield answers.to_json_line(answer)
         except QueryError as error:
-            yield answers.text(answers.error(str(error), name, error.field))
+            yield answers.to_json_line(answers.error(str(error), name, error.field))
         except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-            yield answers.text(answers.error(describe(error), name))
+            yield answers.to_json_line(answers.error(describe(error), name))
 
-    def overlong_line(self) -> Iterator[str]:
+    def handle_overlong_line(self) -> Iterator[str]:
         """Say that a line was dropped."""
-        yield answers.text(answers.error("The line is too long, ignoring"))
+        yield answers.to_json_line(answers.error("The line is too long, ignoring"))
 
     def drain(self, timeout: float | None = None) -> bool:
         """After the last line: answer what is still to be answered, if that is wanted."""
@@ -107,11 +107,11 @@ class AnalysisEngine:
 
     def _send(self, answer: dict[str, Any]) -> None:
         if not self._closing:
-            self._send_line(answers.text(answer))
+            self._send_line(answers.to_json_line(answer))
 
     def _analyse(self, name: str, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Have the positions of a query analysed, after warnings."""
-        query, warnings = read_query(name, Fields(fields), self._settings.usual)
+        query, warnings = read_query(name, Fields(fields), self._settings.defaults)
         for field, message in warnings:
             yield answers.warning(message, name, field)
         self._pool.add([AnalysisTask(query, turn, priority) for turn, priority in query.turns])

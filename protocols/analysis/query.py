@@ -11,33 +11,33 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from agent.games.go import COLUMNS, LARGEST, Go, Size, write_size
+from agent.games.go import COLUMNS, MAX_SIZE, Go, Size, format_size
 from agent.games.stones import EMPTY, PASS, shape
-from agent.limits import Restriction
-from protocols.analysis.fields import PAIRS, Fields, QueryError, read_player, shown
-from protocols.rulesets import BONUS, KEPT, Ruleset, handicap_bonus, read_ruleset
+from agent.limits import MoveRestriction
+from protocols.analysis.fields import PAIRS_MESSAGE, Fields, QueryError, read_player, shortened
+from protocols.rulesets import HANDICAP_BONUSES, SUPPORTED_RULES_TEXT, Ruleset, handicap_bonus, read_ruleset
 
 # A longer record is refused: each of its positions is kept while one of them is analysed.
-MOST_MOVES = 2000
-MOST_KOMI = 150.0
-MOST_VISITS = 1 << 50
-MOST_SECONDS = 1e6
-MOST_PRIORITY = 1 << 62
+MAX_MOVES = 2000
+MAX_KOMI = 150.0
+MAX_VISITS = 1 << 50
+MAX_SECONDS = 1e6
+MAX_PRIORITY = 1 << 62
 # Moves after the first one of a variation.
-PV_LENGTH = 15
+DEFAULT_PV_LENGTH = 15
 # More warnings of one query are of no use.
-MOST_WARNINGS = 32
-SMALLEST = 2  # edge of a board
-UNUSED = "Unexpected or unused field, do you have a typo?"
-IGNORED = "Not known to this engine, ignored"
+MAX_WARNINGS = 32
+MIN_BOARD_SIZE = 2  # edge of a board
+UNUSED_FIELD_MESSAGE = "Unexpected or unused field, do you have a typo?"
+IGNORED_FIELD_MESSAGE = "Not known to this engine, ignored"
 # What KataGo knows, and searches here do not.
-_NUMBERS = ("rootFpuReductionMax", "rootPolicyTemperature")
-_FLAGS = ("includeOwnershipStdev", "includeMovesOwnershipStdev", "includeNoResultValue")
-VIEWERS = {"BLACK": 0, "B": 0, "WHITE": 1, "W": 1, "SIDETOMOVE": None}
-_LIMITS = "Must be number of seconds from 0.001 to 1000000.0"
-_RESTRICTION = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
+_IGNORED_NUMBERS = ("rootFpuReductionMax", "rootPolicyTemperature")
+_IGNORED_FLAGS = ("includeOwnershipStdev", "includeMovesOwnershipStdev", "includeNoResultValue")
+PERSPECTIVES = {"BLACK": 0, "B": 0, "WHITE": 1, "W": 1, "SIDETOMOVE": None}
+_SECONDS_MESSAGE = "Must be number of seconds from 0.001 to 1000000.0"
+_RESTRICTION_MESSAGE = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
 
-Placed = tuple[int, int]
+Placement = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +49,36 @@ class Query:
     turns: the numbers of moves after which to analyse, with priorities, the highest first. visits,
     seconds: the most for each. viewer: the player whose winning is reported; None for whoever is to
     move. pv_length: the most moves after the first one of a variation. ownership, policy,
-    moves_ownership, pv_visits: what to tell beside, as KataGo's `include...` ask for. first_report,
+    moves_ownership, pv_visits: what to tell beside, as KataGo's `include...` ask for. first_report_after,
     report_every: seconds until a report during the search, and between them; none if they are None.
     """
 
     id: str
     size: Size
     komi: float
-    stones: tuple[Placed, ...]
-    moves: tuple[Placed, ...]
-    first: int
-    turns: tuple[Placed, ...]
+    stones: tuple[Placement, ...]
+    moves: tuple[Placement, ...]
+    first_player: int
+    turns: tuple[Placement, ...]
     visits: int
     seconds: float | None
-    viewer: int | None
+    perspective: int | None
     pv_length: int
     ownership: bool
     policy: bool
-    first_report: float | None
+    first_report_after: float | None
     report_every: float | None
-    restrictions: tuple[Restriction[int], ...]
+    restrictions: tuple[MoveRestriction[int], ...]
     moves_ownership: bool = False
     pv_visits: bool = False
 
     @property
-    def deep(self) -> tuple[Restriction[int], ...]:
+    def deep_restrictions(self) -> tuple[MoveRestriction[int], ...]:
         """The restrictions that hold below the first move."""
         return tuple(each for each in self.restrictions if each.plies > 1)
 
     @property
-    def restricting(self) -> str:
+    def restriction_field(self) -> str:
         """The field that the restrictions come from."""
         return "allowMoves" if self.restrictions[0].allowed else "avoidMoves"
 
@@ -88,23 +88,23 @@ class Query:
         Raises QueryError for a move that is illegal; one that repeats an earlier position is not,
         since the rules of the game may have allowed it.
         """
-        game = Go(write_size(*self.size), self.komi)
+        game = Go(format_size(*self.size), self.komi)
         for player in (0, 1):
             vertices = [vertex for placed, vertex in self.stones if placed == player]
             try:
                 game.set_up(player, vertices)
             except ValueError as error:
                 raise QueryError(f"Illegal stones: {error}", "initialStones") from None
-        game.hand_to(self.first)
+        game.set_turn(self.first_player)
         for number, (player, move) in enumerate(self.moves[:turn]):
-            if not _may_play(game, player, move):
+            if not _is_playable(game, player, move):
                 raise QueryError(f"Illegal move {number}: {game.text(move)}", "moves")
             game.play_as(player, move)
-        if game.over():
-            game.hand_to(game.turn)
+        if game.is_over():
+            game.set_turn(game.turn)
         return game
 
-    def choice(self, game: Go) -> tuple[int, ...] | None:
+    def root_moves(self, game: Go) -> tuple[int, ...] | None:
         """Return the moves that the mover may begin with; None if all, () if none."""
         mine = [each for each in self.restrictions if each.player == game.turn]
         if not mine:
@@ -113,23 +113,23 @@ class Query:
         if mine[0].allowed:
             return tuple(move for move in legal if move in mine[0].moves)
         avoided = frozenset[int]().union(*(each.moves for each in mine))
-        sensible = tuple(move for move in game.sensible() if move not in avoided)
-        return sensible or tuple(move for move in legal if move not in avoided)
+        candidate_moves = tuple(move for move in game.candidate_moves() if move not in avoided)
+        return candidate_moves or tuple(move for move in legal if move not in avoided)
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class QueryDefaults:
     """What holds where a query does not say: as in `Query`."""
 
     visits: int = 500
     seconds: float | None = None
-    viewer: int | None = 0
+    perspective: int | None = 0
 
 
-USUAL = Usual()
+DEFAULTS = QueryDefaults()
 
 
-def read_query(name: str, fields: Fields, usual: Usual) -> tuple[Query, list[tuple[str, str]]]:
+def read_query(name: str, fields: Fields, defaults: QueryDefaults) -> tuple[Query, list[tuple[str, str]]]:
     """Return a query with this id, and warnings: a field and what to know of it.
 
     Raises QueryError for what is wrong.
@@ -138,43 +138,43 @@ def read_query(name: str, fields: Fields, usual: Usual) -> tuple[Query, list[tup
     fields.get("action")  # one that is no text is an unused field to KataGo, too
     warnings: list[tuple[str, str]] = []
     size = _size(fields)
-    stones = {vertex: player for player, vertex in _placed(fields, "initialStones", size)}
+    stones = {vertex: player for player, vertex in _read_placements(fields, "initialStones", size)}
     moves = _moves(fields, size)
     first = _first(fields, stones, moves)
     turns = _turns(fields, len(moves))
     rules = _rules(fields, warnings)
-    komi = _komi(fields, rules) + handicap_bonus(rules.bonus, _handicap(stones, moves))
-    visits, seconds, viewer = _overridden(fields, usual, warnings)
+    komi = _komi(fields, rules) + handicap_bonus(rules.handicap_bonus_rule, _count_handicap_stones(stones, moves))
+    visits, seconds, perspective = _read_override_settings(fields, defaults, warnings)
     if "maxVisits" in fields:
-        visits = fields.integer("maxVisits", 1, MOST_VISITS, "Must be an integer from 1 to 2^50")
-    pv_length = PV_LENGTH
+        visits = fields.integer("maxVisits", 1, MAX_VISITS, "Must be an integer from 1 to 2^50")
+    pv_length = DEFAULT_PV_LENGTH
     if "analysisPVLen" in fields:
         pv_length = fields.integer("analysisPVLen", 1, 1000, "Must be an integer from 1 to 1000")
-    first_report, report_every = _reports(fields)
-    _pass_over(fields, warnings)
+    first_report_after, report_every = _read_report_times(fields)
+    _warn_of_ignored_fields(fields, warnings)
     query = Query(
         id=name,
         size=size,
         komi=komi,
-        stones=tuple(_placing(player, vertex) for vertex, player in stones.items()),
+        stones=tuple(_interned_placement(player, vertex) for vertex, player in stones.items()),
         moves=moves,
-        first=first,
+        first_player=first,
         turns=turns,
         visits=visits,
         seconds=seconds,
-        viewer=viewer,
+        perspective=perspective,
         pv_length=pv_length,
-        ownership=fields.flag("includeOwnership"),
-        policy=fields.flag("includePolicy"),
-        first_report=first_report,
+        ownership=fields.boolean("includeOwnership"),
+        policy=fields.boolean("includePolicy"),
+        first_report_after=first_report_after,
         report_every=report_every,
         restrictions=_restrictions(fields, size),
-        moves_ownership=fields.flag("includeMovesOwnership"),
-        pv_visits=fields.flag("includePVVisits"),
+        moves_ownership=fields.boolean("includeMovesOwnership"),
+        pv_visits=fields.boolean("includePVVisits"),
     )
-    warnings += [(field, UNUSED) for field in fields.unknown()]
+    warnings += [(field, UNUSED_FIELD_MESSAGE) for field in fields.unknown()]
     query.game(len(moves))
-    return query, warnings[:MOST_WARNINGS]
+    return query, warnings[:MAX_WARNINGS]
 
 
 def read_vertex(text: object, size: Size) -> int | None:
@@ -196,20 +196,20 @@ def read_vertex(text: object, size: Size) -> int | None:
     return shape(width, height).vertex(column, row) if on_board else None
 
 
-def read_viewer(value: object) -> int | None:
+def read_perspective(value: object) -> int | None:
     """Return whose winning is to be reported: a player, or None for whoever is to move.
 
     Raises QueryError if it cannot be read.
     """
     word = value.strip().upper() if isinstance(value, str) else ""
-    if word not in VIEWERS:
+    if word not in PERSPECTIVES:
         raise QueryError(
-            f"reportAnalysisWinratesAs is BLACK, WHITE or SIDETOMOVE, not {shown(value)}"
+            f"reportAnalysisWinratesAs is BLACK, WHITE or SIDETOMOVE, not {shortened(value)}"
         )
-    return VIEWERS[word]
+    return PERSPECTIVES[word]
 
 
-def _may_play(game: Go, player: int, move: int) -> bool:
+def _is_playable(game: Go, player: int, move: int) -> bool:
     """Tell whether a record may go on so: any move but on a stone, suicide or a ko at once."""
     if move == PASS:
         return True
@@ -220,57 +220,57 @@ def _may_play(game: Go, player: int, move: int) -> bool:
 
 
 @cache
-def _placing(player: int, vertex: int) -> Placed:
+def _interned_placement(player: int, vertex: int) -> Placement:
     """Return a player and a vertex: one and the same pair, since many queries wait at once."""
     return player, vertex
 
 
 def _size(fields: Fields) -> Size:
-    message = f"Must provide an integer from {SMALLEST} to {LARGEST}"
-    width = fields.integer("boardXSize", SMALLEST, LARGEST, message)
-    height = fields.integer("boardYSize", SMALLEST, LARGEST, message)
+    message = f"Must provide an integer from {MIN_BOARD_SIZE} to {MAX_SIZE}"
+    width = fields.integer("boardXSize", MIN_BOARD_SIZE, MAX_SIZE, message)
+    height = fields.integer("boardYSize", MIN_BOARD_SIZE, MAX_SIZE, message)
     return width, height
 
 
-def _placed(fields: Fields, field: str, size: Size, passes: bool = False) -> Iterable[Placed]:
+def _read_placements(fields: Fields, field: str, size: Size, passes: bool = False) -> Iterable[Placement]:
     """Generate the stones of a field, if it is given."""
     if field not in fields:
         return
     pairs = fields.get(field)
     if not isinstance(pairs, list):
-        raise QueryError(PAIRS, field)
+        raise QueryError(PAIRS_MESSAGE, field)
     for pair in pairs:
         if not isinstance(pair, list) or [type(each) for each in pair] != [str, str]:
-            raise QueryError(PAIRS, field)
+            raise QueryError(PAIRS_MESSAGE, field)
         player, vertex = read_player(pair[0]), read_vertex(pair[1], size)
         if player is None:
-            raise QueryError(f"Could not parse player: {shown(pair[0])}", field)
+            raise QueryError(f"Could not parse player: {shortened(pair[0])}", field)
         if vertex is None or (vertex == PASS and not passes):
-            raise QueryError(f"Could not parse board location: {shown(pair[1])}", field)
-        yield _placing(player, vertex)
+            raise QueryError(f"Could not parse board location: {shortened(pair[1])}", field)
+        yield _interned_placement(player, vertex)
 
 
-def _moves(fields: Fields, size: Size) -> tuple[Placed, ...]:
+def _moves(fields: Fields, size: Size) -> tuple[Placement, ...]:
     if "moves" not in fields:
         raise QueryError("Must specify an array of [player,location] pairs", "moves")
-    moves = tuple(_placed(fields, "moves", size, passes=True))
-    if len(moves) > MOST_MOVES:
+    moves = tuple(_read_placements(fields, "moves", size, passes=True))
+    if len(moves) > MAX_MOVES:
         raise QueryError(
-            f"A record of {len(moves)} moves is too long; at most {MOST_MOVES}", "moves"
+            f"A record of {len(moves)} moves is too long; at most {MAX_MOVES}", "moves"
         )
     return moves
 
 
-def _first(fields: Fields, stones: dict[int, int], moves: tuple[Placed, ...]) -> int:
+def _first(fields: Fields, stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
     """Return who begins: as it is said, as the record says, or White after a handicap."""
     if "initialPlayer" in fields:
         return fields.player("initialPlayer")
     if moves:
         return moves[0][0]
-    return 1 if _handicap(stones, moves) else 0
+    return 1 if _count_handicap_stones(stones, moves) else 0
 
 
-def _handicap(stones: dict[int, int], moves: tuple[Placed, ...]) -> int:
+def _count_handicap_stones(stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
     """Return the number of handicap stones: set up, or Black's moves before White's first.
 
     A single one is none, nor are any where White has stones set up.
@@ -287,7 +287,7 @@ def _handicap(stones: dict[int, int], moves: tuple[Placed, ...]) -> int:
     return number if number > 1 else 0
 
 
-def _turns(fields: Fields, last: int) -> tuple[Placed, ...]:
+def _turns(fields: Fields, last: int) -> tuple[Placement, ...]:
     """Return which positions to analyse, each once, with their priorities."""
     priority = 0
     turns = [last]
@@ -296,12 +296,12 @@ def _turns(fields: Fields, last: int) -> tuple[Placed, ...]:
         turns = fields.integers("analyzeTurns", message)
         for turn in turns:
             if not 0 <= turn <= last:
-                raise QueryError(f"Invalid turn number: {shown(turn)}", "analyzeTurns")
+                raise QueryError(f"Invalid turn number: {shortened(turn)}", "analyzeTurns")
     if "priority" in fields:
         if "priorities" in fields:
             raise QueryError("Cannot specify both priority and priorities", "priority")
         message = "Must be a number between -2^62 and 2^62"
-        priority = fields.integer("priority", -MOST_PRIORITY, MOST_PRIORITY, message)
+        priority = fields.integer("priority", -MAX_PRIORITY, MAX_PRIORITY, message)
     priorities = [priority] * len(turns)
     if "priorities" in fields:
         message = "Must specify an array of integers indicating priorities"
@@ -311,8 +311,8 @@ def _turns(fields: Fields, last: int) -> tuple[Placed, ...]:
         if len(priorities) != len(turns):
             raise QueryError("Must be of matching length to analyzeTurns", "priorities")
         for each in priorities:
-            if abs(each) > MOST_PRIORITY:
-                raise QueryError(f"Invalid priority: {shown(each)}", "priorities")
+            if abs(each) > MAX_PRIORITY:
+                raise QueryError(f"Invalid priority: {shortened(each)}", "priorities")
     return tuple(sorted(dict(zip(turns, priorities, strict=True)).items()))
 
 
@@ -326,102 +326,102 @@ def _rules(fields: Fields, warnings: list[tuple[str, str]]) -> Ruleset:
         )
     rules = read_ruleset(value)
     if rules is None:
-        raise QueryError(f"Could not parse rules: {shown(value)}", "rules")
-    if not rules.kept:
-        warnings.append(("rules", f"Rules {shown(value)} not supported, using {KEPT} instead"))
+        raise QueryError(f"Could not parse rules: {shortened(value)}", "rules")
+    if not rules.is_supported:
+        warnings.append(("rules", f"Rules {shortened(value)} not supported, using {SUPPORTED_RULES_TEXT} instead"))
     if "whiteHandicapBonus" in fields:
-        bonus = fields.get("whiteHandicapBonus")
-        if bonus not in BONUS:
-            raise QueryError(f"Must be one of {', '.join(BONUS)}", "whiteHandicapBonus")
-        rules = replace(rules, bonus=bonus)
+        handicap_bonus_rule = fields.get("whiteHandicapBonus")
+        if handicap_bonus_rule not in HANDICAP_BONUSES:
+            raise QueryError(f"Must be one of {', '.join(HANDICAP_BONUSES)}", "whiteHandicapBonus")
+        rules = replace(rules, handicap_bonus_rule=handicap_bonus_rule)
     return rules
 
 
 def _komi(fields: Fields, rules: Ruleset) -> float:
     message = "Must be a integer or half-integer from -150.0 to 150.0"
     if "komi" not in fields:
-        komi, field = rules.usual_komi, "rules"
+        komi, field = rules.default_komi, "rules"
     else:
-        komi, field = fields.real("komi", -MOST_KOMI, MOST_KOMI, message), "komi"
-    if not is_komi(komi):
+        komi, field = fields.real("komi", -MAX_KOMI, MAX_KOMI, message), "komi"
+    if not is_valid_komi(komi):
         raise QueryError(message, field)
     return komi
 
 
-def is_komi(komi: float) -> bool:
+def is_valid_komi(komi: float) -> bool:
     """Tell whether a komi is one that queries may have: whole or half points."""
-    return abs(komi) <= MOST_KOMI and 2 * komi == int(2 * komi)
+    return abs(komi) <= MAX_KOMI and 2 * komi == int(2 * komi)
 
 
-def _overridden(
-    fields: Fields, usual: Usual, warnings: list[tuple[str, str]]
+def _read_override_settings(
+    fields: Fields, defaults: QueryDefaults, warnings: list[tuple[str, str]]
 ) -> tuple[int, float | None, int | None]:
     """Return visits, seconds and the viewer, as settings of this query's own say."""
     field = "overrideSettings"
     if field not in fields:
-        return usual.visits, usual.seconds, usual.viewer
+        return defaults.visits, defaults.seconds, defaults.perspective
     settings = fields.get(field)
     if not isinstance(settings, dict):
         raise QueryError("Must be an object", field)
     try:
-        visits, seconds, viewer, unknown = read_settings(settings, usual)
+        visits, seconds, perspective, unknown = read_settings(settings, defaults)
     except QueryError as error:
         raise QueryError(f"Could not set settings: {error}", field) from None
     if unknown:
-        warnings.append((field, shown(f"Unknown config params: {','.join(unknown)}")))
-    return visits, seconds, viewer
+        warnings.append((field, shortened(f"Unknown config params: {','.join(unknown)}")))
+    return visits, seconds, perspective
 
 
 def read_settings(
-    settings: dict[str, Any], usual: Usual
+    settings: dict[str, Any], defaults: QueryDefaults
 ) -> tuple[int, float | None, int | None, list[str]]:
     """Return visits, seconds and the viewer as KataGo's settings say, and the settings not known.
 
     Raises QueryError for a value that cannot be. Numbers may be written as text.
     """
-    visits, seconds, viewer = usual.visits, usual.seconds, usual.viewer
+    visits, seconds, perspective = defaults.visits, defaults.seconds, defaults.perspective
     unknown = []
     for name, value in settings.items():
         if name == "maxVisits":
-            visits = int(_number(name, value, 1, MOST_VISITS))
+            visits = int(_number(name, value, 1, MAX_VISITS))
         elif name == "maxTime":
-            seconds = min(_number(name, value, 0, 1e20), MOST_SECONDS)
+            seconds = min(_number(name, value, 0, 1e20), MAX_SECONDS)
         elif name == "reportAnalysisWinratesAs":
-            viewer = read_viewer(value)
+            perspective = read_perspective(value)
         else:
             unknown.append(name)
-    return visits, seconds, viewer, unknown
+    return visits, seconds, perspective, unknown
 
 
-def _number(name: str, value: object, least: float, most: float) -> float:
+def _number(name: str, value: object, minimum: float, maximum: float) -> float:
     try:
-        number = float(value) if isinstance(value, str | int | float) else least - 1
+        number = float(value) if isinstance(value, str | int | float) else minimum - 1
     except (ValueError, OverflowError):
-        number = least - 1
-    if isinstance(value, bool) or not least <= number <= most:
-        raise QueryError(f"{name} is a number from {least:g} to {most:g}, not {shown(value)}")
+        number = minimum - 1
+    if isinstance(value, bool) or not minimum <= number <= maximum:
+        raise QueryError(f"{name} is a number from {minimum:g} to {maximum:g}, not {shortened(value)}")
     return number
 
 
-def _reports(fields: Fields) -> tuple[float | None, float | None]:
+def _read_report_times(fields: Fields) -> tuple[float | None, float | None]:
     every = first = None
     if "reportDuringSearchEvery" in fields:
-        first = every = fields.real("reportDuringSearchEvery", 0.001, MOST_SECONDS, _LIMITS)
+        first = every = fields.real("reportDuringSearchEvery", 0.001, MAX_SECONDS, _SECONDS_MESSAGE)
     if "firstReportDuringSearchAfter" in fields:
-        first = fields.real("firstReportDuringSearchAfter", 0.001, MOST_SECONDS, _LIMITS)
+        first = fields.real("firstReportDuringSearchAfter", 0.001, MAX_SECONDS, _SECONDS_MESSAGE)
     return first, every
 
 
-def _pass_over(fields: Fields, warnings: list[tuple[str, str]]) -> None:
+def _warn_of_ignored_fields(fields: Fields, warnings: list[tuple[str, str]]) -> None:
     """Read what KataGo knows and this engine does not; warn of what changes nothing here."""
-    for name in _NUMBERS:
+    for name in _IGNORED_NUMBERS:
         if name in fields:
             fields.real(name, 0.0, 100.0, "Must be a number from 0.0 to 100.0")
-            warnings.append((name, IGNORED))
-    warnings += [(name, IGNORED) for name in _FLAGS if fields.flag(name)]
+            warnings.append((name, IGNORED_FIELD_MESSAGE))
+    warnings += [(name, IGNORED_FIELD_MESSAGE) for name in _IGNORED_FLAGS if fields.boolean(name)]
 
 
-def _restrictions(fields: Fields, size: Size) -> tuple[Restriction[int], ...]:
+def _restrictions(fields: Fields, size: Size) -> tuple[MoveRestriction[int], ...]:
     given = [field for field in ("allowMoves", "avoidMoves") if field in fields]
     if not given:
         return ()
@@ -430,19 +430,19 @@ def _restrictions(fields: Fields, size: Size) -> tuple[Restriction[int], ...]:
     (field,) = given
     entries = fields.get(field)
     if not isinstance(entries, list):
-        raise QueryError(_RESTRICTION, field)
+        raise QueryError(_RESTRICTION_MESSAGE, field)
     allowed = field == "allowMoves"
     if allowed and len(entries) > 1:
         raise QueryError("Currently allowMoves only allows one entry", field)
     found = []
     for entry in entries:
         if not isinstance(entry, dict) or not {"player", "moves", "untilDepth"} <= entry.keys():
-            raise QueryError(_RESTRICTION, field)
+            raise QueryError(_RESTRICTION_MESSAGE, field)
         parts = Fields(entry)
         player = parts.player("player")
         moves = frozenset(_vertices(parts.get("moves"), size))
         depth = parts.integer("untilDepth", 1, 1_000_000_000, "Must be a positive integer")
-        found.append(Restriction(player, moves, allowed, depth))
+        found.append(MoveRestriction(player, moves, allowed, depth))
     return tuple(found)
 
 
@@ -452,5 +452,5 @@ def _vertices(values: object, size: Size) -> Iterable[int]:
     for each in values:
         vertex = read_vertex(each, size)
         if vertex is None:
-            raise QueryError(f"Could not parse board location: {shown(each)}", "moves")
+            raise QueryError(f"Could not parse board location: {shortened(each)}", "moves")
         yield vertex

@@ -13,14 +13,14 @@ import threading
 import time
 from collections import deque
 
-CHUNK = 64 * 1024
+CHUNK_SIZE = 64 * 1024
 # So many chunks are read ahead of what is asked for; a program that prints more waits for us.
-AHEAD = 2
+READ_AHEAD_CHUNKS = 2
 # How long other Python code may keep such a thread from looking at the clock, in seconds.
 SWITCH_INTERVAL = 0.001
 
 
-class Arrivals:
+class PipeReader:
     """Reads a pipe in a thread, for the event loop in which this was made."""
 
     def __init__(self, source: int) -> None:
@@ -28,43 +28,43 @@ class Arrivals:
         self._source = source
         self._loop = asyncio.get_running_loop()
         self._chunks: deque[tuple[bytes, float]] = deque()
-        self._news = asyncio.Event()
-        self._room = threading.Semaphore(AHEAD)
+        self._data_available = asyncio.Event()
+        self._free_slots = threading.Semaphore(READ_AHEAD_CHUNKS)
         self._closed = False
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL))
         threading.Thread(target=self._read, name="arrivals", daemon=True).start()
 
-    async def next(self) -> tuple[bytes, float]:
+    async def read_chunk(self) -> tuple[bytes, float]:
         """Return what came next and when, by `time.perf_counter`; at the end b"", again and again.
 
         Nothing is lost when this is cancelled.
         """
         while not self._chunks:
-            self._news.clear()
-            await self._news.wait()
+            self._data_available.clear()
+            await self._data_available.wait()
         chunk, arrived = self._chunks[0]
         if chunk:
             self._chunks.popleft()
-            self._room.release()
+            self._free_slots.release()
         return chunk, arrived
 
     def close(self) -> None:
         """Have nothing more read, as soon as what is being waited for comes."""
         self._closed = True
-        self._room.release()
+        self._free_slots.release()
 
     def _read(self) -> None:
         chunk = b"more"
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
             while chunk:
-                self._room.acquire()
+                self._free_slots.acquire()
                 try:
-                    chunk = b"" if self._closed else os.read(self._source, CHUNK)
+                    chunk = b"" if self._closed else os.read(self._source, CHUNK_SIZE)
                 except OSError:
                     chunk = b""
-                self._loop.call_soon_threadsafe(self._take, chunk, time.perf_counter())
+                self._loop.call_soon_threadsafe(self._append, chunk, time.perf_counter())
         os.close(self._source)
 
-    def _take(self, chunk: bytes, arrived: float) -> None:
+    def _append(self, chunk: bytes, arrived: float) -> None:
         self._chunks.append((chunk, arrived))
-        self._news.set()
+        self._data_available.set()

@@ -37,7 +37,7 @@ class EngineOptionError(EngineError):
     """An option that the engine does not have, or a value that it cannot take."""
 
 
-def flag(name: str, value: str) -> bool:
+def parse_bool(name: str, value: str) -> bool:
     """Return what an option that is on or off is set to, or raise EngineOptionError."""
     words = {"true": True, "on": True, "yes": True, "1": True}
     words |= {"false": False, "off": False, "no": False, "0": False}
@@ -46,7 +46,7 @@ def flag(name: str, value: str) -> bool:
     return words[value.lower()]
 
 
-class State(Enum):
+class EngineState(Enum):
     """What an engine is doing. Only IDLE takes a search; FAILED and CLOSED are for good."""
 
     NEW = "new"
@@ -57,7 +57,7 @@ class State(Enum):
     CLOSED = "closed"
 
 
-class Conversation(Protocol):
+class EngineTransport(Protocol):
     """What a client needs of an engine: EngineProcess has it, and so has our own agent.
 
     arrived: when the line came that was read last, by `time.perf_counter`.
@@ -97,30 +97,30 @@ class EngineClient:
     ready_limit: float = READY_LIMIT
     quit_limit: float = QUIT_LIMIT
     log: IoLog | None = None
-    state: State = State.NEW
+    state: EngineState = EngineState.NEW
     name: str = ""
-    converse: Callable[[], Conversation] | None = None
-    _process: Conversation | None = None
+    make_transport: Callable[[], EngineTransport] | None = None
+    _process: EngineTransport | None = None
 
     async def close(self) -> None:
         """End the process: politely, or by force after `quit_limit` seconds or a failure."""
         process, self._process = self._process, None
-        failed = self.state is State.FAILED
-        self.state = State.CLOSED
+        failed = self.state is EngineState.FAILED
+        self.state = EngineState.CLOSED
         if process is not None:
             await (process.kill() if failed else process.stop(self.quit_limit))
 
-    async def _launch(self) -> Conversation:
+    async def _launch(self) -> EngineTransport:
         """Start the process; the engine is STARTING until its protocol is agreed on."""
-        if self.state is not State.NEW:
+        if self.state is not EngineState.NEW:
             raise EngineError(f"an engine is started once; this one is {self.state.value}")
-        self.state = State.STARTING
-        self._process = await self._begin()
+        self.state = EngineState.STARTING
+        self._process = await self._open_transport()
         return self._process
 
-    async def _begin(self) -> Conversation:
-        if self.converse is not None:
-            return self.converse()
+    async def _open_transport(self) -> EngineTransport:
+        if self.make_transport is not None:
+            return self.make_transport()
         return await EngineProcess.start(
             self.command,
             self.arguments,
@@ -134,19 +134,19 @@ class EngineClient:
         self._process.send(line)
 
     def _expect_idle(self) -> None:
-        if self.state is not State.IDLE:
+        if self.state is not EngineState.IDLE:
             raise EngineError(f"the engine is {self.state.value}, not idle")
 
-    async def _within(self, limit: float, word: str, reading: Awaitable[Answered]) -> Answered:
+    async def _with_timeout(self, limit: float, word: str, reading: Awaitable[Answered]) -> Answered:
         """Wait for what the engine must always be able to answer."""
         try:
             async with asyncio.timeout(limit):
                 return await reading
         except TimeoutError:
-            self.state = State.FAILED
+            self.state = EngineState.FAILED
             raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
         except EngineDiedError:
-            raise await self._died() from None
+            raise await self._died_error() from None
 
     @asynccontextmanager
     async def _searching(self, limit: float, word: str) -> AsyncIterator[None]:
@@ -154,24 +154,24 @@ class EngineClient:
 
         A search that the block leaves unanswered is interrupted.
         """
-        self.state = State.SEARCHING
+        self.state = EngineState.SEARCHING
         try:
             async with asyncio.timeout(limit):
                 yield
         except TimeoutError:
             raise EngineTimeoutError(f"no {word} within {limit:.3g} s") from None
         except EngineDiedError:
-            raise await self._died() from None
+            raise await self._died_error() from None
         finally:
-            if self.state is State.SEARCHING:
+            if self.state is EngineState.SEARCHING:
                 self._interrupt()
-                self.state = State.IDLE
+                self.state = EngineState.IDLE
 
     def _interrupt(self) -> None:
         """Tell the engine to answer now, where the protocol has a word for it."""
 
-    async def _died(self) -> EngineDiedError:
+    async def _died_error(self) -> EngineDiedError:
         """Return the error with the process's own reason, which takes time off every limit."""
         assert self._process is not None
-        self.state = State.FAILED
+        self.state = EngineState.FAILED
         return EngineDiedError(await self._process.describe_end())

@@ -5,17 +5,17 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from protocols.client.ours import AUTHORS
-from protocols.client.process import LINE_LIMIT, EngineDiedError, IoLog
-from protocols.pipes import Served
-from protocols.uci.protocol import Uci
+from protocols.client.process import MAX_LINE_LENGTH, EngineDiedError, IoLog
+from protocols.pipes import ThreadedLineProtocol
+from protocols.uci.protocol import UciProtocol
 
 CLOSE_LIMIT = 2.0
-MakeServed = Callable[[Callable[[str], None]], Served]
+ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
 
 
-class InsideEngine:
+class InProcessTransport:
     """A conversation with a protocol object, of UCI if none is made; taken for a process.
 
     The protocol answers from threads of its own; its lines come to the loop that made this. make:
@@ -26,7 +26,7 @@ class InsideEngine:
         self,
         name: str,
         log: IoLog | None = None,
-        make: MakeServed | None = None,
+        make: ProtocolFactory | None = None,
     ) -> None:
         self.arrived = 0.0
         self._loop = asyncio.get_running_loop()
@@ -34,8 +34,8 @@ class InsideEngine:
         self._lines: deque[tuple[str, float]] = deque()
         self._arrived = asyncio.Event()
         self._closed = False
-        self._protocol: Served = (
-            Uci(name, AUTHORS, self._tell, no_log) if make is None else make(self._tell)
+        self._protocol: ThreadedLineProtocol = (
+            UciProtocol(name, AUTHORS, self._on_output, ignore_log_file) if make is None else make(self._on_output)
         )
 
     @property
@@ -77,15 +77,15 @@ class InsideEngine:
         """Return how it ended."""
         return "the agent was closed"
 
-    def _tell(self, text: str) -> None:
+    def _on_output(self, text: str) -> None:
         if not self._loop.is_closed():
             for line in text.split("\n"):  # an answer of GTP has several
                 self._loop.call_soon_threadsafe(self._receive, line, time.perf_counter())
 
     def _receive(self, line: str, arrived: float) -> None:
-        self._lines.append((plain(line, LINE_LIMIT), arrived))
+        self._lines.append((sanitize_line(line, MAX_LINE_LENGTH), arrived))
         self._arrived.set()
 
 
-def no_log(path: str) -> None:
+def ignore_log_file(path: str) -> None:
     """Leave logging to the runner."""

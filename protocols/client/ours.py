@@ -6,23 +6,23 @@ games or keeps scores that is an error.
 
 AUTHORS = "The Kempelen authors"
 
-_SAID = "info string "
-_UNTOUCHED = ("evaluation ", "cannot read the book ")
-_FAILED = (" failed: ", " returned ")
+_INFO_STRING = "info string "
+_OPTION_ERROR_PREFIXES = ("evaluation ", "cannot read the book ")
+_SEARCH_ERROR_WORDS = (" failed: ", " returned ")
 
 
-def not_taken(author: str, line: str) -> str | None:
+def option_error(author: str, line: str) -> str | None:
     """Return why an option was not taken, where a line that follows it says so."""
-    said = _said(author, line)
-    return said if said.startswith(_UNTOUCHED) else None
+    said = _own_message(author, line)
+    return said if said.startswith(_OPTION_ERROR_PREFIXES) else None
 
 
-def failed(author: str, line: str) -> str | None:
+def search_error(author: str, line: str) -> str | None:
     """Return why a search was none, where a line of it says so."""
-    said = _said(author, line)
-    is_failure = said.startswith("evaluation ") and any(word in said for word in _FAILED)
+    said = _own_message(author, line)
+    is_failure = said.startswith("evaluation ") and any(word in said for word in _SEARCH_ERROR_WORDS)
     return said if is_failure or said.startswith("internal error: ") else None
 
 
-def _said(author: str, line: str) -> str:
-    return line.removeprefix(_SAID) if author == AUTHORS and line.startswith(_SAID) else ""
+def _own_message(author: str, line: str) -> str:
+    return line.removeprefix(_INFO_STRING) if author == AUTHORS and line.startswith(_INFO_STRING) else ""

@@ -19,15 +19,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from agent.border.plain_text import plain
-from protocols.client.arrivals import CHUNK, Arrivals
+from agent.border.plain_text import sanitize_line
+from protocols.client.arrivals import CHUNK_SIZE, PipeReader
 from protocols.client.job_object import JobObject
 
-LINE_LIMIT = 64 * 1024
+MAX_LINE_LENGTH = 64 * 1024
 STDERR_TAIL = 2000
 QUIT_LIMIT = 5.0
 # Characters of what an engine says of its failure.
-WORDS_LIMIT = 200
+MAX_MESSAGE_LENGTH = 200
 
 
 class EngineError(Exception):
@@ -74,7 +74,7 @@ def find_program(command: str, directory: str | None = None) -> str:
     raise EngineNotFoundError(f"engine command {command!r} names no program that can be run")
 
 
-def supervised(line: Sequence[str]) -> list[str]:
+def supervised_command(line: Sequence[str]) -> list[str]:
     """Return the command line that runs a program so that nothing of it outlives this process.
 
     To end the program is to send SIGTERM. Where the system has no means for it, the line is
@@ -109,13 +109,13 @@ class EngineProcess:
         self.arrived = 0.0
         self._process = process
         self._job = job
-        self._output = Arrivals(output)
+        self._output = PipeReader(output)
         self._log = log
         self._lines: deque[str] = deque()
         self._partial = bytearray()
         self._skipping = False
         self._stderr = bytearray()
-        self._stderr_reader = asyncio.create_task(self._keep_stderr())
+        self._stderr_reader = asyncio.create_task(self._read_stderr())
 
     @classmethod
     async def start(
@@ -135,13 +135,13 @@ class EngineProcess:
         output, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                *supervised(line),
+                *supervised_command(line),
                 stdin=subprocess.PIPE,
                 stdout=theirs,
                 stderr=subprocess.PIPE,
                 cwd=directory,
                 env={**os.environ, **(environment or {})},
-                limit=CHUNK,
+                limit=CHUNK_SIZE,
                 **options,
             )
         except BaseException as error:
@@ -174,10 +174,10 @@ class EngineProcess:
         `arrived` is the time at which the line came, by `time.perf_counter`.
         """
         while not self._lines:
-            chunk, self.arrived = await self._output.next()
+            chunk, self.arrived = await self._output.read_chunk()
             if not chunk:
                 raise EngineDiedError("the engine closed its output")
-            self._split(chunk)
+            self._split_lines(chunk)
         line = self._lines.popleft()
         if self._log:
             self._log.write(self.pid, "<", line)
@@ -200,7 +200,7 @@ class EngineProcess:
         """End the process, and all that it started, at once."""
         await asyncio.shield(self._reap())
 
-    def _split(self, chunk: bytes) -> None:
+    def _split_lines(self, chunk: bytes) -> None:
         *complete, rest = chunk.split(b"\n")
         for piece in complete:
             if self._skipping:
@@ -210,17 +210,17 @@ class EngineProcess:
             self._partial.clear()
         if not self._skipping:
             self._partial += rest
-        if len(self._partial) > LINE_LIMIT:
+        if len(self._partial) > MAX_LINE_LENGTH:
             self._partial.clear()
             self._skipping = True
 
     async def _drain(self) -> None:
-        while (await self._output.next())[0]:
+        while (await self._output.read_chunk())[0]:
             pass
         await self._process.wait()
 
     async def _reap(self) -> None:
-        self._end()
+        self._terminate()
         self._stderr_reader.cancel()
         # A process that got away may hold the pipes open: the wait has a limit too.
         with contextlib.suppress(TimeoutError, asyncio.CancelledError):
@@ -238,7 +238,7 @@ class EngineProcess:
             self._job.close()
         self._output.close()
 
-    def _end(self) -> None:
+    def _terminate(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if sys.platform == "linux":
                 self._process.terminate()
@@ -249,9 +249,9 @@ class EngineProcess:
             else:
                 os.killpg(self.pid, signal.SIGKILL)
 
-    async def _keep_stderr(self) -> None:
+    async def _read_stderr(self) -> None:
         assert self._process.stderr is not None
-        while chunk := await self._process.stderr.read(CHUNK):
+        while chunk := await self._process.stderr.read(CHUNK_SIZE):
             self._stderr += chunk
             del self._stderr[:-STDERR_TAIL]
             if self._log:
@@ -264,10 +264,10 @@ class EngineProcess:
             async with asyncio.timeout(1.0):
                 await self._process.wait()
                 await asyncio.wait([self._stderr_reader], timeout=0.2)
-        return end_in_words(self._process.returncode, self._stderr)
+        return describe_exit(self._process.returncode, self._stderr)
 
 
-def end_in_words(code: int | None, stderr: bytes | bytearray) -> str:
+def describe_exit(code: int | None, stderr: bytes | bytearray) -> str:
     """Say how a process whose output has ended came to its end, and what it complained of last.
 
     code: as `subprocess` tells it; None while the process runs.
@@ -279,8 +279,8 @@ def end_in_words(code: int | None, stderr: bytes | bytearray) -> str:
     else:
         reason = f"ended with status {code}"
     words = bytes(stderr).strip().splitlines()
-    return f"{reason}: {plain(_text(words[-1]), WORDS_LIMIT)}" if words else reason
+    return f"{reason}: {sanitize_line(_text(words[-1]), MAX_MESSAGE_LENGTH)}" if words else reason
 
 
 def _text(line: bytes | bytearray) -> str:
-    return plain(line.decode("utf-8", "replace"), LINE_LIMIT)
+    return sanitize_line(line.decode("utf-8", "replace"), MAX_LINE_LENGTH)

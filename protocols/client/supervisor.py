@@ -20,7 +20,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 EXEC_FAILED = 127
-WATCHED = {signal.SIGCHLD, signal.SIGTERM}
+WAITED_SIGNALS = {signal.SIGCHLD, signal.SIGTERM}
 
 
 def main() -> int:
@@ -28,7 +28,7 @@ def main() -> int:
     parent, *command = sys.argv[1:]
     control = ctypes.CDLL(None).prctl
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    usual = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+    original_mask = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_SIGNALS)
     control(PR_SET_CHILD_SUBREAPER, 1)
     control(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(parent):
@@ -37,16 +37,16 @@ def main() -> int:
     program = os.fork()
     if program == 0:
         control(PR_SET_PDEATHSIG, signal.SIGKILL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
+        signal.pthread_sigmask(signal.SIG_SETMASK, original_mask)
         if os.getppid() == supervisor:
-            become(command)
+            exec_program(command)
         os._exit(EXEC_FAILED)
-    let_go()
+    close_standard_streams()
     status = wait(program)
     if status is None:
         os.kill(program, signal.SIGKILL)
         status = os.waitpid(program, 0)[1]
-    end_orphans()
+    kill_orphans()
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         control(PR_SET_DUMPABLE, 0)  # the program has left its core, if any is wanted
@@ -57,7 +57,7 @@ def main() -> int:
     return code
 
 
-def become(command: list[str]) -> None:
+def exec_program(command: list[str]) -> None:
     """Replace this process by the program, in a session of its own."""
     os.setsid()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
@@ -68,7 +68,7 @@ def become(command: list[str]) -> None:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())
 
 
-def let_go() -> None:
+def close_standard_streams() -> None:
     """Close the pipes, so that their other ends see when the program closes its own."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
@@ -77,7 +77,7 @@ def let_go() -> None:
 
 def wait(program: int) -> int | None:
     """Return the program's status when it has ended, or None when it is to be ended."""
-    while signal.sigwait(WATCHED) != signal.SIGTERM:
+    while signal.sigwait(WAITED_SIGNALS) != signal.SIGTERM:
         ended, status = os.waitpid(-1, os.WNOHANG)
         while ended:
             if ended == program:
@@ -86,7 +86,7 @@ def wait(program: int) -> int | None:
     return None
 
 
-def end_orphans() -> None:
+def kill_orphans() -> None:
     """Kill what the program left behind: each that dies leaves us its own children."""
     while orphans := children(os.getpid()):
         for orphan in orphans:

@@ -10,16 +10,16 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent.border.plain_text import plain, plain_name
+from agent.border.plain_text import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
-from protocols.client.engine import EngineClient, EngineOptionError, State, flag
-from protocols.client.ours import failed, not_taken
+from protocols.client.engine import EngineClient, EngineOptionError, EngineState, parse_bool
+from protocols.client.ours import search_error, option_error
 from protocols.client.process import EngineError
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
 # Of what an engine says before it is ready, so many lines are looked at.
-KEPT_LINES = 100
+MAX_KEPT_LINES = 100
 # The answer of an engine that gives its game up, where its protocol lets it.
 RESIGNATION = "resign"
 
@@ -31,19 +31,19 @@ class Option:
     """One option as the engine declares it."""
 
     name: str
-    kind: str
+    type: str
     default: str = ""
-    low: int | None = None
-    high: int | None = None
+    min: int | None = None
+    max: int | None = None
     choices: tuple[str, ...] = ()
 
     def check(self, value: str) -> str:
         """Return the text to send for `value`, or raise EngineOptionError."""
-        if self.kind == "check":
-            return "true" if flag(self.name, value) else "false"
-        if self.kind == "spin":
+        if self.type == "check":
+            return "true" if parse_bool(self.name, value) else "false"
+        if self.type == "spin":
             self._check_spin(value)
-        if self.kind == "combo" and value.lower() not in map(str.lower, self.choices):
+        if self.type == "combo" and value.lower() not in map(str.lower, self.choices):
             choices = ", ".join(self.choices)
             raise EngineOptionError(f"option {self.name} is one of {choices}, not {value!r}")
         return value
@@ -55,8 +55,8 @@ class Option:
             raise EngineOptionError(
                 f"option {self.name} is a whole number, not {value!r}"
             ) from None
-        low = self.low if self.low is not None else number
-        high = self.high if self.high is not None else number
+        low = self.min if self.min is not None else number
+        high = self.max if self.max is not None else number
         if not low <= number <= high:
             raise EngineOptionError(f"option {self.name} goes from {low} to {high}, not {number}")
 
@@ -85,7 +85,7 @@ class SearchRequest:
     playouts: int | None = None
 
     @property
-    def timed(self) -> bool:
+    def has_time_limit(self) -> bool:
         """Whether a clock or a time for the move runs."""
         return self.movetime is not None or (self.white is not None and self.black is not None)
 
@@ -112,7 +112,7 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PlayResult:
     """What an engine answered: the move as it wrote it, its last report, the seconds it took."""
 
     move: str
@@ -122,7 +122,7 @@ class Answer:
 
 
 @dataclass
-class UciEngine(EngineClient):
+class UciClient(EngineClient):
     """One engine that speaks UCI."""
 
     author: str = ""
@@ -131,9 +131,9 @@ class UciEngine(EngineClient):
     async def start(self) -> None:
         """Start the process and wait for `uciok` and `readyok`."""
         (await self._launch()).send("uci")
-        await self._within(self.start_limit, "uciok", self._read_declarations())
+        await self._with_timeout(self.start_limit, "uciok", self._read_declarations())
         await self._ready(self.start_limit)
-        self.state = State.IDLE
+        self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
         """Set options by name (case does not count), checked against their declarations."""
@@ -142,17 +142,17 @@ class UciEngine(EngineClient):
             option = self.options.get(name.lower())
             if option is None:
                 known = ", ".join(sorted(o.name for o in self.options.values()))
-                raise EngineOptionError(plain(f"{self.name} has no option {name}; it has: {known}"))
+                raise EngineOptionError(sanitize_line(f"{self.name} has no option {name}; it has: {known}"))
             text = str(value).lower() if isinstance(value, bool) else str(value)
             if not text.isprintable():
                 raise EngineOptionError(f"option {option.name} is one line, not {value!r}")
-            if option.kind == "button":
+            if option.type == "button":
                 self._send(f"setoption name {option.name}")
             else:
                 text = option.check(text) or "<empty>"
                 self._send(f"setoption name {option.name} value {text}")
         said = await self._ready(self.ready_limit)
-        if reasons := [reason for line in said if (reason := not_taken(self.author, line))]:
+        if reasons := [reason for line in said if (reason := option_error(self.author, line))]:
             raise EngineOptionError(reasons[0])
 
     async def new_game(self) -> None:
@@ -166,7 +166,7 @@ class UciEngine(EngineClient):
         request: SearchRequest,
         limit: float,
         on_info: InfoCallback | None = None,
-    ) -> Answer:
+    ) -> PlayResult:
         """Search one position; raise EngineTimeoutError when `limit` seconds bring no answer.
 
         After such a time-out the engine may be used again if it answers `stop`. EngineError where
@@ -184,11 +184,11 @@ class UciEngine(EngineClient):
     async def _ready(self, limit: float, *, before: str = "") -> list[str]:
         """Wait until the engine is ready; return what it said before it was."""
         self._send(f"{before}isready")
-        return await self._within(limit, "readyok", self._read_until("readyok"))
+        return await self._with_timeout(limit, "readyok", self._read_until("readyok"))
 
     async def _read_until(self, word: str) -> list[str]:
         assert self._process is not None
-        said: deque[str] = deque(maxlen=KEPT_LINES)
+        said: deque[str] = deque(maxlen=MAX_KEPT_LINES)
         while (line := await self._process.read_line()) != word:
             said.append(line)
         return list(said)
@@ -198,35 +198,35 @@ class UciEngine(EngineClient):
         while (line := await self._process.read_line()) != "uciok":
             words = line.split(maxsplit=2)
             if words[:2] == ["id", "name"] and len(words) == 3:
-                self.name = plain_name(words[2])
+                self.name = sanitize_name(words[2])
             elif words[:2] == ["id", "author"] and len(words) == 3:
-                self.author = plain_name(words[2])
+                self.author = sanitize_name(words[2])
             elif words[:1] == ["option"]:
                 option = parse_option(line)
                 if option is not None:
                     self.options[option.name.lower()] = option
 
-    async def _read_answer(self, started: float, on_info: InfoCallback | None) -> Answer:
+    async def _read_answer(self, started: float, on_info: InfoCallback | None) -> PlayResult:
         assert self._process is not None
         last_scored = ""
         failure: str | None = None
         reported = started
         while True:
             line = await self._process.read_line()
-            failure = failure or failed(self.author, line)
+            failure = failure or search_error(self.author, line)
             if line.startswith("bestmove"):
                 elapsed = self._process.arrived - started
                 words = line.split()
-                self.state = State.IDLE
+                self.state = EngineState.IDLE
                 if failure is not None:
                     raise EngineError(failure)
-                return Answer(
+                return PlayResult(
                     move=words[1] if len(words) > 1 else "",
                     ponder=words[3] if len(words) > 3 and words[2] == "ponder" else None,
                     info=parse_info(last_scored),
                     elapsed=elapsed,
                 )
-            if line.startswith("info ") and " score " in line and _is_main_line(line):
+            if line.startswith("info ") and " score " in line and _is_first_pv(line):
                 last_scored = line
                 if on_info and time.perf_counter() - reported >= INFO_INTERVAL:
                     reported = time.perf_counter()
@@ -257,10 +257,10 @@ def parse_option(line: str) -> Option | None:
     default = " ".join(parts.get("default", []))
     return Option(
         name=name,
-        kind=kind,
+        type=kind,
         default="" if default == "<empty>" else default,
-        low=_number(parts.get("min", [])),
-        high=_number(parts.get("max", [])),
+        min=_number(parts.get("min", [])),
+        max=_number(parts.get("max", [])),
         choices=tuple(choices),
     )
 
@@ -308,7 +308,7 @@ def parse_info(line: str) -> Info[str] | None:
     )
 
 
-def _is_main_line(line: str) -> bool:
+def _is_first_pv(line: str) -> bool:
     return " multipv " not in line or " multipv 1 " in line
 
 

@@ -20,22 +20,22 @@ from typing import Any, TypeVar
 import chess
 import chess.engine
 
-from agent.border.plain_text import plain, plain_name
+from agent.border.plain_text import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate
 from protocols.client.engine import (
-    Conversation,
+    EngineTransport,
     EngineClient,
     EngineOptionError,
     EngineTimeoutError,
     EngineUnresponsiveError,
-    State,
-    flag,
+    EngineState,
+    parse_bool,
 )
-from protocols.client.process import WORDS_LIMIT, EngineDiedError, EngineError
-from protocols.client.uci import RESIGNATION, Answer, InfoCallback, SearchRequest
+from protocols.client.process import MAX_MESSAGE_LENGTH, EngineDiedError, EngineError
+from protocols.client.uci import RESIGNATION, PlayResult, InfoCallback, SearchRequest
 from protocols.tasks import cancel_all
 
-Found = TypeVar("Found")
+SearchResult = TypeVar("Found")
 
 # Where an engine does not say that its features are done, they are so many seconds after the last.
 FEATURE_LIMIT = 2.0
@@ -50,7 +50,7 @@ _BUTTONS = ("button", "save", "reset")
 _OWN_COMMANDS = ("random", "computer", "cores", "memory")
 
 # A line of thinking: depth, score, time and nodes, then moves.
-_THOUGHT = re.compile(r"\s*\d+\s+[-+]?\d+\s+\d+\s+\d+\s")
+_THINKING_LINE = re.compile(r"\s*\d+\s+[-+]?\d+\s+\d+\s+\d+\s")
 
 # What an engine says beside the protocol is no news to the user.
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
@@ -59,17 +59,17 @@ logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 class _Protocol(chess.engine.XBoardProtocol):
     """The chess package's protocol over a process of ours; it notes when the clock ran."""
 
-    def __init__(self, process: Conversation) -> None:
+    def __init__(self, process: EngineTransport) -> None:
         super().__init__()
         self._process = process
-        self.went = self.moved = 0.0
+        self.go_time = self.move_time = 0.0
         self.move = ""
-        self._thought = ""
+        self._last_thinking_line = ""
 
     def send_line(self, line: str) -> None:
         """Write a line to the process."""
         if line == "go":  # the answer may arrive before `send` returns
-            self.went, self.move = time.perf_counter(), ""
+            self.go_time, self.move = time.perf_counter(), ""
         self._process.send(line)
 
     def receive(self, line: str) -> None:
@@ -77,15 +77,15 @@ class _Protocol(chess.engine.XBoardProtocol):
 
         To read them all would take the processor from the engine that has them.
         """
-        if _THOUGHT.match(line):
-            self._thought = line
+        if _THINKING_LINE.match(line):
+            self._last_thinking_line = line
             return
-        thought, self._thought = self._thought, ""
+        thought, self._last_thinking_line = self._last_thinking_line, ""
         if thought:
             self.pipe_data_received(1, thought.encode() + b"\n")
         word, _, rest = line.partition(" ")
         if word == "move" and not self.move:
-            self.moved, self.move = self._process.arrived, rest.strip()
+            self.move_time, self.move = self._process.arrived, rest.strip()
         if word == "feature" and not self.initialized:
             self._set_timer()
             line = self._take_options(line)
@@ -101,11 +101,11 @@ class _Protocol(chess.engine.XBoardProtocol):
         except ValueError:
             return line  # whose complaint is the chess package's
         options = [feature for feature in features if feature.startswith("option=")]
-        for option in filter(None, map(_declared, options)):
+        for option in filter(None, map(_parse_option, options)):
             self.options[option.name] = option
         return shlex.join(feature for feature in features if feature not in options)
 
-    async def begin(self) -> None:
+    async def request_features(self) -> None:
         """Ask for the features, and take those that have come when no more come.
 
         The chess package gives them a time from its first word on; they are given it from their
@@ -127,14 +127,14 @@ class _Protocol(chess.engine.XBoardProtocol):
         self.stop_timer()
         command.timeout_handle = self.loop.call_later(FEATURE_LIMIT, command.timeout)
 
-    async def pump(self) -> None:
+    async def read_forever(self) -> None:
         """Hand on what the process says; EngineDiedError at its end."""
         while True:
             self.receive(await self._process.read_line())
 
 
 @dataclass
-class XBoardEngine(EngineClient):
+class XboardClient(EngineClient):
     """One program that speaks xboard's protocol."""
 
     chess960: bool = False
@@ -144,9 +144,9 @@ class XBoardEngine(EngineClient):
     async def start(self) -> None:
         """Start the process and take its features."""
         self._protocol = _Protocol(await self._launch())
-        await self._ask(self.start_limit, "features", self._protocol.begin())
-        self.name = plain_name(self._protocol.id.get("name", ""))
-        self.state = State.IDLE
+        await self._ask(self.start_limit, "features", self._protocol.request_features())
+        self.name = sanitize_name(self._protocol.id.get("name", ""))
+        self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
         """Set options by name (case does not count): `memory`, `cores`, and the engine's own."""
@@ -156,11 +156,11 @@ class XBoardEngine(EngineClient):
         for name, value in options.items():
             if name.lower() not in known:
                 names = ", ".join(sorted(protocol.options)) or "none"
-                raise EngineOptionError(plain(f"{self.name} has no option {name}; it has: {names}"))
+                raise EngineOptionError(sanitize_line(f"{self.name} has no option {name}; it has: {names}"))
             option = protocol.options[known[name.lower()]]
             try:
                 chosen[option.name] = option.parse(
-                    flag(option.name, str(value)) if option.type == "check" else str(value)
+                    parse_bool(option.name, str(value)) if option.type == "check" else str(value)
                 )
             except (chess.engine.EngineError, ValueError) as error:
                 raise EngineOptionError(f"option {option.name}: {error}") from None
@@ -172,13 +172,13 @@ class XBoardEngine(EngineClient):
         self._game = object()
         await self._ask(self.ready_limit, "pong", protocol.ping())
 
-    def meet(self, opponent: str) -> None:
+    def set_opponent(self, opponent: str) -> None:
         """Tell the opponent's name, unless the engine does not want to know."""
         protocol = self._idle()
         if protocol.features.get("name", True):
             protocol.send_line(f"name {opponent}")
 
-    def hear(self, result: str, reason: str) -> None:
+    def send_result(self, result: str, reason: str) -> None:
         """Tell how the game ended, as PGN writes it, and why."""
         self._idle().send_line(f"result {result} {{{reason}}}")
 
@@ -187,7 +187,7 @@ class XBoardEngine(EngineClient):
         request: SearchRequest,
         limit: float,
         on_info: InfoCallback | None = None,
-    ) -> Answer:
+    ) -> PlayResult:
         """Search one position; raise EngineTimeoutError when `limit` seconds bring no move.
 
         An engine that resigns answers RESIGNATION.
@@ -203,26 +203,26 @@ class XBoardEngine(EngineClient):
             game=self._game,
             info=chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV,
         )
-        self.state = State.SEARCHING
+        self.state = EngineState.SEARCHING
         try:
-            result = await self._during(playing, limit)
+            result = await self._run_with_timeout(playing, limit)
         except TimeoutError:
             raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
             if not protocol.move:
-                raise EngineError(f"the engine says: {plain(str(error), WORDS_LIMIT)}") from None
+                raise EngineError(f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}") from None
             # A move that cannot be played is for the referee to see.
-            return Answer(protocol.move, None, None, protocol.moved - protocol.went)
+            return PlayResult(protocol.move, None, None, protocol.move_time - protocol.go_time)
         finally:
-            if self.state is State.SEARCHING:
-                self.state = State.IDLE
-        ended = protocol.moved if protocol.move else time.perf_counter()
+            if self.state is EngineState.SEARCHING:
+                self.state = EngineState.IDLE
+        ended = protocol.move_time if protocol.move else time.perf_counter()
         text = board.uci(result.move) if result.move else ""
-        return Answer(
+        return PlayResult(
             move=RESIGNATION if result.resigned else text,
             ponder=None,
             info=_info(result.info),
-            elapsed=ended - protocol.went,
+            elapsed=ended - protocol.go_time,
         )
 
     def _idle(self) -> _Protocol:
@@ -230,22 +230,22 @@ class XBoardEngine(EngineClient):
         assert self._protocol is not None
         return self._protocol
 
-    async def _ask(self, limit: float, word: str, action: Coroutine[Any, Any, Found]) -> Found:
+    async def _ask(self, limit: float, word: str, action: Coroutine[Any, Any, SearchResult]) -> SearchResult:
         """Do what the engine must always be able to do."""
         try:
-            return await self._during(action, limit)
+            return await self._run_with_timeout(action, limit)
         except TimeoutError:
-            self.state = State.FAILED
+            self.state = EngineState.FAILED
             raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
-            self.state = State.FAILED
-            raise EngineError(f"the engine says: {plain(str(error), WORDS_LIMIT)}") from None
+            self.state = EngineState.FAILED
+            raise EngineError(f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}") from None
 
-    async def _during(self, action: Coroutine[Any, Any, Found], limit: float) -> Found:
+    async def _run_with_timeout(self, action: Coroutine[Any, Any, SearchResult], limit: float) -> SearchResult:
         """Listen to the process while an action goes on; TimeoutError after `limit` seconds."""
         assert self._protocol is not None
         acting = asyncio.ensure_future(action)
-        pumping = asyncio.ensure_future(self._protocol.pump())
+        pumping = asyncio.ensure_future(self._protocol.read_forever())
         both: set[asyncio.Future[Any]] = {acting, pumping}
         try:
             await asyncio.wait(both, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
@@ -262,13 +262,13 @@ class XBoardEngine(EngineClient):
     async def _failure(self, error: BaseException | None) -> EngineError:
         """Return what ended the listening: the process's end, or words that make no sense."""
         if isinstance(error, EngineDiedError):
-            return await self._died()
-        self.state = State.FAILED
-        words = plain(str(error), WORDS_LIMIT)
+            return await self._died_error()
+        self.state = EngineState.FAILED
+        words = sanitize_line(str(error), MAX_MESSAGE_LENGTH)
         return EngineError(f"the engine does not keep to its protocol: {words}")
 
 
-def _declared(feature: str) -> chess.engine.Option | None:
+def _parse_option(feature: str) -> chess.engine.Option | None:
     """Return the option that a feature declares; None if it is none that is known."""
     match = _OPTION.fullmatch(feature)
     if match is None or match["name"] in _OWN_COMMANDS:

@@ -26,11 +26,11 @@ from agent.compiled.sources import (
 from protocols.cluster.errors import ClusterError
 
 # Seconds that something is kept for the next errand.
-KEEPING = 60.0
+CACHE_SECONDS = 60.0
 
 
 @cache
-def release() -> str:
+def installed_version() -> str:
     """Name what is installed here: games of two with one name are the same games."""
     try:
         number = version("kempelen")
@@ -40,54 +40,54 @@ def release() -> str:
     return f"Kempelen {number} with the kernel {sources_digest()} and the weights {weights}"
 
 
-class Errand:
+class WorkerTask:
     """A task, for the function that does it on a worker."""
 
     def __init__(self, worker: Any, run: str, name: str) -> None:
         """Take it from the run that sent it."""
         self._worker = worker
-        self._run = run
+        self._run_id = run
         self._name = name
 
     @property
-    def over(self) -> bool:
+    def cancelled(self) -> bool:
         """Whether nobody waits for it any more."""
-        return self._run in _left
+        return self._run_id in _ended_runs
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def report(self, message: dict[str, Any]) -> None:
         """Send something, of plain data, before the result."""
-        self._worker.log_event(self._run, {"task": self._name, "told": message})
+        self._worker.log_event(self._run_id, {"task": self._name, "told": message})
 
     @contextlib.contextmanager
-    def lent(self, what: bytes, make: Callable[[], Any]) -> Iterator[Any]:
+    def cached(self, key: bytes, factory: Callable[[], Any]) -> Iterator[Any]:
         """Give what an errand of this run has kept, or what is made now, and keep it then.
 
         what: the same for what is as good.
         It is closed, if it has a `close`, when the run is left, or here if anything is raised.
         """
-        thing = _take(self._run, what) or make()
+        resource = _take_cached(self._run_id, key) or factory()
         try:
-            yield thing
+            yield resource
         except BaseException:
-            _close(thing)
+            _close(resource)
             raise
-        _keep(self._run, what, thing)
+        _put_cached(self._run_id, key, resource)
 
 
 @dataclass(frozen=True)
-class _Kept:
-    what: bytes
-    thing: Any
+class _CacheEntry:
+    key: bytes
+    resource: Any
     timer: threading.Timer
 
 
 _lock = threading.Lock()
-_left: set[str] = set()
-_kept: "dict[str, list[_Kept]]" = defaultdict(list)
-_conversing: dict[str, set[tuple[asyncio.AbstractEventLoop, Any]]] = defaultdict(set)
+_ended_runs: set[str] = set()
+_cache: "dict[str, list[_CacheEntry]]" = defaultdict(list)
+_running: dict[str, set[tuple[asyncio.AbstractEventLoop, Any]]] = defaultdict(set)
 
 
-def perform(run: str, name: str, sender: str, packed: bytes) -> None:
+def run_task(run: str, name: str, sender: str, packed: bytes) -> None:
     """Do an errand on a worker, and send its result.
 
     sender: the `release` that the result must be of. packed: by `pack`.
@@ -98,14 +98,14 @@ def perform(run: str, name: str, sender: str, packed: bytes) -> None:
 
     worker = distributed.get_worker()
     try:
-        if release() != sender:
+        if installed_version() != sender:
             raise ClusterError(
-                f"it has {release()}, and {sender} is needed: install the same on each"
+                f"it has {installed_version()}, and {sender} is needed: install the same on each"
             )
         function, arguments = unpack(packed)
-        result = function(Errand(worker, run, name), *arguments)
+        result = function(WorkerTask(worker, run, name), *arguments)
         if inspect.iscoroutine(result):
-            result = asyncio.run(_converse(run, result))
+            result = asyncio.run(_run_coroutine(run, result))
     except asyncio.CancelledError:
         return
     except Exception as error:
@@ -114,22 +114,22 @@ def perform(run: str, name: str, sender: str, packed: bytes) -> None:
     worker.log_event(run, {"task": name, "result": pack(result)})
 
 
-def leave(run: str) -> None:
+def end_run(run: str) -> None:
     """End a run's errands on a worker, and close what they have kept.
 
     A function that is no coroutine is to ask whether its errand is `over`.
     """
     with _lock:
-        _left.add(run)
-        kept = _kept.pop(run, [])
-        conversing = list(_conversing.pop(run, ()))
+        _ended_runs.add(run)
+        kept = _cache.pop(run, [])
+        conversing = list(_running.pop(run, ()))
     for loop, task in conversing:
         with contextlib.suppress(RuntimeError):  # it has just ended
             loop.call_soon_threadsafe(task.cancel)
     for entry in kept:
         entry.timer.cancel()
         # An engine may take its time, for which the worker must not stand still.
-        threading.Thread(target=_close, args=(entry.thing,)).start()
+        threading.Thread(target=_close, args=(entry.resource,)).start()
 
 
 def pack(value: Any) -> bytes:
@@ -142,49 +142,49 @@ def unpack(packed: bytes) -> Any:
     return pickle.loads(zlib.decompress(packed))
 
 
-async def _converse(run: str, errand: Coroutine[Any, Any, Any]) -> Any:
+async def _run_coroutine(run: str, errand: Coroutine[Any, Any, Any]) -> Any:
     entry = asyncio.get_running_loop(), asyncio.current_task()
     with _lock:
-        _conversing[run].add(entry)
+        _running[run].add(entry)
     try:
         return await errand
     finally:
         with _lock:
-            _conversing[run].discard(entry)
+            _running[run].discard(entry)
 
 
-def _take(run: str, what: bytes) -> Any:
+def _take_cached(run: str, key: bytes) -> Any:
     with _lock:
-        for entry in _kept[run]:
-            if entry.what == what:
-                _kept[run].remove(entry)
+        for entry in _cache[run]:
+            if entry.key == key:
+                _cache[run].remove(entry)
                 entry.timer.cancel()
-                return entry.thing
+                return entry.resource
     return None
 
 
-def _keep(run: str, what: bytes, thing: Any) -> None:
-    timer = threading.Timer(KEEPING, _drop, (run, thing))
+def _put_cached(run: str, key: bytes, resource: Any) -> None:
+    timer = threading.Timer(CACHE_SECONDS, _expire, (run, resource))
     timer.daemon = True
     with _lock:
-        if kept := run not in _left:
-            _kept[run].append(_Kept(what, thing, timer))
+        if kept := run not in _ended_runs:
+            _cache[run].append(_CacheEntry(key, resource, timer))
             timer.start()
     if not kept:
-        _close(thing)
+        _close(resource)
 
 
-def _drop(run: str, thing: Any) -> None:
+def _expire(run: str, resource: Any) -> None:
     """Close what was kept for nothing, unless it has just been taken."""
     with _lock:
-        there = [entry for entry in _kept[run] if entry.thing is thing]
+        there = [entry for entry in _cache[run] if entry.resource is resource]
         for entry in there:
-            _kept[run].remove(entry)
+            _cache[run].remove(entry)
     if there:
-        _close(thing)
+        _close(resource)
 
 
-def _close(thing: Any) -> None:
-    close = getattr(thing, "close", None)
+def _close(resource: Any) -> None:
+    close = getattr(resource, "close", None)
     if close is not None:
         close()

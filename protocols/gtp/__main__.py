@@ -7,25 +7,25 @@ errors of one are seen to by `kempelen gtp`.
 import json
 import sys
 
-from agent.border.plain_text import plain
-from agent.compiled.source import Means
+from agent.border.plain_text import sanitize_line
+from agent.compiled.source import SearchConfig
 from agent.evaluation import EvaluationError
 from protocols import pipes
 from protocols.gtp.play import Settings
-from protocols.gtp.protocol import Gtp
-from protocols.gtp.resignation import ResignRate
+from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.resignation import ResignPolicy
 from protocols.gtp.rules import GoRules
 
 
 def report(text: str) -> None:
     """Tell a person."""
-    print(plain(text), file=sys.stderr, flush=True)
+    print(sanitize_line(text), file=sys.stderr, flush=True)
 
 
 def main(settings: Settings) -> int:
     """Serve until `quit` or the end of input; 2 for settings that cannot be."""
     try:
-        return pipes.serve(lambda session: Gtp("Kempelen", "", session.send, report, settings))
+        return pipes.serve(lambda session: GtpProtocol("Kempelen", "", session.send, report, settings))
     except (EvaluationError, OSError, ValueError) as error:
         report(str(error))
         return 2
@@ -33,6 +33,6 @@ def main(settings: Settings) -> int:
 
 if __name__ == "__main__":
     chosen = json.loads(sys.argv[1])
-    kinds = {"means": Means, "resign_rate": ResignRate, "rules": GoRules}
+    kinds = {"means": SearchConfig, "resign_policy": ResignPolicy, "rules": GoRules}
     values = {name: kind(**chosen[name]) for name, kind in kinds.items()}
     sys.exit(main(Settings(**chosen | values)))

@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
-from agent.game import CHANCE, Written, find_move
-from agent.games.catalogue import GameError, Kind
-from agent.games.course import LONGEST
+from agent.game import CHANCE, NotatedGame, parse_move
+from agent.games.catalogue import GameError, GameType
+from agent.games.course import MAX_PLIES
 from protocols.gtp.values import COLOURS, GtpError
 
-ILLEGAL = "illegal move"
-UNACCEPTABLE = "unacceptable size"
+ILLEGAL_MOVE = "illegal move"
+UNACCEPTABLE_SIZE = "unacceptable size"
 # The largest board that GTP has coordinates for.
-LARGEST_BOARD = 25
+MAX_BOARD_SIZE = 25
 
 
-class GameBoard:
+class GtpBoard:
     """Any game, by its own rules of who is to move.
 
     Player 0 is black, 1 white; whatever colour is named, an event of chance may be played. texts:
@@ -28,23 +28,23 @@ class GameBoard:
     # How many of the mover's own moves may still come, where it can be told.
     moves_left: int | None = None
 
-    def __init__(self, kind: Kind, options: Mapping[str, Any]) -> None:
+    def __init__(self, kind: GameType, options: Mapping[str, Any]) -> None:
         """Begin a game with options of its class. Raises GameError if they cannot be."""
-        self.kind = kind
+        self.game_type = kind
         self.name = kind.name
         self._options = dict(options)
-        self.game: Written[Any] = self.new()
-        self._played: list[int] = []
-        self.texts: list[str] = []
+        self.game: NotatedGame[Any] = self.create_game()
+        self._movers: list[int] = []
+        self.move_texts: list[str] = []
 
-    def new(self) -> Written[Any]:
+    def create_game(self) -> NotatedGame[Any]:
         """Return another game, at its start."""
-        return self.kind.new(**self._options)
+        return self.game_type.new(**self._options)
 
     @property
-    def start(self) -> str:
+    def options_text(self) -> str:
         """The options that the game began with, as text."""
-        options = self.kind.complete(self._options)
+        options = self.game_type.with_defaults(self._options)
         return " ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
     @property
@@ -69,51 +69,51 @@ class GameBoard:
 
         height: None for a board that has one size alone.
         """
-        if max(width, height or 0) > LARGEST_BOARD:
-            raise GtpError(UNACCEPTABLE)
+        if max(width, height or 0) > MAX_BOARD_SIZE:
+            raise GtpError(UNACCEPTABLE_SIZE)
         options = self._options
-        self._options = {**options, **self._sized(width, height)}
+        self._options = {**options, **self._size_options(width, height)}
         try:
             self.clear()
         except GameError:
             self._options = options
-            raise GtpError(UNACCEPTABLE) from None
+            raise GtpError(UNACCEPTABLE_SIZE) from None
 
-    def _sized(self, width: int, height: int | None) -> dict[str, Any]:
+    def _size_options(self, width: int, height: int | None) -> dict[str, Any]:
         """Return the options of a game on a board of that size; GtpError if there are none."""
-        known = signature(self.kind.game).parameters
+        known = signature(self.game_type.game_class).parameters
         if height is not None and {"width", "height"} <= known.keys():
             return {"width": width, "height": height}
         if height not in (None, width):
-            raise GtpError(UNACCEPTABLE)
+            raise GtpError(UNACCEPTABLE_SIZE)
         return {} if width == self._edge else {"size": width}
 
     def clear(self) -> None:
         """Begin again."""
-        self.game = self.new()
-        self._played, self.texts = [], []
+        self.game = self.create_game()
+        self._movers, self.move_texts = [], []
 
     def play(self, player: int, text: str) -> None:
         """Make a legal move."""
         try:
-            move = find_move(self.game, text)
+            move = parse_move(self.game, text)
         except ValueError:
-            raise GtpError(ILLEGAL) from None
+            raise GtpError(ILLEGAL_MOVE) from None
         if self.game.turn not in (player, CHANCE):
-            raise GtpError(ILLEGAL)
-        self.play_found(player, move)
+            raise GtpError(ILLEGAL_MOVE)
+        self.play_move(player, move)
 
-    def play_found(self, player: int, move: Any) -> None:
+    def play_move(self, player: int, move: Any) -> None:
         """Make a move that a search has found for a player."""
-        self.require_room()
-        self.texts.append(self.game.text(move))
+        self.require_game_length()
+        self.move_texts.append(self.game.text(move))
         self.game.play(move)
-        self._played.append(player)
+        self._movers.append(player)
 
-    def require_room(self) -> None:
+    def require_game_length(self) -> None:
         """Raise GtpError where no more moves are kept, as of a game that nobody ends."""
-        if len(self._played) >= LONGEST:
-            raise GtpError(f"a game has at most {LONGEST} moves: clear_board begins another")
+        if len(self._movers) >= MAX_PLIES:
+            raise GtpError(f"a game has at most {MAX_PLIES} moves: clear_board begins another")
 
     def play_all(self, moves: Iterable[tuple[int, str]]) -> None:
         """Make moves in order, all of them or none."""
@@ -127,23 +127,23 @@ class GameBoard:
                 self.undo()
             raise
 
-    def undo_all(self, number: int) -> None:
+    def undo_moves(self, number: int) -> None:
         """Take the last moves back, all of them or none."""
-        if number > len(self._played):
+        if number > len(self._movers):
             raise GtpError("cannot undo")
         for _ in range(number):
             self.undo()
 
     def undo(self) -> None:
         """Take the last move back."""
-        if not self._played:
+        if not self._movers:
             raise GtpError("cannot undo")
-        self._played.pop()
-        self.texts = self.texts[:-1]
+        self._movers.pop()
+        self.move_texts = self.move_texts[:-1]
         self.game.undo()
 
     @contextmanager
-    def turned_to(self, player: int) -> Iterator[None]:
+    def player_to_move(self, player: int) -> Iterator[None]:
         """Let a player think: it must be his turn, and the game must go on."""
         if self.game.outcome() is not None:
             raise GtpError("the game is over")
@@ -151,7 +151,7 @@ class GameBoard:
             raise GtpError(f"{COLOURS[player]} is not to move")
         yield
 
-    def legal(self) -> list[str]:
+    def legal_moves(self) -> list[str]:
         """Return the legal moves; none when the game is over."""
         return [self.game.text(move) for move in self.game.moves()]
 

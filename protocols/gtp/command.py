@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from protocols.gtp.values import Arguments
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpPlay
+    from protocols.gtp.play import GtpSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Command:
     trusted: it names a file, see protocols.permissions; bare: not where it has no arguments.
     """
 
-    act: Callable[[GtpPlay, Arguments], str | None]
-    go: bool = False
-    trusted: bool = False
-    bare: bool = False
+    handler: Callable[[GtpSession, Arguments], str | None]
+    go_only: bool = False
+    requires_trust: bool = False
+    trust_free_without_arguments: bool = False

@@ -9,26 +9,26 @@ from types import MappingProxyType
 from typing import Any
 
 from agent.border.files import write_atomically
-from agent.games.catalogue import Kind
-from agent.games.go import COLUMNS, LARGEST, Go, without, write_size
-from agent.games.life import Judge, Status, Statuses, dead_of, judged, statuses, stones_with
+from agent.games.catalogue import GameType
+from agent.games.go import COLUMNS, MAX_SIZE, Go, without_stones, format_size
+from agent.games.life import StatusEstimator, Status, Statuses, dead_from_statuses, classify_chains, chain_statuses, stones_with_status
 from agent.games.stones import EMPTY, PASS, shape
 from protocols.gtp import sgf
-from protocols.gtp.boards import ILLEGAL, GameBoard
-from protocols.gtp.rules import USUAL_RULES, GoRules, rules_of_sgf
+from protocols.gtp.boards import ILLEGAL_MOVE, GtpBoard
+from protocols.gtp.rules import DEFAULT_RULES, GoRules, rules_from_sgf
 from protocols.gtp.values import GtpError
 from protocols.rulesets import handicap_bonus
 
 DEFAULT_SIZE = 19
 # So many of the player's own moves may still come: this share of the empty vertices, but never
 # fewer than the least.
-SHARE_OF_EMPTY, LEAST_MOVES = 0.4, 8
+EMPTY_FRACTION, MIN_MOVES_LEFT = 0.4, 8
 # With fewer moves than this share of the vertices a game has hardly begun.
-EARLY = 0.25
+EARLY_FRACTION = 0.25
 INVALID_NUMBER = "invalid number of stones"
 
 
-class GoBoard(GameBoard):
+class GtpGoBoard(GtpBoard):
     """A game of Go. Passing twice ends it for the score, not for the session.
 
     komi: what was agreed on; the game's own has White's points for handicap stones too. judge:
@@ -39,67 +39,67 @@ class GoBoard(GameBoard):
 
     def __init__(
         self,
-        kind: Kind,
+        kind: GameType,
         options: Mapping[str, Any],
-        judge: Judge = statuses,
-        rules: GoRules = USUAL_RULES,
+        judge: StatusEstimator = chain_statuses,
+        rules: GoRules = DEFAULT_RULES,
     ) -> None:
         super().__init__(kind, {"size": DEFAULT_SIZE, **options})
         self.komi = self.game.komi
         self.rules = rules
         self._judge = judge
         # What was last said of which stones are dead, and of what position.
-        self._judged: tuple[Hashable, Statuses] | None = None
+        self._last_statuses: tuple[Hashable, Statuses] | None = None
         # The game so far: Black's and White's stones before the first move, of how many stones a
         # handicap consists, who began, and all moves.
-        self._begin(([], []), 0, 0)
+        self._set_start(([], []), 0, 0)
 
     @property
     def moves_left(self) -> int:  # type: ignore[override]
         """How many moves of his own a player may still have to make."""
         empty = self.game.stones.sets[EMPTY].bit_count()
-        return max(LEAST_MOVES, int(empty * SHARE_OF_EMPTY))
+        return max(MIN_MOVES_LEFT, int(empty * EMPTY_FRACTION))
 
     @property
-    def early(self) -> bool:
+    def is_early(self) -> bool:
         """Whether too little has been played to call the game lost."""
-        return len(self._moves) < EARLY * self.game.width * self.game.height
+        return len(self._moves) < EARLY_FRACTION * self.game.width * self.game.height
 
     @property
     def size(self) -> str:
         """The edge of a square board, or the columns and the rows of another, as text."""
         return str(self.game.size).replace("x", " ")
 
-    def _sized(self, width: int, height: int | None) -> dict[str, Any]:
-        return {"size": write_size(width, width if height is None else height)}
+    def _size_options(self, width: int, height: int | None) -> dict[str, Any]:
+        return {"size": format_size(width, width if height is None else height)}
 
     def set_komi(self, komi: float) -> None:
         """Change the komi, of this game too."""
         self._options["komi"] = self.komi = komi
-        self._keep_rules()
+        self._apply_rules()
 
     def set_rules(self, rules: GoRules) -> None:
         """Change the rules, of this game too."""
         self.rules = rules
-        self._keep_rules()
+        self._apply_rules()
 
     def clear(self) -> None:
         """Begin again."""
         super().clear()
-        self._begin(([], []), 0, 0)
+        self._set_start(([], []), 0, 0)
 
-    def _begin(self, stones: tuple[list[int], list[int]], handicap: int, first: int) -> None:
+    def _set_start(self, stones: tuple[list[int], list[int]], handicap: int, first: int) -> None:
         """Take note of how the game begins."""
-        self._stones = stones
+        self._setup_stones = stones
         self._handicap = handicap
-        self._first = first
+        self._first_player = first
         self._moves: list[tuple[int, int]] = []
-        self._keep_rules()
+        self._apply_rules()
 
-    def _keep_rules(self) -> None:
+    def _apply_rules(self) -> None:
         """Let the game be played for what the end will be worth."""
-        self.game.komi = self.komi + handicap_bonus(self.rules.bonus, self._handicap)
-        self.game.captures_all = not self.rules.friendly
+        self.game.komi = self.komi + handicap_bonus(self.rules.handicap_bonus_rule, self._handicap)
+        self.game.capture_dead_stones = not self.rules.friendly_pass_ok
 
     def vertex(self, text: str) -> int:
         """Return the vertex that is written so, or PASS; GtpError if it is not on the board."""
@@ -118,16 +118,16 @@ class GoBoard(GameBoard):
         try:
             move = self.vertex(text)
         except GtpError:
-            raise GtpError(ILLEGAL) from None
-        if not self.game.allows(player, move):
-            raise GtpError(ILLEGAL)
-        self.play_found(player, move)
+            raise GtpError(ILLEGAL_MOVE) from None
+        if not self.game.is_legal(player, move):
+            raise GtpError(ILLEGAL_MOVE)
+        self.play_move(player, move)
 
-    def play_found(self, player: int, move: int) -> None:
+    def play_move(self, player: int, move: int) -> None:
         """Make a legal move for a player."""
-        self.require_room()
+        self.require_game_length()
         self.game.play_as(player, move)
-        self._played.append(player)
+        self._movers.append(player)
         self._moves.append((player, move))
 
     def undo(self) -> None:
@@ -136,12 +136,12 @@ class GoBoard(GameBoard):
         self._moves.pop()
 
     @contextmanager
-    def turned_to(self, player: int) -> Iterator[None]:
+    def player_to_move(self, player: int) -> Iterator[None]:
         """Let a player think, whoever's turn it is, and after the end too."""
-        if self.game.turn == player and not self.game.over():
+        if self.game.turn == player and not self.game.is_over():
             yield
             return
-        self.game.hand_to(player)
+        self.game.set_turn(player)
         try:
             yield
         finally:
@@ -150,11 +150,11 @@ class GoBoard(GameBoard):
     @contextmanager
     def cleaning_up(self) -> Iterator[None]:
         """Let a player capture all dead stones before he passes."""
-        self.game.captures_all = True
+        self.game.capture_dead_stones = True
         try:
             yield
         finally:
-            self._keep_rules()
+            self._apply_rules()
 
     def result(self, found: Statuses | None = None) -> float:
         """Return Black's points less White's, by the rules in force.
@@ -163,26 +163,26 @@ class GoBoard(GameBoard):
         is said of the chains; it is asked for otherwise.
         """
         rules, game = self.rules, self.game
-        if not (rules.territory or rules.friendly):
+        if not (rules.territory or rules.friendly_pass_ok):
             return game.score()
-        found = self._verdict() if found is None else found
-        return self._territory(found) if rules.territory else game.score(dead_of(found))
+        found = self._current_statuses() if found is None else found
+        return self._territory_score(found) if rules.territory else game.score(dead_from_statuses(found))
 
-    def _verdict(self) -> Statuses:
+    def _current_statuses(self) -> Statuses:
         """Return every chain with its status; a position is judged once, however often asked."""
         key = self.size, self.game.key()
-        if self._judged is None or self._judged[0] != key:
-            self._judged = key, self._judge(self.game)
-        return self._judged[1]
+        if self._last_statuses is None or self._last_statuses[0] != key:
+            self._last_statuses = key, self._judge(self.game)
+        return self._last_statuses[1]
 
-    def idle(self, player: int, move: int, owners: Sequence[float]) -> bool:
+    def is_wasted_move(self, player: int, move: int, owners: Sequence[float]) -> bool:
         """Tell whether a move is into a territory, the player's or the other's, and saves nothing.
 
         owners: whose each point will be, as in `agent.limits.Info`, for that player.
         """
         stones = self.game.stones
-        dead = dead_of(self._statuses(player, owners))
-        black, white = without(self.game.stones, dead).areas()
+        dead = dead_from_statuses(self._statuses_from_ownership(player, owners))
+        black, white = without_stones(self.game.stones, dead).areas()
         if not (black | white) >> move & 1 or stones.captured_by(move, player + 1) & ~dead:
             return False
         for beside in stones.shape.neighbours[move]:
@@ -192,30 +192,30 @@ class GoBoard(GameBoard):
                 return False
         return True
 
-    def points(self, player: int, viewer: int, owners: Sequence[float]) -> float:
+    def territory_lead(self, player: int, perspective: int, owners: Sequence[float]) -> float:
         """Return by how many points of territory a player leads.
 
         owners: whose each point will be, as in `agent.limits.Info`, for the viewer.
         """
-        points = self._territory(self._statuses(viewer, owners))
+        points = self._territory_score(self._statuses_from_ownership(perspective, owners))
         return -points if player else points
 
-    def _territory(self, found: Statuses) -> float:
-        seki = stones_with("seki", found) if self.rules.seki_taxed else 0
-        return self.game.territory_score(dead_of(found), seki)
+    def _territory_score(self, found: Statuses) -> float:
+        seki = stones_with_status("seki", found) if self.rules.seki_taxed else 0
+        return self.game.territory_score(dead_from_statuses(found), seki)
 
-    def _statuses(self, viewer: int, owners: Sequence[float]) -> Statuses:
+    def _statuses_from_ownership(self, perspective: int, owners: Sequence[float]) -> Statuses:
         stones, width, height = self.game.stones, self.game.width, self.game.height
         held = [0.0] * len(stones.board)
         for place, owner in enumerate(owners):
             vertex = stones.shape.vertex(place % width, height - 1 - place // width)
-            own = stones.board[vertex] == viewer + 1
+            own = stones.board[vertex] == perspective + 1
             held[vertex] = (1 + (owner if own else -owner)) / 2
-        return judged(self.game, held)
+        return classify_chains(self.game, held)
 
-    def chains(self, status: Status) -> str:
+    def chains_with_status(self, status: Status) -> str:
         """Return the chains of that status, one a line."""
-        found = self._verdict()
+        found = self._current_statuses()
         return "\n".join(
             " ".join(self.game.text(vertex) for vertex in chain)
             for chain, its in found.items()
@@ -234,9 +234,9 @@ class GoBoard(GameBoard):
         width, height = self.game.width, self.game.height
         if not 2 <= number < width * height:
             raise GtpError(INVALID_NUMBER)
-        most = max((count for count in range(2, 10) if _fits(width, height, count)), default=0)
+        most = max((count for count in range(2, 10) if _handicap_fits(width, height, count)), default=0)
         points = star_points(width, height, min(number, most)) if most else []
-        return self._set_handicap(self._spread(points, number))
+        return self._set_handicap(self._spread_points(points, number))
 
     def set_free_handicap(self, words: list[str]) -> None:
         """Put handicap stones where the front end wants them."""
@@ -248,7 +248,7 @@ class GoBoard(GameBoard):
             raise GtpError("bad vertex list")
         self._set_handicap(vertices)
 
-    def _spread(self, points: list[tuple[int, int]], number: int) -> list[int]:
+    def _spread_points(self, points: list[tuple[int, int]], number: int) -> list[int]:
         """Add to points those farthest from all, not on the edge, as long as there are any."""
         shape = self.game.stones.shape
         columns, rows = (
@@ -262,47 +262,47 @@ class GoBoard(GameBoard):
         return [shape.vertex(column, row) for column, row in points]
 
     def _set_handicap(self, vertices: list[int]) -> str:
-        self._expect_empty()
+        self._require_empty_board()
         try:
             self.game.set_up(0, vertices)
         except ValueError:
             raise GtpError("bad vertex list") from None
-        self.game.hand_to(1)
-        self._begin((vertices, []), len(vertices), 1)
+        self.game.set_turn(1)
+        self._set_start((vertices, []), len(vertices), 1)
         return " ".join(self.game.text(vertex) for vertex in vertices)
 
     def set_up(self, stones: Sequence[tuple[int, str]]) -> None:
         """Put stones of both players on the empty board; it is still who was to move."""
-        self._expect_empty()
-        self._begin_with(stones, self._first)
+        self._require_empty_board()
+        self._restart_with_stones(stones, self._first_player)
 
     def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
         """Begin again with stones on the board, Black to move; or change nothing."""
-        self._begin_with(stones, 0)
+        self._restart_with_stones(stones, 0)
 
-    def _begin_with(self, stones: Sequence[tuple[int, str]], first: int) -> None:
+    def _restart_with_stones(self, stones: Sequence[tuple[int, str]], first: int) -> None:
         vertices: tuple[list[int], list[int]] = ([], [])
         for player, text in stones:
             vertex = self.vertex(text)
             if vertex == PASS:
                 raise GtpError("a pass is no stone")
             vertices[player].append(vertex)
-        self.game = self._after_stones(self.game.size, vertices, first)
-        self._played = []
-        self._begin(vertices, 0, first)
+        self.game = self._game_with_stones(self.game.size, vertices, first)
+        self._movers = []
+        self._set_start(vertices, 0, first)
 
-    def set_first(self, player: int) -> None:
+    def set_player_to_move(self, player: int) -> None:
         """Let a player move first."""
         if self._moves:
             raise GtpError("moves have been made: who is to move follows from them")
-        self.game.hand_to(player)
-        self._first = player
+        self.game.set_turn(player)
+        self._first_player = player
 
-    def _expect_empty(self) -> None:
+    def _require_empty_board(self) -> None:
         if self._moves or self.game.stones.sets[1] | self.game.stones.sets[2]:
             raise GtpError("board not empty")
 
-    def _after_stones(self, size: int | str, stones: tuple[list[int], list[int]], first: int) -> Go:
+    def _game_with_stones(self, size: int | str, stones: tuple[list[int], list[int]], first: int) -> Go:
         """Return another game that begins with stones on the board; GtpError if it cannot."""
         game = Go(size, self.komi)
         try:
@@ -311,7 +311,7 @@ class GoBoard(GameBoard):
                     game.set_up(player, vertices)
         except ValueError as error:
             raise GtpError(str(error)) from None
-        game.hand_to(first)
+        game.set_turn(first)
         return game
 
     def load(self, file: str, move_number: int | None) -> int:
@@ -323,44 +323,44 @@ class GoBoard(GameBoard):
             record = sgf.read(Path(file))
         except sgf.SgfError as error:
             raise GtpError(f"cannot load file: {error}") from None
-        size = write_size(*record.size)
-        if max(record.size) > LARGEST:
+        size = format_size(*record.size)
+        if max(record.size) > MAX_SIZE:
             raise GtpError(f"cannot load file: a board of size {size}")
         moves = record.moves if move_number is None else record.moves[: max(move_number - 1, 0)]
         at = shape(*record.size).vertex
         black, white = ([at(*point) for point in points] for points in record.stones)
         try:
-            game = self._after_stones(size, (black, white), record.first)
+            game = self._game_with_stones(size, (black, white), record.first)
         except GtpError as error:
             raise GtpError(f"cannot load file: {error}") from None
         made = [(player, PASS if point is None else at(*point)) for player, point in moves]
         for number, (player, move) in enumerate(made, 1):
-            if not game.allows(player, move):
+            if not game.is_legal(player, move):
                 raise GtpError(f"cannot load file: move {number} is illegal")
             game.play_as(player, move)
         self.game = game
         if record.komi is not None:
             self.komi = record.komi
-        self.rules = rules_of_sgf(record.rules) or self.rules
+        self.rules = rules_from_sgf(record.rules) or self.rules
         self._options |= {"size": size, "komi": self.komi}
-        self._begin((black, white), record.handicap_stones, record.first)
+        self._set_start((black, white), record.handicap_stones, record.first)
         self._moves = made
-        self._played = [player for player, _ in made]
+        self._movers = [player for player, _ in made]
         return game.turn
 
     def sgf(self, more: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return the game so far as SGF. more: further properties of the root, as plain text."""
-        place = self.game.stones.shape.place
-        black, white = ([place(vertex) for vertex in stones] for stones in self._stones)
+        place = self.game.stones.shape.coordinates
+        black, white = ([place(vertex) for vertex in stones] for stones in self._setup_stones)
         moves = [(player, None if move == PASS else place(move)) for player, move in self._moves]
         size = self.game.width, self.game.height
         record = sgf.Record(
             size,
             self.komi,
             (black, white),
-            self._first,
+            self._first_player,
             moves,
-            self.rules.sgf,
+            self.rules.sgf_name,
             self._handicap,
         )
         return sgf.write(record, more)
@@ -380,7 +380,7 @@ def star_points(width: int, height: int, number: int) -> list[tuple[int, int]]:
     Boards with edges that are odd, from 9, take 2 to 9 stones, others from 7 take 2 to 4. GTP has
     the rule for squares; here each edge keeps it by its own length.
     """
-    if not _fits(width, height, number):
+    if not _handicap_fits(width, height, number):
         raise GtpError(INVALID_NUMBER)
     (left, middle, right), (low, half, high) = _star_lines(width), _star_lines(height)
     points = [(left, low), (right, high), (left, high), (right, low)][: min(number, 4)]
@@ -399,7 +399,7 @@ def _star_lines(edge: int) -> tuple[int, int, int]:
     return near, edge // 2, edge - 1 - near
 
 
-def _fits(width: int, height: int, number: int) -> bool:
+def _handicap_fits(width: int, height: int, number: int) -> bool:
     edges = width, height
     full = all(edge >= 9 and edge % 2 for edge in edges)
     return min(edges) >= 7 and 2 <= number <= (9 if full else 4)

@@ -19,113 +19,113 @@ from agent.threads.task_thread import Job
 from protocols.gtp.command import Command
 from protocols.gtp.commands import administration, analysis, gogui, parameters, playing, rules
 from protocols.gtp.commands import clocks as clock_commands
-from protocols.gtp.go_board import GoBoard
-from protocols.gtp.play import GtpPlay
-from protocols.gtp.values import Arguments, Call, GtpError, failure, parse_line, success
-from protocols.permissions import refusal
+from protocols.gtp.go_board import GtpGoBoard
+from protocols.gtp.play import GtpSession
+from protocols.gtp.values import Arguments, ParsedCommand, GtpError, failure_response, parse_line, success_response
+from protocols.permissions import permission_denied_message
 
 # So many lines may wait to be answered before no more are read; a long one counts as many, one for
 # each part of so many characters.
-MOST_WAITING = 256
-PART = 1024
+MAX_PENDING = 256
+CHARACTERS_PER_SLOT = 1024
 INTERRUPT = "# interrupt"
 
 
-class Gtp(GtpPlay):
-    """One GTP engine: lines in, answers out; see GtpPlay for what it is made with."""
+class GtpProtocol(GtpSession):
+    """One GTP engine: lines in, answers out; see GtpSession for what it is made with."""
 
     finished = False
 
     @cached_property
-    def _room(self) -> threading.Semaphore:
+    def _queue_slots(self) -> threading.Semaphore:
         """Room for lines that wait; their one reader takes from it before anyone gives back."""
-        return threading.Semaphore(MOST_WAITING)
+        return threading.Semaphore(MAX_PENDING)
 
     def handle_line(self, line: str) -> Iterator[str]:
         """Take one line; its answer is sent later. Waits while very many lines are unanswered."""
-        for job in self._player.asked():
-            job.overtaken.set()
+        for job in self._agent.pending():
+            job.superseded.set()
             if line.strip().lower() == INTERRUPT:
                 job.stop.set()
-        self._source.start()
+        self._backend.start()
         call = parse_line(line)
         if call is not None:
             self.finished = call.name == "quit"
-            places = min(1 + len(line) // PART, MOST_WAITING)
-            for _ in range(places):
-                self._room.acquire()
+            slots = min(1 + len(line) // CHARACTERS_PER_SLOT, MAX_PENDING)
+            for _ in range(slots):
+                self._queue_slots.acquire()
             # What waits is the line: its words take many times as much memory.
-            self._player.do(lambda job: self._answer(job, line, places), lengthy=True)
+            self._agent.submit(lambda job: self._answer(job, line, slots), long_running=True)
         yield from ()
 
-    def overlong_line(self) -> Iterator[str]:
+    def handle_overlong_line(self) -> Iterator[str]:
         """Say that a line was dropped."""
-        yield failure(Call("", "", ()), "the line is too long")
+        yield failure_response(ParsedCommand("", "", ()), "the line is too long")
 
     def drain(self, timeout: float | None = None) -> bool:
         """After the last line: end an analysis, and wait until all lines are answered."""
-        for job in self._player.asked():
-            job.overtaken.set()
-        return self._player.wait(timeout)
+        for job in self._agent.pending():
+            job.superseded.set()
+        return self._agent.wait(timeout)
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         self.closing = True
-        ended = self._player.close(timeout)
+        ended = self._agent.close(timeout)
         if ended:
-            self._source.keep()
-            self.keep()
-            self.give_memory_back()
-        return self._source.close(max(deadline - time.monotonic(), 0.0)) and ended
+            self._backend.save()
+            self.save_learning()
+            self.release_memory()
+        return self._backend.close(max(deadline - time.monotonic(), 0.0)) and ended
 
-    def _answer(self, job: Job, line: str, places: int) -> None:
+    def _answer(self, job: Job, line: str, slots: int) -> None:
         """Answer one line, whatever happens; then ponder, where that is wanted.
 
         places: what it has taken of the room for lines that wait.
         """
         call = parse_line(line)
         assert call is not None
-        self.call, self._job, self._moved = call, job, False
+        self.call, self._job, self._has_moved = call, job, False
         try:
-            text = self._act(call)
-            answer = None if text is None else success(call, text)
+            text = self._execute(call)
+            answer = None if text is None else success_response(call, text)
         except GtpError as error:
-            answer = failure(call, str(error))
+            answer = failure_response(call, str(error))
         # Whatever a line does, the next is read; the code of a game may even exit.
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
-            answer = failure(call, describe(error))
+            answer = failure_response(call, describe(error))
         try:
             if answer is not None:
                 self.send(answer)
         finally:
-            self._room.release(places)
+            self._queue_slots.release(slots)
         self.learn()
         try:
-            self.opponent.look(self.board.game)
+            self.opponent.record_if_over(self.board.game)
         except Exception as error:  # noqa: BLE001 - the command has been answered
             self.report(describe(error))
-        if self._moved and self.settings.ponders:
+        if self._has_moved and self.settings.ponders:
             self._ponder()
 
-    def _act(self, call: Call) -> str | None:
+    def _execute(self, call: ParsedCommand) -> str | None:
         command = COMMANDS.get(call.name)
-        if command is None or (command.go and not isinstance(self.board, GoBoard)):
+        if command is None or (command.go_only and not isinstance(self.board, GtpGoBoard)):
             raise GtpError("unknown command")
         arguments = Arguments(call.arguments)
-        if command.trusted and not (self.permissions.trusted or (command.bare and not arguments)):
-            raise GtpError(refusal(f"{call.name} FILE" if command.bare else call.name))
-        text = command.act(self, arguments)
-        arguments.end()
+        if command.requires_trust and not (self.permissions.trusted or (command.trust_free_without_arguments and not arguments)):
+            raise GtpError(permission_denied_message(f"{call.name} FILE" if command.trust_free_without_arguments else call.name))
+        text = command.handler(self, arguments)
+        arguments.expect_end()
         return text
 
-    def known(self) -> list[str]:
+    def known_commands(self) -> list[str]:
         """Return the names of the commands that the game has, and this session may give."""
-        go, trusted = isinstance(self.board, GoBoard), self.permissions.trusted
+        go, trusted = isinstance(self.board, GtpGoBoard), self.permissions.trusted
         return [
             name
             for name, command in COMMANDS.items()
-            if (go or not command.go) and (trusted or command.bare or not command.trusted)
+            if (go or not command.go_only) and (trusted or command.trust_free_without_arguments or not command.requires_trust)
         ]
 
 

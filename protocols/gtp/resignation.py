@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.limits import Info
-from protocols.gtp.bounds import most_rate
+from protocols.gtp.bounds import upper_confidence_bound
 
 
 @dataclass(frozen=True, slots=True)
-class ResignRate:
+class ResignPolicy:
     """Below which share of the wins a player resigns, and after how many own moves in a row."""
 
-    below: float = 0.05
-    moves: int = 2
+    threshold: float = 0.05
+    consecutive_moves: int = 2
 
 
-USUAL_RESIGN_RATE = ResignRate()
+DEFAULT_RESIGN_POLICY = ResignPolicy()
 
 
-class Resignation:
+class ResignationTracker:
     """How long each side of a game has looked lost."""
 
     def __init__(self) -> None:
@@ -30,18 +30,18 @@ class Resignation:
         """Forget what was: another game, or another way on from an earlier position."""
         self._lost = [0, 0]
 
-    def given_up(self, player: int, info: Info[Any] | None, rate: ResignRate) -> bool:
+    def should_resign(self, player: int, info: Info[Any] | None, rate: ResignPolicy) -> bool:
         """Take note of what a player's move promises; tell whether the game is to be given up.
 
         What was not searched, or not enough to be clear, is never a reason.
         """
-        lost = info is not None and info.visits > 0 and upper_bound(info) < rate.below
+        lost = info is not None and info.visits > 0 and winrate_upper_bound(info) < rate.threshold
         self._lost[player] = self._lost[player] + 1 if lost else 0
-        return self._lost[player] >= rate.moves
+        return self._lost[player] >= rate.consecutive_moves
 
 
-def upper_bound(info: Info[Any]) -> float:
+def winrate_upper_bound(info: Info[Any]) -> float:
     """Return what the share of the wins very probably is at most."""
-    if info.expected is None:
+    if info.expected_outcome is None:
         return 1.0
-    return most_rate((info.expected + 1) / 2, info.visits)
+    return upper_confidence_bound((info.expected_outcome + 1) / 2, info.visits)

@@ -1,7 +1,7 @@
 """Go games from SGF files, through sgfmill, and as SGF.
 
 sgfmill knows square boards alone, and none of one point. A tree of another is one of the square
-that its board fills from the left and from above: SZ says what it is, and `size_of` reads that.
+that its board fills from the left and from above: SZ says what it is, and `board_size` reads that.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from types import MappingProxyType
 from typing import Any
 
 from agent.border.files import read_bytes
-from agent.border.plain_text import plain
-from agent.games.go import COLUMNS, MOST_KOMI, Size
+from agent.border.plain_text import sanitize_line
+from agent.games.go import COLUMNS, MAX_KOMI, Size
 
-LARGEST_FILE = 4 << 20
-GO = 1  # the number of the game
-PLACED = ("AB", "AW", "AE", "B", "W", "PL")  # the properties that make positions
-MOST_SHOWN = 40  # signs of what cannot be read
-LEAST_SIDE = 2  # of the boards that sgfmill can hold
+MAX_FILE_SIZE = 4 << 20
+GO_GAME_TYPE = 1  # the number of the game
+POSITION_PROPERTIES = ("AB", "AW", "AE", "B", "W", "PL")  # the properties that make positions
+MAX_SHOWN_LENGTH = 40  # signs of what cannot be read
+MIN_SGFMILL_SIZE = 2  # of the boards that sgfmill can hold
 
 # What some servers' programs, as AP names them, mean by a komi in hundredths of a point, or in
 # those of the stones that Chinese rules count by, of which a point is half a one.
-IN_HUNDREDTHS = (b"foxwq", b"sgfc:2.0")
+PROGRAMS_WITH_KOMI_IN_HUNDREDTHS = (b"foxwq", b"sgfc:2.0")
 KOMI_IN_HUNDREDTHS: dict[float, float] = {
     50: 0.5, 275: 5.5, 325: 6.5, 350: 7.0, 375: 7.5, 550: 5.5, 650: 6.5, 700: 7.0, 750: 7.5,
 }  # fmt: skip
@@ -69,7 +69,7 @@ class Record:
 
 def read(file: Path) -> Record:
     """Read the main line of a file's first game; SgfError if that cannot be."""
-    return record_of(read_trees(file, first=True)[0])
+    return record_from_tree(read_trees(file, first=True)[0])
 
 
 def read_trees(file: Path, *, first: bool = False) -> list[Any]:
@@ -78,7 +78,7 @@ def read_trees(file: Path, *, first: bool = False) -> list[Any]:
     SgfError if that cannot be.
     """
     try:
-        data = read_bytes(file, LARGEST_FILE)
+        data = read_bytes(file, MAX_FILE_SIZE)
     except (OSError, ValueError) as error:
         raise SgfError(getattr(error, "strerror", None) or str(error)) from None
     return parse_trees(data, first=first)
@@ -106,9 +106,9 @@ def _tree(parsed: Any, encoding: str | None) -> Any:
 
     root = parsed.sequence[0]
     written = root.get("SZ", [b""])
-    other = _other_size(written[0])
+    other = _unsupported_size(written[0])
     if other is not None:
-        root["SZ"] = [b"%d" % _side(other)]
+        root["SZ"] = [b"%d" % _sgfmill_size(other)]
     tree = sgf.Sgf_game.from_coarse_game_tree(parsed, encoding)
     if other is not None:
         root["SZ"] = written  # the tree has the same dictionary
@@ -123,14 +123,14 @@ def new_tree(size: Size) -> Any:
     return _tree(sgf_grammar.parse_sgf_game(text.encode()), None)
 
 
-def size_of(tree: Any) -> Size:
+def board_size(tree: Any) -> Size:
     """Return the width and the height of the board of one of sgfmill's trees."""
     root = tree.get_root()
     written = root.get_raw("SZ") if root.has_property("SZ") else b""
-    return _other_size(written) or (tree.get_size(), tree.get_size())
+    return _unsupported_size(written) or (tree.get_size(), tree.get_size())
 
 
-def _other_size(written: bytes) -> Size | None:
+def _unsupported_size(written: bytes) -> Size | None:
     """Return the width and the height of a board that sgfmill does not know, None of another."""
     if _ONE_POINT.fullmatch(written):
         return 1, 1
@@ -138,15 +138,15 @@ def _other_size(written: bytes) -> Size | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def _side(size: Size) -> int:
+def _sgfmill_size(size: Size) -> int:
     """Return the edge of sgfmill's square for a board."""
-    return max(*size, LEAST_SIDE)
+    return max(*size, MIN_SGFMILL_SIZE)
 
 
 def set_move(node: Any, player: int, point: Point | None) -> None:
     """Write a move into a node of one of sgfmill's trees."""
-    size = size_of(node.owner)
-    place = None if point is None else (point[1] + _side(size) - size[1], point[0])
+    size = board_size(node.owner)
+    place = None if point is None else (point[1] + _sgfmill_size(size) - size[1], point[0])
     node.set_move("bw"[player], place)
 
 
@@ -157,23 +157,23 @@ def read_point(vertex: str) -> Point | None:
     return COLUMNS.index(vertex[0].upper()), int(vertex[1:]) - 1
 
 
-def record_of(game: Any) -> Record:
+def record_from_tree(game: Any) -> Record:
     """Return the main line of one of sgfmill's trees; SgfError if that cannot be."""
     try:
-        size = width, height = size_of(game)
+        size = width, height = board_size(game)
         root = game.get_root()
-        if (kind := _readable(root, "GM")) not in (None, GO):
-            raise SgfError(f"GM[{kind}] is another game than Go, which is GM[{GO}]")
+        if (kind := _get_property(root, "GM")) not in (None, GO_GAME_TYPE):
+            raise SgfError(f"GM[{kind}] is another game than Go, which is GM[{GO_GAME_TYPE}]")
         board, plays = _setup_and_moves(game)
         first = _player(root.get("PL")) if root.has_property("PL") else None
     except (ValueError, KeyError, RecursionError, LookupError) as error:
-        raise SgfError(_unreadable(game) or str(error) or "it is no SGF") from None
+        raise SgfError(_describe_unreadable(game) or str(error) or "it is no SGF") from None
     komi = _komi(root)
-    if komi is not None and not abs(komi) < MOST_KOMI:
+    if komi is not None and not abs(komi) < MAX_KOMI:
         raise SgfError(f"a komi of {komi:g}")
 
     def point(place: tuple[int, int]) -> Point:
-        row, column = place[0] - _side(size) + height, place[1]
+        row, column = place[0] - _sgfmill_size(size) + height, place[1]
         if row < 0 or column >= width:
             raise SgfError(f"a point beyond the board of {width}x{height}")
         return column, row
@@ -186,7 +186,7 @@ def record_of(game: Any) -> Record:
         first = moves[0][0]
     elif first is None:
         first = int(bool(stones[0]) and not stones[1])
-    rules, handicap = _readable(root, "RU"), _readable(root, "HA")
+    rules, handicap = _get_property(root, "RU"), _get_property(root, "HA")
     if handicap is not None and not 0 <= handicap <= size[0] * size[1]:
         handicap = None
     return Record(size, komi, stones, first, moves, rules or "", handicap)
@@ -203,7 +203,7 @@ def _komi(root: Any) -> float | None:
     if isnan(komi):
         return None
     program = root.get_raw("AP").lower() if root.has_property("AP") else b""
-    if any(each in program for each in IN_HUNDREDTHS):
+    if any(each in program for each in PROGRAMS_WITH_KOMI_IN_HUNDREDTHS):
         komi = KOMI_IN_HUNDREDTHS.get(komi, komi)
     return komi + 0.0
 
@@ -230,21 +230,21 @@ def _setup_and_moves(game: Any) -> tuple[Any, list[tuple[str, tuple[int, int] | 
     return board, plays
 
 
-def _unreadable(game: Any) -> str:
+def _describe_unreadable(game: Any) -> str:
     """Return what of the main line's stones and moves cannot be read; "" if all can be."""
     for number, node in enumerate(game.get_main_sequence()):
-        for name in PLACED:
+        for name in POSITION_PROPERTIES:
             if not node.has_property(name):
                 continue
             try:
                 node.get(name)
             except (ValueError, LookupError):
                 values = b"][".join(node.get_raw_list(name)).decode("utf-8", "replace")
-                return f"{name}[{plain(values)[:MOST_SHOWN]}] in node {number} cannot be read"
+                return f"{name}[{sanitize_line(values)[:MAX_SHOWN_LENGTH]}] in node {number} cannot be read"
     return ""
 
 
-def _readable(root: Any, name: str) -> Any:
+def _get_property(root: Any, name: str) -> Any:
     """Return a property of the root; None if it has none that can be read."""
     try:
         return root.get(name) if root.has_property(name) else None
@@ -262,7 +262,7 @@ def write(record: Record, more: Mapping[str, str] = MappingProxyType({})) -> str
     if record.komi is not None:
         root += f"KM[{record.komi:.10g}]"
     said = {"RU": record.rules, **more} if record.rules else more
-    root += "".join(f"{name}[{_escaped(text)}]" for name, text in said.items())
+    root += "".join(f"{name}[{_escape(text)}]" for name, text in said.items())
     # What a reader would take for a handicap where nothing is said, and what he would not see.
     number = record.handicap_stones
     if number > 1 or number != replace(record, handicap=None).handicap_stones:
@@ -270,13 +270,13 @@ def write(record: Record, more: Mapping[str, str] = MappingProxyType({})) -> str
     height = record.size[1]
     for name, stones in zip(("AB", "AW"), record.stones, strict=True):
         if stones:
-            root += name + "".join(f"[{written(point, height)}]" for point in sorted(stones))
+            root += name + "".join(f"[{sgf_point(point, height)}]" for point in sorted(stones))
     if not record.moves and (record.first or any(record.stones)):
         root += f"PL[{'BW'[record.first]}]"  # else the first move tells
     return f"({root}{_moves(record.moves, height)})"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace("]", "\\]")
 
 
@@ -286,10 +286,10 @@ def _size_text(size: Size) -> str:
 
 
 def _moves(moves: Iterable[tuple[int, Point | None]], height: int) -> str:
-    return "".join(f";{'BW'[player]}[{written(point, height)}]" for player, point in moves)
+    return "".join(f";{'BW'[player]}[{sgf_point(point, height)}]" for player, point in moves)
 
 
-def written(point: Point | None, height: int) -> str:
+def sgf_point(point: Point | None, height: int) -> str:
     """Return a point as SGF counts: column, then row, from the upper left; "" for a pass."""
     if point is None:
         return ""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import isfinite
 
 # The largest number that a command may hold: seconds, stones, moves.
-MOST = 10**9
+MAX_NUMBER = 10**9
 # What KataGo calls a limit that is none.
-ENDLESS = 1 << 50
-LONGEST_MESSAGE = 300
+NO_LIMIT = 1 << 50
+MAX_MESSAGE_LENGTH = 300
 SYNTAX_ERROR = "syntax error"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -24,7 +24,7 @@ class GtpError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ParsedCommand:
     """One command as it came: its id or "", its name, and its arguments."""
 
     id: str
@@ -32,17 +32,17 @@ class Call:
     arguments: tuple[str, ...]
 
 
-def parse_line(line: str) -> Call | None:
+def parse_line(line: str) -> ParsedCommand | None:
     """Parse a line; None if it holds no command: it is empty, or a comment."""
     line = _CONTROL.sub("", line.partition("#")[0]).replace("\t", " ").strip()
     if not line:
         return None
     match = _LINE.fullmatch(line)
     assert match is not None
-    return Call(match[1] or "", match[2], tuple(match[3].split()))
+    return ParsedCommand(match[1] or "", match[2], tuple(match[3].split()))
 
 
-def success(call: Call, text: str = "") -> str:
+def success_response(call: ParsedCommand, text: str = "") -> str:
     """Return a successful answer but for its last line end; it holds no empty line.
 
     A text that begins with a line end is shown below the first line.
@@ -52,61 +52,61 @@ def success(call: Call, text: str = "") -> str:
     return f"={call.id}{gap}{lines}".rstrip() + "\n"
 
 
-def failure(call: Call, message: str) -> str:
+def failure_response(call: ParsedCommand, message: str) -> str:
     """Return the answer that reports an error."""
-    return f"?{call.id} {' '.join(message.split())[:LONGEST_MESSAGE]}\n"
+    return f"?{call.id} {' '.join(message.split())[:MAX_MESSAGE_LENGTH]}\n"
 
 
 class Arguments:
     """The arguments of a command, taken one by one; GtpError where they are not as they should."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
-        self._left = list(words)
+        self._remaining = list(words)
 
     def __bool__(self) -> bool:
-        return bool(self._left)
+        return bool(self._remaining)
 
     def word(self) -> str:
         """Take any word."""
-        if not self._left:
+        if not self._remaining:
             raise GtpError(SYNTAX_ERROR)
-        return self._left.pop(0)
+        return self._remaining.pop(0)
 
     def peek(self) -> str:
         """Return the next word, which is left; there must be one."""
-        return self._left[0]
+        return self._remaining[0]
 
     def rest(self) -> list[str]:
         """Take all that is left."""
-        left, self._left = self._left, []
+        left, self._remaining = self._remaining, []
         return left
 
     def player(self) -> int:
         """Take a colour: 0 is Black, 1 is White."""
-        player = self.player_if_any()
+        player = self.optional_player()
         if player is None:
             raise GtpError(SYNTAX_ERROR)
         return player
 
-    def player_if_any(self) -> int | None:
+    def optional_player(self) -> int | None:
         """Take a colour if there is one."""
-        if self._left and self._left[0].lower() in _PLAYERS:
-            return _PLAYERS[self._left.pop(0).lower()]
+        if self._remaining and self._remaining[0].lower() in _PLAYERS:
+            return _PLAYERS[self._remaining.pop(0).lower()]
         return None
 
     def moves(self) -> list[tuple[int, str]]:
         """Take all that is left as moves: a colour and a text each."""
         found = []
-        while self._left:
+        while self._remaining:
             found.append((self.player(), self.word()))
         return found
 
-    def number(self) -> int:
+    def integer(self) -> int:
         """Take a whole number from 0."""
         word = self.word()
         if not re.fullmatch(r"\+?[0-9]{1,20}", word):
             raise GtpError(SYNTAX_ERROR)
-        return min(int(word), MOST)
+        return min(int(word), MAX_NUMBER)
 
     def real(self) -> float:
         """Take a number, which may have a fraction."""
@@ -116,7 +116,7 @@ class Arguments:
             raise GtpError(SYNTAX_ERROR) from None
         if not isfinite(number):
             raise GtpError(SYNTAX_ERROR)
-        return max(-MOST, min(MOST, number))
+        return max(-MAX_NUMBER, min(MAX_NUMBER, number))
 
     def seconds(self) -> float:
         """Take a time, not below 0."""
@@ -125,9 +125,9 @@ class Arguments:
             raise GtpError(SYNTAX_ERROR)
         return seconds
 
-    def end(self) -> None:
+    def expect_end(self) -> None:
         """Make sure that nothing is left."""
-        if self._left:
+        if self._remaining:
             raise GtpError(SYNTAX_ERROR)
 
 

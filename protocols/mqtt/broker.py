@@ -8,11 +8,11 @@ from pathlib import Path
 from agent.border.files import read_text
 from protocols import urls
 
-USER = "KEMPELEN_MQTT_USER"
-PASSWORD = "KEMPELEN_MQTT_PASSWORD"
-PORTS = {"mqtt": 1883, "mqtts": 8883}
+USER_VARIABLE = "KEMPELEN_MQTT_USER"
+PASSWORD_VARIABLE = "KEMPELEN_MQTT_PASSWORD"
+DEFAULT_PORTS = {"mqtt": 1883, "mqtts": 8883}
 
-LARGEST_FILE = 64 << 10  # of credentials
+MAX_CREDENTIALS_BYTES = 64 << 10  # of credentials
 
 
 class BrokerError(ValueError):
@@ -39,16 +39,16 @@ class Broker:
         credentials: a file whose first line is the user, the second the password; without it,
         both come from the environment. ca_file: PEM certificates to trust, for mqtts.
         """
-        parts = urls.split(url if "//" in url else f"mqtt://{url}")
-        if parts.scheme not in PORTS or not parts.hostname:
+        parts = urls.split_valid_url(url if "//" in url else f"mqtt://{url}")
+        if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
             # What was written is not repeated: there may be a password in it.
             raise BrokerError("broker: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
         if parts.username or parts.password:
             raise BrokerError(
-                f"no user or password in the broker's address: set {USER} and {PASSWORD}, "
+                f"no user or password in the broker's address: set {USER_VARIABLE} and {PASSWORD_VARIABLE}, "
                 "or name a file with --mqtt-credentials"
             )
-        port = parts.port or PORTS[parts.scheme]
+        port = parts.port or DEFAULT_PORTS[parts.scheme]
         user, password = _credentials(credentials)
         tls = parts.scheme == "mqtts"
         if ca_file is not None and not Path(ca_file).is_file():
@@ -65,9 +65,9 @@ class Broker:
 
 def _credentials(path: str | None) -> tuple[str | None, str | None]:
     if path is None:
-        return os.environ.get(USER), os.environ.get(PASSWORD)
+        return os.environ.get(USER_VARIABLE), os.environ.get(PASSWORD_VARIABLE)
     try:
-        user, password = read_text(path, LARGEST_FILE, pipes=True).splitlines()[:2]
+        user, password = read_text(path, MAX_CREDENTIALS_BYTES, pipes=True).splitlines()[:2]
     except OSError as error:
         raise BrokerError(f"credentials {path}: {error.strerror}") from None
     except ValueError:

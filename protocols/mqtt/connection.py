@@ -29,46 +29,46 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
-from protocols.mqtt.version import speaks_version_5
+from protocols.mqtt.version import supports_mqtt5
 from protocols.tasks import cancel_all
 
-KEPT_MESSAGES = 10_000
-KEPT_REFUSALS = 1000
-PUBLISH_LIMIT = 10.0
-CONNECT_LIMIT = 10.0
-RETRY_FIRST = 0.25
-RETRY_LONGEST = 2.0
-KEEPALIVE = 15
+MAX_QUEUED_MESSAGES = 10_000
+MAX_REJECTIONS = 1000
+PUBLISH_TIMEOUT_S = 10.0
+CONNECT_TIMEOUT_S = 10.0
+MIN_RETRY_DELAY_S = 0.25
+MAX_RETRY_DELAY_S = 2.0
+KEEPALIVE_S = 15
 # How often a watchful connection asks whether the broker answers, and when that takes too long.
-BEAT = 1.0
-SILENCE = 2.0
+HEARTBEAT_INTERVAL_S = 1.0
+HEARTBEAT_TIMEOUT_S = 2.0
 # How long a broker that speaks MQTT 5 keeps the session of a client that is gone.
-SESSION_EXPIRY = 300
+SESSION_EXPIRY_S = 300
 # A message is sent at once: it does not wait until the last has been acknowledged, 40 ms later.
-_AT_ONCE = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
+_NO_DELAY = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 # A payload of more bytes is not for us.
-LARGEST = 1 << 20
+MAX_PAYLOAD_BYTES = 1 << 20
 # A message that the connection breaks at so often is what breaks it.
-ATTEMPTS = 5
+MAX_PUBLISH_ATTEMPTS = 5
 
 Payload = Mapping[str, Any]
 # Called in the connection's thread with a topic and its payload; None where it is no JSON object.
 OnMessage = Callable[[str, dict[str, Any] | None], None]
 # Called in the connection's thread with whether the broker is there, why not, and since when by
 # time.monotonic(): on each change, and when it is not there at first.
-OnLink = Callable[[bool, str, float], None]
+OnBrokerChange = Callable[[bool, str, float], None]
 # Called in the connection's thread with a topic that the broker does not allow us, and why.
-OnRefused = Callable[[str, str], None]
+OnRejected = Callable[[str, str], None]
 
 _log = logging.getLogger(__name__)
 _JITTER = random.Random()
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _Publication:
     """One payload to be published with acknowledgement, and where it waits under which key."""
 
-    place: str
+    queue: str
     key: str
     topic: str
     data: bytes
@@ -84,11 +84,11 @@ class Connection:
         will: tuple[str, Payload] | None = None,
         subscriptions: Sequence[str] = (),
         on_message: OnMessage | None = None,
-        on_link: OnLink | None = None,
-        on_refused: OnRefused | None = None,
+        on_broker_change: OnBrokerChange | None = None,
+        on_rejected: OnRejected | None = None,
         keep_session: bool = False,
-        watchful: bool = False,
-        largest: int = LARGEST,
+        use_heartbeat: bool = False,
+        max_payload: int = MAX_PAYLOAD_BYTES,
     ) -> None:
         """Start connecting. will: a retained message that the broker sends if we are lost.
 
@@ -100,97 +100,97 @@ class Connection:
         self._will = will
         self._subscriptions = subscriptions
         self._on_message = on_message
-        self._on_link = on_link
-        self._on_refused = on_refused
+        self._on_broker_change = on_broker_change
+        self._on_rejected = on_rejected
         self._keep_session = keep_session
-        self._watchful = watchful
-        self._largest = largest
+        self._use_heartbeat = use_heartbeat
+        self._max_payload = max_payload
         # The same in all connections, so that the broker ends the last one before the next.
         self._identifier = f"kempelen{secrets.token_hex(7)}"
         self._lock = threading.Lock()
-        self._snapshots: dict[str, bytes] = {}
-        self._changed: dict[str, None] = {}
-        self._standing: dict[str, tuple[str, bytes]] = {}
-        self._unsent: dict[str, None] = {}
-        self._messages: deque[tuple[str, bytes]] = deque(maxlen=KEPT_MESSAGES)
-        self._hints: dict[str, bytes] = {}
-        self._attempts: tuple[_Item | None, int] = (None, 0)
-        self._told: bool | None = None
-        self._left = time.monotonic()
+        self._retained: dict[str, bytes] = {}
+        self._unsent_retained: dict[str, None] = {}
+        self._persistent: dict[str, tuple[str, bytes]] = {}
+        self._unsent_persistent: dict[str, None] = {}
+        self._messages: deque[tuple[str, bytes]] = deque(maxlen=MAX_QUEUED_MESSAGES)
+        self._best_effort: dict[str, bytes] = {}
+        self._attempts: tuple[_Publication | None, int] = (None, 0)
+        self._reported: bool | None = None
+        self._disconnected_at = time.monotonic()
         self._closing = False
         self.connected = threading.Event()
         # Whether it has come to a first connection, or a first failure to connect.
-        self.settled = threading.Event()
-        self.problem = ""
+        self.first_attempt_done = threading.Event()
+        self.error = ""
         self.published = 0
         self.dropped = 0
-        self.refused: dict[str, str] = {}
-        self._wake: Callable[[], None] = _nothing
+        self.rejected: dict[str, str] = {}
+        self._wake: Callable[[], None] = _no_op
         self._thread = threading.Thread(target=self._run, name="mqtt", daemon=True)
         self._thread.start()
 
-    def snapshot(self, topic: str, payload: Payload) -> None:
+    def publish_retained(self, topic: str, payload: Payload) -> None:
         """Publish a retained payload (QoS 1); it replaces one of the same topic not yet sent."""
         data = payloads.encode(payload)
         with self._lock:
-            self._snapshots[topic] = data
-            self._changed[topic] = None
+            self._retained[topic] = data
+            self._unsent_retained[topic] = None
         self._wake()
 
-    def stand(self, key: str, topic: str, payload: Payload) -> None:
+    def publish_persistent(self, key: str, topic: str, payload: Payload) -> None:
         """Publish a payload (QoS 1) now, and anew whenever the broker is back, until withdrawn."""
         data = payloads.encode(payload)
         with self._lock:
-            self._standing[key] = topic, data
-            self._unsent[key] = None
+            self._persistent[key] = topic, data
+            self._unsent_persistent[key] = None
         self._wake()
 
-    def repeat(self, key: str) -> None:
+    def republish(self, key: str) -> None:
         """Publish a standing payload once more."""
         with self._lock:
-            if key in self._standing:
-                self._unsent[key] = None
+            if key in self._persistent:
+                self._unsent_persistent[key] = None
         self._wake()
 
-    def withdraw(self, key: str) -> None:
+    def cancel_persistent(self, key: str) -> None:
         """Let a standing payload be."""
         with self._lock:
-            self._standing.pop(key, None)
-            self._unsent.pop(key, None)
+            self._persistent.pop(key, None)
+            self._unsent_persistent.pop(key, None)
 
-    def message(self, topic: str, payload: Payload) -> None:
+    def publish(self, topic: str, payload: Payload) -> None:
         """Publish a payload in order, at least once (QoS 1)."""
         data = payloads.encode(payload)
         with self._lock:
-            self.dropped += len(self._messages) == KEPT_MESSAGES
+            self.dropped += len(self._messages) == MAX_QUEUED_MESSAGES
             self._messages.append((topic, data))
         self._wake()
 
-    def hint(self, topic: str, payload: Payload) -> None:
+    def publish_best_effort(self, topic: str, payload: Payload) -> None:
         """Publish a payload at most once (QoS 0), the last one of its topic if many wait."""
         with self._lock:
-            self._hints[topic] = payloads.encode(payload)
+            self._best_effort[topic] = payloads.encode(payload)
         self._wake()
 
     def close(self, limit: float = 5.0) -> None:
         """Send what waits, for at most `limit` seconds, and disconnect; the will is not sent."""
         deadline = time.monotonic() + limit
-        while self.connected.is_set() and self.waiting and time.monotonic() < deadline:
+        while self.connected.is_set() and self.pending_count and time.monotonic() < deadline:
             time.sleep(0.01)
         self._closing = True
         self._wake()
         self._thread.join(max(1.0, deadline - time.monotonic()))
 
     @property
-    def waiting(self) -> int:
+    def pending_count(self) -> int:
         """How many payloads, hints aside, are still to be published."""
         with self._lock:
-            return len(self._changed) + len(self._unsent) + len(self._messages)
+            return len(self._unsent_retained) + len(self._unsent_persistent) + len(self._messages)
 
     @property
-    def away(self) -> float:
+    def seconds_disconnected(self) -> float:
         """For how many seconds the broker has been away; 0 if it is there."""
-        return 0.0 if self._told else time.monotonic() - self._left
+        return 0.0 if self._reported else time.monotonic() - self._disconnected_at
 
     def _run(self) -> None:
         # The selector loop is the one that aiomqtt works on, on every system.
@@ -207,28 +207,28 @@ class Connection:
 
         self._wake = wake
         work.set()
-        pause = RETRY_FIRST
+        pause = MIN_RETRY_DELAY_S
         while not self._closing:
             try:
-                version_5 = await speaks_version_5(self.broker)
+                version_5 = await supports_mqtt5(self.broker)
                 async with self._client(version_5=version_5) as client:
-                    pause = RETRY_FIRST
+                    pause = MIN_RETRY_DELAY_S
                     await self._serve(client, work)
             except Exception as error:  # noqa: BLE001 - whatever a broker does, we try again
-                self.problem = _describe(error)
-                _log.info("broker %s: %s", self.broker, self.problem)
+                self.error = _describe(error)
+                _log.info("broker %s: %s", self.broker, self.error)
             if self._closing:
                 return
             self.connected.clear()
-            self.settled.set()
-            self._tell_link(False, self.problem)
+            self.first_attempt_done.set()
+            self._report_broker(False, self.error)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause * _JITTER.uniform(0.8, 1.2)):
                     while not self._closing:
                         await work.wait()
                         work.clear()
             work.set()
-            pause = min(2 * pause, RETRY_LONGEST)
+            pause = min(2 * pause, MAX_RETRY_DELAY_S)
 
     def _client(self, *, version_5: bool) -> "_Client":
         will = None
@@ -238,8 +238,8 @@ class Connection:
             will = aiomqtt.Will(topic, payloads.encode(payload), qos=1, retain=True)
         if version_5:
             connecting = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-            connecting.SessionExpiryInterval = SESSION_EXPIRY if self._keep_session else 0
-            connecting.MaximumPacketSize = self._largest
+            connecting.SessionExpiryInterval = SESSION_EXPIRY_S if self._keep_session else 0
+            connecting.MaximumPacketSize = self._max_payload
             options = {
                 "protocol": aiomqtt.ProtocolVersion.V5,
                 "properties": connecting,
@@ -253,9 +253,9 @@ class Connection:
             password=self.broker.password,
             tls_context=self.broker.tls_context(),
             will=will,
-            keepalive=KEEPALIVE,
-            timeout=CONNECT_LIMIT,
-            socket_options=_AT_ONCE,
+            keepalive=KEEPALIVE_S,
+            timeout=CONNECT_TIMEOUT_S,
+            socket_options=_NO_DELAY,
             **options,
         )
 
@@ -263,8 +263,8 @@ class Connection:
         """Receive and publish until closed, or until the broker is gone, which raises."""
         # Each by itself: what waits for an answer does not notice that the connection is gone.
         doing = [self._receive(client), self._publish_until_closed(client, work)]
-        if self._watchful:
-            doing.append(self._beat(client))
+        if self._use_heartbeat:
+            doing.append(self._heartbeat(client))
         tasks = [asyncio.create_task(one) for one in doing]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -277,115 +277,115 @@ class Connection:
         for topic in self._subscriptions:
             for code in await client.subscribe(topic, qos=1):
                 if isinstance(code, ReasonCode) and code.is_failure:
-                    self._note_refusal(topic, str(code))
+                    self._note_rejection(topic, str(code))
 
     async def _publish_until_closed(self, client: "_Client", work: asyncio.Event) -> None:
         await self._subscribe(client)
-        self._tell_link(True, "")
+        self._report_broker(True, "")
         with self._lock:
-            self._changed = dict.fromkeys(self._snapshots)
-            self._unsent = dict.fromkeys(self._standing)
-        self.problem = ""
+            self._unsent_retained = dict.fromkeys(self._retained)
+            self._unsent_persistent = dict.fromkeys(self._persistent)
+        self.error = ""
         self.connected.set()
-        self.settled.set()
+        self.first_attempt_done.set()
         while not self._closing:
             with self._lock:
-                item = self._next()
-                hints, self._hints = self._hints, {}
+                item = self._next_item()
+                hints, self._best_effort = self._best_effort, {}
             for name, data in hints.items():
-                await client.publish(name, data, qos=0, timeout=PUBLISH_LIMIT)
+                await client.publish(name, data, qos=0, timeout=PUBLISH_TIMEOUT_S)
             if item is not None:
                 await self._publish(client, item)
             else:
                 await work.wait()
                 work.clear()
 
-    def _next(self) -> _Item | None:
+    def _next_item(self) -> _Publication | None:
         if self._messages:
             topic, data = self._messages[0]
-            return _Item("messages", "", topic, data)
-        if self._unsent:
-            key = next(iter(self._unsent))
-            return _Item("standing", key, *self._standing[key])
-        if self._changed:
-            topic = next(iter(self._changed))
-            return _Item("snapshots", topic, topic, self._snapshots[topic])
+            return _Publication("messages", "", topic, data)
+        if self._unsent_persistent:
+            key = next(iter(self._unsent_persistent))
+            return _Publication("standing", key, *self._persistent[key])
+        if self._unsent_retained:
+            topic = next(iter(self._unsent_retained))
+            return _Publication("snapshots", topic, topic, self._retained[topic])
         return None
 
-    async def _publish(self, client: "_Client", item: _Item) -> None:
+    async def _publish(self, client: "_Client", item: _Publication) -> None:
         """Publish one payload; what cannot be published at all is noted and given up."""
         tries = self._attempts[1] + 1 if self._attempts[0] == item else 1
         self._attempts = item, tries
-        if tries > ATTEMPTS:
+        if tries > MAX_PUBLISH_ATTEMPTS:
             reason = "the connection breaks when it is published"
         else:
             try:
-                retain = item.place == "snapshots"
-                reason = await client.publish_and_hear(item.topic, item.data, retain=retain)
+                retain = item.queue == "snapshots"
+                reason = await client.publish_checked(item.topic, item.data, retain=retain)
             except ValueError as error:
                 reason = str(error)
         self._attempts = None, 0
         if reason:
-            self._note_refusal(item.topic, reason)
+            self._note_rejection(item.topic, reason)
         else:
             self.published += 1
         with self._lock:
-            self._done(item)
+            self._remove_published(item)
 
-    def _done(self, item: _Item) -> None:
+    def _remove_published(self, item: _Publication) -> None:
         """Take a published item from where it waited, unless another has taken its place."""
-        if item.place == "messages":
+        if item.queue == "messages":
             if self._messages and self._messages[0][1] is item.data:
                 self._messages.popleft()
-        elif item.place == "standing":
-            self._unsent.pop(item.key, None)
-        elif self._snapshots[item.key] is item.data:
-            self._changed.pop(item.key, None)
+        elif item.queue == "standing":
+            self._unsent_persistent.pop(item.key, None)
+        elif self._retained[item.key] is item.data:
+            self._unsent_retained.pop(item.key, None)
 
-    def _note_refusal(self, topic: str, reason: str) -> None:
-        if len(self.refused) < KEPT_REFUSALS:
-            self.refused[topic] = reason
-        if self._on_refused is not None:
-            self._on_refused(topic, reason)
+    def _note_rejection(self, topic: str, reason: str) -> None:
+        if len(self.rejected) < MAX_REJECTIONS:
+            self.rejected[topic] = reason
+        if self._on_rejected is not None:
+            self._on_rejected(topic, reason)
 
     async def _receive(self, client: "_Client") -> None:
         async for message in client.messages:
             if self._on_message is None:
                 continue
-            payload = payloads.decode(message.payload, self._largest)
+            payload = payloads.decode(message.payload, self._max_payload)
             try:
                 self._on_message(str(message.topic), payload)
             except Exception:  # noqa: BLE001 - no message may end the connection
                 _log.exception("a message on %s", message.topic)
 
-    async def _beat(self, client: "_Client") -> None:
+    async def _heartbeat(self, client: "_Client") -> None:
         """Ask again and again for what the broker must acknowledge, and what changes nothing."""
         while True:
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)
             if not self.connected.is_set():
                 continue
             asked = time.monotonic()
-            answer = asyncio.create_task(client.unsubscribe(topics.NOTHING))
+            answer = asyncio.create_task(client.unsubscribe(topics.UNUSED))
             try:
-                await asyncio.wait((answer,), timeout=SILENCE)
+                await asyncio.wait((answer,), timeout=HEARTBEAT_TIMEOUT_S)
                 if not answer.done():
-                    self._tell_link(False, "it does not answer", asked)
+                    self._report_broker(False, "it does not answer", asked)
                 await answer
             finally:
                 answer.cancel()
-            if not self._told:
-                self._tell_link(True, "")
+            if not self._reported:
+                self._report_broker(True, "")
                 await self._subscribe(client)  # for the retained messages, which are the state
 
-    def _tell_link(self, there: bool, problem: str, since: float | None = None) -> None:
-        if there == self._told:
+    def _report_broker(self, connected_now: bool, problem: str, since: float | None = None) -> None:
+        if connected_now == self._reported:
             return
         since = time.monotonic() if since is None else since
-        if self._told:
-            self._left = since
-        self._told = there
-        if self._on_link is not None:
-            self._on_link(there, problem, since)
+        if self._reported:
+            self._disconnected_at = since
+        self._reported = connected_now
+        if self._on_broker_change is not None:
+            self._on_broker_change(connected_now, problem, since)
 
 
 class _Client(aiomqtt.Client):
@@ -394,19 +394,19 @@ class _Client(aiomqtt.Client):
     It publishes one payload at a time.
     """
 
-    _refusal = ""
+    _rejection = ""
 
-    async def publish_and_hear(self, topic: str, data: bytes, *, retain: bool) -> str:
+    async def publish_checked(self, topic: str, data: bytes, *, retain: bool) -> str:
         """Publish (QoS 1) and return why the broker refused it, if it did and says so (MQTT 5)."""
-        self._refusal = ""
-        await self.publish(topic, data, qos=1, retain=retain, timeout=PUBLISH_LIMIT)
-        return self._refusal
+        self._rejection = ""
+        await self.publish(topic, data, qos=1, retain=retain, timeout=PUBLISH_TIMEOUT_S)
+        return self._rejection
 
     def _on_publish(
         self, client: Any, userdata: Any, mid: int, reason_code: ReasonCode, properties: Any
     ) -> None:
         if reason_code.is_failure:
-            self._refusal = str(reason_code)
+            self._rejection = str(reason_code)
         super()._on_publish(client, userdata, mid, reason_code, properties)
 
 
@@ -420,5 +420,5 @@ def _describe(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _nothing() -> None:
+def _no_op() -> None:
     """Stand in for the wake-up call until the loop runs."""

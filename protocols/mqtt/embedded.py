@@ -10,7 +10,7 @@ import amqtt.broker
 from protocols.mqtt.broker import Broker, BrokerError
 
 HOST = "127.0.0.1"
-START_LIMIT = 10.0
+START_TIMEOUT_S = 10.0
 
 
 class EmbeddedBroker:
@@ -27,7 +27,7 @@ class EmbeddedBroker:
         self._thread = threading.Thread(target=self._run, name="mqtt-broker", daemon=True)
         self._thread.start()
         try:
-            self._started.result(START_LIMIT)
+            self._started.result(START_TIMEOUT_S)
         except Exception as error:
             raise BrokerError(f"the embedded broker on port {port}: {error}") from error
 
@@ -35,7 +35,7 @@ class EmbeddedBroker:
         """Stop it."""
         if self._loop is not None and self._stop is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(START_LIMIT)
+        self._thread.join(START_TIMEOUT_S)
 
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:

@@ -22,20 +22,20 @@ def encode(payload: Mapping[str, Any]) -> bytes:
     return json.dumps(payload, separators=(",", ":"), allow_nan=False).encode()
 
 
-def decode(data: object, most: int) -> dict[str, Any] | None:
+def decode(data: object, max_bytes: int) -> dict[str, Any] | None:
     """Return a payload that was received; None if it is no JSON object, or over `most` bytes."""
-    if not isinstance(data, bytes | bytearray) or len(data) > most:
+    if not isinstance(data, bytes | bytearray) or len(data) > max_bytes:
         return None
     try:
-        value = json.loads(data, parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(data, parse_constant=_reject_constant, parse_float=_parse_finite)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-def problem(kind: str, payload: Any) -> str:
+def find_error(definition: str, payload: Any) -> str:
     """Return what is wrong with a payload of one of the schema's kinds, or nothing."""
-    return _problem(_definitions()[kind], payload)
+    return _problem(_definitions()[definition], payload)
 
 
 @cache
@@ -141,7 +141,7 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
@@ -178,9 +178,9 @@ _CHECKS: Mapping[str, Check] = {
     "additionalProperties": _additional,
     "items": _items,
     "pattern": _pattern,
-    "minimum": _bound(_is_number, _same, _at_least, "at least"),
-    "maximum": _bound(_is_number, _same, _at_most, "at most"),
-    "exclusiveMinimum": _bound(_is_number, _same, _above, "more than"),
+    "minimum": _bound(_is_number, _identity, _at_least, "at least"),
+    "maximum": _bound(_is_number, _identity, _at_most, "at most"),
+    "exclusiveMinimum": _bound(_is_number, _identity, _above, "more than"),
     "maxLength": _bound(_is_text, len, _at_most, "a length of at most"),
     "minItems": _bound(_is_list, len, _at_least, "a length of at least"),
     "maxItems": _bound(_is_list, len, _at_most, "a length of at most"),
@@ -188,11 +188,11 @@ _CHECKS: Mapping[str, Check] = {
 }
 
 
-def _refuse(constant: str) -> None:
+def _reject_constant(constant: str) -> None:
     raise ValueError(constant)
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(text)

@@ -14,54 +14,54 @@ from typing import Any, Protocol
 
 import chess
 
-from agent.border.plain_text import plain_name
+from agent.border.plain_text import sanitize_name
 from agent.game import CHANCE
 from agent.games import catalogue
-from agent.games.course import LONGEST, Course
-from agent.games.go import LARGEST, Go, read_size, write_size
+from agent.games.course import MAX_PLIES, GameHistory
+from agent.games.go import MAX_SIZE, Go, parse_size, format_size
 from protocols.client.uci import SearchRequest
-from protocols.gtp.boards import LARGEST_BOARD
+from protocols.gtp.boards import MAX_BOARD_SIZE
 from protocols.mqtt.requests import (
     CHESS,
     RequestError,
     Variant,
     parse_limits,
     public_name,
-    same_option,
+    options_equal,
 )
 
 # Of searches, that can be told to engines beside times.
-USUAL_LIMITS = frozenset({"nodes", "depth"})
+DEFAULT_LIMITS = frozenset({"nodes", "depth"})
 # Komi is a number of points either way, on any board.
-MOST_KOMI = 1000.0
+MAX_KOMI = 1000.0
 _CHESS_MOVE = re.compile(r"(?:[a-h][1-8]){2}[nbrq]?")
 
 
-class Positions(Protocol):
+class RequestParser(Protocol):
     """What a bot reads requests with. variant: what it plays if a request says nothing else."""
 
     variant: Variant
 
-    def read(self, payload: Mapping[str, Any], deadline: float) -> tuple[SearchRequest, Variant]:
+    def parse(self, payload: Mapping[str, Any], deadline: float) -> tuple[SearchRequest, Variant]:
         """Return what a request, valid by the schema, asks for, and of which variant.
 
         RequestError if that is not to be had, TimeoutError after `deadline`, by time.monotonic.
         """
 
 
-class ChessPositions:
+class ChessRequestParser:
     """Positions of chess, and of Chess960.
 
     limits: that the engine can be told beside times. from_start: it plays from the usual start
     only, and no Chess960.
     """
 
-    def __init__(self, limits: Collection[str] = USUAL_LIMITS, *, from_start: bool = False) -> None:
+    def __init__(self, limits: Collection[str] = DEFAULT_LIMITS, *, from_start: bool = False) -> None:
         self.variant = Variant()
         self._limits = limits
         self._from_start = from_start
 
-    def read(self, payload: Mapping[str, Any], deadline: float) -> tuple[SearchRequest, Variant]:
+    def parse(self, payload: Mapping[str, Any], deadline: float) -> tuple[SearchRequest, Variant]:
         """Return what a valid request asks for."""
         kind = payload.get("kind", {})
         _check_name(kind, CHESS)
@@ -80,7 +80,7 @@ class ChessPositions:
                 raise RequestError(f"not a legal position: {fen}")
             start = None if fen is None else board.fen(shredder=chess960)
             for number, text in enumerate(payload.get("moves", ()), start=1):
-                _keep_time(deadline)
+                _check_deadline(deadline)
                 if not _CHESS_MOVE.fullmatch(text):
                     raise RequestError(
                         f"move {number}: {reprlib.repr(text)} is no move as UCI writes them"
@@ -101,27 +101,27 @@ class ChessPositions:
         return request, Variant(chess960=chess960)
 
 
-class GamePositions:
+class GameRequestParser:
     """Positions of any other game, with the moves that lead there from its start.
 
     Raises GameError for a game that there is not, or options that it cannot have.
     """
 
     def __init__(
-        self, game: str, options: Mapping[str, Any], limits: Collection[str] = USUAL_LIMITS
+        self, game: str, options: Mapping[str, Any], limits: Collection[str] = DEFAULT_LIMITS
     ) -> None:
-        self._kind = catalogue.find(game)
-        self._kind.new(**options)
-        self._own = self._kind.complete(options)
+        self._game_type = catalogue.find(game)
+        self._game_type.new(**options)
+        self._own_options = self._game_type.with_defaults(options)
         # What an engine is told: the size always, since it may have had another in its last game.
-        size = {"size": self._own["size"]} if "size" in self._own else {}
-        self._given = {**options, **size}
+        size = {"size": self._own_options["size"]} if "size" in self._own_options else {}
+        self._engine_options = {**options, **size}
         self._limits = limits
-        self.variant = Variant(public_name(game), self._own)
+        self.variant = Variant(public_name(game), self._own_options)
         # The last game that was asked about, and its options.
-        self._last: tuple[Course, Mapping[str, Any]] | None = None
+        self._last: tuple[GameHistory, Mapping[str, Any]] | None = None
 
-    def read(self, payload: Mapping[str, Any], deadline: float) -> tuple[SearchRequest, Variant]:
+    def parse(self, payload: Mapping[str, Any], deadline: float) -> tuple[SearchRequest, Variant]:
         """Return what a valid request asks for."""
         name = self.variant.name
         kind = payload.get("kind", {})
@@ -130,7 +130,7 @@ class GamePositions:
             raise RequestError(f"fen and chess960 are of chess; a game of {name} has moves alone")
         options = self._options(kind.get("options", {}))
         limits = parse_limits(payload["limits"], self._limits)
-        course = self._follow(options, payload.get("moves", ()), deadline)
+        course = self._replay(options, payload.get("moves", ()), deadline)
         game = course.game
         if game.outcome() is not None:
             raise RequestError("the game is over")
@@ -146,21 +146,21 @@ class GamePositions:
         )
         return request, Variant(name, options)
 
-    def _follow(self, options: Mapping[str, Any], moves: list[str], deadline: float) -> Course:
+    def _replay(self, options: Mapping[str, Any], moves: list[str], deadline: float) -> GameHistory:
         """Return the game of these moves; what was known of it is played on."""
-        if len(moves) > LONGEST:
-            raise RequestError(f"moves: a game has {LONGEST} plies at most, not {len(moves)}")
+        if len(moves) > MAX_PLIES:
+            raise RequestError(f"moves: a game has {MAX_PLIES} plies at most, not {len(moves)}")
         # It is nobody else's meanwhile, should this reading be given up.
         last, self._last = self._last, None
-        if last is not None and last[1] == options and _goes_on(last[0], moves):
+        if last is not None and last[1] == options and _continues(last[0], moves):
             course = last[0]
         else:
             try:
-                course = Course(self._kind.new(**options))
+                course = GameHistory(self._game_type.new(**options))
             except catalogue.GameError as error:
                 raise RequestError(f"kind: {error}") from None
         for number, text in enumerate(moves[len(course.moves) :], start=len(course.moves) + 1):
-            _keep_time(deadline)
+            _check_deadline(deadline)
             try:
                 course.play(text)
             except ValueError as error:
@@ -170,19 +170,19 @@ class GamePositions:
 
     def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of a game, of which a request gives some."""
-        options, name = dict(self._given), self.variant.name
-        is_go = issubclass(self._kind.game, Go)
+        options, name = dict(self._engine_options), self.variant.name
+        is_go = issubclass(self._game_type.game_class, Go)
         for option, value in given.items():
-            if option not in self._own:
-                known = ", ".join(self._own) or "none"
+            if option not in self._own_options:
+                known = ", ".join(self._own_options) or "none"
                 raise RequestError(
-                    f"kind: {name} has no option {plain_name(option)}; it has {known}"
+                    f"kind: {name} has no option {sanitize_name(option)}; it has {known}"
                 )
-            own = self._own[option]
-            if same_option(value, own):
+            own = self._own_options[option]
+            if options_equal(value, own):
                 continue
             if option == "size":
-                options[option] = _go_size(value) if is_go else _size(value, LARGEST_BOARD)
+                options[option] = _go_size(value) if is_go else _size(value, MAX_BOARD_SIZE)
             elif option == "komi" and is_go:
                 options[option] = _komi(value)
             else:
@@ -198,43 +198,43 @@ def _check_name(kind: Mapping[str, Any], own: str) -> None:
     name = kind.get("name", CHESS)
     if name != own:
         hint = "" if kind else "; `kind` names the game"
-        raise RequestError(f"kind: this bot plays {own}, not {plain_name(name)}{hint}")
+        raise RequestError(f"kind: this bot plays {own}, not {sanitize_name(name)}{hint}")
 
 
-def _size(value: Any, largest: int) -> int:
+def _size(value: Any, max_size: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         raise RequestError(f"kind: size: a whole number is expected, not {reprlib.repr(value)}")
-    if not 1 <= value <= largest:
+    if not 1 <= value <= max_size:
         raise RequestError(
-            f"kind: a board of size {reprlib.repr(value)} cannot be; use 1 to {largest}"
+            f"kind: a board of size {reprlib.repr(value)} cannot be; use 1 to {max_size}"
         )
     return int(value)
 
 
 def _go_size(value: Any) -> int | str:
     if not isinstance(value, str):
-        return _size(value, LARGEST)
+        return _size(value, MAX_SIZE)
     try:
-        return write_size(*read_size(value))
+        return format_size(*parse_size(value))
     except ValueError as error:
         raise RequestError(f"kind: {error}") from None
 
 
 def _komi(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > MOST_KOMI:
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > MAX_KOMI:
         raise RequestError(
-            f"kind: komi: a number from -{MOST_KOMI:g} to {MOST_KOMI:g} is expected, "
+            f"kind: komi: a number from -{MAX_KOMI:g} to {MAX_KOMI:g} is expected, "
             f"not {reprlib.repr(value)}"
         )
     return float(value)
 
 
-def _goes_on(course: Course, moves: list[str]) -> bool:
+def _continues(course: GameHistory, moves: list[str]) -> bool:
     """Tell whether moves begin with those of a game."""
     known = [move.lower() for move in course.moves]
     return [move.lower() for move in moves[: len(known)]] == known
 
 
-def _keep_time(deadline: float) -> None:
+def _check_deadline(deadline: float) -> None:
     if time.monotonic() > deadline:
         raise TimeoutError

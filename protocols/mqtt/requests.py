@@ -6,28 +6,28 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.border.plain_text import plain, plain_name
+from agent.border.plain_text import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
-from protocols.client.uci import Answer, SearchRequest
+from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import payloads
 
-DEFAULT_LIMIT = 60.0
+DEFAULT_TIMEOUT_S = 60.0
 # An error's message is shown up to this length.
-SHOWN = 300
+MAX_ERROR_LENGTH = 300
 CHESS = "chess"
 # The options of a game that an engine is told at its beginning.
-TOLD = ("size", "komi")
+ADJUSTABLE_OPTIONS = ("size", "komi")
 # Limits of a search that are counted, not timed.
-COUNTS = ("nodes", "depth", "playouts")
+COUNT_LIMITS = ("nodes", "depth", "playouts")
 
 
 class RequestError(ValueError):
     """A request that cannot be understood; the message is short and plain."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(plain(text, SHOWN))
+        super().__init__(sanitize_line(text, MAX_ERROR_LENGTH))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +47,29 @@ def public_name(game: str) -> str:
     return game.rpartition(":")[2]
 
 
-def same_option(value: Any, other: Any) -> bool:
+def options_equal(value: Any, other: Any) -> bool:
     """Tell whether two values of an option are the same for JSON, which has lists for tuples."""
     if isinstance(value, list | tuple) and isinstance(other, list | tuple):
-        return len(value) == len(other) and all(map(same_option, value, other))
+        return len(value) == len(other) and all(map(options_equal, value, other))
     return bool(value == other)
 
 
-def difference(kind: Mapping[str, Any], variant: Variant) -> str:
+def incompatibility(kind: Mapping[str, Any], variant: Variant) -> str:
     """Return what a bot of a kind, as its status shows it, cannot play of a variant, or nothing."""
-    plays = plain_name(kind["name"])
+    plays = sanitize_name(kind["name"])
     if plays != variant.name:
         return f"plays {plays}, not {variant.name}"
     own = kind.get("options", {})
     for name, value in variant.options.items():
-        if name in own and name not in TOLD and not same_option(value, own[name]):
-            return plain(
+        if name in own and name not in ADJUSTABLE_OPTIONS and not options_equal(value, own[name]):
+            return sanitize_line(
                 f"plays {plays} with {name}={reprlib.repr(own[name])}, not {reprlib.repr(value)}",
-                SHOWN,
+                MAX_ERROR_LENGTH,
             )
     return ""
 
 
-def encode_kind(variant: Variant) -> dict[str, Any]:
+def encode_variant(variant: Variant) -> dict[str, Any]:
     """Return a game and its options as JSON has them, as far as it can hold them."""
     return {"name": variant.name, "options": _plain_options(variant.options)}
 
@@ -78,24 +78,24 @@ def encode_request(request: SearchRequest, variant: Variant = CHESS_VARIANT) -> 
     """Return a request's game, position and limits as JSON has them."""
     limits: dict[str, Any] = {
         name: value
-        for name in ("movetime", "moves_to_go", *COUNTS)
+        for name in ("movetime", "moves_to_go", *COUNT_LIMITS)
         if (value := getattr(request, name)) is not None
     }
     for side, clock in (("white", request.white), ("black", request.black)):
         if clock is not None:
             limits[side] = {"time": clock.time, "increment": clock.increment}
     if variant.name != CHESS:
-        return {"kind": encode_kind(variant), "moves": list(request.moves), "limits": limits}
+        return {"kind": encode_variant(variant), "moves": list(request.moves), "limits": limits}
     chess960 = {"chess960": True} if variant.chess960 else {}
     return {"fen": request.fen, "moves": list(request.moves), **chess960, "limits": limits}
 
 
-def time_limit(payload: Mapping[str, Any], longest: float) -> float:
+def time_limit(payload: Mapping[str, Any], max_seconds: float) -> float:
     """Return how many seconds a valid request may take, where none may take over `longest`."""
     movetime = payload["limits"].get("movetime", 0)
-    if movetime > longest:
-        raise RequestError(f"movetime {movetime:g}: this bot thinks {longest:g} s at most")
-    return min(float(payload.get("limit", DEFAULT_LIMIT)), longest)
+    if movetime > max_seconds:
+        raise RequestError(f"movetime {movetime:g}: this bot thinks {max_seconds:g} s at most")
+    return min(float(payload.get("limit", DEFAULT_TIMEOUT_S)), max_seconds)
 
 
 def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
@@ -103,13 +103,13 @@ def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str,
 
     known: those that the engine can be told beside times. RequestError for another, or for none.
     """
-    if absent := [name for name in COUNTS if name in limits and name not in known]:
+    if absent := [name for name in COUNT_LIMITS if name in limits and name not in known]:
         there = ", ".join(("movetime", "white and black clocks", *sorted(known)))
         raise RequestError(
             f"limits: the engine of this bot cannot be told {' or '.join(absent)}, but {there}"
         )
     white, black = _clock(limits.get("white")), _clock(limits.get("black"))
-    counts = {name: _whole(limits.get(name)) for name in COUNTS}
+    counts = {name: _integer(limits.get(name)) for name in COUNT_LIMITS}
     movetime = limits.get("movetime")
     if (white is None or black is None) and movetime is None and not any(counts.values()):
         given = ", ".join(("movetime", *sorted(known)))
@@ -117,13 +117,13 @@ def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str,
     return {
         "white": white,
         "black": black,
-        "moves_to_go": _whole(limits.get("moves_to_go")),
+        "moves_to_go": _integer(limits.get("moves_to_go")),
         "movetime": movetime,
         **counts,
     }
 
 
-def encode_answer(answer: Answer) -> dict[str, Any]:
+def encode_answer(answer: PlayResult) -> dict[str, Any]:
     """Return an answer as JSON has it."""
     info = answer.info
     return {
@@ -142,15 +142,15 @@ def encode_answer(answer: Answer) -> dict[str, Any]:
     }
 
 
-def parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> Answer:
+def parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> PlayResult:
     """Return a bot's answer, which took so many seconds; EngineError if it has none."""
-    if found := payloads.problem("reply", reply):
-        raise EngineError(f"bot {name}: its reply is not valid: {found[:SHOWN]}")
+    if found := payloads.find_error("reply", reply):
+        raise EngineError(f"bot {name}: its reply is not valid: {found[:MAX_ERROR_LENGTH]}")
     error: Any = reply.get("error")
-    if not payloads.problem("error", error):  # beside a move it may be anything
+    if not payloads.find_error("error", error):  # beside a move it may be anything
         kind = EngineTimeoutError if error["code"] == "time_limit" else EngineError
-        raise kind(f"bot {name}: {error['code']}: {error['message'][:SHOWN]}")
-    return Answer(
+        raise kind(f"bot {name}: {error['code']}: {error['message'][:MAX_ERROR_LENGTH]}")
+    return PlayResult(
         move=reply["move"],
         ponder=reply.get("ponder"),
         info=_info(reply["info"]),
@@ -161,14 +161,14 @@ def parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> Answer:
 def _info(info: Mapping[str, Any] | None) -> Info[str] | None:
     if info is None:
         return None
-    cp, mate = _whole(info.get("cp")), _whole(info.get("mate"))
+    cp, mate = _integer(info.get("cp")), _integer(info.get("mate"))
     if cp is None and mate is None:
         return None
     return Info(
-        depth=_whole(info.get("depth")) or 0,
+        depth=_integer(info.get("depth")) or 0,
         score=Mate(mate) if mate is not None else Cp(cp or 0),
         pv=tuple(info.get("pv", ())),
-        nodes=_whole(info.get("nodes")) or 0,
+        nodes=_integer(info.get("nodes")) or 0,
     )
 
 
@@ -176,7 +176,7 @@ def _clock(clock: Mapping[str, Any] | None) -> SideClock | None:
     return None if clock is None else SideClock(clock["time"], clock.get("increment", 0.0))
 
 
-def _whole(number: float | None) -> int | None:
+def _integer(number: float | None) -> int | None:
     """Return a number that is whole as an int; JSON has 5.0 for 5 too."""
     return None if number is None else int(number)
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 PREFIX = "kempelen/v1"
 # Where nobody publishes, and nobody listens.
-NOTHING = f"{PREFIX}/nothing"
+UNUSED = f"{PREFIX}/nothing"
 NAME_RULE = "a bot's name is 1 to 100 characters without / + #"
 
 

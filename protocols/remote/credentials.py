@@ -7,8 +7,8 @@ import os
 from agent.border.files import read_text
 from protocols.server.addresses import Address
 
-TOKEN = "KEMPELEN_TOKEN"
-LARGEST_TOKEN_FILE = 4 << 10
+TOKEN_VARIABLE = "KEMPELEN_TOKEN"
+MAX_TOKEN_FILE_BYTES = 4 << 10
 
 
 class CredentialsError(ValueError):
@@ -19,7 +19,7 @@ def read_address(text: str) -> Address:
     """Return the address of a server; CredentialsError for what is none, or holds a secret."""
     if "@" in text:  # what stands before it is not shown
         raise CredentialsError(
-            f"no token in the address of a server: set {TOKEN}, or name a file by --token-file"
+            f"no token in the address of a server: set {TOKEN_VARIABLE}, or name a file by --token-file"
         )
     try:
         return Address.from_text(text)
@@ -27,7 +27,7 @@ def read_address(text: str) -> Address:
         raise CredentialsError(str(error)) from None
 
 
-def read_token(path: str | None, variable: str = TOKEN) -> str | None:
+def read_token(path: str | None, variable: str = TOKEN_VARIABLE) -> str | None:
     """Return the token in a file, else that of the environment, or None.
 
     Raises CredentialsError for a file that cannot be read or holds anything but one word.
@@ -39,7 +39,7 @@ def read_token(path: str | None, variable: str = TOKEN) -> str | None:
             return None
     else:
         try:
-            text = read_text(path, LARGEST_TOKEN_FILE, pipes=True)
+            text = read_text(path, MAX_TOKEN_FILE_BYTES, pipes=True)
         except (OSError, UnicodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is not text"
             raise CredentialsError(f"token file {path}: {why}") from None

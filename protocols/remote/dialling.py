@@ -7,55 +7,55 @@ import time
 
 from protocols.remote.wire import (
     ByteStream,
-    NoServerError,
-    NotAdmittedError,
-    PlainLines,
-    ServerLines,
-    TcpWire,
-    TlsWire,
+    ServerConnectionError,
+    ServerRejectedError,
+    StreamLineChannel,
+    LineChannel,
+    TcpStream,
+    TlsStream,
 )
 from protocols.server.addresses import Address
 
 
-def dial(
+def connect(
     address: Address,
     protocol: str,
     trust: ssl.SSLContext | None,
     token: str | None,
     limit: float,
-) -> ServerLines:
+) -> LineChannel:
     """Connect within about `limit` seconds and show the token.
 
     Raises OSError where that cannot be, also for a certificate that is not trusted, and
-    NotAdmittedError.
+    ServerRejectedError.
     """
     began = time.monotonic()
-    tcp = TcpWire(address, limit)
+    tcp = TcpStream(address, limit)
     try:
         wire: ByteStream = tcp
-        if address.secure:
+        if address.uses_tls:
             assert trust is not None
-            wire = TlsWire(tcp, trust, address.host)
-        if address.web:
-            from protocols.remote.websocket import MessageLines
+            wire = TlsStream(tcp, trust, address.host)
+        if address.uses_http:
+            from protocols.remote.websocket import WebSocketLineChannel
 
-            lines: ServerLines = MessageLines(wire, address, protocol, token, began + limit)
+            lines: LineChannel = WebSocketLineChannel(wire, address, protocol, token, began + limit)
         else:
-            lines = PlainLines(wire)
+            lines = StreamLineChannel(wire)
             if token is not None:
                 _authorize(lines, token)
-        tcp.settle()
+        tcp.use_send_timeout()
     except BaseException:
         tcp.close()
         raise
     return lines
 
 
-def _authorize(lines: ServerLines, token: str) -> None:
+def _authorize(lines: LineChannel, token: str) -> None:
     lines.send([f"authorize {token}"])
     (answer, *_) = lines.receive()
     word, _, reason = answer.partition(" ")
     if word == "refused":
-        raise NotAdmittedError(reason or "it does not say why")
+        raise ServerRejectedError(reason or "it does not say why")
     if answer != "authorized":
-        raise NoServerError("the server did not answer the token")
+        raise ServerConnectionError("the server did not answer the token")

@@ -11,85 +11,85 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 # So many lines that are no part of the game may wait for a server.
-MOST_HELD = 256
+MAX_HELD_LINES = 256
 # A front end that asks whether all is ready is answered after so many seconds, server or not.
-READY_PATIENCE = 2.0
+READY_TIMEOUT_S = 2.0
 # Of the time that is left, so much is kept to answer without a server: a share, and at most so
 # many seconds.
-RESERVE_SHARE = 0.2
-RESERVE_MOST = 0.3
+TIME_RESERVE_FRACTION = 0.2
+MAX_TIME_RESERVE_S = 0.3
 # How long before its time is over a search is answered by the best move heard of, in seconds,
 # where the server is there but says nothing; of very little time a share.
-LAST_MOMENT = 0.01
-LAST_SHARE = 0.1
+MAX_LAST_RESERVE_S = 0.01
+LAST_RESERVE_FRACTION = 0.1
 # How much later than asked for, in seconds, an answer may be before it is given without a server
 # that is there.
-LATENESS = 3.0
+REPLY_TOLERANCE_S = 3.0
 
 
-class Traffic(NamedTuple):
+class Outgoing(NamedTuple):
     """Lines to be sent: to the server, and to the front end. drop: leave this server."""
 
     server: Sequence[str] = ()
-    front: Sequence[str] = ()
-    drop: bool = False
+    frontend: Sequence[str] = ()
+    disconnect: bool = False
 
 
-NOTHING = Traffic()
+NOTHING = Outgoing()
 
 
-class Dialogue(Protocol):
+class Proxy(Protocol):
     """One front end's, in one protocol."""
 
     # Whether the front end has ended it.
     finished: bool
     # Why it cannot go on; "" while it can.
-    failed: str
+    failure: str
 
-    def asked(self, line: str, now: float) -> Traffic:
+    def on_frontend_line(self, line: str, now: float) -> Outgoing:
         """Take a line of the front end."""
 
-    def told(self, line: str, now: float) -> Traffic:
+    def on_server_line(self, line: str, now: float) -> Outgoing:
         """Take a line of the server."""
 
-    def resume(self, now: float) -> Traffic:
+    def on_connected(self, now: float) -> Outgoing:
         """Begin with a server that knows nothing, the first or a later one."""
 
-    def lost(self, now: float) -> Traffic:
+    def on_disconnected(self, now: float) -> Outgoing:
         """Take note that there is no server now."""
 
-    def due(self) -> float | None:
+    def deadline(self) -> float | None:
         """Return when something must be answered, server or not; None if nothing must."""
 
-    def overdue(self, now: float, reason: str) -> Traffic:
+    def on_timeout(self, now: float, reason: str) -> Outgoing:
         """Answer what is due. reason: why no server has done so."""
 
-    def give_up(self, now: float, reason: str) -> Traffic:
+    def abort(self, now: float, reason: str) -> Outgoing:
         """Answer all that has not been answered, and tell why no server will."""
 
-    def overlong(self) -> Traffic:
+    def on_overlong_line(self) -> Outgoing:
         """Say that a line of the front end was dropped."""
 
-    def tell(self, message: str) -> Traffic:
+    def notify(self, message: str) -> Outgoing:
         """Tell the front end something that it may show, if the protocol has a way to."""
 
-    def asking(self) -> bool:
+    def has_pending(self) -> bool:
         """Tell whether something that will be answered has not been."""
 
-    def stop(self) -> Traffic:
+    def stop(self) -> Outgoing:
         """End what would not end by itself: no more lines will come."""
 
 
-def soonest(times: Iterable[float | None]) -> float | None:
+def earliest(times: Iterable[float | None]) -> float | None:
     """Return the first of some times, None if there is none."""
     return min((each for each in times if each is not None), default=None)
 
 
-def last_moment(asked: float, seconds: float) -> float:
+def silent_server_deadline(asked: float, seconds: float) -> float:
     """Return when to answer what a server that is there has not, with a move that is known."""
-    return asked + seconds - min(LAST_SHARE * seconds, LAST_MOMENT)
+    return asked + seconds - min(LAST_RESERVE_FRACTION * seconds, MAX_LAST_RESERVE_S)
 
 
-def answer_by(asked: float, seconds: float) -> float:
+def no_server_deadline(asked: float, seconds: float) -> float:
     """Return when to answer without a server what was asked with `seconds` left on the clock."""
-    return asked + seconds - min(RESERVE_SHARE * seconds, RESERVE_MOST)
+    return asked + seconds - min(TIME_RESERVE_FRACTION * seconds, MAX_TIME_RESERVE_S)

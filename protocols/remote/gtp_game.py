@@ -5,16 +5,16 @@ from __future__ import annotations
 from agent.limits import SideClock
 from protocols.gtp.clocks import (
     UNLIMITED,
-    SideTime,
+    GtpClock,
     TimeSystem,
     from_time_settings,
-    read_kind,
+    read_time_system,
 )
-from protocols.gtp.values import Arguments, Call, GtpError
+from protocols.gtp.values import Arguments, ParsedCommand, GtpError
 
 COLOURS = {"b": "b", "black": "b", "w": "w", "white": "w"}
 # Commands that are said again as they were, the last of each; of some, of each first argument.
-SETTINGS = {
+SETTING_COMMANDS = {
     "boardsize": "size",
     "rectangular_boardsize": "size",
     "komi": "komi",
@@ -26,11 +26,11 @@ SETTINGS = {
     "kgs-time_settings": "time",
     "kata-time_settings": "time",
 }
-OF_EACH = ("kata-set-rule", "kata-set-param")
+PER_NAME_COMMANDS = ("kata-set-rule", "kata-set-param")
 # Commands after which nothing is left of the game before.
-BEGINS = ("clear_board", "loadsgf", "set_position")
+NEW_GAME_COMMANDS = ("clear_board", "loadsgf", "set_position")
 # Commands that change the position.
-HISTORY = (
+POSITION_COMMANDS = (
     "play",
     "fixed_handicap",
     "set_free_handicap",
@@ -38,7 +38,7 @@ HISTORY = (
     "gogui-setup",
     "gogui-setup_player",
 )
-GENERATES = (
+GENMOVE_COMMANDS = (
     "genmove",
     "kgs-genmove_cleanup",
     "lz-genmove_analyze",
@@ -47,7 +47,7 @@ GENERATES = (
 )
 
 
-class GtpGame:
+class GtpReplay:
     """What a server must be told to go on with a game: settings, moves, and clocks."""
 
     def __init__(self) -> None:
@@ -55,63 +55,63 @@ class GtpGame:
         self._history: list[str] = []
         # None where what was said of the time is not understood.
         self._system: TimeSystem | None = UNLIMITED
-        self._clocks: dict[str, SideTime] | None = None
-        self._start_clocks()
+        self._clocks: dict[str, GtpClock] | None = None
+        self._reset_clocks()
 
-    def note(self, call: Call, answer: str, seconds: float) -> None:
+    def record(self, call: ParsedCommand, answer: str, seconds: float) -> None:
         """Take note of a command that succeeded, with what it answered in so many seconds."""
         name, line = call.name, " ".join((call.name, *call.arguments))
-        if name in SETTINGS:
-            each = call.arguments[0] if name in OF_EACH and call.arguments else ""
-            self._settings.pop((SETTINGS[name], each), None)
-            if SETTINGS[name] == "rules":  # they are all set
+        if name in SETTING_COMMANDS:
+            each = call.arguments[0] if name in PER_NAME_COMMANDS and call.arguments else ""
+            self._settings.pop((SETTING_COMMANDS[name], each), None)
+            if SETTING_COMMANDS[name] == "rules":  # they are all set
                 self._settings = {k: v for k, v in self._settings.items() if k[0] != "rule"}
-            self._settings[SETTINGS[name], each] = line
-            if SETTINGS[name] == "size":
+            self._settings[SETTING_COMMANDS[name], each] = line
+            if SETTING_COMMANDS[name] == "size":
                 self._history.clear()
-                self._start_clocks()
-            if SETTINGS[name] == "time":
+                self._reset_clocks()
+            if SETTING_COMMANDS[name] == "time":
                 self._system = _system(call)
-                self._start_clocks()
-            if SETTINGS[name] in ("komi", "rules", "rule") and self._from_sgf:
+                self._reset_clocks()
+            if SETTING_COMMANDS[name] in ("komi", "rules", "rule") and self._from_sgf:
                 self._history.append(line)  # the record has its own, which this is to replace
-        elif name in BEGINS:
+        elif name in NEW_GAME_COMMANDS:
             self._history = [] if name == "clear_board" else [line]
             if name != "set_position":
-                self._start_clocks()
-        elif name in HISTORY:
+                self._reset_clocks()
+        elif name in POSITION_COMMANDS:
             self._history.append(line)
         elif name == "place_free_handicap":
             self._history.append(f"set_free_handicap {answer}")
-        elif name in GENERATES:
-            self._note_move(call, answer, seconds)
+        elif name in GENMOVE_COMMANDS:
+            self._record_move(call, answer, seconds)
         elif name == "undo":
             self._undo(1)
         elif name == "gg-undo":
             number = call.arguments[0] if call.arguments else "1"
             self._undo(int(number) if number.isdecimal() else 0)
         elif name == "time_left":
-            self._set_left(call)
+            self._set_time_left(call)
 
-    def lines(self, thinking: Call | None = None, seconds: float = 0.0) -> list[str]:
+    def replay_commands(self, pending: ParsedCommand | None = None, seconds: float = 0.0) -> list[str]:
         """Return the commands that make the game again.
 
         thinking: the command that is being answered, for so many seconds.
         """
         order = sorted(self._settings.items(), key=lambda each: each[0][0] != "size")
         lines = [line for _, line in order] + self._history
-        mover = colour_of(thinking) if thinking is not None else ""
+        mover = command_colour(pending) if pending is not None else ""
         for colour, side in (self._clocks or {}).items():
             if not side.system.unlimited:
-                gone = seconds if colour == mover else 0.0
-                lines.append(f"time_left {colour} {_left(side.clock(), side.system, gone)}")
+                elapsed = seconds if colour == mover else 0.0
+                lines.append(f"time_left {colour} {_time_left_arguments(side.clock(), side.system, elapsed)}")
         return lines
 
-    def seconds(self, thinking: Call) -> float | None:
+    def remaining_time(self, pending: ParsedCommand) -> float | None:
         """Return what the clock gives a command, in seconds; None where none is known."""
-        if self._clocks is None or colour_of(thinking) not in self._clocks:
+        if self._clocks is None or command_colour(pending) not in self._clocks:
             return None
-        side = self._clocks[colour_of(thinking)]
+        side = self._clocks[command_colour(pending)]
         if side.system.unlimited:
             return None
         clock = side.clock()
@@ -121,8 +121,8 @@ class GtpGame:
     def _from_sgf(self) -> bool:
         return bool(self._history) and self._history[0].startswith("loadsgf ")
 
-    def _note_move(self, call: Call, answer: str, seconds: float) -> None:
-        colour = colour_of(call)
+    def _record_move(self, call: ParsedCommand, answer: str, seconds: float) -> None:
+        colour = command_colour(call)
         if self._clocks is not None and colour in self._clocks:
             self._clocks[colour].spend(seconds)
         if colour and answer and answer.lower() != "resign":
@@ -135,44 +135,44 @@ class GtpGame:
             else:
                 self._history.append("undo")
 
-    def _start_clocks(self) -> None:
+    def _reset_clocks(self) -> None:
         self._clocks = None if self._system is None else _clocks(self._system)
 
-    def _set_left(self, call: Call) -> None:
+    def _set_time_left(self, call: ParsedCommand) -> None:
         try:
             colour, seconds, count = call.arguments
             if self._clocks is not None:
-                self._clocks[COLOURS[colour.lower()]].set_left(float(seconds), int(count))
+                self._clocks[COLOURS[colour.lower()]].set_remaining(float(seconds), int(count))
         except (KeyError, ValueError):
             pass
 
 
-def colour_of(call: Call) -> str:
+def command_colour(call: ParsedCommand) -> str:
     """Return whose move a command is about: b, w, or "" where it does not say."""
     words = (COLOURS.get(word.lower(), "") for word in call.arguments)
     return next((word for word in words if word), "")
 
 
-def _clocks(system: TimeSystem) -> dict[str, SideTime]:
-    return {colour: SideTime(system) for colour in "bw"}
+def _clocks(system: TimeSystem) -> dict[str, GtpClock]:
+    return {colour: GtpClock(system) for colour in "bw"}
 
 
-def _system(call: Call) -> TimeSystem | None:
+def _system(call: ParsedCommand) -> TimeSystem | None:
     """Return what a command that succeeded says of the time; None if that is not understood."""
     arguments = Arguments(call.arguments)
     try:
         if call.name != "time_settings":
-            return read_kind(arguments)
-        return from_time_settings(arguments.seconds(), arguments.seconds(), arguments.number())
+            return read_time_system(arguments)
+        return from_time_settings(arguments.seconds(), arguments.seconds(), arguments.integer())
     except GtpError:
         return None
 
 
-def _left(clock: SideClock, system: TimeSystem, gone: float) -> str:
+def _time_left_arguments(clock: SideClock, system: TimeSystem, elapsed: float) -> str:
     """Return what time_left says when so many seconds are gone: the time, and the count."""
-    if clock.time > gone or clock.overtime is None:
-        return f"{max(clock.time - gone, 0.0):.2f} 0"
-    period, over = clock.overtime, gone - clock.time
+    if clock.time > elapsed or clock.overtime is None:
+        return f"{max(clock.time - elapsed, 0.0):.2f} 0"
+    period, over = clock.overtime, elapsed - clock.time
     if system.periods:
         periods = system.periods if clock.time else 1
         return f"{system.period:.2f} {max(periods - int(over // system.period), 1)}"

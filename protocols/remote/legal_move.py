@@ -8,13 +8,13 @@ from collections.abc import Sequence
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
 
 
-def is_move(text: str) -> bool:
+def is_uci_move(text: str) -> bool:
     """Tell whether a text is a move, in coordinates, on some board."""
     return _MOVE.fullmatch(text) is not None
 
 
-def legal_move(
-    fen: str | None, moves: Sequence[str], wanted: str = "", chess960: bool = False
+def choose_legal_move(
+    fen: str | None, moves: Sequence[str], preferred: str = "", chess960: bool = False
 ) -> str | None:
     """Return the wanted move if it is legal, else a move that mates or captures most, else any.
 
@@ -39,16 +39,16 @@ def legal_move(
     except (UciError, ValueError):
         return None
     try:
-        return board.uci(read(wanted))
+        return board.uci(read(preferred))
     except ValueError:
         pass
 
-    def worth(move: chess.Move) -> int:
+    def value(move: chess.Move) -> int:
         taken = board.piece_type_at(move.to_square) if board.is_capture(move) else 0
         board.push(move)
         mates = board.is_checkmate()
         board.pop()
         return 100 * mates + 10 * (move.promotion or 0) + (taken or 0)
 
-    best = max(board.legal_moves, key=worth, default=None)
+    best = max(board.legal_moves, key=value, default=None)
     return None if best is None else board.uci(best)

@@ -6,17 +6,17 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from protocols.remote.chess_dialogue import ChessDialogue, keep_last
+from protocols.remote.chess_dialogue import ChessProxy, keep_last
 from protocols.remote.dialogue import (
-    LATENESS,
+    REPLY_TOLERANCE_S,
     NOTHING,
-    READY_PATIENCE,
-    Traffic,
-    answer_by,
-    last_moment,
-    soonest,
+    READY_TIMEOUT_S,
+    Outgoing,
+    no_server_deadline,
+    silent_server_deadline,
+    earliest,
 )
-from protocols.uci.text import say
+from protocols.uci.text import info_string
 from protocols.uci.values import (
     GoCommand,
     PositionCommand,
@@ -26,13 +26,13 @@ from protocols.uci.values import (
     parse_set_option,
 )
 
-WORDS = frozenset(
+COMMANDS = frozenset(
     "uci debug isready setoption register ucinewgame position go stop ponderhit quit".split()  # noqa: SIM905
 )
 
 
 @dataclass
-class AskedSearch:
+class PendingSearch:
     """A `go` that has not been answered. Times are seconds of the monotonic clock.
 
     position: the line before it. since: when its clock began to run, None while it ponders.
@@ -45,44 +45,44 @@ class AskedSearch:
     position: str
     since: float | None
     lost: float | None
-    stopped: float | None = None
+    stopped_at: float | None = None
     best: str = ""
 
     def __post_init__(self) -> None:
-        place = self.place()
-        words = (place.fen or "").split()
-        odd = len(place.moves) % 2 == 1
+        position_command = self.position_command()
+        words = (position_command.fen or "").split()
+        odd = len(position_command.moves) % 2 == 1
         mine, other = "wb" if odd == (words[1:2] == ["b"]) else "bw"
         left = self.go.numbers.get(f"{mine}time", self.go.numbers.get(f"{other}time"))
         # The keyword of its clock, and what that leaves it, in seconds.
         self.clock = f"{mine}time"
-        self.seconds = None if left is None else left / 1e3
+        self.remaining = None if left is None else left / 1e3
 
-    def place(self) -> PositionCommand:
+    def position_command(self) -> PositionCommand:
         """Return the position to search."""
         try:
             return parse_position(re.split(r"(?i)\bposition\b", self.position, maxsplit=1)[-1])
         except UciError:
             return PositionCommand(None, ())
 
-    def due(self, patience: float) -> float | None:
+    def deadline(self, timeout: float) -> float | None:
         """Return when to answer it without a server; patience: where no clock runs."""
-        if self.stopped is not None:
-            return self.stopped + (0.0 if self.lost is not None else LATENESS)
+        if self.stopped_at is not None:
+            return self.stopped_at + (0.0 if self.lost is not None else REPLY_TOLERANCE_S)
         if self.since is None or self.go.infinite:
             return None
         times = []
-        if self.seconds is not None:
-            when = answer_by if self.lost is not None else last_moment
-            times.append(when(self.since, self.seconds))
+        if self.remaining is not None:
+            when = no_server_deadline if self.lost is not None else silent_server_deadline
+            times.append(when(self.since, self.remaining))
         if "movetime" in self.go.numbers:
             over = self.since + self.go.numbers["movetime"] / 1e3
-            times.append(over if self.lost is not None else over + LATENESS)
+            times.append(over if self.lost is not None else over + REPLY_TOLERANCE_S)
         if not times and self.lost is not None:
-            times.append(self.lost + patience)
+            times.append(self.lost + timeout)
         return min(times, default=None)
 
-    def again(self, now: float) -> str:
+    def resend_line(self, now: float) -> str:
         """Return the `go` to ask another server: its clock has run meanwhile."""
         if self.since is None:
             return self.line
@@ -95,34 +95,34 @@ class AskedSearch:
         return line
 
 
-class UciDialogue(ChessDialogue):
+class UciProxy(ChessProxy):
     """One front end's, in UCI."""
 
-    def __init__(self, patience: float) -> None:
-        super().__init__(patience)
-        self._introduced = False
-        self._asked_uci = False
+    def __init__(self, timeout: float) -> None:
+        super().__init__(timeout)
+        self._uciok_seen = False
+        self._uci_pending = False
         self._debug = ""
         self._options: dict[str, str] = {}
         self._chess960 = False
         self._new_game = False
         self._position = ""
-        self._searches: list[AskedSearch] = []
+        self._searches: list[PendingSearch] = []
         # When each was answered that the server, which is there, will answer still.
-        self._stale: deque[float] = deque()
+        self._late_replies: deque[float] = deque()
         # When each `isready` came that has not been answered; of the first so many, ours tells.
-        self._ready: deque[float] = deque()
-        self._ours: int | None = None
+        self._pending_isready: deque[float] = deque()
+        self._sync_isready: int | None = None
 
-    def asked(self, line: str, now: float) -> Traffic:
+    def on_frontend_line(self, line: str, now: float) -> Outgoing:
         """Take a line of the front end."""
-        match = next((word for word in re.finditer(r"\S+", line) if word[0].lower() in WORDS), None)
+        match = next((word for word in re.finditer(r"\S+", line) if word[0].lower() in COMMANDS), None)
         name = match[0].lower() if match else ""
         rest = line[match.end() :].strip() if match else ""
         if name == "uci":
-            self._asked_uci = True
+            self._uci_pending = True
         elif name == "isready":
-            self._ready.append(now)
+            self._pending_isready.append(now)
         elif name == "setoption":
             self._set_option(line, rest)
         elif name == "ucinewgame":
@@ -135,122 +135,122 @@ class UciDialogue(ChessDialogue):
             self._go(line, rest, now)
         elif name == "stop":
             for search in self._searches:
-                search.stopped = search.stopped or now
+                search.stopped_at = search.stopped_at or now
         elif name == "ponderhit":
             for search in self._searches:
                 search.since = search.since or now
         elif name == "quit":
             self.finished = True
-        elif not self._up and line.strip():
+        elif not self._connected and line.strip():
             self._held.append(line)
-        return Traffic(server=(line,)) if self._up and line.strip() else NOTHING
+        return Outgoing(server=(line,)) if self._connected and line.strip() else NOTHING
 
-    def told(self, line: str, now: float) -> Traffic:
+    def on_server_line(self, line: str, now: float) -> Outgoing:
         """Take a line of the server."""
         name, _, rest = line.lstrip().partition(" ")
         if name == "bestmove":
-            if self._stale:
-                self._stale.popleft()
+            if self._late_replies:
+                self._late_replies.popleft()
                 return NOTHING
             if not self._searches:
                 return NOTHING
             self._searches.pop(0)
         elif name == "info":
-            if self._stale and not rest.startswith("string"):
+            if self._late_replies and not rest.startswith("string"):
                 return NOTHING
             if self._searches and " pv " in rest:
                 if " multipv " not in line or " multipv 1 " in line:
                     self._searches[0].best = line
-            elif self._ours is not None and self._introduced:
+            elif self._sync_isready is not None and self._uciok_seen:
                 return NOTHING  # what the options said has been heard
         elif name == "readyok":
-            return self._told_ready()
+            return self._on_readyok()
         elif name in ("id", "option", "uciok"):
-            if not self._asked_uci:
+            if not self._uci_pending:
                 return NOTHING
             if name == "uciok":
-                self._asked_uci, self._introduced = False, True
-        return Traffic(front=(line,))
+                self._uci_pending, self._uciok_seen = False, True
+        return Outgoing(frontend=(line,))
 
-    def resume(self, now: float) -> Traffic:
+    def on_connected(self, now: float) -> Outgoing:
         """Begin with a server that knows nothing, the first or a later one."""
-        self._up = True
-        lines = ["uci"] if self._asked_uci or self._introduced else []
+        self._connected = True
+        lines = ["uci"] if self._uci_pending or self._uciok_seen else []
         lines += [self._debug] if self._debug else []
         lines += self._options.values()
         lines += ["ucinewgame"] if self._new_game else []
         lines.append("isready")
-        self._ours = len(self._ready)
+        self._sync_isready = len(self._pending_isready)
         for search in self._searches:
             search.lost = None
             lines += [search.position] if search.position else []
-            lines.append(search.again(now))
-            lines += ["stop"] if search.stopped is not None else []
+            lines.append(search.resend_line(now))
+            lines += ["stop"] if search.stopped_at is not None else []
         if self._position and not (
             self._searches and self._searches[-1].position == self._position
         ):
             lines.append(self._position)
-        return Traffic(server=lines + self._release())
+        return Outgoing(server=lines + self._take_held())
 
-    def lost(self, now: float) -> Traffic:
+    def on_disconnected(self, now: float) -> Outgoing:
         """Take note that there is no server now."""
-        self._up, self._ours = False, None
-        self._stale.clear()
+        self._connected, self._sync_isready = False, None
+        self._late_replies.clear()
         for search in self._searches:
             search.lost = now
         return NOTHING
 
-    def due(self) -> float | None:
+    def deadline(self) -> float | None:
         """Return when something must be answered, server or not; None if nothing must."""
-        times = [search.due(self._patience) for search in self._searches]
-        if self._ready and self._introduced and not self._up:
-            times.append(self._ready[0] + READY_PATIENCE)
-        if self._stale:
-            times.append(self._stale[0] + LATENESS)
-        return soonest(times)
+        times = [search.deadline(self._timeout) for search in self._searches]
+        if self._pending_isready and self._uciok_seen and not self._connected:
+            times.append(self._pending_isready[0] + READY_TIMEOUT_S)
+        if self._late_replies:
+            times.append(self._late_replies[0] + REPLY_TOLERANCE_S)
+        return earliest(times)
 
-    def overdue(self, now: float, reason: str) -> Traffic:
+    def on_timeout(self, now: float, reason: str) -> Outgoing:
         """Answer what is due. reason: why no server has done so."""
-        front: list[str] = []
-        while self._ready and not self._up and self._ready[0] + READY_PATIENCE <= now:
-            self._ready.popleft()
-            front += [say(f"ready, but {reason}"), "readyok"]
-        late = [search for search in self._searches if _is_due(search, self._patience, now)]
+        frontend: list[str] = []
+        while self._pending_isready and not self._connected and self._pending_isready[0] + READY_TIMEOUT_S <= now:
+            self._pending_isready.popleft()
+            frontend += [info_string(f"ready, but {reason}"), "readyok"]
+        late = [search for search in self._searches if _is_due(search, self._timeout, now)]
         if late:
             last = self._searches.index(late[-1])
             for search in self._searches[: last + 1]:
-                front += self._answer(search, reason)
-                if self._up:
-                    self._stale.append(now)
+                frontend += self._answer(search, reason)
+                if self._connected:
+                    self._late_replies.append(now)
             del self._searches[: last + 1]
-        drop = bool(self._stale) and self._stale[0] + LATENESS <= now
-        return Traffic(("stop",) if late and self._up else (), front, drop)
+        disconnect = bool(self._late_replies) and self._late_replies[0] + REPLY_TOLERANCE_S <= now
+        return Outgoing(("stop",) if late and self._connected else (), frontend, disconnect)
 
-    def give_up(self, now: float, reason: str) -> Traffic:
+    def abort(self, now: float, reason: str) -> Outgoing:
         """Answer all that has not been answered, and tell why no server will."""
-        front = [say(reason)]
+        frontend = [info_string(reason)]
         for search in self._searches:
-            front += self._answer(search, reason)
+            frontend += self._answer(search, reason)
         self._searches.clear()
-        return Traffic(front=front)
+        return Outgoing(frontend=frontend)
 
-    def overlong(self) -> Traffic:
+    def on_overlong_line(self) -> Outgoing:
         """Say that a line was dropped."""
-        return self.tell("a line was too long and is ignored")
+        return self.notify("a line was too long and is ignored")
 
-    def tell(self, message: str) -> Traffic:
+    def notify(self, message: str) -> Outgoing:
         """Tell the front end something that it may show."""
-        return Traffic(front=(say(message),))
+        return Outgoing(frontend=(info_string(message),))
 
-    def asking(self) -> bool:
+    def has_pending(self) -> bool:
         """Tell whether something that will be answered has not been."""
-        asked = self._asked_uci or self._ready or self._searches
+        asked = self._uci_pending or self._pending_isready or self._searches
         return bool(asked) and not self.finished
 
-    def stop(self) -> Traffic:
+    def stop(self) -> Outgoing:
         """End what would not end by itself: no more lines will come."""
         endless = any(search.since is None or search.go.infinite for search in self._searches)
-        return Traffic(server=("stop",)) if endless and self._up else NOTHING
+        return Outgoing(server=("stop",)) if endless and self._connected else NOTHING
 
     def _set_option(self, line: str, rest: str) -> None:
         try:
@@ -266,37 +266,37 @@ class UciDialogue(ChessDialogue):
     def _go(self, line: str, rest: str, now: float) -> None:
         go = parse_go(rest)
         if "perft" in go.numbers:
-            if not self._up:
+            if not self._connected:
                 self._held.append(line)
             return
         for search in self._searches:  # a new one stops them
-            search.stopped = search.stopped or now
+            search.stopped_at = search.stopped_at or now
         self._searches.append(
-            AskedSearch(
-                line, go, self._position, None if go.ponder else now, None if self._up else now
+            PendingSearch(
+                line, go, self._position, None if go.ponder else now, None if self._connected else now
             )
         )
 
-    def _told_ready(self) -> Traffic:
-        if self._ours is not None:
-            answers, self._ours = self._ours, None
+    def _on_readyok(self) -> Outgoing:
+        if self._sync_isready is not None:
+            answers, self._sync_isready = self._sync_isready, None
         else:
             answers = 1
-        answers = min(answers, len(self._ready))
+        answers = min(answers, len(self._pending_isready))
         for _ in range(answers):
-            self._ready.popleft()
-        return Traffic(front=("readyok",) * answers)
+            self._pending_isready.popleft()
+        return Outgoing(frontend=("readyok",) * answers)
 
-    def _answer(self, search: AskedSearch, reason: str) -> list[str]:
+    def _answer(self, search: PendingSearch, reason: str) -> list[str]:
         """Answer a search by the best move that was heard of, or any legal one."""
         words = search.best.partition(" pv ")[2].split()
         wanted = words[0] if words else ""
-        place = search.place()
-        move = self._best_move(wanted, place.fen, place.moves, self._chess960)
+        position_command = search.position_command()
+        move = self._best_move(wanted, position_command.fen, position_command.moves, self._chess960)
         how = "the best move heard of" if move == wanted else "any legal move"
-        return [say(f"{reason}; this is {how}"), f"bestmove {move or '(none)'}"]
+        return [info_string(f"{reason}; this is {how}"), f"bestmove {move or '(none)'}"]
 
 
-def _is_due(search: AskedSearch, patience: float, now: float) -> bool:
-    due = search.due(patience)
+def _is_due(search: PendingSearch, timeout: float, now: float) -> bool:
+    due = search.deadline(timeout)
     return due is not None and due <= now

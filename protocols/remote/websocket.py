@@ -11,16 +11,16 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State as Stage
 from websockets.uri import parse_uri
 
-from agent.border.plain_text import plain
-from protocols.remote.wire import LONGEST_LINE, ByteStream, NoServerError, NotAdmittedError, shown
+from agent.border.plain_text import sanitize_line
+from protocols.remote.wire import MAX_LINE_BYTES, ByteStream, ServerConnectionError, ServerRejectedError, printable
 from protocols.server.addresses import Address
 
 # What a server answers to a token that it does not know.
-FORBIDDEN = (401, 403)
-REASON_LENGTH = 200
+REJECTED_STATUSES = (401, 403)
+MAX_REASON_LENGTH = 200
 
 
-class MessageLines:
+class WebSocketLineChannel:
     """Lines as messages, each of one line or of several."""
 
     def __init__(
@@ -28,13 +28,13 @@ class MessageLines:
     ) -> None:
         """Shake hands until `deadline`, of the monotonic clock.
 
-        Raises OSError or NotAdmittedError.
+        Raises OSError or ServerRejectedError.
         """
         uri = parse_uri(f"{address}/{protocol}")
-        self._wire = wire
+        self._stream = wire
         self._lock = threading.Lock()
-        self._text = b""
-        self._client = ClientProtocol(uri, max_size=LONGEST_LINE)
+        self._partial = b""
+        self._client = ClientProtocol(uri, max_size=MAX_LINE_BYTES)
         request = self._client.connect()
         if token is not None:
             request.headers["Authorization"] = f"Bearer {token}"
@@ -45,13 +45,13 @@ class MessageLines:
                 raise TimeoutError("the server does not answer")
             self._feed()
         if self._client.handshake_exc is not None:
-            self._explain(self._client.handshake_exc)
+            self._raise_handshake_error(self._client.handshake_exc)
 
     def send(self, lines: list[str]) -> None:
         """Send lines, at once."""
         with self._lock:
             if self._client.state is not Stage.OPEN:
-                raise NoServerError("the server closed the connection")
+                raise ServerConnectionError("the server closed the connection")
             self._client.send_text("\n".join(lines).encode(errors="replace"))
             self._flush()
 
@@ -61,29 +61,29 @@ class MessageLines:
             found: list[str] = []
             for event in self._client.events_received():
                 if isinstance(event, Frame):
-                    found += self._read(event)
+                    found += self._message_lines(event)
             if found:
                 return found
             if self._client.state is not Stage.OPEN:
-                raise NoServerError(self._end())
+                raise ServerConnectionError(self._close_message())
             self._feed()
 
     def close(self) -> None:
         """End it, for whoever waits for lines too."""
-        self._wire.close()
+        self._stream.close()
 
-    def _read(self, frame: Frame) -> list[str]:
+    def _message_lines(self, frame: Frame) -> list[str]:
         """Return the lines of a message that a frame ends; none before its last one."""
         if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
             return []
-        self._text += frame.data
+        self._partial += frame.data
         if not frame.fin:
             return []
-        text, self._text = self._text, b""
-        return [shown(line) for line in text.removesuffix(b"\n").split(b"\n")]
+        text, self._partial = self._partial, b""
+        return [printable(line) for line in text.removesuffix(b"\n").split(b"\n")]
 
     def _feed(self) -> None:
-        data = self._wire.receive()
+        data = self._stream.receive()
         with self._lock:
             if data:
                 self._client.receive_data(data)
@@ -93,21 +93,21 @@ class MessageLines:
 
     def _flush(self) -> None:
         if data := b"".join(self._client.data_to_send()):
-            self._wire.send(data)
+            self._stream.send(data)
 
-    def _end(self) -> str:
+    def _close_message(self) -> str:
         reason = self._client.close_reason
         if reason:
-            return f"the server closed the connection: {plain(reason, REASON_LENGTH)}"
+            return f"the server closed the connection: {sanitize_line(reason, MAX_REASON_LENGTH)}"
         return "the server closed the connection"
 
-    def _explain(self, error: Exception) -> None:
+    def _raise_handshake_error(self, error: Exception) -> None:
         if isinstance(error, InvalidStatus):
             response = error.response
-            words = plain((response.body or b"").decode(errors="replace"), REASON_LENGTH)
+            words = sanitize_line((response.body or b"").decode(errors="replace"), MAX_REASON_LENGTH)
             words = words.removeprefix("refused ")
             reason = words or f"HTTP status {response.status_code}"
-            if response.status_code in FORBIDDEN:
-                raise NotAdmittedError(reason)
-            raise NoServerError(f"the server answered {response.status_code}: {reason}")
-        raise NoServerError(f"the server does not speak WebSocket: {plain(str(error))}")
+            if response.status_code in REJECTED_STATUSES:
+                raise ServerRejectedError(reason)
+            raise ServerConnectionError(f"the server answered {response.status_code}: {reason}")
+        raise ServerConnectionError(f"the server does not speak WebSocket: {sanitize_line(str(error))}")

@@ -9,25 +9,25 @@ import sys
 import threading
 from typing import Protocol
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from protocols.server.addresses import Address
 
 # A longer line is no engine's: whoever sends it is not what we want to talk to.
-LONGEST_LINE = 1 << 20
-CHUNK = 1 << 16
+MAX_LINE_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 16
 # So long may a line wait for the network to take it, in seconds; then the connection is broken.
-SEND_LIMIT = 5.0
+SEND_TIMEOUT_S = 5.0
 # A network that is gone says nothing: after so many seconds of silence it is asked, and it is
 # given up after so many more without any answer.
-SILENCE = 4
-NO_ANSWER = 4
+KEEPALIVE_IDLE_S = 4
+KEEPALIVE_PROBES = 4
 
 
-class NotAdmittedError(Exception):
+class ServerRejectedError(Exception):
     """The server is there, and does not want us; the message is its own."""
 
 
-class NoServerError(OSError):
+class ServerConnectionError(OSError):
     """What is there does not talk as a server does."""
 
 
@@ -44,7 +44,7 @@ class ByteStream(Protocol):
         """End it, for whoever waits for bytes too."""
 
 
-class ServerLines(Protocol):
+class LineChannel(Protocol):
     """A dialogue in lines, however they travel."""
 
     def send(self, lines: list[str]) -> None:
@@ -57,18 +57,18 @@ class ServerLines(Protocol):
         """End it, for whoever waits for lines too."""
 
 
-class TcpWire:
+class TcpStream:
     """Bytes over TCP."""
 
-    def __init__(self, address: Address, limit: float) -> None:
+    def __init__(self, address: Address, timeout: float) -> None:
         """Connect within `limit` seconds, or raise OSError."""
-        self._socket = socket.create_connection((address.host, address.port), limit)
+        self._socket = socket.create_connection((address.host, address.port), timeout)
         with contextlib.suppress(OSError):
-            _attend(self._socket)
+            _configure_socket(self._socket)
 
-    def settle(self) -> None:
+    def use_send_timeout(self) -> None:
         """Wait as long as it takes from now on, but for what is sent."""
-        self._socket.settimeout(SEND_LIMIT)
+        self._socket.settimeout(SEND_TIMEOUT_S)
 
     def send(self, data: bytes) -> None:
         """Send all of it, at once."""
@@ -78,9 +78,9 @@ class TcpWire:
         """Wait for bytes, and return them; none at the end."""
         while True:
             try:
-                return self._socket.recv(CHUNK)
+                return self._socket.recv(CHUNK_BYTES)
             except TimeoutError:
-                if self._socket.gettimeout() != SEND_LIMIT:
+                if self._socket.gettimeout() != SEND_TIMEOUT_S:
                     raise
 
     def close(self) -> None:
@@ -90,20 +90,20 @@ class TcpWire:
         self._socket.close()
 
 
-class TlsWire:
+class TlsStream:
     """Bytes over TLS over TCP.
 
     The encryption is kept apart from the socket: a thread that waits for bytes then holds nothing
     that one which sends needs.
     """
 
-    def __init__(self, tcp: TcpWire, context: ssl.SSLContext, host: str) -> None:
+    def __init__(self, tcp: TcpStream, context: ssl.SSLContext, host: str) -> None:
         """Shake hands, or raise OSError."""
         self._tcp = tcp
         self._lock = threading.Lock()
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
-        while not self._shaken():
+        while not self._try_handshake():
             self._feed(self._tcp.receive())
 
     def send(self, data: bytes) -> None:
@@ -117,7 +117,7 @@ class TlsWire:
         while True:
             with self._lock:
                 try:
-                    return self._tls.read(CHUNK)
+                    return self._tls.read(CHUNK_BYTES)
                 except ssl.SSLWantReadError:
                     self._flush()
                 except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
@@ -128,7 +128,7 @@ class TlsWire:
         """End it, for whoever waits for bytes too."""
         self._tcp.close()
 
-    def _shaken(self) -> bool:
+    def _try_handshake(self) -> bool:
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
@@ -149,49 +149,49 @@ class TlsWire:
             self._tcp.send(data)
 
 
-class PlainLines:
+class StreamLineChannel:
     """Lines as over a pipe."""
 
     def __init__(self, wire: ByteStream) -> None:
-        self._wire = wire
+        self._stream = wire
         self._partial = b""
 
     def send(self, lines: list[str]) -> None:
         """Send lines, at once."""
-        self._wire.send("".join(f"{line}\n" for line in lines).encode(errors="replace"))
+        self._stream.send("".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
     def receive(self) -> list[str]:
         """Wait for lines and return them, as they may be shown; OSError at the end."""
         while True:
-            data = self._wire.receive()
+            data = self._stream.receive()
             if not data:
-                raise NoServerError("the server closed the connection")
-            *whole, self._partial = (self._partial + data).split(b"\n")
-            if max(map(len, (*whole, self._partial))) > LONGEST_LINE:
-                raise NoServerError(f"the server sent a line of more than {LONGEST_LINE} bytes")
-            if whole:
-                return [shown(line) for line in whole]
+                raise ServerConnectionError("the server closed the connection")
+            *complete, self._partial = (self._partial + data).split(b"\n")
+            if max(map(len, (*complete, self._partial))) > MAX_LINE_BYTES:
+                raise ServerConnectionError(f"the server sent a line of more than {MAX_LINE_BYTES} bytes")
+            if complete:
+                return [printable(line) for line in complete]
 
     def close(self) -> None:
         """End it, for whoever waits for lines too."""
-        self._wire.close()
+        self._stream.close()
 
 
-def shown(line: bytes) -> str:
+def printable(line: bytes) -> str:
     """Return a line as it may be shown, with the spaces that it begins with."""
     text = line.decode(errors="replace").rstrip()
     if text.isprintable():
         return text
-    return " " * (len(text) - len(text.lstrip(" "))) + plain(text, LONGEST_LINE)
+    return " " * (len(text) - len(text.lstrip(" "))) + sanitize_line(text, MAX_LINE_BYTES)
 
 
-def _attend(stream: socket.socket) -> None:
+def _configure_socket(stream: socket.socket) -> None:
     """Send each line at once, and notice within seconds that the network is gone."""
     stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     idle = "TCP_KEEPALIVE" if sys.platform == "darwin" else "TCP_KEEPIDLE"
-    for name, value in ((idle, SILENCE), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", NO_ANSWER)):
+    for name, value in ((idle, KEEPALIVE_IDLE_S), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", KEEPALIVE_PROBES)):
         if hasattr(socket, name):
             stream.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, (SILENCE + NO_ANSWER) * 1000)
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, (KEEPALIVE_IDLE_S + KEEPALIVE_PROBES) * 1000)

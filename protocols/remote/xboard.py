@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 
-from protocols.remote.chess_dialogue import ChessDialogue, keep_last
+from protocols.remote.chess_dialogue import ChessProxy, keep_last
 from protocols.remote.dialogue import (
-    LATENESS,
+    REPLY_TOLERANCE_S,
     NOTHING,
-    READY_PATIENCE,
-    Traffic,
-    answer_by,
-    last_moment,
-    soonest,
+    READY_TIMEOUT_S,
+    Outgoing,
+    no_server_deadline,
+    silent_server_deadline,
+    earliest,
 )
 
 # What is said again as it was, the last of each; the two that set the clock are one.
-SETTINGS = {
+SETTING_COMMANDS = {
     "level": "clock",
     "st": "clock",
     "sd": "sd",
@@ -38,42 +38,42 @@ SETTINGS = {
     "ics": "ics",
 }
 # What nothing follows from for another server.
-PASSED_ON = frozenset(
+FORWARDED_COMMANDS = frozenset(
     "xboard protover accepted rejected . hint bk draw pause resume otim".split()  # noqa: SIM905
 )
 # A ping of ours, behind which all has been said again.
-OURS = "1903278451"
+SYNC_PING = "1903278451"
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][a-z]?|O-O(-O)?|0-0(-0)?", re.IGNORECASE)
 _THINKING = re.compile(r"\s*\d+\D?\s+-?\d+\s+\d+\s+\d+\s(.*)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2|resign)\b")
 
 
-class XboardDialogue(ChessDialogue):
+class XboardProxy(ChessProxy):
     """One front end's, in xboard's protocol."""
 
-    def __init__(self, patience: float) -> None:
-        super().__init__(patience)
-        self._lost: float | None = None
+    def __init__(self, timeout: float) -> None:
+        super().__init__(timeout)
+        self._lost_at: float | None = None
         self._protover = ""
-        self._featured = False
+        self._features_done = False
         self._options: dict[str, str] = {}
         self._settings: dict[str, str] = {}
-        self._new = False
+        self._new_game = False
         self._variant = ""
         self._board = ""
         self._moves: list[str] = []
         self._mode = "play"
         # Since when the engine is to move, and when it was told to move now.
-        self._thinking: float | None = None
-        self._hurried: float | None = None
-        self._best = ""
+        self._thinking_since: float | None = None
+        self._move_now_at: float | None = None
+        self._best_line = ""
         # The clocks, in centiseconds, and whether the server has been told to play.
-        self._left: dict[str, int] = {}
+        self._clocks: dict[str, int] = {}
         self._forced = False
         self._pings: dict[str, float] = {}
-        self._swallows = False
+        self._syncing = False
 
-    def asked(self, line: str, now: float) -> Traffic:
+    def on_frontend_line(self, line: str, now: float) -> Outgoing:
         """Take a line of the front end."""
         name, _, rest = line.strip().partition(" ")
         if not name:
@@ -81,63 +81,63 @@ class XboardDialogue(ChessDialogue):
         rest = rest.strip()
         move = rest if name == "usermove" else name if _MOVE.fullmatch(name) else ""
         if move:
-            return self._moved(line, move, now)
+            return self._on_move(line, move, now)
         if name == "ping":
             self._pings[rest] = now
         elif name == "quit":
             self.finished = True
         elif name == "?":
-            self._hurried = now
+            self._move_now_at = now
         elif name in ("time", "otim") and rest.lstrip("-").isdecimal():
-            self._left[name] = int(rest)
+            self._clocks[name] = int(rest)
         elif name == "protover":
             self._protover = line
             # A front end waits two seconds for features, unless it is asked to wait for more.
-            return Traffic((line,) if self._up else (), ("feature done=0",))
+            return Outgoing((line,) if self._connected else (), ("feature done=0",))
         elif name == "option":
             keep_last(self._options, rest.partition("=")[0].lower(), line)
-        elif name in SETTINGS:
-            keep_last(self._settings, SETTINGS[name], line)
-        elif not (self._change_game(name, line, now) or name in PASSED_ON or self._up):
+        elif name in SETTING_COMMANDS:
+            keep_last(self._settings, SETTING_COMMANDS[name], line)
+        elif not (self._change_game(name, line, now) or name in FORWARDED_COMMANDS or self._connected):
             self._held.append(line)
-        return Traffic(server=(line,)) if self._up else NOTHING
+        return Outgoing(server=(line,)) if self._connected else NOTHING
 
-    def told(self, line: str, now: float) -> Traffic:
+    def on_server_line(self, line: str, now: float) -> Outgoing:
         """Take a line of the server."""
         name, _, rest = line.partition(" ")
         if name == "feature":
-            passes = not self._featured
-            self._featured = self._featured or "done=1" in rest
-            return Traffic(front=(line,)) if passes else NOTHING
-        if name == "pong" and rest.strip() == OURS:
-            self._swallows = False
+            passes = not self._features_done
+            self._features_done = self._features_done or "done=1" in rest
+            return Outgoing(frontend=(line,)) if passes else NOTHING
+        if name == "pong" and rest.strip() == SYNC_PING:
+            self._syncing = False
             return NOTHING
-        if self._swallows:
+        if self._syncing:
             if line.startswith("Illegal move"):
                 self.failed = f"the server cannot go on with the game: {line}"
             return NOTHING
         if name == "pong":
             asked = self._pings.pop(rest.strip(), None)
-            return NOTHING if asked is None else Traffic(front=(line,))
-        if name == "move" and self._thinking is not None:
+            return NOTHING if asked is None else Outgoing(frontend=(line,))
+        if name == "move" and self._thinking_since is not None:
             self._moves.append(rest.strip())
-            self._rest()
+            self._stop_thinking()
         elif line.startswith("Illegal move"):
             if self._moves and line.rpartition(":")[2].strip() == self._moves[-1]:
                 self._moves.pop()
-                self._rest()
+                self._stop_thinking()
         elif _RESULT.match(line):
-            self._rest()
-        elif self._thinking is not None and (match := _THINKING.match(line)):
-            self._best = match[1]
-        return Traffic(front=(line,))
+            self._stop_thinking()
+        elif self._thinking_since is not None and (match := _THINKING.match(line)):
+            self._best_line = match[1]
+        return Outgoing(frontend=(line,))
 
-    def resume(self, now: float) -> Traffic:
+    def on_connected(self, now: float) -> Outgoing:
         """Begin with a server that knows nothing, the first or a later one."""
-        self._up, self._lost, self._swallows = True, None, True
+        self._connected, self._lost_at, self._syncing = True, None, True
         lines = ["xboard", self._protover] if self._protover else ["xboard"]
         lines += self._options.values()
-        lines += ["new"] if self._new else []
+        lines += ["new"] if self._new_game else []
         lines += [self._variant] if self._variant else []
         lines += self._settings.values()
         placed = bool(self._board or self._moves)
@@ -145,154 +145,154 @@ class XboardDialogue(ChessDialogue):
             lines.append("force")
         lines += [self._board] if self._board else []
         lines += [f"usermove {move}" for move in self._moves]
-        lines.append(f"ping {OURS}")
+        lines.append(f"ping {SYNC_PING}")
         if self._mode == "analyze":
             lines.append("analyze")
-        elif self._mode == "play" and self._thinking is not None:
-            lines += [*self._clock_lines(now - self._thinking), "go"]
-            lines += ["?"] if self._hurried is not None else []
-        self._forced = placed and self._mode == "play" and self._thinking is None
+        elif self._mode == "play" and self._thinking_since is not None:
+            lines += [*self._clock_lines(now - self._thinking_since), "go"]
+            lines += ["?"] if self._move_now_at is not None else []
+        self._forced = placed and self._mode == "play" and self._thinking_since is None
         lines += [f"ping {each}" for each in self._pings]
-        return Traffic(server=lines + self._release())
+        return Outgoing(server=lines + self._take_held())
 
-    def lost(self, now: float) -> Traffic:
+    def on_disconnected(self, now: float) -> Outgoing:
         """Take note that there is no server now."""
-        self._up, self._lost, self._swallows = False, now, False
+        self._connected, self._lost_at, self._syncing = False, now, False
         return NOTHING
 
-    def due(self) -> float | None:
+    def deadline(self) -> float | None:
         """Return when something must be answered, server or not; None if nothing must."""
         times = [self._thinking_due()]
-        if self._pings and not self._up and self._thinking is None and self._featured:
-            times.append(min(self._pings.values()) + READY_PATIENCE)
-        return soonest(times)
+        if self._pings and not self._connected and self._thinking_since is None and self._features_done:
+            times.append(min(self._pings.values()) + READY_TIMEOUT_S)
+        return earliest(times)
 
-    def overdue(self, now: float, reason: str) -> Traffic:
+    def on_timeout(self, now: float, reason: str) -> Outgoing:
         """Answer what is due. reason: why no server has done so."""
-        front: list[str] = []
+        frontend: list[str] = []
         due = self._thinking_due()
         if due is not None and due <= now:
-            front += self._answer(reason)
-        elif not self._up:
-            late = [each for each, came in self._pings.items() if came + READY_PATIENCE <= now]
+            frontend += self._answer(reason)
+        elif not self._connected:
+            late = [each for each, came in self._pings.items() if came + READY_TIMEOUT_S <= now]
             for each in late:
                 del self._pings[each]
-                front.append(f"pong {each}")
-        return Traffic((), front, drop=self._up)
+                frontend.append(f"pong {each}")
+        return Outgoing((), frontend, disconnect=self._connected)
 
-    def give_up(self, now: float, reason: str) -> Traffic:
+    def abort(self, now: float, reason: str) -> Outgoing:
         """Answer all that has not been answered, and tell why no server will."""
-        front = self._answer(reason) if self._thinking is not None else []
-        return Traffic(front=(*front, f"tellusererror {reason}"))
+        frontend = self._answer(reason) if self._thinking_since is not None else []
+        return Outgoing(frontend=(*frontend, f"tellusererror {reason}"))
 
-    def overlong(self) -> Traffic:
+    def on_overlong_line(self) -> Outgoing:
         """Say that a line was dropped."""
-        return Traffic(front=("Error (too long): a line",))
+        return Outgoing(frontend=("Error (too long): a line",))
 
-    def tell(self, message: str) -> Traffic:
+    def notify(self, message: str) -> Outgoing:
         """Tell the front end something that it keeps in its log."""
-        return Traffic(front=(f"# {message}",))
+        return Outgoing(frontend=(f"# {message}",))
 
-    def asking(self) -> bool:
+    def has_pending(self) -> bool:
         """Tell whether something that will be answered has not been."""
-        introducing = bool(self._protover) and not self._featured
-        asked = introducing or self._thinking is not None or bool(self._pings)
+        introducing = bool(self._protover) and not self._features_done
+        asked = introducing or self._thinking_since is not None or bool(self._pings)
         return asked and not self.finished
 
-    def stop(self) -> Traffic:
+    def stop(self) -> Outgoing:
         """End what would not end by itself: no more lines will come."""
-        return Traffic(server=("?",)) if self._up and self._thinking is not None else NOTHING
+        return Outgoing(server=("?",)) if self._connected and self._thinking_since is not None else NOTHING
 
     def _change_game(self, name: str, line: str, now: float) -> bool:
         """Act on a command that changes the game or who plays it; tell whether it is one."""
         if name == "new":
-            self._new, self._board, self._variant, self._mode = True, "", "", "play"
+            self._new_game, self._board, self._variant, self._mode = True, "", "", "play"
             self._moves.clear()
             self._settings.pop("sd", None)
-            self._rest()
+            self._stop_thinking()
         elif name == "variant":
             self._variant = line
         elif name == "setboard":
             self._board = line
             self._moves.clear()
-            self._rest()
+            self._stop_thinking()
         elif name in ("force", "exit", "result"):
             self._mode = "force"
-            self._rest()
+            self._stop_thinking()
         elif name in ("go", "playother"):
             self._mode = "play"
             if name == "go":
-                self._think(now)
+                self._start_thinking(now)
         elif name == "analyze":
             self._mode = "analyze"
-            self._rest()
+            self._stop_thinking()
         elif name in ("undo", "remove"):
             del self._moves[-1 if name == "undo" else -2 :]
-            self._rest()
+            self._stop_thinking()
         else:
             return False
         self._forced = self._forced and self._mode == "play" and name != "go"
         return True
 
-    def _moved(self, line: str, move: str, now: float) -> Traffic:
+    def _on_move(self, line: str, move: str, now: float) -> Outgoing:
         """Take a move of the front end."""
         self._moves.append(move)
         lines = [line]
         if self._mode == "play":
-            self._think(now)
+            self._start_thinking(now)
             if self._forced:
                 lines.append("go")
-        if not self._up:
+        if not self._connected:
             return NOTHING
         self._forced = False
-        return Traffic(server=lines)
+        return Outgoing(server=lines)
 
-    def _think(self, now: float) -> None:
-        self._thinking, self._hurried, self._best = now, None, ""
+    def _start_thinking(self, now: float) -> None:
+        self._thinking_since, self._move_now_at, self._best_line = now, None, ""
 
-    def _rest(self) -> None:
-        self._thinking, self._hurried = None, None
+    def _stop_thinking(self) -> None:
+        self._thinking_since, self._move_now_at = None, None
 
     def _clock_lines(self, gone: float) -> list[str]:
         lines = []
-        if "time" in self._left:
-            lines.append(f"time {max(self._left['time'] - round(gone * 100), 1)}")
-        if "otim" in self._left:
-            lines.append(f"otim {self._left['otim']}")
+        if "time" in self._clocks:
+            lines.append(f"time {max(self._clocks['time'] - round(gone * 100), 1)}")
+        if "otim" in self._clocks:
+            lines.append(f"otim {self._clocks['otim']}")
         return lines
 
-    def _seconds(self) -> tuple[float, bool] | None:
+    def _time_budget(self) -> tuple[float, bool] | None:
         """Return how long the engine may think, and whether its game ends then; None: unknown."""
         words = self._settings.get("clock", "").split()
         if words[:1] == ["st"] and len(words) == 2 and words[1].replace(".", "", 1).isdecimal():
             return float(words[1]), False
-        return (self._left["time"] / 100, True) if "time" in self._left else None
+        return (self._clocks["time"] / 100, True) if "time" in self._clocks else None
 
     def _thinking_due(self) -> float | None:
-        if self._thinking is None:
+        if self._thinking_since is None:
             return None
-        if self._hurried is not None:
-            return self._hurried + (LATENESS if self._up else 0.0)
-        seconds = self._seconds()
+        if self._move_now_at is not None:
+            return self._move_now_at + (REPLY_TOLERANCE_S if self._connected else 0.0)
+        seconds = self._time_budget()
         if seconds is None:
             return (
                 None
-                if self._up or self._lost is None
-                else (max(self._lost, self._thinking) + self._patience)
+                if self._connected or self._lost_at is None
+                else (max(self._lost_at, self._thinking_since) + self._timeout)
             )
         left, ends = seconds
-        if self._up:
-            return last_moment(self._thinking, left) if ends else self._thinking + left + LATENESS
-        return answer_by(self._thinking, left) if ends else self._thinking + left
+        if self._connected:
+            return silent_server_deadline(self._thinking_since, left) if ends else self._thinking_since + left + REPLY_TOLERANCE_S
+        return no_server_deadline(self._thinking_since, left) if ends else self._thinking_since + left
 
     def _answer(self, reason: str) -> list[str]:
         """Move by the best move that was heard of, or any legal one."""
         fen = self._board.partition(" ")[2].strip() or None
         chess960 = "fischerandom" in self._variant
-        words = [word for word in self._best.split() if not word.rstrip(".").isdecimal()]
+        words = [word for word in self._best_line.split() if not word.rstrip(".").isdecimal()]
         wanted = words[0] if words else ""
         move = self._best_move(wanted, fen, self._moves, chess960)
-        self._rest()
+        self._stop_thinking()
         if move is None:
             return [f"# {reason}; no move can be made"]
         self._moves.append(move)

@@ -21,7 +21,7 @@ class Address:
     @classmethod
     def from_text(cls, text: str) -> Address:
         """Read an address; HOST:PORT alone is tcp. Raises ValueError with what to write."""
-        parts = urls.split(text if "://" in text else f"tcp://{text}")
+        parts = urls.split_valid_url(text if "://" in text else f"tcp://{text}")
         host, port = parts.hostname, parts.port
         if parts.scheme not in SCHEMES or not host or port is None or parts.path not in ("", "/"):
             schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
@@ -29,24 +29,24 @@ class Address:
         return cls(parts.scheme, host, port)
 
     @property
-    def secure(self) -> bool:
+    def uses_tls(self) -> bool:
         """Whether TLS is spoken there."""
         return self.scheme in ("tls", "wss")
 
     @property
-    def web(self) -> bool:
+    def uses_http(self) -> bool:
         """Whether HTTP and WebSocket are spoken there."""
         return self.scheme in ("ws", "wss")
 
     @property
-    def loopback(self) -> bool:
+    def is_loopback(self) -> bool:
         """Whether only this machine reaches it."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
 
-    def at(self, port: int) -> Address:
+    def with_port(self, port: int) -> Address:
         """Return the address with another port."""
         return replace(self, port=port)
 
@@ -55,7 +55,7 @@ class Address:
         return f"{self.scheme}://{host}:{self.port}"
 
 
-def names_machine(host: str | None) -> bool:
+def is_ip_or_localhost(host: str | None) -> bool:
     """Tell whether a host is an address, or this machine, and no name that leads somewhere."""
     try:
         return host == "localhost" or bool(host and ipaddress.ip_address(host))

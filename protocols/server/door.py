@@ -7,16 +7,16 @@ import time
 from collections import Counter, deque
 from collections.abc import Hashable
 
-from protocols.server.limits import MOST_REMEMBERED, SURGE, Buckets, ServerLimits
+from protocols.server.limits import MAX_TRACKED_CLIENTS, BURST_SECONDS, RateLimiter, ServerLimits
 from protocols.server.tokens import TokenFile
 
-MINUTE = 60.0
+AUTH_FAILURE_WINDOW_S = 60.0
 # Who is refused may stay for the answer, but so many times as many connections are cut off.
-CROWD = 2
-NOBODY = "-"  # the name of all where no tokens are asked for
+HARD_LIMIT_FACTOR = 2
+ANONYMOUS = "-"  # the name of all where no tokens are asked for
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """Somebody is not let in. The text is the reason; `kind` a word for it, to be counted by.
 
     seconds: after which it makes sense to try again, 0.0 where nobody knows.
@@ -24,11 +24,11 @@ class RefusedError(Exception):
 
     def __init__(self, kind: str, reason: str, seconds: float = 0.0) -> None:
         super().__init__(reason)
-        self.kind = kind
-        self.seconds = seconds
+        self.code = kind
+        self.retry_after = seconds
 
 
-class Door:
+class AdmissionControl:
     """Counts who is in. tokens: None lets everybody in without one."""
 
     def __init__(self, limits: ServerLimits, tokens: TokenFile | None) -> None:
@@ -36,130 +36,130 @@ class Door:
         self.tokens = tokens
         self.sessions = 0
         self.waiting = 0
-        self._of_address: Counter[str] = Counter()
-        self._of_name: Counter[str] = Counter()
-        self._wrong: dict[str, deque[float]] = {}
-        self._requests = Buckets(limits.requests_a_second, SURGE)
+        self._per_address: Counter[str] = Counter()
+        self._per_name: Counter[str] = Counter()
+        self._auth_failures: dict[str, deque[float]] = {}
+        self._request_limiter = RateLimiter(limits.requests_a_second, BURST_SECONDS)
 
-    def knock(self, host: str) -> Guest:
+    def open_slot(self, host: str) -> ConnectionSlot:
         """Take note of a connection from a host, which is to `leave` in the end."""
-        return Guest(self, group(host))
+        return ConnectionSlot(self, address_group(host))
 
-    def count_request(self, visitor: Hashable, number: float = 1.0) -> None:
-        """Count a request over HTTP, or what costs as many; RefusedError if they are too many."""
-        if seconds := self._requests.take(visitor, time.monotonic(), number):
-            raise RefusedError("requests", "too many requests; wait a little", seconds)
+    def charge_request(self, visitor: Hashable, cost: float = 1.0) -> None:
+        """Count a request over HTTP, or what costs as many; RejectedError if they are too many."""
+        if seconds := self._request_limiter.try_take(visitor, time.monotonic(), cost):
+            raise RejectedError("requests", "too many requests; wait a little", seconds)
 
-    def name_of(self, token: str, address: str) -> str:
-        """Return whose token it is. Raises RefusedError."""
-        self._check_attempts(address)
+    def authenticate(self, token: str, address: str) -> str:
+        """Return whose token it is. Raises RejectedError."""
+        self._check_auth_failures(address)
         assert self.tokens is not None
-        if (name := self.tokens.name_of(token)) is not None:
+        if (name := self.tokens.find_name(token)) is not None:
             return name
-        while len(self._wrong) >= MOST_REMEMBERED:
-            del self._wrong[next(iter(self._wrong))]
-        self._wrong.setdefault(address, deque()).append(time.monotonic())
-        raise RefusedError("token", "wrong token")
+        while len(self._auth_failures) >= MAX_TRACKED_CLIENTS:
+            del self._auth_failures[next(iter(self._auth_failures))]
+        self._auth_failures.setdefault(address, deque()).append(time.monotonic())
+        raise RejectedError("token", "wrong token")
 
-    def _check_attempts(self, address: str) -> None:
+    def _check_auth_failures(self, address: str) -> None:
         """Refuse whoever has sent too many wrong tokens in the last minute."""
-        times = self._wrong.get(address)
+        times = self._auth_failures.get(address)
         if times is None:
             return
-        since = time.monotonic() - MINUTE
+        since = time.monotonic() - AUTH_FAILURE_WINDOW_S
         while times and times[0] < since:
             times.popleft()
         if not times:
-            del self._wrong[address]
+            del self._auth_failures[address]
         elif len(times) >= self.limits.wrong_tokens:
-            raise RefusedError("attempts", "too many wrong tokens from your address; wait a minute")
+            raise RejectedError("attempts", "too many wrong tokens from your address; wait a minute")
 
-    def _count(self, guest: Guest, by: int) -> None:
-        if guest.name is None:
-            self.waiting += by
+    def _count(self, slot: ConnectionSlot, delta: int) -> None:
+        if slot.name is None:
+            self.waiting += delta
         else:
-            self.sessions += by
-            self._add(self._of_name, guest.name, by)
+            self.sessions += delta
+            self._add(self._per_name, slot.name, delta)
 
     @staticmethod
-    def _add(counter: Counter[str], key: str, by: int) -> None:
-        counter[key] += by
+    def _add(counter: Counter[str], key: str, delta: int) -> None:
+        counter[key] += delta
         if not counter[key]:
             del counter[key]
 
 
-class Guest:
+class ConnectionSlot:
     """One connection, as the door counts it."""
 
-    def __init__(self, door: Door, address: str) -> None:
+    def __init__(self, admission: AdmissionControl, address: str) -> None:
         self.name: str | None = None
-        self._door = door
+        self._admission = admission
         self._address = address
-        self._finished = self._left = False
-        door._count(self, +1)
-        door._add(door._of_address, address, +1)
+        self._session_ended = self._closed = False
+        admission._count(self, +1)
+        admission._add(admission._per_address, address, +1)
 
     @property
-    def crowding(self) -> bool:
+    def over_hard_limit(self) -> bool:
         """Whether there are so many that not even an answer is due."""
-        door, limits = self._door, self._door.limits
-        most = CROWD * limits.sessions_of_address
-        return door._of_address[self._address] > most or door.waiting > CROWD * limits.sessions
+        admission, limits = self._admission, self._admission.limits
+        most = HARD_LIMIT_FACTOR * limits.sessions_of_address
+        return admission._per_address[self._address] > most or admission.waiting > HARD_LIMIT_FACTOR * limits.sessions
 
-    def check(self) -> None:
-        """Raise RefusedError if there are too many connections."""
-        door, limits = self._door, self._door.limits
-        if door._of_address[self._address] > limits.sessions_of_address:
-            raise RefusedError("address", "too many sessions from your address")
-        if door.waiting > limits.sessions:
-            raise RefusedError("sessions", "too many clients wait to be let in")
+    def check_limits(self) -> None:
+        """Raise RejectedError if there are too many connections."""
+        admission, limits = self._admission, self._admission.limits
+        if admission._per_address[self._address] > limits.sessions_of_address:
+            raise RejectedError("address", "too many sessions from your address")
+        if admission.waiting > limits.sessions:
+            raise RejectedError("sessions", "too many clients wait to be let in")
 
-    def authorise(self, token: str) -> None:
-        """Let the guest in by a token. Raises RefusedError."""
-        self._admit(self._door.name_of(token, self._address))
+    def authenticate(self, token: str) -> None:
+        """Let the guest in by a token. Raises RejectedError."""
+        self._admit(self._admission.authenticate(token, self._address))
 
-    def known(self, token: str) -> None:
-        """Raise RefusedError unless a token is somebody's; nobody is let in by that."""
-        self._door.name_of(token, self._address)
+    def check_token(self, token: str) -> None:
+        """Raise RejectedError unless a token is somebody's; nobody is let in by that."""
+        self._admission.authenticate(token, self._address)
 
     def admit_as(self, name: str) -> None:
-        """Let the guest in whose token it was is known by other means. Raises RefusedError."""
+        """Let the guest in whose token it was is known by other means. Raises RejectedError."""
         self._admit(name)
 
-    def admit(self) -> None:
-        """Let the guest in where no tokens are asked for. Raises RefusedError."""
-        self._admit(NOBODY)
+    def admit_anonymous(self) -> None:
+        """Let the guest in where no tokens are asked for. Raises RejectedError."""
+        self._admit(ANONYMOUS)
 
-    def finish(self) -> None:
+    def end_session(self) -> None:
         """Take note that the session is over, and the connection about to end."""
-        if not self._finished:
-            self._finished = True
-            self._door._count(self, -1)
+        if not self._session_ended:
+            self._session_ended = True
+            self._admission._count(self, -1)
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Take note that the connection is no more; the second time does nothing."""
-        self.finish()
-        if not self._left:
-            self._left = True
-            self._door._add(self._door._of_address, self._address, -1)
+        self.end_session()
+        if not self._closed:
+            self._closed = True
+            self._admission._add(self._admission._per_address, self._address, -1)
 
     def _admit(self, name: str) -> None:
-        door, limits = self._door, self._door.limits
-        if door.sessions >= limits.sessions:
-            raise RefusedError("sessions", "too many sessions; try again later")
-        if name != NOBODY and door._of_name[name] >= limits.sessions_of_token:
-            raise RefusedError("token_sessions", "too many sessions with your token")
-        door._count(self, -1)
+        admission, limits = self._admission, self._admission.limits
+        if admission.sessions >= limits.sessions:
+            raise RejectedError("sessions", "too many sessions; try again later")
+        if name != ANONYMOUS and admission._per_name[name] >= limits.sessions_of_token:
+            raise RejectedError("token_sessions", "too many sessions with your token")
+        admission._count(self, -1)
         self.name = name
-        door._count(self, +1)
+        admission._count(self, +1)
 
 
-def visitor(host: str, name: str = "") -> Hashable:
+def client_key(host: str, name: str = "") -> Hashable:
     """Return whose something is: a name's, or an address's where there is none."""
-    return ("address", group(host)) if name in ("", NOBODY) else ("name", name)
+    return ("address", address_group(host)) if name in ("", ANONYMOUS) else ("name", name)
 
 
-def group(host: str) -> str:
+def address_group(host: str) -> str:
     """Return what counts as one address: an IPv6 network of 64 bits is one customer's."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 
 Field = str | int | float
 
@@ -18,13 +18,13 @@ class EventLog:
         self._write = write
         self._as_json = as_json
 
-    def note(self, event: str, **fields: Field) -> None:
+    def write(self, event: str, **fields: Field) -> None:
         """Write down what happened, with the time in UTC."""
         now = time.time()
         stamp = (
             time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
         )
-        shown = {name: plain(v) if isinstance(v, str) else v for name, v in fields.items()}
+        shown = {name: sanitize_line(v) if isinstance(v, str) else v for name, v in fields.items()}
         if self._as_json:
             self._write(json.dumps({"time": stamp, "event": event, **shown}))
         else:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from protocols.server.door import Door, Guest, RefusedError
+from protocols.server.door import AdmissionControl, ConnectionSlot, RejectedError
 from protocols.server.limits import ServerLimits
-from protocols.server.wire import Wire
+from protocols.server.wire import Transport
 
 
-class Host(Protocol):
+class SessionHost(Protocol):
     """Whoever serves the clients of all addresses.
 
     protocol: spoken where a client names none. origins: the web pages that may come from elsewhere.
@@ -18,18 +18,18 @@ class Host(Protocol):
 
     protocol: str
     limits: ServerLimits
-    door: Door
+    admission: AdmissionControl
     origins: frozenset[str]
-    ending: bool
+    shutting_down: bool
 
-    def serves(self, protocol: str) -> bool:
+    def supports(self, protocol: str) -> bool:
         """Tell whether a protocol is spoken here."""
 
-    def status(self) -> str:
+    def metrics_text(self) -> str:
         """Return what `/metrics` answers."""
 
-    def note_refusal(self, peer: str, over: str, error: RefusedError) -> None:
+    def log_rejection(self, peer: str, over: str, error: RejectedError) -> None:
         """Take note of somebody who was refused before there was a wire."""
 
-    async def visit(self, wire: Wire, guest: Guest, protocol: str, over: str) -> None:
+    async def serve_client(self, wire: Transport, slot: ConnectionSlot, protocol: str, over: str) -> None:
         """Serve a client until its session ends, or refuse it."""

@@ -8,12 +8,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-LEAST_LINE, MOST_LINE = 1 << 10, 4 << 20
+MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 10, 4 << 20
 # Requests that come at once may be as many as in so many seconds: who opens pages, or many who
 # reach us from one address, ask for all their files.
-SURGE = 20.0
+BURST_SECONDS = 20.0
 # More visitors who have asked lately are not remembered.
-MOST_REMEMBERED = 10_000
+MAX_TRACKED_CLIENTS = 10_000
 
 
 def _limit(default: float, meaning: str) -> Any:
@@ -49,52 +49,52 @@ class ServerLimits:
             value = getattr(self, each.name)
             if not 0 < value < math.inf:
                 raise ValueError(f"{each.name}: a number above 0 is expected, not {value}")
-        if not LEAST_LINE <= self.line_bytes <= MOST_LINE:
+        if not MIN_LINE_BYTES <= self.line_bytes <= MAX_LINE_BYTES:
             raise ValueError(
-                f"line_bytes: {LEAST_LINE} to {MOST_LINE} are possible, not {self.line_bytes}"
+                f"line_bytes: {MIN_LINE_BYTES} to {MAX_LINE_BYTES} are possible, not {self.line_bytes}"
             )
 
 
-class Bucket:
+class TokenBucket:
     """Lets so many through a second, and at once as many as so many seconds let through."""
 
     def __init__(self, rate: float, now: float, seconds: float = 2.0) -> None:
         self._rate = rate
-        self._most = max(seconds * rate, 1.0)
-        self._left = self._most
-        self._at = now
+        self._capacity = max(seconds * rate, 1.0)
+        self._tokens = self._capacity
+        self._updated = now
 
-    def wait(self, now: float) -> float:
+    def reserve(self, now: float) -> float:
         """Take one, and return how many seconds it has to wait for its turn."""
-        self._fill(now)
-        self._left -= 1.0
-        return max(-self._left / self._rate, 0.0)
+        self._refill(now)
+        self._tokens -= 1.0
+        return max(-self._tokens / self._rate, 0.0)
 
-    def take(self, now: float, number: float = 1.0) -> float:
+    def try_take(self, now: float, cost: float = 1.0) -> float:
         """Take so many if there is one; return in how many seconds there will be one, 0 if so."""
-        self._fill(now)
-        if self._left < 1.0:
-            return (1.0 - self._left) / self._rate
-        self._left -= number
+        self._refill(now)
+        if self._tokens < 1.0:
+            return (1.0 - self._tokens) / self._rate
+        self._tokens -= cost
         return 0.0
 
-    def _fill(self, now: float) -> None:
-        self._left = min(self._left + (now - self._at) * self._rate, self._most)
-        self._at = now
+    def _refill(self, now: float) -> None:
+        self._tokens = min(self._tokens + (now - self._updated) * self._rate, self._capacity)
+        self._updated = now
 
 
-class Buckets:
+class RateLimiter:
     """A bucket for each of many, by whatever they are known by; those of long ago are forgotten."""
 
     def __init__(self, rate: float, seconds: float) -> None:
         self._rate = rate
         self._seconds = seconds
-        self._buckets: dict[Hashable, Bucket] = {}
+        self._buckets: dict[Hashable, TokenBucket] = {}
 
-    def take(self, key: Hashable, now: float, number: float = 1.0) -> float:
+    def try_take(self, key: Hashable, now: float, cost: float = 1.0) -> float:
         """Take so many for somebody, as `Bucket.take` does."""
-        bucket = self._buckets.pop(key, None) or Bucket(self._rate, now, self._seconds)
+        bucket = self._buckets.pop(key, None) or TokenBucket(self._rate, now, self._seconds)
         self._buckets[key] = bucket
-        if len(self._buckets) > MOST_REMEMBERED:
+        if len(self._buckets) > MAX_TRACKED_CLIENTS:
             del self._buckets[next(iter(self._buckets))]
-        return bucket.take(now, number)
+        return bucket.try_take(now, cost)

@@ -12,7 +12,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Gauges = Mapping[str, tuple[str, float]]
 
 # What is counted: its help and the name of its label, if it has one.
-COUNTED = {
+COUNTERS = {
     "connections": ("Connections that were taken.", "wire"),
     "sessions_begun": ("Sessions that began.", "protocol"),
     "sessions_ended": ("Sessions that ended.", "reason"),
@@ -28,27 +28,27 @@ class Metrics:
     """Counts, by names of COUNTED and the values of their labels."""
 
     def __init__(self) -> None:
-        self._began = time.time()
-        self._counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTED}
+        self._started = time.time()
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTERS}
 
     def count(self, name: str, label: str = "") -> None:
         """Count one more."""
         self._counts[name][label] += 1
 
-    def of(self, name: str, label: str = "") -> int:
+    def value(self, name: str, label: str = "") -> int:
         """Return how many were counted."""
         return self._counts[name][label]
 
-    def text(self, now: Gauges) -> str:
+    def render(self, now: Gauges) -> str:
         """Return all, and what holds now."""
         gauges = {
-            "start_time_seconds": ("When the server began, in seconds of Unix time.", self._began)
+            "start_time_seconds": ("When the server began, in seconds of Unix time.", self._started)
         }
         lines: list[str] = []
         for name, (help_text, value) in (gauges | dict(now)).items():
             full = f"kempelen_{name}"
             lines += [f"# HELP {full} {help_text}", f"# TYPE {full} gauge", f"{full} {value:.15g}"]
-        for name, (help_text, label) in COUNTED.items():
+        for name, (help_text, label) in COUNTERS.items():
             full = f"kempelen_{name}_total"
             lines += [f"# HELP {full} {help_text}", f"# TYPE {full} counter"]
             counts = self._counts[name]

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 from agent.player import describe
 from protocols.server.addresses import Address
-from protocols.server.door import Door, Guest, RefusedError
+from protocols.server.door import AdmissionControl, ConnectionSlot, RejectedError
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
 from protocols.server.metrics import Gauges, Metrics
-from protocols.server.remote_session import LAST_WORDS, Maker, RemoteSession
+from protocols.server.remote_session import CLOSE_TIMEOUT_S, ProtocolFactory, NetworkSession
 from protocols.server.tokens import TokenFile
-from protocols.server.wire import StreamWire, Wire, WireLostError
+from protocols.server.wire import StreamTransport, Transport, ConnectionLostError
 from protocols.tasks import cancel_all
 
 if TYPE_CHECKING:
-    from protocols.server.web import WebDoor
+    from protocols.server.web import WebListener
 
-ANY = "any"
+ANY_PROTOCOL = "any"
 AUTHORIZE = "authorize"
-THE_END = "the server ends"
-TIDY_EVERY = 3.0  # seconds, after a session has ended
+SHUTDOWN_MESSAGE = "the server ends"
+GC_INTERVAL_S = 3.0  # seconds, after a session has ended
 
 
 class Server:
@@ -43,246 +43,246 @@ class Server:
 
     def __init__(
         self,
-        makers: Mapping[str, Maker],
+        factories: Mapping[str, ProtocolFactory],
         protocol: str,
         limits: ServerLimits,
         log: EventLog,
         tokens: TokenFile | None = None,
         tls: ssl.SSLContext | None = None,
         origins: Iterable[str] = (),
-        state: Callable[[], Gauges] = dict,
+        extra_gauges: Callable[[], Gauges] = dict,
     ) -> None:
         self.protocol = protocol
         self.limits = limits
         self.metrics = Metrics()
-        self.door = Door(limits, tokens)
+        self.admission = AdmissionControl(limits, tokens)
         self.origins = frozenset(origin.lower() for origin in origins)
-        self.ending = False
-        self._makers = makers
-        self._state = state
+        self.shutting_down = False
+        self._factories = factories
+        self._extra_gauges = extra_gauges
         self._log = log
         self._tls = tls
         # A session has one thread at most that acts on a line, and one more as it ends.
         self._pool = ThreadPoolExecutor(2 * limits.sessions, thread_name_prefix="session")
         self._servers: list[asyncio.Server] = []
-        self._webs: list[WebDoor] = []
-        self._visits: dict[asyncio.Task[Any], RemoteSession | None] = {}
-        self._numbers = itertools.count(1)
-        self._left_behind = False
-        self._tidying: asyncio.TimerHandle | None = None
+        self._web_listeners: list[WebListener] = []
+        self._connections: dict[asyncio.Task[Any], NetworkSession | None] = {}
+        self._connection_ids = itertools.count(1)
+        self._threads_abandoned = False
+        self._gc_timer: asyncio.TimerHandle | None = None
 
     async def listen(self, address: Address) -> Address:
         """Listen at an address, and return it with the port that it got. Raises OSError.
 
         For addresses of the web the package websockets is needed: raises ImportError.
         """
-        tls = self._tls if address.secure else None
-        if address.web:
-            return await self._open_web(address, tls, status_alone=False)
+        tls = self._tls if address.uses_tls else None
+        if address.uses_http:
+            return await self._listen_web(address, tls, status_only=False)
         server = await asyncio.start_server(
-            self._connected,
+            self._on_connection,
             address.host,
             address.port,
             ssl=tls,
             ssl_handshake_timeout=None if tls is None else self.limits.authorising,
-            ssl_shutdown_timeout=None if tls is None else LAST_WORDS,
+            ssl_shutdown_timeout=None if tls is None else CLOSE_TIMEOUT_S,
         )
         self._servers.append(server)
         return address.at(server.sockets[0].getsockname()[1])
 
-    async def tell_status(self, address: Address) -> Address:
+    async def listen_status(self, address: Address) -> Address:
         """Tell of health and metrics over HTTP at an address, and nothing else; as `listen`."""
-        return await self._open_web(address, None, status_alone=True)
+        return await self._listen_web(address, None, status_only=True)
 
     async def close(self) -> bool:
         """End all in about the grace that is given; return whether all threads have ended."""
-        self.ending = True
-        if self._tidying is not None:
-            self._tidying.cancel()
+        self.shutting_down = True
+        if self._gc_timer is not None:
+            self._gc_timer.cancel()
         for server in self._servers:
             server.close()
-        for web in self._webs:
+        for web in self._web_listeners:
             web.close()
-        for task, session in self._visits.items():
+        for task, session in self._connections.items():
             if session is None:
                 task.cancel()
             else:
-                session.end("end", THE_END, self.limits.grace)
-        tasks = set(self._visits)
+                session.end("end", SHUTDOWN_MESSAGE, self.limits.grace)
+        tasks = set(self._connections)
         if tasks:
-            await asyncio.wait(tasks, timeout=self.limits.grace + 3 * LAST_WORDS)
-        self._left_behind |= any(not task.done() for task in tasks)
+            await asyncio.wait(tasks, timeout=self.limits.grace + 3 * CLOSE_TIMEOUT_S)
+        self._threads_abandoned |= any(not task.done() for task in tasks)
         await cancel_all(tasks)
-        for web in self._webs:
+        for web in self._web_listeners:
             await web.wait_closed()
         self._pool.shutdown(wait=False, cancel_futures=True)
-        return not self._left_behind
+        return not self._threads_abandoned
 
-    def status(self) -> str:
+    def metrics_text(self) -> str:
         """Return what `/metrics` answers."""
-        return self.metrics.text(
+        return self.metrics.render(
             {
-                "sessions": ("Sessions that are served now.", self.door.sessions),
-                "waiting": ("Clients that are not let in yet.", self.door.waiting),
+                "sessions": ("Sessions that are served now.", self.admission.sessions),
+                "waiting": ("Clients that are not let in yet.", self.admission.waiting),
                 "threads": ("Threads of the process.", threading.active_count()),
-                **self._state(),
+                **self._extra_gauges(),
             }
         )
 
-    def serves(self, protocol: str) -> bool:
+    def supports(self, protocol: str) -> bool:
         """Tell whether a protocol is spoken here."""
-        return protocol in self._makers and self.protocol in (ANY, protocol)
+        return protocol in self._factories and self.protocol in (ANY_PROTOCOL, protocol)
 
-    async def visit(self, wire: Wire, guest: Guest, protocol: str, over: str) -> None:
+    async def serve_client(self, wire: Transport, slot: ConnectionSlot, protocol: str, over: str) -> None:
         """Serve a client until its session ends, or refuse it. Never raises but when cancelled."""
         task = asyncio.current_task()
         assert task is not None
-        self._visits[task] = None
-        number = next(self._numbers)
+        self._connections[task] = None
+        number = next(self._connection_ids)
         self.metrics.count("connections", over)
-        self._log.note("connected", session=number, peer=wire.peer, over=over)
+        self._log.write("connected", session=number, peer=wire.peer, over=over)
         try:
-            first = await self._let_in(wire, guest)
+            first = await self._admit(wire, slot)
             if first:
-                await self._serve(wire, guest, protocol, number, first)
+                await self._serve(wire, slot, protocol, number, first)
             else:
-                self._log.note("ended", session=number, reason="nothing was said")
-        except RefusedError as error:
-            self._note_refusal(number, guest, error)
-            await _say(wire, f"refused {error}")
-        except WireLostError as error:
-            self._log.note("ended", session=number, reason=str(error))
+                self._log.write("ended", session=number, reason="nothing was said")
+        except RejectedError as error:
+            self._log_session_rejection(number, slot, error)
+            await _send_line(wire, f"refused {error}")
+        except ConnectionLostError as error:
+            self._log.write("ended", session=number, reason=str(error))
         except asyncio.CancelledError:
-            if not self.ending:
+            if not self.shutting_down:
                 raise
-            await _say(wire, f"refused {THE_END}")
+            await _send_line(wire, f"refused {SHUTDOWN_MESSAGE}")
         except Exception as error:  # noqa: BLE001 - one session is not all
-            self._log.note("failed", session=number, error=describe(error))
-            await _say(wire, "refused the session failed, which is a fault of the server")
+            self._log.write("failed", session=number, error=describe(error))
+            await _send_line(wire, "refused the session failed, which is a fault of the server")
         finally:
-            guest.finish()
+            slot.end_session()
             await _close(wire)
-            guest.leave()
-            session = self._visits.get(task)
-            if session is not None and not await session.settled():
-                self._left_behind = True
+            slot.close()
+            session = self._connections.get(task)
+            if session is not None and not await session.wait_for_threads():
+                self._threads_abandoned = True
                 self.metrics.count("left_behind")
-                self._log.note("left behind", session=number, name=guest.name or "")
-            del self._visits[task]
+                self._log.write("left behind", session=number, name=slot.name or "")
+            del self._connections[task]
             if session is not None:
-                self._tidy_soon()
+                self._schedule_gc()
 
-    def note_refusal(self, peer: str, over: str, error: RefusedError) -> None:
+    def log_rejection(self, peer: str, over: str, error: RejectedError) -> None:
         """Take note of somebody who was refused before there was a wire."""
         self.metrics.count("connections", over)
-        self.metrics.count("refused", error.kind)
-        self._log.note("refused", peer=peer, over=over, reason=str(error))
+        self.metrics.count("refused", error.code)
+        self._log.write("refused", peer=peer, over=over, reason=str(error))
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        wire = StreamWire(reader, writer, self.limits.line_bytes)
-        guest = self.door.knock(wire.host)
+    def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        wire = StreamTransport(reader, writer, self.limits.line_bytes)
+        slot = self.admission.open_slot(wire.host)
         over = "tcp" if writer.get_extra_info("ssl_object") is None else "tls"
-        if guest.crowding:
-            guest.leave()
+        if slot.over_hard_limit:
+            slot.close()
             wire.abort()
-            self.note_refusal(wire.peer, over, RefusedError("crowd", "cut off, as one of a crowd"))
+            self.log_rejection(wire.peer, over, RejectedError("crowd", "cut off, as one of a crowd"))
         else:
-            visit = asyncio.create_task(self.visit(wire, guest, self.protocol, over))
-            self._visits[visit] = None
+            visit = asyncio.create_task(self.serve_client(wire, slot, self.protocol, over))
+            self._connections[visit] = None
 
-    async def _let_in(self, wire: Wire, guest: Guest) -> list[str | None]:
+    async def _admit(self, wire: Transport, slot: ConnectionSlot) -> list[str | None]:
         """Return the first lines of a client who is let in, none if it says nothing."""
-        if self.ending:
-            raise RefusedError("end", THE_END)
-        guest.check()
-        if guest.name is None and self.door.tokens is not None:
-            received = await self._first(wire, self.limits.authorising, "no token came")
+        if self.shutting_down:
+            raise RejectedError("end", SHUTDOWN_MESSAGE)
+        slot.check_limits()
+        if slot.name is None and self.admission.tokens is not None:
+            received = await self._first_lines(wire, self.limits.authorising, "no token came")
             if not received:
                 return []
             word, _, token = (received.pop(0) or "").partition(" ")
             if word != AUTHORIZE:
-                raise RefusedError("token", f"begin with {AUTHORIZE} and your token")
-            guest.authorise(token.strip())
+                raise RejectedError("token", f"begin with {AUTHORIZE} and your token")
+            slot.authenticate(token.strip())
             await wire.write([b"authorized"])
-            return received or await self._first(wire, self.limits.idle, "nothing was asked")
-        if guest.name is None:
-            guest.admit()
-        received = await self._first(wire, self.limits.idle, "nothing was asked")
+            return received or await self._first_lines(wire, self.limits.idle, "nothing was asked")
+        if slot.name is None:
+            slot.admit_anonymous()
+        received = await self._first_lines(wire, self.limits.idle, "nothing was asked")
         if received and (received[0] or "").startswith(f"{AUTHORIZE} "):
             await wire.write([b"authorized"])
             received.pop(0)
-            return received or await self._first(wire, self.limits.idle, "nothing was asked")
+            return received or await self._first_lines(wire, self.limits.idle, "nothing was asked")
         return received
 
-    async def _first(self, wire: Wire, seconds: float, lacking: str) -> list[str | None]:
+    async def _first_lines(self, wire: Transport, seconds: float, lacking: str) -> list[str | None]:
         try:
             async with asyncio.timeout(seconds):
                 return await wire.receive()
         except TimeoutError:
-            raise RefusedError("late", f"{lacking} for {seconds:g} seconds") from None
+            raise RejectedError("late", f"{lacking} for {seconds:g} seconds") from None
 
     async def _serve(
-        self, wire: Wire, guest: Guest, protocol: str, number: int, first: list[str | None]
+        self, wire: Transport, slot: ConnectionSlot, protocol: str, number: int, first: list[str | None]
     ) -> None:
         began = time.monotonic()
-        self._log.note("began", session=number, name=guest.name or "", protocol=protocol)
+        self._log.write("began", session=number, name=slot.name or "", protocol=protocol)
         self.metrics.count("sessions_begun", protocol)
-        session = RemoteSession(
-            wire, protocol, self._makers[protocol], self._pool, self.limits, self.metrics, first
+        session = NetworkSession(
+            wire, protocol, self._factories[protocol], self._pool, self.limits, self.metrics, first
         )
         task = asyncio.current_task()
         assert task is not None
-        self._visits[task] = session
+        self._connections[task] = session
         reason = "failed"
         try:
             reason = await session.run()
         finally:
             self.metrics.count("sessions_ended", reason)
-            self._log.note(
+            self._log.write(
                 "ended",
                 session=number,
-                name=guest.name or "",
+                name=slot.name or "",
                 reason=reason,
                 lines=session.lines,
                 seconds=round(time.monotonic() - began, 3),
             )
 
-    def _note_refusal(self, number: int, guest: Guest, error: RefusedError) -> None:
-        self.metrics.count("refused", error.kind)
-        self._log.note("refused", session=number, name=guest.name or "", reason=str(error))
+    def _log_session_rejection(self, number: int, slot: ConnectionSlot, error: RejectedError) -> None:
+        self.metrics.count("refused", error.code)
+        self._log.write("refused", session=number, name=slot.name or "", reason=str(error))
 
-    def _tidy_soon(self) -> None:
+    def _schedule_gc(self) -> None:
         """Free in a while what sessions have left in circles.
 
         The collector counts objects: it does not see that a few of them hold megabytes.
         """
-        if self._tidying is None and not self.ending:
-            self._tidying = asyncio.get_running_loop().call_later(TIDY_EVERY, self._tidy)
+        if self._gc_timer is None and not self.shutting_down:
+            self._gc_timer = asyncio.get_running_loop().call_later(GC_INTERVAL_S, self._collect_garbage)
 
-    def _tidy(self) -> None:
-        self._tidying = None
+    def _collect_garbage(self) -> None:
+        self._gc_timer = None
         gc.collect()
 
-    async def _open_web(
-        self, address: Address, tls: ssl.SSLContext | None, *, status_alone: bool
+    async def _listen_web(
+        self, address: Address, tls: ssl.SSLContext | None, *, status_only: bool
     ) -> Address:
-        from protocols.server.web import WebDoor
+        from protocols.server.web import WebListener
 
-        web = WebDoor(self, status_alone=status_alone)
-        self._webs.append(web)
-        return await web.open(address, tls)
+        web = WebListener(self, status_only=status_only)
+        self._web_listeners.append(web)
+        return await web.listen(address, tls)
 
 
-async def _say(wire: Wire, line: str) -> None:
-    with contextlib.suppress(WireLostError, TimeoutError):
-        async with asyncio.timeout(LAST_WORDS):
+async def _send_line(wire: Transport, line: str) -> None:
+    with contextlib.suppress(ConnectionLostError, TimeoutError):
+        async with asyncio.timeout(CLOSE_TIMEOUT_S):
             await wire.write([line.encode()])
 
 
-async def _close(wire: Wire) -> None:
+async def _close(wire: Transport) -> None:
     """End a connection in order, or at once if the client takes too long."""
     try:
-        async with asyncio.timeout(LAST_WORDS):
+        async with asyncio.timeout(CLOSE_TIMEOUT_S):
             await wire.close()
     except TimeoutError:
         pass

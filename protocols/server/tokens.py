@@ -13,15 +13,15 @@ import re
 import secrets
 from pathlib import Path
 
-from agent.border.files import read_text, replace_file, to_replace
+from agent.border.files import read_text, replace_file, resolve_target
 
 HEADER = (
     "# Tokens of kempelen listen: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
 )
-NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 NAME_RULE = "a name has 1 to 64 letters, digits, dots, dashes and underscores"
 _BITS = 256
-_ENTRY = re.compile(rf"({NAME.pattern}) ([0-9a-f]{{32}}) ([0-9a-f]{{64}})")
+_ENTRY = re.compile(rf"({NAME_PATTERN.pattern}) ([0-9a-f]{{32}}) ([0-9a-f]{{64}})")
 
 
 class TokenError(ValueError):
@@ -34,45 +34,45 @@ class TokenFile:
     def __init__(self, path: str) -> None:
         self.path = path
         self.problem = ""
-        self._seen: tuple[int, int] | None = None
+        self._file_version: tuple[int, int] | None = None
         self._entries: list[tuple[str, bytes, bytes]] = []
-        self._look()
+        self._reload()
         if self.problem:
             raise TokenError(self.problem)
         if not self._entries:
             raise TokenError(f"{path}: no token is in it; --new-token NAME makes one")
 
-    def name_of(self, token: str) -> str | None:
+    def find_name(self, token: str) -> str | None:
         """Return whose token it is, None if nobody's, in a time that tells nothing of either.
 
         A file that has become unreadable lets nobody in, and `problem` says why.
         """
-        self._look()
+        self._reload()
         found = None
         for name, salt, digest in self._entries:
             if hmac.compare_digest(_digest(salt, token), digest):
                 found = name
         return found
 
-    def mark_of(self, name: str) -> str:
+    def salt_of(self, name: str) -> str:
         """Return what tells the token of a name from all others of it, before and after."""
-        self._look()
+        self._reload()
         return next((salt.hex() for known, salt, _ in self._entries if known == name), "")
 
-    def _look(self) -> None:
+    def _reload(self) -> None:
         try:
             now = os.stat(self.path)
-            if self._seen != (now.st_mtime_ns, now.st_size):
+            if self._file_version != (now.st_mtime_ns, now.st_size):
                 self._entries = _entries(self.path)
-                self._seen = now.st_mtime_ns, now.st_size
+                self._file_version = now.st_mtime_ns, now.st_size
             self.problem = ""
         except OSError as error:
-            self._forget(f"{self.path}: {error.strerror}")
+            self._invalidate(f"{self.path}: {error.strerror}")
         except TokenError as error:
-            self._forget(str(error))
+            self._invalidate(str(error))
 
-    def _forget(self, problem: str) -> None:
-        self.problem, self._entries, self._seen = problem, [], None
+    def _invalidate(self, problem: str) -> None:
+        self.problem, self._entries, self._file_version = problem, [], None
 
 
 def new_token(path: str, name: str) -> str:
@@ -80,24 +80,24 @@ def new_token(path: str, name: str) -> str:
 
     Raises TokenError and OSError.
     """
-    if not NAME.fullmatch(name):
+    if not NAME_PATTERN.fullmatch(name):
         raise TokenError(f"{name!r}: {NAME_RULE}")
     try:
-        text = _text(path)
+        text = _read(path)
     except FileNotFoundError:
         text = HEADER
     else:
-        if name in (known for known, _, _ in _parsed(text, path)):
+        if name in (known for known, _, _ in _parse(text, path)):
             raise TokenError(f"{path}: {name} has a token; take the line out to make another")
     token, salt = secrets.token_urlsafe(_BITS // 8), secrets.token_bytes(16)
     text = text if text.endswith("\n") else f"{text}\n"
-    _replace(Path(path), f"{text}{name} {salt.hex()} {_digest(salt, token).hex()}\n")
+    _write_private(Path(path), f"{text}{name} {salt.hex()} {_digest(salt, token).hex()}\n")
     return token
 
 
-def _replace(path: Path, text: str) -> None:
+def _write_private(path: Path, text: str) -> None:
     """Write a file that only its owner reads, so that others see the old one or the new."""
-    path = to_replace(path)
+    path = resolve_target(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
@@ -109,17 +109,17 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _entries(path: str) -> list[tuple[str, bytes, bytes]]:
-    return _parsed(_text(path), path)
+    return _parse(_read(path), path)
 
 
-def _text(path: str) -> str:
+def _read(path: str) -> str:
     try:
         return read_text(path)
     except UnicodeDecodeError:
         raise TokenError(f"{path}: it is not a file of tokens") from None
 
 
-def _parsed(text: str, path: str) -> list[tuple[str, bytes, bytes]]:
+def _parse(text: str, path: str) -> list[tuple[str, bytes, bytes]]:
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):

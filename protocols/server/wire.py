@@ -13,18 +13,18 @@ from protocols.lines import LineSplitter
 
 _CHUNK = 1 << 16
 # How long a peer that has vanished without a word is believed in, in seconds.
-VANISHED = 120
-_PROBES = 4
+PEER_TIMEOUT_S = 120
+_KEEPALIVE_PROBES = 4
 
 
-class WireLostError(Exception):
+class ConnectionLostError(Exception):
     """Nobody is at the other end any more; the text says in a word or two why."""
 
-    def __init__(self, why: str = "lost") -> None:
-        super().__init__(why)
+    def __init__(self, reason: str = "lost") -> None:
+        super().__init__(reason)
 
 
-class Wire(Protocol):
+class Transport(Protocol):
     """Lines from and to one client, of whom `host` and `peer` (with the port) tell."""
 
     host: str
@@ -33,11 +33,11 @@ class Wire(Protocol):
     async def receive(self) -> list[str | None]:
         """Return the next lines, None for one that was too long; none at the end of input.
 
-        Raises WireLostError. May be cancelled without a loss.
+        Raises ConnectionLostError. May be cancelled without a loss.
         """
 
     async def write(self, lines: Sequence[bytes]) -> None:
-        """Write lines, and wait until the client has read most. Raises WireLostError."""
+        """Write lines, and wait until the client has read most. Raises ConnectionLostError."""
 
     async def close(self) -> None:
         """End the connection in order; waits for the client, who may take his time."""
@@ -46,18 +46,18 @@ class Wire(Protocol):
         """Cut the connection off."""
 
 
-class StreamWire:
+class StreamTransport:
     """A wire over TCP or TLS."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, longest: int
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, max_line: int
     ) -> None:
-        self.host, self.peer = names_of(writer.get_extra_info("peername"))
+        self.host, self.peer = peer_names(writer.get_extra_info("peername"))
         self._reader = reader
         self._writer = writer
-        self._splitter = LineSplitter(longest)
+        self._splitter = LineSplitter(max_line)
         self._ended = False
-        tend(writer.get_extra_info("socket"))
+        configure_socket(writer.get_extra_info("socket"))
 
     async def receive(self) -> list[str | None]:
         """Return the next lines, as of every wire."""
@@ -65,7 +65,7 @@ class StreamWire:
             try:
                 chunk = await self._reader.read(_CHUNK)
             except OSError:
-                raise WireLostError from None
+                raise ConnectionLostError from None
             self._ended = not chunk
             if lines := list(self._splitter.feed(chunk) if chunk else self._splitter.end()):
                 return lines
@@ -77,7 +77,7 @@ class StreamWire:
             self._writer.write(b"".join(line + b"\n" for line in lines))
             await self._writer.drain()
         except OSError:
-            raise WireLostError from None
+            raise ConnectionLostError from None
 
     async def close(self) -> None:
         """End the connection in order."""
@@ -95,7 +95,7 @@ class StreamWire:
         self._writer.transport.abort()
 
 
-def part(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:
+def chunked(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:
     """Yield lines in groups of about so many bytes, and one at least."""
     some: list[bytes] = []
     most = 0
@@ -109,7 +109,7 @@ def part(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:
         yield some
 
 
-def names_of(peername: Any) -> tuple[str, str]:
+def peer_names(peername: Any) -> tuple[str, str]:
     """Return the host of a socket's other end, and host and port as people write them."""
     if not isinstance(peername, tuple):
         return "nobody", "nobody"  # it has gone already
@@ -117,17 +117,17 @@ def names_of(peername: Any) -> tuple[str, str]:
     return host, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def tend(connection: Any) -> None:
+def configure_socket(connection: Any) -> None:
     """Send lines at once, and notice in VANISHED seconds where the other end has vanished."""
     options = [
         (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
-        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", VANISHED // 2),
-        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", VANISHED // 2 // _PROBES),
-        (socket.IPPROTO_TCP, "TCP_KEEPCNT", _PROBES),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", PEER_TIMEOUT_S // 2),
+        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", PEER_TIMEOUT_S // 2 // _KEEPALIVE_PROBES),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", _KEEPALIVE_PROBES),
     ]
     if sys.platform == "linux":
-        options.append((socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", VANISHED * 1000))
+        options.append((socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", PEER_TIMEOUT_S * 1000))
     for level, name, value in options:
         if hasattr(socket, name):
             with contextlib.suppress(OSError):  # the connection has ended

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from protocols.permissions import UNBOUNDED, Permissions, refusal
+from protocols.permissions import UNBOUNDED, Permissions, permission_denied_message
 from protocols.uci.values import UciError, read_number, shorten
 
-LONGEST_STRING = 1000
+MAX_STRING_LENGTH = 1000
 
 Value = int | bool | str | None
 Owner = TypeVar("Owner", contravariant=True)
@@ -24,37 +24,37 @@ class Option(Generic[Owner]):
     """
 
     name: str
-    kind: str
-    change: Callable[[Owner, Any], None]
+    type: str
+    on_change: Callable[[Owner, Any], None]
     default: Value = None
-    least: int = 0
-    most: int = 0
+    min: int = 0
+    max: int = 0
     choices: tuple[str, ...] = ()
-    trusted: bool = False
-    own: tuple[str, ...] = ()
-    share: Literal["", "megabytes", "threads"] = ""
-    granted: int = UNBOUNDED
-    refused: bool = False
+    requires_trust: bool = False
+    safe_values: tuple[str, ...] = ()
+    limited_by: Literal["", "megabytes", "threads"] = ""
+    session_max: int = UNBOUNDED
+    forbidden: bool = False
 
-    def line(self) -> str:
+    def declaration_line(self) -> str:
         """Return the line that declares this option."""
-        words = [f"option name {self.name} type {self.kind}"]
-        if self.kind == "spin":
+        words = [f"option name {self.name} type {self.type}"]
+        if self.type == "spin":
             assert isinstance(self.default, int)
-            default, most = min(self.default, self.granted), min(self.most, self.granted)
-            words.append(f"default {default} min {self.least} max {most}")
-        elif self.kind == "check":
+            default, most = min(self.default, self.session_max), min(self.max, self.session_max)
+            words.append(f"default {default} min {self.min} max {most}")
+        elif self.type == "check":
             words.append(f"default {'true' if self.default else 'false'}")
-        elif self.kind == "combo":
+        elif self.type == "combo":
             words.append(f"default {self.default}")
             words += [f"var {choice}" for choice in self.choices]
-        elif self.kind == "string":
+        elif self.type == "string":
             words.append(f"default {self.default or '<empty>'}")
         return " ".join(words)
 
     def _read_string(self, text: str) -> str:
-        if len(text) > LONGEST_STRING or not text.isprintable():
-            raise UciError(f"{self.name} takes up to {LONGEST_STRING} printable characters")
+        if len(text) > MAX_STRING_LENGTH or not text.isprintable():
+            raise UciError(f"{self.name} takes up to {MAX_STRING_LENGTH} printable characters")
         return text
 
     def _read_choice(self, text: str) -> str:
@@ -63,62 +63,62 @@ class Option(Generic[Owner]):
             raise UciError(f"{self.name} takes {', '.join(self.choices)}, not {shorten(text)}")
         return known[text.lower()]
 
-    def take(self, text: str | None) -> tuple[Value, str]:
+    def parse_permitted(self, text: str | None) -> tuple[Value, str]:
         """Return the value that a text stands for, and what to say of it, "" for nothing.
 
         Raises UciError if it is not allowed; what is more than the session is granted becomes that.
         """
-        own = ("", "<empty>", *map(str.lower, self.own))
-        if self.refused and (self.kind != "string" or (text or "").lower() not in own):
-            raise UciError(refusal(self.name))
-        value = self.read(text)
-        if self.kind == "spin" and isinstance(value, int) and value > self.granted:
-            return self.granted, f"{self.name} is at most {self.granted} here"
+        own = ("", "<empty>", *map(str.lower, self.safe_values))
+        if self.forbidden and (self.type != "string" or (text or "").lower() not in own):
+            raise UciError(permission_denied_message(self.name))
+        value = self.parse(text)
+        if self.type == "spin" and isinstance(value, int) and value > self.session_max:
+            return self.session_max, f"{self.name} is at most {self.session_max} here"
         return value, ""
 
-    def permitted(self, permissions: Permissions) -> "Option[Owner]":
+    def for_permissions(self, permissions: Permissions) -> "Option[Owner]":
         """Return the option as a session with these permissions has it.
 
         Where values are offered by a name it is a choice between these.
         """
-        granted: int = getattr(permissions, self.share) if self.share else UNBOUNDED
-        if permissions.trusted or not self.trusted:
-            return replace(self, granted=granted)
-        offered = permissions.offered(self.name)
-        if self.kind != "string" or not offered:
-            return replace(self, refused=True)
-        values = {name: name for name in self.own} | dict(offered)
-        default = self.default if self.default in self.own else next(iter(values))
+        session_max: int = getattr(permissions, self.limited_by) if self.limited_by else UNBOUNDED
+        if permissions.trusted or not self.requires_trust:
+            return replace(self, session_max=session_max)
+        offered = permissions.presets_for(self.name)
+        if self.type != "string" or not offered:
+            return replace(self, forbidden=True)
+        values = {name: name for name in self.safe_values} | dict(offered)
+        default = self.default if self.default in self.safe_values else next(iter(values))
         return replace(
             self,
-            kind="combo",
+            type="combo",
             default=default,
             choices=tuple(values),
-            change=lambda owner, name: self.change(owner, values[name]),
+            on_change=lambda owner, name: self.on_change(owner, values[name]),
         )
 
-    def read(self, text: str | None) -> Value:
+    def parse(self, text: str | None) -> Value:
         """Return the value that a text stands for; raise UciError if it is not allowed."""
-        if self.kind == "button":
+        if self.type == "button":
             return None
-        if self.kind == "string":
+        if self.type == "string":
             return self._read_string("" if text in (None, "<empty>") else text)
-        if self.kind == "check":
+        if self.type == "check":
             if text is None or text.lower() not in ("true", "false"):
                 raise UciError(f"{self.name} takes true or false, not {shorten(text or '')}")
             return text.lower() == "true"
-        if self.kind == "combo":
+        if self.type == "combo":
             return self._read_choice(text or "")
         number = read_number(text or "")
-        if number is None or not self.least <= number <= self.most:
+        if number is None or not self.min <= number <= self.max:
             raise UciError(
-                f"{self.name} takes a number from {self.least} to {self.most}, "
+                f"{self.name} takes a number from {self.min} to {self.max}, "
                 f"not {shorten(text or '')}"
             )
         return number
 
 
-def find(options: tuple[Option[Owner], ...], name: str) -> Option[Owner]:
+def find_option(options: tuple[Option[Owner], ...], name: str) -> Option[Owner]:
     """Return the option of that name, in upper or lower case; raise UciError if there is none."""
     for option in options:
         if option.name.lower() == " ".join(name.lower().split()):

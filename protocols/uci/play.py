@@ -14,44 +14,44 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent.chess.evaluations import DEFAULT
-from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
-from agent.chess.settings import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES
+from agent.chess.levels import MAX_SKILL, MIN_ELO, MAX_ELO
+from agent.chess.settings import FINAL_CHOICES, SEARCHES, DEFAULT_MEGABYTES
 from agent.evaluation import HANDCRAFTED, NETWORK, check
-from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
-from protocols.allowance import ALONE, Allowance
+from openings.advisor import MAX_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookProvider
+from protocols.session_context import ALONE, SessionContext
 from protocols.uci.options import Option
 from protocols.uci.values import UciError, shorten
 
 if TYPE_CHECKING:
     import chess
 
-    from agent.chess.engine import Engine
-    from agent.chess.own_tables import OwnTables
-    from agent.experience.memory import Experience
+    from agent.chess.engine import ChessBackend
+    from agent.chess.own_tables import BuiltinTablebase
+    from agent.experience.memory import PositionLearner
     from agent.limits import Info, Progress, Result
-    from agent.player import Player
+    from agent.agent import Agent
     from agent.threads.task_thread import Job
-    from opponents.memory import OpponentMemory
+    from opponents.memory import OpponentModel
 
 # How long after the end of input the last answers may take, in seconds: whoever has gone is not
 # to leave an engine behind, and whoever piped some lines in waits for their answer.
-LAST_ANSWERS = 10.0
+DRAIN_TIMEOUT = 10.0
 # So much may a stranger have waiting to be done; of each game that it is about there is a copy.
-MOST_WAITING = 64
+MAX_PENDING = 64
 # What results are worth to White.
-POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
+WHITE_POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 
 
-class Parts(NamedTuple):
+class SessionParts(NamedTuple):
     """Who plays in a session, with what has come of moves, and what is known of whom it meets."""
 
-    engine: Engine
-    experience: Experience[chess.Board, chess.Move]
-    opponent: OpponentMemory
-    player: Player[chess.Board, chess.Move]
+    engine: ChessBackend
+    learning: PositionLearner[chess.Board, chess.Move]
+    opponent: OpponentModel
+    agent: Agent[chess.Board, chess.Move]
 
 
-class ChessPlay(ABC):
+class ChessSession(ABC):
     """One session of chess. It is the listener of its player.
 
     name, author: who it says it is. send: takes a line that is not the reply to a line, from any
@@ -65,111 +65,111 @@ class ChessPlay(ABC):
         author: str,
         send: Callable[[str], None],
         log_to: Callable[[str], None],
-        make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
-        allowance: Allowance = ALONE,
+        make_engine: Callable[[Callable[[str], None]], ChessBackend] | None = None,
+        session_context: SessionContext = ALONE,
     ) -> None:
         self.finished = False
-        self.permissions = allowance.permissions
+        self.permissions = session_context.permissions
         self.name = name
         self.author = author
         self.log_to = log_to
-        self.lines = 1
-        self.book = BookAdvisor(self.note)
-        self._allowance = allowance
-        self._make_engine = make_engine or self._usual_engine
-        self._parts: Parts | None = None
-        self._making = Lock()
+        self.multipv = 1
+        self.book = BookProvider(self.report)
+        self._session_context = session_context
+        self._make_engine = make_engine or self._create_default_engine
+        self._session_parts: SessionParts | None = None
+        self._parts_lock = Lock()
         self._send = send
-        self._ends: float | None = None
+        self._drain_deadline: float | None = None
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> ChessBackend:
         """Who searches."""
-        return self._made().engine
+        return self._get_parts().engine
 
     @property
-    def experience(self) -> Experience[chess.Board, chess.Move]:
+    def learning(self) -> PositionLearner[chess.Board, chess.Move]:
         """What has come of moves in other games."""
-        return self._made().experience
+        return self._get_parts().learning
 
     @property
-    def opponent(self) -> OpponentMemory:
+    def opponent(self) -> OpponentModel:
         """What is known of whoever is met."""
-        return self._made().opponent
+        return self._get_parts().opponent
 
     @property
-    def player(self) -> Player[chess.Board, chess.Move]:
+    def agent(self) -> Agent[chess.Board, chess.Move]:
         """Who plays."""
-        return self._made().player
+        return self._get_parts().agent
 
-    def _made(self) -> Parts:
-        with self._making:
-            if self._parts is None:
-                self._parts = self._make()
-            return self._parts
+    def _get_parts(self) -> SessionParts:
+        with self._parts_lock:
+            if self._session_parts is None:
+                self._session_parts = self._create_parts()
+            return self._session_parts
 
-    def _make(self) -> Parts:
-        from agent.chess.experience import ChessNotation
-        from agent.chess.reader import BoardReader
-        from agent.experience.memory import Experience
-        from agent.experience.searcher import ExperiencedSource
-        from agent.player import Player
-        from opponents.memory import HabitSource, OpponentMemory
+    def _create_parts(self) -> SessionParts:
+        from agent.chess.experience import ChessLearningAdapter
+        from agent.chess.reader import BoardAdapter
+        from agent.experience.memory import PositionLearner
+        from agent.experience.searcher import PositionLearningBackend
+        from agent.agent import Agent
+        from opponents.memory import OpponentAwareBackend, OpponentModel
 
-        engine, opponent = self._make_engine(self.note), OpponentMemory(self.note)
-        experience: Experience[chess.Board, chess.Move] = Experience(ChessNotation(), self.note)
-        self.book.prefer = opponent.prefer
+        engine, opponent = self._make_engine(self.report), OpponentModel(self.report)
+        experience: PositionLearner[chess.Board, chess.Move] = PositionLearner(ChessLearningAdapter(), self.report)
+        self.book.adjust_weights = opponent.adjust_weights
         # Experience is around habits: what they choose is a prediction too, to be learned from.
-        habitual = HabitSource(engine, opponent)
-        player = Player(
-            ExperiencedSource(habitual, experience, self._heeds, self._teach),
+        habitual = OpponentAwareBackend(engine, opponent)
+        agent = Agent(
+            PositionLearningBackend(habitual, experience, self._uses_learning, self._seed_search),
             self,
-            BoardReader(),
-            advisors=(opponent, self.book),
-            turns=self._allowance.turns,
+            BoardAdapter(),
+            move_providers=(opponent, self.book),
+            scheduler=self._session_context.scheduler,
         )
-        return Parts(engine, experience, opponent, player)
+        return SessionParts(engine, experience, opponent, agent)
 
-    def _usual_engine(self, report: Callable[[str], None]) -> Engine:
-        from agent.chess.engine import Engine
+    def _create_default_engine(self, report: Callable[[str], None]) -> ChessBackend:
+        from agent.chess.engine import ChessBackend
 
-        megabytes = min(USUAL_MEGABYTES, self.permissions.megabytes)
-        return Engine(report, _open_own_tables, megabytes, self._allowance.budget)
+        megabytes = min(DEFAULT_MEGABYTES, self.permissions.megabytes)
+        return ChessBackend(report, _open_own_tables, megabytes, self._session_context.budget)
 
     def drain(self, timeout: float | None = None) -> bool:
         """After the last line: give what has been asked for LAST_ANSWERS seconds, then stop it.
 
         Searches that would not end by themselves are stopped at once, and all after `quit`.
         """
-        if self.finished or self._parts is None:
+        if self.finished or self._session_parts is None:
             return True
-        if self._ends is None:
-            self._ends = time.monotonic() + LAST_ANSWERS
-            self.player.stop_endless()
-        left = self._ends - time.monotonic()
+        if self._drain_deadline is None:
+            self._drain_deadline = time.monotonic() + DRAIN_TIMEOUT
+            self.agent.stop_endless()
+        left = self._drain_deadline - time.monotonic()
         if left <= 0.0:
             return True
-        return self.player.wait(left if timeout is None else min(timeout, left))
+        return self.agent.wait(left if timeout is None else min(timeout, left))
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
-        if self._parts is None:
+        if self._session_parts is None:
             return True
         deadline = time.monotonic() + timeout
-        ended = self.player.close(timeout)
+        ended = self.agent.close(timeout)
         if ended:
-            self.experience.close()
+            self.learning.close()
             self.opponent.finish()
         return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     @property
-    def crowded(self) -> bool:
+    def queue_is_full(self) -> bool:
         """Whether a stranger has asked for as much as is kept waiting."""
-        return not self.permissions.trusted and len(self.player.asked()) >= MOST_WAITING
+        return not self.permissions.trusted and len(self.agent.pending()) >= MAX_PENDING
 
-    def require_room(self) -> None:
+    def require_queue_space(self) -> None:
         """Raise UciError where no more is kept waiting."""
-        if self.crowded:
+        if self.queue_is_full:
             raise UciError("too much waits to be done: this is ignored")
 
     # What the player, the engine and the book tell.
@@ -187,7 +187,7 @@ class ChessPlay(ABC):
         """Report that something failed."""
 
     @abstractmethod
-    def note(self, message: str) -> None:
+    def report(self, message: str) -> None:
         """Report anything else that the user should know."""
 
     @abstractmethod
@@ -199,49 +199,49 @@ class ChessPlay(ABC):
     def prepare(self, job: Job) -> None:
         """Open the book and wait for the kernel, as far as a front end should wait for it."""
         self.book.open()
-        self.engine.settle(job)
+        self.engine.wait_until_loaded(job)
 
-    def forget(self) -> None:
+    def new_game(self) -> None:
         """Take the next position for one of another game."""
-        self.player.new_game()
-        self.player.do(lambda job: self.engine.new_game())
-        if self.experience.active:
-            self.player.do(lambda job: self.experience.new_game())
-        self.player.do(lambda job: self.opponent.new_game())
+        self.agent.new_game()
+        self.agent.submit(lambda job: self.engine.new_game())
+        if self.learning.active:
+            self.agent.submit(lambda job: self.learning.new_game())
+        self.agent.submit(lambda job: self.opponent.new_game())
 
     def set_analysing(self, analysing: bool) -> None:
         """Analyse positions rather than play a game, or the other way round."""
-        self.player.patient = analysing
+        self.agent.use_full_time = analysing
         self.change_book(lambda book: setattr(book, "analysing", analysing))
         self.change_opponent(lambda opponent: setattr(opponent, "analysing", analysing))
 
-    def change_engine(self, change: Callable[[Engine], None]) -> None:
+    def change_engine(self, change: Callable[[ChessBackend], None]) -> None:
         """Change something in the engine, after whatever it is doing."""
-        self.player.do(lambda job: change(self.engine))
+        self.agent.submit(lambda job: change(self.engine))
 
-    def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
+    def change_book(self, change: Callable[[BookProvider], None]) -> None:
         """Change something in the book, after whatever the player is doing."""
-        self.player.do(lambda job: change(self.book))
+        self.agent.submit(lambda job: change(self.book))
 
-    def change_opponent(self, change: Callable[[OpponentMemory], None]) -> None:
+    def change_opponent(self, change: Callable[[OpponentModel], None]) -> None:
         """Change something in what is known of the opponent, after what the player is doing."""
-        self.player.do(lambda job: change(self.opponent))
+        self.agent.submit(lambda job: change(self.opponent))
 
-    def face(self, clock: float | None) -> None:
+    def set_opponent_clock(self, clock: float | None) -> None:
         """Go by the opponent's habits in the next search; clock: what he has left, in seconds."""
-        self.opponent.clock = clock
-        self.player.thrift = self.opponent.thrift
+        self.opponent.opponent_clock = clock
+        self.agent.time_factor = self.opponent.time_factor
 
     def change_evaluation(self, spec: str) -> None:
         """Use another evaluation, unless it is seen at once that there is none."""
         check(spec)
         self.change_engine(lambda engine: engine.set_evaluation(spec))
 
-    def change_experience(self, path: str) -> None:
+    def change_learning_file(self, path: str) -> None:
         """Learn from the outcomes of moves, and keep that in a file; "" to do neither."""
 
-        def change(engine: Engine) -> None:
-            self.experience.use(path)
+        def change(engine: ChessBackend) -> None:
+            self.learning.open_file(path)
             engine.clear()
 
         self.change_engine(change)
@@ -251,28 +251,28 @@ class ChessPlay(ABC):
 
         forfeit: it ended otherwise than by what was played, which tells nothing of the moves.
         """
-        points = POINTS.get(result)
+        points = WHITE_POINTS.get(result)
 
         def conclude(job: Job) -> None:
-            self.opponent.told(result, forfeit=forfeit)
+            self.opponent.record_result(result, forfeit=forfeit)
             if points is not None and not forfeit:
-                self.experience.conclude(lambda board: points if board.turn else -points)
-            self.experience.flush()
+                self.learning.record_result(lambda board: points if board.turn else -points)
+            self.learning.flush()
 
-        self.player.do(conclude)
+        self.agent.submit(conclude)
 
-    def _heeds(self, searcher: object) -> bool:
+    def _uses_learning(self, searcher: object) -> bool:
         """Tell whether a search is to heed experience: to play a game as well as can be."""
-        from agent.chess.weak_search import WeakSearch
+        from agent.chess.weak_search import LimitedStrengthSearch
 
-        beside = self.player.patient or self.opponent.aside
-        return not (beside or isinstance(_inmost(searcher), WeakSearch))
+        beside = self.agent.use_full_time or self.opponent.off_the_record
+        return not (beside or isinstance(_unwrap_searcher(searcher), LimitedStrengthSearch))
 
-    def _teach(self, searcher: object) -> None:
+    def _seed_search(self, searcher: object) -> None:
         """Let the compiled alpha-beta meet the lessons in its tree."""
-        learn = getattr(_inmost(searcher), "learn_from", None)
+        learn = getattr(_unwrap_searcher(searcher), "set_learned_moves", None)
         if learn is not None:
-            learn(self.experience.by_position_after, self.experience.order)
+            learn(self.learning.by_resulting_position, self.learning.resulting_positions)
 
     def change_log(self, path: str) -> None:
         """Log to another file."""
@@ -282,40 +282,40 @@ class ChessPlay(ABC):
             raise UciError(f"cannot log to {shorten(path)}: {error.strerror}") from None
 
 
-def _inmost(searcher: object) -> object:
-    from opponents.habit_search import HabitSearch
+def _unwrap_searcher(searcher: object) -> object:
+    from opponents.habit_search import OpponentAwareSearch
 
-    return searcher.searcher if isinstance(searcher, HabitSearch) else searcher
-
-
-def _open_own_tables(report: Callable[[str], None]) -> OwnTables:
-    from openings.tables import open_own_tables  # imports the kernel
-
-    return open_own_tables(report)
+    return searcher.searcher if isinstance(searcher, OpponentAwareSearch) else searcher
 
 
-def setter(name: str) -> Callable[[ChessPlay, Any], None]:
+def _open_own_tables(report: Callable[[str], None]) -> BuiltinTablebase:
+    from openings.tables import open_builtin_tablebase  # imports the kernel
+
+    return open_builtin_tablebase(report)
+
+
+def attribute_setter(name: str) -> Callable[[ChessSession, Any], None]:
     """Return the change of an option that sets an attribute."""
     return lambda play, value: setattr(play, name, value)
 
 
-def _set_overhead(play: ChessPlay, milliseconds: int) -> None:
-    play.player.overhead = milliseconds / 1e3
+def _set_overhead(play: ChessSession, milliseconds: int) -> None:
+    play.agent.overhead = milliseconds / 1e3
 
 
-def _book_setter(name: str) -> Callable[[ChessPlay, Any], None]:
+def _book_setter(name: str) -> Callable[[ChessSession, Any], None]:
     return lambda play, value: play.change_book(lambda book: setattr(book, name, value))
 
 
-SHARED: tuple[Option[ChessPlay], ...] = (
+COMMON_OPTIONS: tuple[Option[ChessSession], ...] = (
     Option(
         "Hash",
         "spin",
         lambda play, value: play.change_engine(lambda engine: engine.set_megabytes(value)),
-        default=USUAL_MEGABYTES,
-        least=1,
-        most=65536,
-        share="megabytes",
+        default=DEFAULT_MEGABYTES,
+        min=1,
+        max=65536,
+        limited_by="megabytes",
     ),
     Option(
         "Clear Hash", "button", lambda play, _: play.change_engine(lambda engine: engine.clear())
@@ -325,28 +325,28 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         "spin",
         lambda play, value: play.change_engine(lambda engine: engine.set_threads(value)),
         default=1,
-        least=1,
-        most=256,
-        share="threads",
+        min=1,
+        max=256,
+        limited_by="threads",
     ),
-    Option("MultiPV", "spin", setter("lines"), default=1, least=1, most=256),
-    Option("Move Overhead", "spin", _set_overhead, default=10, least=0, most=5000),
+    Option("MultiPV", "spin", attribute_setter("lines"), default=1, min=1, max=256),
+    Option("Move Overhead", "spin", _set_overhead, default=10, min=0, max=5000),
     Option("OwnBook", "check", _book_setter("enabled"), default=True),
     Option(
         "BookFile",
         "string",
-        lambda play, value: play.change_book(lambda book: book.use(value)),
+        lambda play, value: play.change_book(lambda book: book.set_books(value)),
         default=SHIPPED,
-        trusted=True,
-        own=(SHIPPED,),
+        requires_trust=True,
+        safe_values=(SHIPPED,),
     ),
     Option(
         "BookDepth",
         "spin",
         _book_setter("depth"),
-        default=MOST_MOVES,
-        least=0,
-        most=MOST_MOVES,
+        default=MAX_MOVES,
+        min=0,
+        max=MAX_MOVES,
     ),
     Option(
         "BookVariety",
@@ -365,43 +365,43 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         "UCI_Elo",
         "spin",
         lambda play, value: play.change_engine(lambda engine: engine.set_level(elo=value)),
-        default=LEAST_ELO,
-        least=LEAST_ELO,
-        most=MOST_ELO,
+        default=MIN_ELO,
+        min=MIN_ELO,
+        max=MAX_ELO,
     ),
     Option(
         "Skill Level",
         "spin",
         lambda play, value: play.change_engine(lambda engine: engine.set_level(skill=value)),
-        default=int(FULL),
-        least=0,
-        most=int(FULL),
+        default=int(MAX_SKILL),
+        min=0,
+        max=int(MAX_SKILL),
     ),
     Option(
-        "OwnTables",
+        "BuiltinTablebase",
         "check",
-        lambda play, value: play.change_engine(lambda engine: engine.use_own_tables(value)),
+        lambda play, value: play.change_engine(lambda engine: engine.use_builtin_tablebase(value)),
         default=True,
     ),
     Option(
         "SyzygyPath",
         "string",
         lambda play, value: play.change_engine(lambda engine: engine.use_syzygy(value)),
-        trusted=True,
+        requires_trust=True,
     ),
     Option(
         "GaviotaPath",
         "string",
         lambda play, value: play.change_engine(lambda engine: engine.use_gaviota(value)),
-        trusted=True,
+        requires_trust=True,
     ),
     Option(
         "Evaluation",
         "string",
         lambda play, value: play.change_evaluation(value or DEFAULT),
         default=DEFAULT,
-        trusted=True,
-        own=(NETWORK, HANDCRAFTED.name),
+        requires_trust=True,
+        safe_values=(NETWORK, HANDCRAFTED.name),
     ),
     Option(
         "Search",
@@ -417,12 +417,12 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         default=FINAL_CHOICES[0],
         choices=FINAL_CHOICES,
     ),
-    Option("ExperienceFile", "string", ChessPlay.change_experience, trusted=True),
+    Option("ExperienceFile", "string", ChessSession.change_learning_file, requires_trust=True),
     Option(
         "HabitsFile",
         "string",
-        lambda play, value: play.change_opponent(lambda opponent: opponent.use(value)),
-        trusted=True,
+        lambda play, value: play.change_opponent(lambda opponent: opponent.set_file(value)),
+        requires_trust=True,
     ),
-    Option("Debug Log File", "string", ChessPlay.change_log, trusted=True),
+    Option("Debug Log File", "string", ChessSession.change_log, requires_trust=True),
 )

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     import chess
 
 # Half-moves without progress beyond this are all the same: the game is drawn.
-MOST_HALF_MOVES = 150
+MAX_HALFMOVE_CLOCK = 150
 # The longest game that the rules allow, in half-moves: 118 captures and pawn moves, each after 150
 # half-moves at most, less three (Tom Murphy VII, 'Is this the longest Chess game?', 2020).
-LONGEST_GAME = 17_697
+MAX_GAME_PLIES = 17_697
 # So many half-moves go along with a position to the player: more than any rule or book looks back.
-PAST = 1_000
+HISTORY_PLIES = 1_000
 
 
 class CurrentPosition:
@@ -34,9 +34,9 @@ class CurrentPosition:
         assert self._board is not None
         return self._board
 
-    def recent(self) -> chess.Board:
+    def copy_with_history(self) -> chess.Board:
         """Return a board of its own, with the moves that a search may want to know."""
-        return self.board.copy(stack=PAST)
+        return self.board.copy(stack=HISTORY_PLIES)
 
     def set(self, position: PositionCommand, chess960: bool) -> None:
         """Go to a position; only what is new is played where it continues the last one.
@@ -44,9 +44,9 @@ class CurrentPosition:
         Raises UciError, and stays at the last position, if it or a move is not legal, or if there
         are more moves than a game can have.
         """
-        if len(position.moves) > LONGEST_GAME:
+        if len(position.moves) > MAX_GAME_PLIES:
             raise UciError(
-                f"{len(position.moves)} moves are more than a game can have ({LONGEST_GAME}); "
+                f"{len(position.moves)} moves are more than a game can have ({MAX_GAME_PLIES}); "
                 "the position stays as it was"
             )
         root = (position.fen, chess960)
@@ -92,7 +92,7 @@ def read_board(fen: str | None, chess960: bool = False) -> chess.Board:
     board.castling_rights = board.clean_castling_rights()
     if status & chess.STATUS_INVALID_EP_SQUARE:
         board.ep_square = None
-    board.halfmove_clock = min(board.halfmove_clock, MOST_HALF_MOVES)
+    board.halfmove_clock = min(board.halfmove_clock, MAX_HALFMOVE_CLOCK)
     board.fullmove_number = min(max(board.fullmove_number, 1), 9999)
     return board
 

@@ -13,18 +13,18 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
-from protocols.allowance import ALONE, Allowance
-from protocols.permissions import refusal
-from protocols.uci.options import Option, find
-from protocols.uci.play import POINTS, SHARED, ChessPlay, setter
+from protocols.session_context import ALONE, SessionContext
+from protocols.permissions import permission_denied_message
+from protocols.uci.options import Option, find_option
+from protocols.uci.play import WHITE_POINTS, COMMON_OPTIONS, ChessSession, attribute_setter
 from protocols.uci.position import CurrentPosition, read_move
-from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed, wdl
+from protocols.uci.text import info_line, progress_line, bestmove_line, info_string, score_text, nodes_per_second, wdl
 from protocols.uci.values import (
     GoCommand,
     PositionCommand,
-    SetOption,
+    SetOptionCommand,
     UciError,
-    brief,
+    shorten_list,
     parse_depth,
     parse_go,
     parse_nothing,
@@ -37,14 +37,14 @@ from protocols.uci.values import (
 if TYPE_CHECKING:
     import chess
 
-    from agent.chess.engine import Engine
-    from agent.chess.network_format import Network
+    from agent.chess.engine import ChessBackend
+    from agent.chess.network_format import NnueNetwork
     from agent.threads.task_thread import Job
 
 Replies = Iterator[str]
 
-FORFEIT = " forfeit"
-RESULTS = "*", *POINTS, *(result + FORFEIT for result in POINTS)
+FORFEIT_SUFFIX = " forfeit"
+GAME_RESULTS = "*", *WHITE_POINTS, *(result + FORFEIT_SUFFIX for result in WHITE_POINTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class Command:
     """
 
     parse: Callable[[str], Any]
-    act: Callable[[Uci, Any], Replies]
+    handler: Callable[[UciProtocol, Any], Replies]
     help: str
-    trusted: bool = False
+    requires_trust: bool = False
 
 
-class Uci(ChessPlay):
-    """One UCI engine; see ChessPlay for what it is made with."""
+class UciProtocol(ChessSession):
+    """One UCI engine; see ChessSession for what it is made with."""
 
     def __init__(
         self,
@@ -69,13 +69,13 @@ class Uci(ChessPlay):
         author: str,
         send: Callable[[str], None],
         log_to: Callable[[str], None],
-        make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
-        more_options: tuple[Option[Uci], ...] = (),
-        allowance: Allowance = ALONE,
+        make_engine: Callable[[Callable[[str], None]], ChessBackend] | None = None,
+        extra_options: tuple[Option[UciProtocol], ...] = (),
+        session_context: SessionContext = ALONE,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine, allowance)
+        super().__init__(name, author, send, log_to, make_engine, session_context)
         self.options = tuple(
-            option.permitted(self.permissions) for option in OPTIONS + more_options
+            option.for_permissions(self.permissions) for option in OPTIONS + extra_options
         )
         self.chess960 = False
         self.show_wdl = False
@@ -86,25 +86,25 @@ class Uci(ChessPlay):
     def handle_line(self, line: str) -> Replies:
         """Act on one line; the replies must be consumed. Never raises."""
         try:
-            name, rest = _split(line)
+            name, rest = _split_command(line)
             if name:
                 self._introduced = True
                 command = COMMANDS[name]
-                if command.trusted and not self.permissions.trusted:
-                    raise UciError(refusal(name))
-                yield from command.act(self, command.parse(rest))
+                if command.requires_trust and not self.permissions.trusted:
+                    raise UciError(permission_denied_message(name))
+                yield from command.handler(self, command.parse(rest))
             elif self._introduced and line.strip():
-                yield say(f"unknown command: {shorten(line)}")
+                yield info_string(f"unknown command: {shorten(line)}")
         except UciError as error:
-            yield self._say(str(error))
+            yield self._info_string(str(error))
         except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-            from agent.player import describe
+            from agent.agent import describe
 
-            yield self._say(describe(error))
+            yield self._info_string(describe(error))
 
-    def overlong_line(self) -> Replies:
+    def handle_overlong_line(self) -> Replies:
         """Say that a line was dropped."""
-        yield say("a line was too long and is ignored")
+        yield info_string("a line was too long and is ignored")
 
     # What the player tells.
 
@@ -118,20 +118,20 @@ class Uci(ChessPlay):
 
     def error(self, message: str) -> None:
         """Report that something failed."""
-        self._send(self._say(message))
+        self._send(self._info_string(message))
 
-    def note(self, message: str) -> None:
+    def report(self, message: str) -> None:
         """Report anything else that the user should know."""
-        self._send(self._say(message))
+        self._send(self._info_string(message))
 
-    def _say(self, message: str) -> str:
-        return say(self.permissions.hide(message))
+    def _info_string(self, message: str) -> str:
+        return info_string(self.permissions.redact(message))
 
     def result(self, result: Result[chess.Move]) -> None:
         """Answer a `go`."""
-        self._send(result_line(result))
-        self.experience.flush()
-        self.opponent.answered(result)
+        self._send(bestmove_line(result))
+        self.learning.flush()
+        self.opponent.record_move(result)
 
     # The commands, in the order of the table.
 
@@ -139,33 +139,33 @@ class Uci(ChessPlay):
         yield f"id name {self.name}"
         yield f"id author {self.author}"
         for option in self.options:
-            if not option.refused:
-                yield option.line()
+            if not option.forbidden:
+                yield option.declaration_line()
         yield "uciok"
         self.engine.start()
 
     def _is_ready(self, _: None) -> Replies:
-        if self.player.busy:
+        if self.agent.busy:
             yield "readyok"
         else:
-            self.player.do(self._ready)
+            self.agent.submit(self._send_readyok)
 
-    def _ready(self, job: Job) -> None:
+    def _send_readyok(self, job: Job) -> None:
         try:
             self.prepare(job)
         finally:
             self._send("readyok")
 
-    def _set_option(self, command: SetOption) -> Replies:
-        option = find(self.options, command.name)
-        self.require_room()
-        value, remark = option.take(command.value)
-        option.change(self, value)
+    def _set_option(self, command: SetOptionCommand) -> Replies:
+        option = find_option(self.options, command.name)
+        self.require_queue_space()
+        value, remark = option.parse_permitted(command.value)
+        option.on_change(self, value)
         if remark:
-            yield say(remark)
+            yield info_string(remark)
 
     def _new_game(self, _: None) -> Replies:
-        self.forget()
+        self.new_game()
         yield from ()
 
     def _set_position(self, position: PositionCommand) -> Replies:
@@ -173,36 +173,36 @@ class Uci(ChessPlay):
         yield from ()
 
     def _go(self, go: GoCommand) -> Replies:
-        board = self._position.recent()
+        board = self._position.copy_with_history()
         problems = list(go.problems)
         if "perft" in go.numbers:
             if not self.permissions.trusted:
-                raise UciError(refusal("go perft"))
-            yield from map(say, problems)
+                raise UciError(permission_denied_message("go perft"))
+            yield from map(info_string, problems)
             depth = max(go.numbers["perft"], 1)
-            self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
+            self.agent.submit(lambda job: self._perft(job, board, depth), long_running=True)
             return
         clock = go.numbers.get("btime" if board.turn else "wtime")
-        self.face(None if clock is None else clock / 1e3)
+        self.set_opponent_clock(None if clock is None else clock / 1e3)
         limits = _limits(go, board, problems)
-        yield from map(say, brief(problems))
+        yield from map(info_string, shorten_list(problems))
         if self._debug:
-            from agent.clock import allot
+            from agent.clock import allocate_time
 
-            reserve = self.player.lag.reserve(limits.clock)
-            budget = allot(limits, self.player.overhead, reserve, self.player.thrift)
-            yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
-        if self.crowded:  # each search is answered: those that are asked for wait for the others
-            self.player.stop()
-            self.player.wait()
-        self.player.go(board, limits, self.lines)
+            reserve = self.agent.lag_estimator.reserve(limits.clock)
+            budget = allocate_time(limits, self.agent.overhead, reserve, self.agent.time_factor)
+            yield info_string(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
+        if self.queue_is_full:  # each search is answered: those that are asked for wait for the others
+            self.agent.stop()
+            self.agent.wait()
+        self.agent.go(board, limits, self.multipv)
 
     def _stop(self, _: None) -> Replies:
-        self.player.stop()
+        self.agent.stop()
         yield from ()
 
     def _ponder_hit(self, _: None) -> Replies:
-        self.player.ponderhit()
+        self.agent.ponderhit()
         yield from ()
 
     def _quit(self, _: None) -> Replies:
@@ -227,59 +227,59 @@ class Uci(ChessPlay):
         yield "Moves: " + " ".join(move.uci() for move in board.legal_moves)
 
     def _evaluate(self, _: None) -> Replies:
-        self.require_room()
-        board = self._position.recent()
-        self.player.do(lambda job: self._tell_evaluation(job, board), lengthy=True)
+        self.require_queue_space()
+        board = self._position.copy_with_history()
+        self.agent.submit(lambda job: self._send_evaluation(job, board), long_running=True)
         yield from ()
 
-    def _tell_evaluation(self, job: Job, board: chess.Board) -> None:
-        kernel = self.engine.kernel(job.stop)
-        value = self.player.apart(job, lambda: kernel.evaluate(board))
+    def _send_evaluation(self, job: Job, board: chess.Board) -> None:
+        kernel = self.engine.wait_for_kernel(job.stop)
+        value = self.agent.run_user_code(job, lambda: kernel.evaluate(board))
         if kernel.network is not None:
-            self._tell_network(kernel.network, board, value)
+            self._send_network(kernel.network, board, value)
         if not any(board.legal_moves):
-            self._send(say(f"evaluation none ({'checkmate' if board.is_check() else 'stalemate'})"))
+            self._send(info_string(f"evaluation none ({'checkmate' if board.is_check() else 'stalemate'})"))
             return
         if kernel.network is not None:
             wins, draws, losses = wdl(Cp(value if board.turn else -value))
-            self._send(say(f"wdl {wins} {draws} {losses} (white's view, permille)"))
-        self._send(say(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
+            self._send(info_string(f"wdl {wins} {draws} {losses} (white's view, permille)"))
+        self._send(info_string(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
 
-    def _tell_network(self, network: Network, board: chess.Board, value: int) -> None:
+    def _send_network(self, network: NnueNetwork, board: chess.Board, value: int) -> None:
         """Show what a network sees, and whether what is known of the ending says otherwise."""
         from agent.chess.network_model import evaluate
-        from agent.chess.network_view import describe
+        from agent.chess.network_view import format_breakdown
 
-        for line in describe(network, board):
+        for line in format_breakdown(network, board):
             self._send(line)
         if value != evaluate(network, board):
-            self._send(say("what is known of this ending changes the network's score"))
+            self._send(info_string("what is known of this ending changes the network's score"))
 
     def _bench(self, depth: int | None) -> Replies:
-        self.player.do(lambda job: self._run_bench(job, depth), lengthy=True)
+        self.agent.submit(lambda job: self._run_bench(job, depth), long_running=True)
         yield from ()
 
     def _run_bench(self, job: Job, depth: int | None) -> None:
-        self.engine.kernel(job.stop)
+        self.engine.wait_for_kernel(job.stop)
         from agent.chess.bench import DEPTH, run
 
         nodes, seconds = 0, 0.0
         for number, info in enumerate(run(depth or DEPTH, job.stop), 1):
             nodes, seconds = nodes + info.nodes, seconds + info.time
-            self._send(say(f"position {number}: {score_text(info.score)}, {info.nodes} nodes"))
-        self._send(f"{nodes} nodes {speed(nodes, seconds)} nps")
+            self._send(info_string(f"position {number}: {score_text(info.score)}, {info.nodes} nodes"))
+        self._send(f"{nodes} nodes {nodes_per_second(nodes, seconds)} nps")
 
     def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
-        self.engine.kernel(job.stop)
+        self.engine.wait_for_kernel(job.stop)
         from agent.chess.perft import divide
-        from agent.player import PlayerError
+        from agent.agent import AgentError
 
         stop = Event()
-        job.stop.then(stop.set)
+        job.stop.add_callback(stop.set)
         total = 0
         for move, leaves in divide(board, depth, stop):
             if stop.is_set():
-                raise PlayerError("perft: stopped")
+                raise AgentError("perft: stopped")
             total += leaves
             self._send(f"{move.uci()}: {leaves}")
         self._send("")
@@ -291,27 +291,27 @@ class Uci(ChessPlay):
 
     def _help(self, _: None) -> Replies:
         for name, command in COMMANDS.items():
-            if self.permissions.trusted or not command.trusted:
-                yield say(f"{name}: {command.help}")
+            if self.permissions.trusted or not command.requires_trust:
+                yield info_string(f"{name}: {command.help}")
 
-    def hear_result(self, text: str) -> None:
+    def set_game_result(self, text: str) -> None:
         """Take note of how the game ended: one of RESULTS."""
-        self.learn_result(text.removesuffix(FORFEIT), forfeit=text.endswith(FORFEIT))
+        self.learn_result(text.removesuffix(FORFEIT_SUFFIX), forfeit=text.endswith(FORFEIT_SUFFIX))
 
-    def meet(self, opponent: str) -> None:
+    def set_opponent(self, opponent: str) -> None:
         """Take note of the opponent: title, Elo, computer or human, name."""
         words = opponent.split(maxsplit=3)
         if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
             raise UciError("expected: UCI_Opponent value TITLE ELO computer|human NAME")
         name = words[3] if opponent else ""
-        self.change_opponent(lambda opponent: opponent.meet(name))
+        self.change_opponent(lambda opponent: opponent.set_opponent(name))
         if opponent:
             title = "" if words[0] == "none" else f"{words[0]} "
             elo = "" if words[1] == "none" else f" ({words[1]})"
-            self._send(say(f"playing against {title}{name}{elo}"))
+            self._send(info_string(f"playing against {title}{name}{elo}"))
 
 
-def _split(line: str) -> tuple[str, str]:
+def _split_command(line: str) -> tuple[str, str]:
     """Skip to the first word that is a command; return it, or "", and what follows it."""
     for word in re.finditer(r"\S+", line):
         if word[0].lower() in COMMANDS:
@@ -356,31 +356,31 @@ def _square_names(squares: chess.SquareSet) -> list[str]:
     return [chess.square_name(square) for square in squares]
 
 
-def _nothing(uci: Uci, value: object) -> None:
+def _ignore(uci: UciProtocol, value: object) -> None:
     """Accept what front ends set although it changes nothing here."""
 
 
-OPTIONS: tuple[Option[Uci], ...] = (
-    *SHARED,
+OPTIONS: tuple[Option[UciProtocol], ...] = (
+    *COMMON_OPTIONS,
     # Pondering is up to the front end: `go ponder` is understood with and without it.
-    Option("Ponder", "check", _nothing, default=False),
-    Option("UCI_Chess960", "check", setter("chess960"), default=False),
-    Option("UCI_AnalyseMode", "check", ChessPlay.set_analysing, default=False),
-    Option("UCI_ShowWDL", "check", setter("show_wdl"), default=False),
-    Option("UCI_Opponent", "string", Uci.meet),
+    Option("Ponder", "check", _ignore, default=False),
+    Option("UCI_Chess960", "check", attribute_setter("chess960"), default=False),
+    Option("UCI_AnalyseMode", "check", ChessSession.set_analysing, default=False),
+    Option("UCI_ShowWDL", "check", attribute_setter("show_wdl"), default=False),
+    Option("UCI_Opponent", "string", UciProtocol.set_opponent),
     # UCI has no word for it; what is not told habits judge by the last position.
     Option(
         "Game Result",
         "combo",
-        Uci.hear_result,
-        default=RESULTS[0],
-        choices=RESULTS,
+        UciProtocol.set_game_result,
+        default=GAME_RESULTS[0],
+        choices=GAME_RESULTS,
     ),
     # For the front end to show; what it sets has no meaning.
     Option(
         "UCI_EngineAbout",
         "string",
-        _nothing,
+        _ignore,
         default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later. Its network's "
         "positions are from games of Kempelen against itself, their scores from its own searches "
         "and from Stockfish 15.1, to which the hand-made evaluation was fitted too",
@@ -388,27 +388,27 @@ OPTIONS: tuple[Option[Uci], ...] = (
 )
 
 COMMANDS: dict[str, Command] = {
-    "uci": Command(parse_nothing, Uci._uci, "say who this is and which options there are"),
-    "isready": Command(parse_nothing, Uci._is_ready, "answer readyok, when ready"),
-    "setoption": Command(parse_set_option, Uci._set_option, "name NAME [value VALUE]"),
-    "ucinewgame": Command(parse_nothing, Uci._new_game, "forget the last game"),
-    "position": Command(parse_position, Uci._set_position, "startpos|fen FEN [moves MOVE ...]"),
+    "uci": Command(parse_nothing, UciProtocol._uci, "say who this is and which options there are"),
+    "isready": Command(parse_nothing, UciProtocol._is_ready, "answer readyok, when ready"),
+    "setoption": Command(parse_set_option, UciProtocol._set_option, "name NAME [value VALUE]"),
+    "ucinewgame": Command(parse_nothing, UciProtocol._new_game, "forget the last game"),
+    "position": Command(parse_position, UciProtocol._set_position, "startpos|fen FEN [moves MOVE ...]"),
     "go": Command(
         parse_go,
-        Uci._go,
+        UciProtocol._go,
         "[wtime T btime T winc T binc T movestogo N] [movetime T] [depth N] [nodes N] [mate N] "
         "[infinite] [ponder] [searchmoves MOVE ...] [perft N]; times in milliseconds",
     ),
-    "stop": Command(parse_nothing, Uci._stop, "end the search and answer it"),
-    "ponderhit": Command(parse_nothing, Uci._ponder_hit, "the expected move was played"),
-    "quit": Command(parse_nothing, Uci._quit, "end the program"),
-    "debug": Command(parse_switch, Uci._set_debug, "on|off: say more"),
-    "register": Command(parse_nothing, Uci._register, "accepted; nothing needs to be registered"),
-    "d": Command(parse_nothing, Uci._display, "show the position"),
-    "eval": Command(parse_nothing, Uci._evaluate, "show the evaluation of the position"),
+    "stop": Command(parse_nothing, UciProtocol._stop, "end the search and answer it"),
+    "ponderhit": Command(parse_nothing, UciProtocol._ponder_hit, "the expected move was played"),
+    "quit": Command(parse_nothing, UciProtocol._quit, "end the program"),
+    "debug": Command(parse_switch, UciProtocol._set_debug, "on|off: say more"),
+    "register": Command(parse_nothing, UciProtocol._register, "accepted; nothing needs to be registered"),
+    "d": Command(parse_nothing, UciProtocol._display, "show the position"),
+    "eval": Command(parse_nothing, UciProtocol._evaluate, "show the evaluation of the position"),
     "bench": Command(
-        parse_depth, Uci._bench, "[DEPTH]: search a fixed set of positions", trusted=True
+        parse_depth, UciProtocol._bench, "[DEPTH]: search a fixed set of positions", requires_trust=True
     ),
-    "flip": Command(parse_nothing, Uci._flip, "change the sides"),
-    "help": Command(parse_nothing, Uci._help, "list the commands"),
+    "flip": Command(parse_nothing, UciProtocol._flip, "change the sides"),
+    "help": Command(parse_nothing, UciProtocol._help, "list the commands"),
 }

@@ -4,10 +4,10 @@ from functools import partial
 
 from agent.chess.parameters import PARAMETERS, Parameter
 from protocols.uci.options import Option
-from protocols.uci.protocol import Uci
+from protocols.uci.protocol import UciProtocol
 
 
-def tuning_options() -> tuple[Option[Uci], ...]:
+def tuning_options() -> tuple[Option[UciProtocol], ...]:
     """Make an option of every constant of the search."""
     return tuple(
         Option(
@@ -15,13 +15,13 @@ def tuning_options() -> tuple[Option[Uci], ...]:
             "spin",
             partial(_set, parameter),
             default=parameter.default,
-            least=parameter.least,
-            most=parameter.most,
-            trusted=True,  # all sessions of a process search by the same constants
+            min=parameter.minimum,
+            max=parameter.maximum,
+            requires_trust=True,  # all sessions of a process search by the same constants
         )
         for parameter in PARAMETERS.values()
     )
 
 
-def _set(parameter: Parameter, uci: Uci, value: int) -> None:
+def _set(parameter: Parameter, uci: UciProtocol, value: int) -> None:
     uci.change_engine(lambda engine: parameter.set(value))

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 # Where a `go` gives more than anyone can use, the most that is passed on: plies, nodes,
 # milliseconds and moves alike.
-MOST = 10**15
+MAX_NUMBER = 10**15
 # More moves than any position has, however each is written.
-MOST_SEARCH_MOVES = 1000
+MAX_SEARCH_MOVES = 1000
 
 
 class UciError(Exception):
@@ -15,7 +15,7 @@ class UciError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class SetOption:
+class SetOptionCommand:
     """`setoption name N [value V]`; value is None where there is no `value`."""
 
     name: str
@@ -44,10 +44,10 @@ class GoCommand:
     problems: tuple[str, ...] = ()
 
 
-NUMBERS = (
+GO_NUMBER_KEYWORDS = (
     "wtime btime winc binc movestogo depth nodes mate movetime perft".split()  # noqa: SIM905
 )
-_GO_WORDS = {"searchmoves", "ponder", "infinite", *NUMBERS}
+_GO_KEYWORDS = {"searchmoves", "ponder", "infinite", *GO_NUMBER_KEYWORDS}
 
 
 def parse_nothing(text: str) -> None:
@@ -72,7 +72,7 @@ def parse_depth(text: str) -> int | None:
     return number
 
 
-def parse_set_option(text: str) -> SetOption:
+def parse_set_option(text: str) -> SetOptionCommand:
     """Parse a name and a value, both of which may hold spaces."""
     first, _, rest = text.strip().partition(" ")
     if first.lower() != "name" or not rest.strip():
@@ -81,8 +81,8 @@ def parse_set_option(text: str) -> SetOption:
     for index, word in enumerate(words):
         if word.lower() == "value" and index:
             value = " ".join(words[index + 1 :]).strip()
-            return SetOption(" ".join(words[:index]).strip(), value)
-    return SetOption(rest.strip(), None)
+            return SetOptionCommand(" ".join(words[:index]).strip(), value)
+    return SetOptionCommand(rest.strip(), None)
 
 
 def parse_position(text: str) -> PositionCommand:
@@ -110,16 +110,16 @@ def parse_go(text: str) -> GoCommand:
     while index < len(words):
         word = words[index]
         index += 1
-        if word in NUMBERS:
+        if word in GO_NUMBER_KEYWORDS:
             number = read_number(words[index]) if index < len(words) else None
             if number is None:
                 problems.append(f"go {word} needs a number; taken as the least")
-            if index < len(words) and words[index] not in _GO_WORDS:
+            if index < len(words) and words[index] not in _GO_KEYWORDS:
                 index += 1
-            numbers[word] = min(max(number or 0, 0), MOST)
+            numbers[word] = min(max(number or 0, 0), MAX_NUMBER)
         elif word == "searchmoves":
-            while index < len(words) and words[index] not in _GO_WORDS:
-                if len(search_moves) < MOST_SEARCH_MOVES:
+            while index < len(words) and words[index] not in _GO_KEYWORDS:
+                if len(search_moves) < MAX_SEARCH_MOVES:
                     search_moves[words[index]] = None
                 index += 1
         elif word in ("infinite", "ponder"):
@@ -127,7 +127,7 @@ def parse_go(text: str) -> GoCommand:
         else:
             problems.append(f"go does not know {shorten(word)}")
     return GoCommand(
-        numbers, "infinite" in switches, "ponder" in switches, tuple(search_moves), brief(problems)
+        numbers, "infinite" in switches, "ponder" in switches, tuple(search_moves), shorten_list(problems)
     )
 
 
@@ -137,7 +137,7 @@ def read_number(word: str) -> int | None:
         number = float(word)
     except ValueError:
         return None
-    return None if number != number else int(min(max(number, -MOST), MOST))
+    return None if number != number else int(min(max(number, -MAX_NUMBER), MAX_NUMBER))
 
 
 def shorten(text: str, length: int = 60) -> str:
@@ -146,7 +146,7 @@ def shorten(text: str, length: int = 60) -> str:
     return repr(text if len(text) <= length else text[: length - 3] + "...")
 
 
-def brief(problems: Iterable[str], most: int = 3) -> tuple[str, ...]:
+def shorten_list(problems: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """Cut a list of complaints to the first few."""
     found = tuple(problems)
     return found if len(found) <= most else (*found[:most], f"and {len(found) - most} more")

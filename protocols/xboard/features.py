@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from agent.chess.engine import Engine
+from agent.chess.engine import ChessBackend
 from protocols.uci.options import Option
-from protocols.uci.play import SHARED, ChessPlay
+from protocols.uci.play import COMMON_OPTIONS, ChessSession
 
 # What the front end is asked to send, and what it can do without.
 FEATURES = (
@@ -17,13 +17,13 @@ FEATURES = (
 VARIANTS = NORMAL, FISCHERANDOM = "normal", "fischerandom"
 # The options of which the protocol has commands of its own: `memory` and `cores`.
 HASH, THREADS = "Hash", "Threads"
-OPTIONS: tuple[Option[ChessPlay], ...] = tuple(
-    option for option in SHARED if option.name not in (HASH, THREADS)
+OPTIONS: tuple[Option[ChessSession], ...] = tuple(
+    option for option in COMMON_OPTIONS if option.name not in (HASH, THREADS)
 )
 # The kinds of endgame tables that `egtpath` may name, and what uses them.
-TABLES = {"syzygy": Engine.use_syzygy, "gaviota": Engine.use_gaviota}
+TABLEBASES = {"syzygy": ChessBackend.use_syzygy, "gaviota": ChessBackend.use_gaviota}
 # Texts that name something, which a front end lets its user choose.
-_NAMING = {
+_PATH_OPTION_TYPES = {
     "BookFile": "file",
     "HabitsFile": "file",
     "Debug Log File": "file",
@@ -34,34 +34,34 @@ _NAMING = {
 
 
 def feature_lines(
-    name: str, options: Iterable[Option[ChessPlay]], tables: Iterable[str] = TABLES
+    name: str, options: Iterable[Option[ChessSession]], tables: Iterable[str] = TABLEBASES
 ) -> Iterator[str]:
     """Generate the answer to `protover`. tables: the kinds that the front end may name."""
     for features in FEATURES:
         yield f"feature {features}"
     yield f'feature myname="{name}" variants="{",".join(VARIANTS)}" egt="{",".join(tables)}"'
     for option in options:
-        if not option.refused:
-            yield f'feature option="{declaration(option)}"'
+        if not option.forbidden:
+            yield f'feature option="{option_declaration(option)}"'
     yield "feature done=1"
 
 
-def declaration(option: Option[ChessPlay]) -> str:
+def option_declaration(option: Option[ChessSession]) -> str:
     """Return what declares an option: its name, its kind, its default, and what it takes."""
-    kind = _NAMING.get(option.name, "string") if option.kind == "string" else option.kind
+    kind = _PATH_OPTION_TYPES.get(option.name, "string") if option.type == "string" else option.type
     words = f"{option.name} -{kind}"
-    if option.kind == "spin":
-        return f"{words} {option.default} {option.least} {option.most}"
-    if option.kind == "check":
+    if option.type == "spin":
+        return f"{words} {option.default} {option.min} {option.max}"
+    if option.type == "check":
         return f"{words} {int(bool(option.default))}"
-    if option.kind == "combo":
+    if option.type == "combo":
         choices = (f"*{each}" if each == option.default else each for each in option.choices)
         return f"{words} {' /// '.join(choices)}"
-    return words if option.kind == "button" else f"{words} {option.default or ''}"
+    return words if option.type == "button" else f"{words} {option.default or ''}"
 
 
-def spelled(option: Option[ChessPlay], value: str | None) -> str | None:
+def to_uci_value(option: Option[ChessSession], value: str | None) -> str | None:
     """Return a value of xboard's `option` in UCI's words, which Option reads."""
-    if option.kind == "check":
+    if option.type == "check":
         return {"1": "true", "0": "false"}.get(value or "", value)
     return value

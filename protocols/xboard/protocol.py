@@ -1,7 +1,7 @@
 """xboard's protocol (CECP), without input and output: lines in, lines out, a player in between.
 
 Begin reading at COMMANDS, at the end, which serves dispatch and listing; the options are in
-protocols.xboard.features. What goes on between commands is XboardPlay's.
+protocols.xboard.features. What goes on between commands is XboardSession's.
 Source: 'Chess Engine Communication Protocol', version 2, by Tim Mann and H.G. Muller.
 """
 
@@ -14,25 +14,25 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent.limits import Info, Limits, Progress, Result
-from agent.player import PlayerError, describe
-from protocols.permissions import refusal
-from protocols.uci.options import Option, find
-from protocols.uci.play import SHARED, ChessPlay
-from protocols.uci.position import LONGEST_GAME, read_board
+from agent.agent import AgentError, describe
+from protocols.permissions import permission_denied_message
+from protocols.uci.options import Option, find_option
+from protocols.uci.play import COMMON_OPTIONS, ChessSession
+from protocols.uci.position import MAX_GAME_PLIES, read_board
 from protocols.uci.values import UciError, parse_nothing
-from protocols.xboard.draws import verdict
+from protocols.xboard.draws import result_by_rule
 from protocols.xboard.features import (
     FISCHERANDOM,
     HASH,
     OPTIONS,
-    TABLES,
+    TABLEBASES,
     THREADS,
     VARIANTS,
     feature_lines,
-    spelled,
+    to_uci_value,
 )
-from protocols.xboard.play import Mode, Purpose, Replies, XboardPlay
-from protocols.xboard.text import comment, error_line, illegal_line, status_line, warning
+from protocols.xboard.play import XboardMode, SearchPurpose, Replies, XboardSession
+from protocols.xboard.text import comment, error_line, illegal_line, stat01_line, warning
 from protocols.xboard.values import (
     BARE_MOVE,
     LevelCommand,
@@ -43,22 +43,22 @@ from protocols.xboard.values import (
     parse_level,
     parse_option,
     parse_seconds,
-    parse_tables,
+    parse_egtpath,
     parse_text,
 )
 
 if TYPE_CHECKING:
     import chess
 
-    from agent.chess.engine import Engine
+    from agent.chess.engine import ChessBackend
     from agent.threads.task_thread import Job
 
-UNKNOWN = "unknown command"
+UNKNOWN_COMMAND = "unknown command"
 NOT_NOW = "command not legal now"
 # How long a hint is thought about where none is known, in seconds.
 HINT_TIME = 1.0
 # What front ends say of games that ended otherwise than on the board.
-_ELSEWHERE = re.compile(
+_FORFEIT_COMMENT = re.compile(
     "time|forfeit|connect|stall|abort|abandon|illegal|invalid|infraction|exit|terminat", re.I
 )
 
@@ -71,20 +71,20 @@ class Command:
     """
 
     parse: Callable[[str], Any]
-    act: Callable[[Xboard, Any], Replies | None]
+    handler: Callable[[XboardProtocol, Any], Replies | None]
     help: str
-    trusted: bool = False
+    requires_trust: bool = False
 
 
-class Xboard(XboardPlay):
-    """One engine that speaks xboard's protocol; see ChessPlay for what it is made with."""
+class XboardProtocol(XboardSession):
+    """One engine that speaks xboard's protocol; see ChessSession for what it is made with."""
 
     _hinting = False
 
     @cached_property
-    def options(self) -> tuple[Option[ChessPlay], ...]:
+    def options(self) -> tuple[Option[ChessSession], ...]:
         """What this session may set."""
-        return tuple(option.permitted(self.permissions) for option in OPTIONS)
+        return tuple(option.for_permissions(self.permissions) for option in OPTIONS)
 
     def handle_line(self, line: str) -> tuple[str, ...]:
         """Act on one line. Never raises.
@@ -96,7 +96,7 @@ class Xboard(XboardPlay):
                 self._send(reply)
         return ()
 
-    def overlong_line(self) -> Replies:
+    def handle_overlong_line(self) -> Replies:
         """Say that a line was dropped."""
         yield error_line("the line is too long", "")
 
@@ -105,31 +105,31 @@ class Xboard(XboardPlay):
         try:
             if word in COMMANDS:
                 command = COMMANDS[word]
-                if command.trusted and not self.permissions.trusted:
-                    raise UciError(refusal(word))
-                yield from command.act(self, command.parse(rest)) or ()
+                if command.requires_trust and not self.permissions.trusted:
+                    raise UciError(permission_denied_message(word))
+                yield from command.handler(self, command.parse(rest)) or ()
             elif is_command(line):
                 yield from self._user_move(word)
             elif word:
-                yield error_line(UNKNOWN, line)
+                yield error_line(UNKNOWN_COMMAND, line)
         except UciError as error:
-            yield error_line(self.permissions.hide(str(error)), line)
+            yield error_line(self.permissions.redact(str(error)), line)
         except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-            yield warning(self.permissions.hide(describe(error)))
+            yield warning(self.permissions.redact(describe(error)))
 
     # Beginning and ending.
 
-    def _nothing(self, _: object) -> None:
+    def _ignore(self, _: object) -> None:
         """Accept what changes nothing here."""
 
-    def _introduce(self, _: object) -> Replies:
-        tables = TABLES if self.permissions.trusted else ()
+    def _protover(self, _: object) -> Replies:
+        tables = TABLEBASES if self.permissions.trusted else ()
         yield from feature_lines(self.name, self.options, tables)
         self.engine.start()
 
     def _rejected(self, feature: str) -> None:
         if feature.split()[:1] == ["debug"]:
-            self.commenting = False
+            self.sends_comments = False
 
     def _quit(self, _: None) -> None:
         self.halt()
@@ -137,19 +137,19 @@ class Xboard(XboardPlay):
 
     def _help(self, _: None) -> Replies:
         for name, command in COMMANDS.items():
-            if self.permissions.trusted or not command.trusted:
+            if self.permissions.trusted or not command.requires_trust:
                 yield comment(f"{name}: {command.help}")
 
     # Games and positions.
 
     def _new(self, _: None) -> None:
         self.halt()
-        if self.mode is not Mode.ANALYSING:
-            self.mode = Mode.PLAYING
+        if self.mode is not XboardMode.ANALYSING:
+            self.mode = XboardMode.PLAYING
         self.paused = self.chess960 = False
         self.start_game()
         self.set_board(read_board(None))
-        self.carry_on()
+        self.start_next_search()
 
     def _variant(self, name: str) -> None:
         if name not in VARIANTS:
@@ -157,16 +157,16 @@ class Xboard(XboardPlay):
         self.halt()
         self.chess960 = name == FISCHERANDOM
         self.set_board(read_board(None, self.chess960))
-        self.carry_on()
+        self.start_next_search()
 
     def _set_board(self, fen: str) -> Replies:
         self.halt()
         try:
             self.set_board(read_board(fen or "-", self.chess960))
         except UciError as error:
-            self.barred, self.owes = str(error), False
+            self.position_error, self.move_due = str(error), False
             yield warning(f"Illegal position: {error}")
-        self.carry_on()
+        self.start_next_search()
 
     def _refuse_edit(self, _: object) -> None:
         raise UciError("not understood, positions are set up by setboard")
@@ -175,20 +175,20 @@ class Xboard(XboardPlay):
         self._take_back(1)
 
     def _remove(self, _: None) -> None:
-        if self.owes:
+        if self.move_due:
             raise UciError(NOT_NOW)
         self._take_back(2)
 
     def _take_back(self, moves: int) -> None:
-        if self.barred or len(self.board.move_stack) < moves:
+        if self.position_error or len(self.board.move_stack) < moves:
             raise UciError(NOT_NOW)
         self.halt()
         for _ in range(moves):
             self.board.pop()
-        self.owes = False
-        self.forget_position()
-        self.agreement.clear()
-        self.carry_on()
+        self.move_due = False
+        self.clear_position_state()
+        self.draw_policy.clear()
+        self.start_next_search()
 
     def _set_turn(self, white: bool) -> None:
         """Have that side on move, and play the other, as old front ends ask for."""
@@ -198,7 +198,7 @@ class Xboard(XboardPlay):
             words = board.fen().split()
             words[1], words[3] = "w" if white else "b", "-"
             self.set_board(read_board(" ".join(words), self.chess960))
-        self.mode, self.owes = Mode.PLAYING, False
+        self.mode, self.move_due = XboardMode.PLAYING, False
 
     def _white(self, _: None) -> None:
         self._set_turn(white=True)
@@ -211,60 +211,60 @@ class Xboard(XboardPlay):
     def _force(self, _: object) -> None:
         self.halt()
         self._leave_analysis()
-        self.mode, self.owes, self.paused = Mode.FORCE, False, False
+        self.mode, self.move_due, self.paused = XboardMode.FORCE, False, False
 
-    def _over(self, text: str) -> None:
+    def _result(self, text: str) -> None:
         result, _, comment = text.partition(" ")
         self._force(None)
-        self.learn_result(result, forfeit=_ELSEWHERE.search(comment) is not None)
+        self.learn_result(result, forfeit=_FORFEIT_COMMENT.search(comment) is not None)
 
-    def _meet(self, name: str) -> None:
-        self.change_opponent(lambda opponent: opponent.meet(name))
+    def _set_opponent_name(self, name: str) -> None:
+        self.change_opponent(lambda opponent: opponent.set_opponent(name))
 
     def _go(self, _: None) -> Replies:
-        self._expect_position()
+        self._require_legal_position()
         self.halt()
         self._leave_analysis()
-        self.mode, self.paused = Mode.PLAYING, False
+        self.mode, self.paused = XboardMode.PLAYING, False
         if any(self.board.generate_legal_moves()):
-            self.begin_move()
-            self.carry_on()
+            self.set_move_due()
+            self.start_next_search()
         else:
-            self.owes = False
-            yield str(verdict(self.board))
+            self.move_due = False
+            yield str(result_by_rule(self.board))
 
     def _play_other(self, _: None) -> None:
-        self._expect_position()
+        self._require_legal_position()
         self.halt()
         self._leave_analysis()
-        self.mode, self.owes, self.paused = Mode.PLAYING, False, False
+        self.mode, self.move_due, self.paused = XboardMode.PLAYING, False, False
 
     def _user_move(self, text: str) -> Replies:
-        if self.barred:
+        if self.position_error:
             yield illegal_line(text, "illegal position")
-        elif self.mode is Mode.PLAYING and self.owes:
+        elif self.mode is XboardMode.PLAYING and self.move_due:
             yield illegal_line(text, "it is not your move")
-        elif len(self.board.move_stack) >= LONGEST_GAME:
+        elif len(self.board.move_stack) >= MAX_GAME_PLIES:
             yield illegal_line(text, "the game is longer than any can be")
         elif (move := find_move(self.board, text)) is None:
             yield illegal_line(text)
-        elif self.mode is Mode.PLAYING:
-            if over := self.move_on(move):
+        elif self.mode is XboardMode.PLAYING:
+            if over := self.play_opponent_move(move):
                 yield over
         else:
             self.halt()
             self.board.push(move)
-            self.forget_position()
-            self.carry_on()
+            self.clear_position_state()
+            self.start_next_search()
 
     def _move_now(self, _: None) -> None:
-        if self.current is not None and self.current.purpose is Purpose.MOVE:
-            self.player.stop()
+        if self.current_search is not None and self.current_search.purpose is SearchPurpose.MOVE:
+            self.agent.stop()
 
     def _draw(self, _: None) -> Replies:
-        if self.mode is Mode.PLAYING and self.owes:
-            self.offered = True
-        elif self.mode is Mode.PLAYING and self.accepts_draw():
+        if self.mode is XboardMode.PLAYING and self.move_due:
+            self.draw_offered = True
+        elif self.mode is XboardMode.PLAYING and self.accepts_draw():
             yield "offer draw"
 
     def _pause(self, _: None) -> None:
@@ -273,18 +273,18 @@ class Xboard(XboardPlay):
 
     def _resume(self, _: None) -> None:
         self.paused = False
-        self.carry_on()
+        self.start_next_search()
 
     def _ping(self, number: str) -> Replies:
         yield from self.answer_ping(number)
 
     def _hard(self, _: None) -> None:
         self.pondering = True
-        self.carry_on()
+        self.start_next_search()
 
     def _easy(self, _: None) -> None:
         self.pondering = False
-        if self.current is not None and self.current.purpose is Purpose.PONDER:
+        if self.current_search is not None and self.current_search.purpose is SearchPurpose.PONDER:
             self.halt()
 
     def _post(self, _: None) -> None:
@@ -296,54 +296,54 @@ class Xboard(XboardPlay):
     # Time.
 
     def _level(self, level: LevelCommand) -> None:
-        self.between(lambda: self.clock.set_level(level, self.played))
+        self.reconfigure_search(lambda: self.clock.set_level(level, self.moves_played))
 
     def _set_movetime(self, seconds: float) -> None:
-        self.between(lambda: self.clock.set_movetime(seconds))
+        self.reconfigure_search(lambda: self.clock.set_movetime(seconds))
 
     def _set_depth(self, depth: int) -> None:
-        self.between(lambda: setattr(self, "depth", depth))
+        self.reconfigure_search(lambda: setattr(self, "depth", depth))
 
     def _time(self, seconds: float) -> None:
-        self.clock.set_left(seconds)
+        self.clock.set_remaining(seconds)
 
     def _other_time(self, seconds: float) -> None:
-        self.other_left = seconds
+        self.opponent_remaining = seconds
 
     # Analysing.
 
     def _analyse(self, _: None) -> None:
         self.halt()
-        if self.mode is not Mode.ANALYSING:
+        if self.mode is not XboardMode.ANALYSING:
             self.set_analysing(True)
-        self.mode, self.owes, self.paused = Mode.ANALYSING, False, False
-        self.carry_on()
+        self.mode, self.move_due, self.paused = XboardMode.ANALYSING, False, False
+        self.start_next_search()
 
     def _leave_analysis(self) -> None:
-        if self.mode is Mode.ANALYSING:
+        if self.mode is XboardMode.ANALYSING:
             self.set_analysing(False)
-            self.mode = Mode.FORCE
+            self.mode = XboardMode.FORCE
 
     def _exit(self, _: None) -> None:
-        if self.mode is Mode.ANALYSING:
+        if self.mode is XboardMode.ANALYSING:
             self.halt()
             self._leave_analysis()
 
     def _status(self, _: None) -> Replies:
-        search = self.current
-        if search is not None and search.purpose is Purpose.ANALYSIS:
-            yield status_line(search.seconds(), search.last, search.progress, search.board)
+        search = self.current_search
+        if search is not None and search.purpose is SearchPurpose.ANALYSIS:
+            yield stat01_line(search.elapsed(), search.last_info, search.progress, search.board)
 
     def _exclude(self, text: str) -> None:
         moves = self._named_moves(text)
-        self._change_moves(lambda: self.excluded.update(moves))
+        self._change_search_moves(lambda: self.excluded.update(moves))
 
     def _include(self, text: str) -> None:
         moves = self._named_moves(text)
-        self._change_moves(lambda: self.excluded.difference_update(moves))
+        self._change_search_moves(lambda: self.excluded.difference_update(moves))
 
     def _named_moves(self, text: str) -> list[chess.Move]:
-        self._expect_position()
+        self._require_legal_position()
         if text == "all":
             return list(self.board.legal_moves)
         move = find_move(self.board, text)
@@ -351,42 +351,42 @@ class Xboard(XboardPlay):
             raise UciError("no such move in this position")
         return [move]
 
-    def _change_moves(self, change: Callable[[], None]) -> None:
+    def _change_search_moves(self, change: Callable[[], None]) -> None:
         """Change which moves are searched; a search of them begins anew."""
-        if self.current is not None and self.current.purpose is not Purpose.PONDER:
+        if self.current_search is not None and self.current_search.purpose is not SearchPurpose.PONDER:
             self.halt()
         change()
-        self.carry_on()
+        self.start_next_search()
 
     def _hint(self, _: None) -> Replies:
-        search = self.current
-        if self.guess is not None:
-            yield f"Hint: {self.board.xboard(self.guess)}"
-        elif search is not None and search.purpose is Purpose.ANALYSIS and search.last is not None:
-            yield f"Hint: {self.board.xboard(search.last.pv[0])}"
-        elif search is None and not (self.barred or self.owes or self._hinting):
+        search = self.current_search
+        if self.ponder_move is not None:
+            yield f"Hint: {self.board.xboard(self.ponder_move)}"
+        elif search is not None and search.purpose is SearchPurpose.ANALYSIS and search.last_info is not None:
+            yield f"Hint: {self.board.xboard(search.last_info.pv[0])}"
+        elif search is None and not (self.position_error or self.move_due or self._hinting):
             board, self._hinting = self.board.copy(), True
-            self.player.do(lambda job: self._think_of_hint(job, board), lengthy=True)
+            self.agent.submit(lambda job: self._search_hint(job, board), long_running=True)
 
-    def _think_of_hint(self, job: Job, board: chess.Board) -> None:
+    def _search_hint(self, job: Job, board: chess.Board) -> None:
         limits: Limits[chess.Move] = Limits(movetime=HINT_TIME)
-        self.opponent.aside = True  # it is no move of the game
+        self.opponent.off_the_record = True  # it is no move of the game
         try:
-            move = self.player.think(job, board, limits, 1, _Unheard(self.error)).move
+            move = self.agent.think(job, board, limits, 1, _NullListener(self.error)).move
         finally:
-            self._hinting = self.opponent.aside = False
+            self._hinting = self.opponent.off_the_record = False
         with self.lock:
             if move is not None and self.board == board:
                 self._send(f"Hint: {board.xboard(move)}")
 
     def _book(self, _: None) -> None:
-        self.require_room()
+        self.require_queue_space()
         board = self.board.copy()
-        self.between(lambda: self.player.do(lambda job: self._tell_book(board)))
+        self.reconfigure_search(lambda: self.agent.submit(lambda job: self._send_book(board)))
 
-    def _tell_book(self, board: chess.Board) -> None:
+    def _send_book(self, board: chess.Board) -> None:
         try:
-            moves = self.book.moves(board)
+            moves = self.book.move_probabilities(board)
             with self.lock:
                 for move, share in moves:
                     self._send(f" {board.san(move)}  {100 * share:.0f}%")
@@ -398,43 +398,43 @@ class Xboard(XboardPlay):
     # Options.
 
     def _set_option(self, said: NamedValue) -> None:
-        option = find(self.options, said.name)
-        self._change(option, spelled(option, said.value))
+        option = find_option(self.options, said.name)
+        self._change_option(option, to_uci_value(option, said.value))
 
     def _memory(self, megabytes: int) -> None:
-        self._set_within(HASH, megabytes)
+        self._set_clamped(HASH, megabytes)
 
     def _cores(self, number: int) -> None:
-        self._set_within(THREADS, number)
+        self._set_clamped(THREADS, number)
 
-    def _set_within(self, name: str, number: int) -> None:
+    def _set_clamped(self, name: str, number: int) -> None:
         """Set an option to a number, or to the next that it takes."""
-        option = find(SHARED, name).permitted(self.permissions)
-        most = min(option.most, option.granted)
-        self._change(option, str(min(max(number, option.least), most)))
+        option = find_option(COMMON_OPTIONS, name).for_permissions(self.permissions)
+        most = min(option.max, option.session_max)
+        self._change_option(option, str(min(max(number, option.min), most)))
 
-    def _tables(self, said: NamedValue) -> None:
-        if said.name not in TABLES:
-            raise UciError(f"no such endgame tables, there are {' and '.join(TABLES)}")
-        use = TABLES[said.name]
-        self.between(lambda: self.player.do(lambda job: self._use_tables(use, said.value or "")))
+    def _egtpath(self, said: NamedValue) -> None:
+        if said.name not in TABLEBASES:
+            raise UciError(f"no such endgame tables, there are {' and '.join(TABLEBASES)}")
+        use = TABLEBASES[said.name]
+        self.reconfigure_search(lambda: self.agent.submit(lambda job: self._use_tablebase(use, said.value or "")))
 
-    def _use_tables(self, use: Callable[[Engine, str], None], paths: str) -> None:
+    def _use_tablebase(self, use: Callable[[ChessBackend, str], None], paths: str) -> None:
         """Use tables, if they are there: front ends name the places of all kinds unasked."""
         try:
             use(self.engine, paths)
-        except PlayerError as error:
-            self.note(str(error))
+        except AgentError as error:
+            self.report(str(error))
 
-    def _change(self, option: Option[ChessPlay], value: str | None) -> None:
-        self.require_room()
-        taken, remark = option.take(value)
-        self.between(lambda: option.change(self, taken))
+    def _change_option(self, option: Option[ChessSession], value: str | None) -> None:
+        self.require_queue_space()
+        taken, remark = option.parse_permitted(value)
+        self.reconfigure_search(lambda: option.on_change(self, taken))
         if remark:
-            self.note(remark)
+            self.report(remark)
 
-    def _expect_position(self) -> None:
-        if self.barred:
+    def _require_legal_position(self) -> None:
+        if self.position_error:
             raise UciError("illegal position")
 
 
@@ -446,7 +446,7 @@ def is_command(line: str) -> bool:
     return words[0] in COMMANDS or (len(words) == 1 and bool(BARE_MOVE.fullmatch(words[0])))
 
 
-class _Unheard:
+class _NullListener:
     """Listens to a search of which only the answer counts."""
 
     def __init__(self, error: Callable[[str], None]) -> None:
@@ -463,55 +463,55 @@ class _Unheard:
 
 
 COMMANDS: dict[str, Command] = {
-    "xboard": Command(parse_nothing, Xboard._nothing, "a front end begins to speak"),
-    "protover": Command(parse_text, Xboard._introduce, "N: say what is understood here"),
-    "accepted": Command(parse_text, Xboard._nothing, "FEATURE: the front end will keep to it"),
-    "rejected": Command(parse_text, Xboard._rejected, "FEATURE: the front end does not know it"),
-    "new": Command(parse_nothing, Xboard._new, "begin a game, in which I play Black"),
-    "variant": Command(parse_text, Xboard._variant, "normal|fischerandom: which chess is played"),
-    "quit": Command(parse_nothing, Xboard._quit, "end the program"),
-    "random": Command(parse_nothing, Xboard._nothing, "accepted; BookVariety makes games differ"),
-    "force": Command(parse_nothing, Xboard._force, "take note of moves, and make none"),
-    "go": Command(parse_nothing, Xboard._go, "play the side that is on move"),
-    "playother": Command(parse_nothing, Xboard._play_other, "play the side that is not on move"),
-    "white": Command(parse_nothing, Xboard._white, "White is on move, I play Black"),
-    "black": Command(parse_nothing, Xboard._black, "Black is on move, I play White"),
-    "usermove": Command(parse_text, Xboard._user_move, "MOVE: of the other side"),
-    "?": Command(parse_nothing, Xboard._move_now, "move now"),
-    "ping": Command(parse_text, Xboard._ping, "N: answer pong N when all before is done"),
-    "draw": Command(parse_nothing, Xboard._draw, "a draw is offered"),
-    "result": Command(parse_text, Xboard._over, "RESULT {COMMENT}: the game is over"),
-    "setboard": Command(parse_text, Xboard._set_board, "FEN: set up a position"),
-    "edit": Command(parse_text, Xboard._refuse_edit, "refused, for setboard"),
-    "hint": Command(parse_nothing, Xboard._hint, "suggest a move"),
-    "bk": Command(parse_nothing, Xboard._book, "show what the book knows"),
-    "undo": Command(parse_nothing, Xboard._undo, "take one move back"),
-    "remove": Command(parse_nothing, Xboard._remove, "take two moves back"),
-    "hard": Command(parse_nothing, Xboard._hard, "ponder: think on the other's time"),
-    "easy": Command(parse_nothing, Xboard._easy, "do not ponder"),
-    "post": Command(parse_nothing, Xboard._post, "show what I think"),
-    "nopost": Command(parse_nothing, Xboard._no_post, "do not show it"),
-    "analyze": Command(parse_nothing, Xboard._analyse, "analyse, move by move"),
-    ".": Command(parse_nothing, Xboard._status, "tell where the analysis stands"),
-    "exit": Command(parse_nothing, Xboard._exit, "end the analysis"),
-    "exclude": Command(parse_text, Xboard._exclude, "MOVE|all: do not search it"),
-    "include": Command(parse_text, Xboard._include, "MOVE|all: search it again"),
-    "level": Command(parse_level, Xboard._level, "MOVES MINUTES[:SECONDS] INCREMENT"),
-    "st": Command(parse_seconds, Xboard._set_movetime, "SECONDS: for each move"),
-    "sd": Command(parse_count, Xboard._set_depth, "PLIES: search no deeper"),
-    "time": Command(parse_centiseconds, Xboard._time, "N: hundredths of a second that I have"),
-    "otim": Command(parse_centiseconds, Xboard._other_time, "N: those that the other side has"),
-    "pause": Command(parse_nothing, Xboard._pause, "stop thinking, and the clocks"),
-    "resume": Command(parse_nothing, Xboard._resume, "go on"),
-    "memory": Command(parse_count, Xboard._memory, "MB: the most for the transposition table"),
-    "cores": Command(parse_count, Xboard._cores, "N: how many threads search"),
+    "xboard": Command(parse_nothing, XboardProtocol._ignore, "a front end begins to speak"),
+    "protover": Command(parse_text, XboardProtocol._protover, "N: say what is understood here"),
+    "accepted": Command(parse_text, XboardProtocol._ignore, "FEATURE: the front end will keep to it"),
+    "rejected": Command(parse_text, XboardProtocol._rejected, "FEATURE: the front end does not know it"),
+    "new": Command(parse_nothing, XboardProtocol._new, "begin a game, in which I play Black"),
+    "variant": Command(parse_text, XboardProtocol._variant, "normal|fischerandom: which chess is played"),
+    "quit": Command(parse_nothing, XboardProtocol._quit, "end the program"),
+    "random": Command(parse_nothing, XboardProtocol._ignore, "accepted; BookVariety makes games differ"),
+    "force": Command(parse_nothing, XboardProtocol._force, "take note of moves, and make none"),
+    "go": Command(parse_nothing, XboardProtocol._go, "play the side that is on move"),
+    "playother": Command(parse_nothing, XboardProtocol._play_other, "play the side that is not on move"),
+    "white": Command(parse_nothing, XboardProtocol._white, "White is on move, I play Black"),
+    "black": Command(parse_nothing, XboardProtocol._black, "Black is on move, I play White"),
+    "usermove": Command(parse_text, XboardProtocol._user_move, "MOVE: of the other side"),
+    "?": Command(parse_nothing, XboardProtocol._move_now, "move now"),
+    "ping": Command(parse_text, XboardProtocol._ping, "N: answer pong N when all before is done"),
+    "draw": Command(parse_nothing, XboardProtocol._draw, "a draw is offered"),
+    "result": Command(parse_text, XboardProtocol._result, "RESULT {COMMENT}: the game is over"),
+    "setboard": Command(parse_text, XboardProtocol._set_board, "FEN: set up a position"),
+    "edit": Command(parse_text, XboardProtocol._refuse_edit, "refused, for setboard"),
+    "hint": Command(parse_nothing, XboardProtocol._hint, "suggest a move"),
+    "bk": Command(parse_nothing, XboardProtocol._book, "show what the book knows"),
+    "undo": Command(parse_nothing, XboardProtocol._undo, "take one move back"),
+    "remove": Command(parse_nothing, XboardProtocol._remove, "take two moves back"),
+    "hard": Command(parse_nothing, XboardProtocol._hard, "ponder: think on the other's time"),
+    "easy": Command(parse_nothing, XboardProtocol._easy, "do not ponder"),
+    "post": Command(parse_nothing, XboardProtocol._post, "show what I think"),
+    "nopost": Command(parse_nothing, XboardProtocol._no_post, "do not show it"),
+    "analyze": Command(parse_nothing, XboardProtocol._analyse, "analyse, move by move"),
+    ".": Command(parse_nothing, XboardProtocol._status, "tell where the analysis stands"),
+    "exit": Command(parse_nothing, XboardProtocol._exit, "end the analysis"),
+    "exclude": Command(parse_text, XboardProtocol._exclude, "MOVE|all: do not search it"),
+    "include": Command(parse_text, XboardProtocol._include, "MOVE|all: search it again"),
+    "level": Command(parse_level, XboardProtocol._level, "MOVES MINUTES[:SECONDS] INCREMENT"),
+    "st": Command(parse_seconds, XboardProtocol._set_movetime, "SECONDS: for each move"),
+    "sd": Command(parse_count, XboardProtocol._set_depth, "PLIES: search no deeper"),
+    "time": Command(parse_centiseconds, XboardProtocol._time, "N: hundredths of a second that I have"),
+    "otim": Command(parse_centiseconds, XboardProtocol._other_time, "N: those that the other side has"),
+    "pause": Command(parse_nothing, XboardProtocol._pause, "stop thinking, and the clocks"),
+    "resume": Command(parse_nothing, XboardProtocol._resume, "go on"),
+    "memory": Command(parse_count, XboardProtocol._memory, "MB: the most for the transposition table"),
+    "cores": Command(parse_count, XboardProtocol._cores, "N: how many threads search"),
     "egtpath": Command(
-        parse_tables, Xboard._tables, "syzygy|gaviota PATH: endgame tables", trusted=True
+        parse_egtpath, XboardProtocol._egtpath, "syzygy|gaviota PATH: endgame tables", requires_trust=True
     ),
-    "option": Command(parse_option, Xboard._set_option, "NAME[=VALUE]"),
-    "name": Command(parse_text, Xboard._meet, "NAME: of the opponent"),
-    "rating": Command(parse_text, Xboard._nothing, "MINE HIS"),
-    "ics": Command(parse_text, Xboard._nothing, "HOST: where the game is played"),
-    "computer": Command(parse_nothing, Xboard._nothing, "the opponent is a program"),
-    "help": Command(parse_nothing, Xboard._help, "list the commands"),
+    "option": Command(parse_option, XboardProtocol._set_option, "NAME[=VALUE]"),
+    "name": Command(parse_text, XboardProtocol._set_opponent_name, "NAME: of the opponent"),
+    "rating": Command(parse_text, XboardProtocol._ignore, "MINE HIS"),
+    "ics": Command(parse_text, XboardProtocol._ignore, "HOST: where the game is played"),
+    "computer": Command(parse_nothing, XboardProtocol._ignore, "the opponent is a program"),
+    "help": Command(parse_nothing, XboardProtocol._help, "list the commands"),
 }

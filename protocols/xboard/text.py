@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from agent.limits import Info, Mate, Progress, Score
-from protocols.uci.text import LONGEST_MESSAGE, speed
+from protocols.uci.text import MAX_MESSAGE_LENGTH, nodes_per_second
 
 if TYPE_CHECKING:
     import chess
 
 # A score of so much means mate, in so many moves as it is more.
-MATE = 100_000
+MATE_SCORE = 100_000
 # So much of a line that is not understood is said back.
-LONGEST_ECHO = 100
+MAX_ECHO_LENGTH = 100
 
 
 def error_line(reason: str, line: str) -> str:
     """Return what is wrong with a line; front ends look for the end of the reason's brackets."""
-    reason = _flat(reason).replace("(", "[").replace(")", "]")
+    reason = _one_line(reason).replace("(", "[").replace(")", "]")
     return f"Error ({reason}): {echo(line)}"
 
 
@@ -30,19 +30,19 @@ def illegal_line(text: str, reason: str = "") -> str:
 
 def comment(message: str) -> str:
     """Return a message for the front end's log."""
-    return f"# {plain(_flat(message), LONGEST_MESSAGE)}"
+    return f"# {sanitize_line(_one_line(message), MAX_MESSAGE_LENGTH)}"
 
 
 def warning(message: str) -> str:
     """Return a message that the front end shows to the user."""
-    return f"tellusererror {plain(_flat(message), LONGEST_MESSAGE)}"
+    return f"tellusererror {sanitize_line(_one_line(message), MAX_MESSAGE_LENGTH)}"
 
 
 def score_number(score: Score) -> int:
     """Return a score as the protocol writes it, from the side of the one who searches."""
     if isinstance(score, Mate):
-        return MATE + score.moves if score.moves > 0 else score.moves - MATE
-    return min(max(score.value, 1 - MATE), MATE - 1)
+        return MATE_SCORE + score.moves if score.moves > 0 else score.moves - MATE_SCORE
+    return min(max(score.value, 1 - MATE_SCORE), MATE_SCORE - 1)
 
 
 def thinking_line(info: Info[chess.Move], board: chess.Board, before: str = "") -> str:
@@ -56,17 +56,17 @@ def thinking_line(info: Info[chess.Move], board: chess.Board, before: str = "") 
         round(info.time * 100),
         info.nodes,
         info.seldepth,
-        speed(info.nodes, info.time),
+        nodes_per_second(info.nodes, info.time),
         info.tbhits,
     )
     words = [before] if before else []
-    words += line_of_play(board, info.pv)
+    words += pv_moves(board, info.pv)
     if info.bound:
         words.append("!" if info.bound == "lowerbound" else "?")
     return " ".join(map(str, numbers)) + "\t" + " ".join(words)
 
 
-def line_of_play(board: chess.Board, moves: tuple[chess.Move, ...]) -> list[str]:
+def pv_moves(board: chess.Board, moves: tuple[chess.Move, ...]) -> list[str]:
     """Return moves by coordinates; in Chess960 castling is O-O, which depends on the board."""
     if not board.chess960:
         return [move.uci() for move in moves]
@@ -77,7 +77,7 @@ def line_of_play(board: chess.Board, moves: tuple[chess.Move, ...]) -> list[str]
     return words
 
 
-def status_line(
+def stat01_line(
     seconds: float,
     info: Info[chess.Move] | None,
     progress: Progress[chess.Move] | None,
@@ -86,18 +86,18 @@ def status_line(
     """Return where an analysis stands: `stat01: time nodes ply mvleft mvtot mvname`."""
     nodes = max(info.nodes if info else 0, progress.nodes if progress else 0)
     total = board.legal_moves.count()
-    done = min(progress.number, total) if progress else 0
+    done = min(progress.current_move_number, total) if progress else 0
     depth = info.depth if info else 0
     line = f"stat01: {round(seconds * 100)} {nodes} {depth} {total - done} {total}"
-    if progress is None or progress.move is None:
+    if progress is None or progress.current_move is None:
         return line
-    return f"{line} {board.xboard(progress.move)}"
+    return f"{line} {board.xboard(progress.current_move)}"
 
 
 def echo(text: str) -> str:
     """Return what was said, as it may be said back: plain, on one line, and not long."""
-    return plain(_flat(text), LONGEST_ECHO)
+    return sanitize_line(_one_line(text), MAX_ECHO_LENGTH)
 
 
-def _flat(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())

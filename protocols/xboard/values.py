@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import chess
 
 # The most of anything that is counted in seconds: three years.
-MOST_SECONDS = 1e8
+MAX_SECONDS = 1e8
 
 # A move as front ends write it without a command: coordinates, castling, or the usual notation.
 # No command of the table looks like one.
@@ -51,7 +51,7 @@ def parse_level(text: str) -> LevelCommand:
         raise UciError("expected: level MOVES MINUTES[:SECONDS] INCREMENT")
     increment = parse_seconds(words[2]) if len(words) > 2 else 0.0
     seconds = 60 * int(base[1]) + int(base[2] or 0)
-    return LevelCommand(max(moves, 0), min(seconds, MOST_SECONDS), increment)
+    return LevelCommand(max(moves, 0), min(seconds, MAX_SECONDS), increment)
 
 
 def parse_seconds(text: str) -> float:
@@ -62,7 +62,7 @@ def parse_seconds(text: str) -> float:
         seconds = float("nan")
     if seconds != seconds:
         raise UciError(f"expected seconds, not {shorten(text)}")
-    return min(max(seconds, 0.0), MOST_SECONDS)
+    return min(max(seconds, 0.0), MAX_SECONDS)
 
 
 def parse_centiseconds(text: str) -> float:
@@ -84,7 +84,7 @@ def parse_option(text: str) -> NamedValue:
     return NamedValue(name.strip(), value.strip() if equals else None)
 
 
-def parse_tables(text: str) -> NamedValue:
+def parse_egtpath(text: str) -> NamedValue:
     """Parse a kind of endgame tables and where they are."""
     kind, _, path = text.strip().partition(" ")
     return NamedValue(kind, path.strip())

@@ -2,7 +2,7 @@ from math import inf
 
 import pytest
 
-from agent.clock import LEAST, Clock, allot
+from agent.clock import MIN_TIME, SearchClock, allocate_time
 from agent.limits import Cp, Limits, Overtime, SideClock
 
 OVERHEAD = 0.010
@@ -26,25 +26,25 @@ def sudden_death(seconds, increment=0.0):
     "limits", [Limits(), Limits(depth=8), Limits(nodes=9), Limits(mate=2), Limits(infinite=True)]
 )
 def test_no_time_limit_without_a_clock(limits):
-    assert allot(limits, OVERHEAD).hard == inf
+    assert allocate_time(limits, OVERHEAD).hard == inf
 
 
 def test_infinite_overrides_the_clock():
     limits = Limits(clock=SideClock(1.0), movetime=1.0, infinite=True)
-    assert allot(limits, OVERHEAD).hard == inf
+    assert allocate_time(limits, OVERHEAD).hard == inf
 
 
 def test_movetime_caps_the_hard_limit_on_a_clock():
     clock = SideClock(300.0, 5.0)
-    alone = allot(Limits(clock=clock), OVERHEAD)
-    assert allot(Limits(clock=clock, movetime=1000.0), OVERHEAD) == alone
-    limited = allot(Limits(clock=clock, movetime=alone.hard / 2), OVERHEAD)
+    alone = allocate_time(Limits(clock=clock), OVERHEAD)
+    assert allocate_time(Limits(clock=clock, movetime=1000.0), OVERHEAD) == alone
+    limited = allocate_time(Limits(clock=clock, movetime=alone.hard / 2), OVERHEAD)
     assert limited.hard == pytest.approx(alone.hard / 2 - OVERHEAD)
     assert limited.soft == alone.soft
 
 
 def test_movetime_is_used_minus_the_overhead():
-    budget = allot(Limits(movetime=0.5), OVERHEAD)
+    budget = allocate_time(Limits(movetime=0.5), OVERHEAD)
     assert budget.hard == pytest.approx(0.49)
     assert budget.soft == inf
 
@@ -52,16 +52,16 @@ def test_movetime_is_used_minus_the_overhead():
 @pytest.mark.parametrize("left", [0.0, 0.2])
 def test_lag_reserve_is_subtracted_from_an_overtime_period(left):
     limits = Limits(clock=SideClock(left, overtime=Overtime(10.0, 2)))
-    assert allot(limits, OVERHEAD).hard == pytest.approx(5 - OVERHEAD)
-    assert allot(limits, OVERHEAD, reserve=0.3).hard == pytest.approx(4.7)
-    assert allot(limits, OVERHEAD, reserve=60.0).hard == pytest.approx(2.5)
+    assert allocate_time(limits, OVERHEAD).hard == pytest.approx(5 - OVERHEAD)
+    assert allocate_time(limits, OVERHEAD, reserve=0.3).hard == pytest.approx(4.7)
+    assert allocate_time(limits, OVERHEAD, reserve=60.0).hard == pytest.approx(2.5)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.010, 0.011])
 def test_nearly_empty_clock_gets_the_minimum_time(seconds):
     for limits in (sudden_death(seconds), Limits(movetime=seconds)):
-        budget = allot(limits, OVERHEAD)
-        assert budget.hard == pytest.approx(LEAST, abs=1e-6)
+        budget = allocate_time(limits, OVERHEAD)
+        assert budget.hard == pytest.approx(MIN_TIME, abs=1e-6)
         assert budget.soft <= budget.hard or budget.soft == inf
 
 
@@ -70,8 +70,8 @@ def test_nearly_empty_clock_gets_the_minimum_time(seconds):
 @pytest.mark.parametrize("moves_to_go", [None, 1, 2, 3, 10, 40])
 def test_hard_limit_leaves_the_overhead_unused(seconds, increment, moves_to_go):
     limits = Limits(clock=SideClock(seconds, increment), moves_to_go=moves_to_go)
-    budget = allot(limits, OVERHEAD)
-    assert 0 < budget.soft <= budget.hard <= max(seconds - OVERHEAD, LEAST)
+    budget = allocate_time(limits, OVERHEAD)
+    assert 0 < budget.soft <= budget.hard <= max(seconds - OVERHEAD, MIN_TIME)
 
 
 @pytest.mark.parametrize("seconds", [0.1, 1.0, 60.0])
@@ -79,21 +79,21 @@ def test_clock_never_runs_out_in_sudden_death(seconds):
     """Even if each move takes all it may, and then the overhead on top, the flag never falls."""
     left = seconds
     for _ in range(300):
-        budget = allot(sudden_death(left), 0.0)
-        if budget.hard <= LEAST:
+        budget = allocate_time(sudden_death(left), 0.0)
+        if budget.hard <= MIN_TIME:
             break
         left -= budget.hard
         assert left > 0
 
 
 def test_last_move_before_time_control_may_use_the_whole_clock():
-    budget = allot(Limits(clock=SideClock(10.0), moves_to_go=1), OVERHEAD)
+    budget = allocate_time(Limits(clock=SideClock(10.0), moves_to_go=1), OVERHEAD)
     assert budget.hard == pytest.approx(9.99)
 
 
 def test_fewer_moves_to_go_give_more_time_per_move():
     soft = [
-        allot(Limits(clock=SideClock(60.0), moves_to_go=moves), OVERHEAD).soft
+        allocate_time(Limits(clock=SideClock(60.0), moves_to_go=moves), OVERHEAD).soft
         for moves in (1, 5, 20, 40)
     ]
     assert soft == sorted(soft, reverse=True)
@@ -101,17 +101,17 @@ def test_fewer_moves_to_go_give_more_time_per_move():
 
 
 def test_increment_raises_the_soft_limit():
-    without, with_increment = allot(sudden_death(60.0), 0.0), allot(sudden_death(60.0, 2.0), 0.0)
+    without, with_increment = allocate_time(sudden_death(60.0), 0.0), allocate_time(sudden_death(60.0, 2.0), 0.0)
     assert with_increment.soft > without.soft + 0.5
 
 
 def test_stable_best_move_ends_the_search_earlier():
     def iterations(best_moves):
         watch = Watch()
-        clock = Clock(sudden_death(60.0), OVERHEAD, now=watch)
+        clock = SearchClock(sudden_death(60.0), OVERHEAD, now=watch)
         for done, move in enumerate(best_moves, 1):
             watch.time += 0.05
-            if not clock.another_iteration(move):
+            if not clock.should_continue(move):
                 return done
         raise AssertionError("the clock never said stop")
 
@@ -120,22 +120,22 @@ def test_stable_best_move_ends_the_search_earlier():
 
 def test_no_iteration_starts_after_the_hard_limit():
     watch = Watch()
-    clock = Clock(sudden_death(60.0), OVERHEAD, now=watch)
+    clock = SearchClock(sudden_death(60.0), OVERHEAD, now=watch)
     watch.time += clock.budget.hard
     assert clock.remaining() == pytest.approx(0.0)
-    assert not clock.another_iteration("e2e4")
+    assert not clock.should_continue("e2e4")
 
 
 def test_pondering_uses_no_time_before_ponderhit():
     watch = Watch()
-    clock = Clock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
+    clock = SearchClock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
     watch.time += 0.5 * clock.budget.soft
     assert clock.limited
     assert clock.remaining() == inf
-    assert clock.another_iteration("e2e4")
+    assert clock.should_continue("e2e4")
     clock.start()
     assert clock.remaining() == pytest.approx(clock.budget.hard)
-    assert clock.another_iteration("e2e4")
+    assert clock.should_continue("e2e4")
     watch.time += clock.budget.hard
     clock.start()
     assert clock.remaining() == pytest.approx(0.0)
@@ -144,36 +144,36 @@ def test_pondering_uses_no_time_before_ponderhit():
 
 def test_ponderhit_after_long_pondering_leaves_no_time():
     watch = Watch()
-    clock = Clock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
+    clock = SearchClock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
     watch.time += 1000.0
-    assert clock.another_iteration("e2e4")
+    assert clock.should_continue("e2e4")
     assert clock.remaining() == inf
     clock.start()
     assert clock.remaining() <= 0.0
 
 
 def test_ponderhit_with_a_forced_move_leaves_no_time():
-    clock = Clock(Limits(clock=SideClock(9.0), ponder=True), forced=True, now=Watch())
-    clock.another_iteration("e2e4")
+    clock = SearchClock(Limits(clock=SideClock(9.0), ponder=True), only_move=True, now=Watch())
+    clock.should_continue("e2e4")
     clock.start()
     assert clock.remaining() <= 0.0
 
 
 def test_forced_move_stops_a_clock_search_after_one_iteration():
     watch = Watch()
-    assert not Clock(sudden_death(60.0), forced=True, now=watch).another_iteration("e2e4")
-    assert Clock(Limits(movetime=60.0), forced=True, now=watch).another_iteration("e2e4")
-    assert Clock(Limits(depth=9), forced=True, now=watch).another_iteration("e2e4")
+    assert not SearchClock(sudden_death(60.0), only_move=True, now=watch).should_continue("e2e4")
+    assert SearchClock(Limits(movetime=60.0), only_move=True, now=watch).should_continue("e2e4")
+    assert SearchClock(Limits(depth=9), only_move=True, now=watch).should_continue("e2e4")
 
 
 @pytest.mark.parametrize("limits", [sudden_death(60.0), Limits(movetime=4.0)])
 def test_search_stops_early_when_second_move_cannot_catch_up(limits):
-    def seconds(ahead):
+    def seconds(visit_lead):
         watch = Watch()
-        clock = Clock(limits, now=watch)
+        clock = SearchClock(limits, now=watch)
         for hundredths in range(1, 1000):
             watch.time = 100.0 + hundredths / 100
-            if not clock.another_iteration("D4", ahead=ahead):
+            if not clock.should_continue("D4", visit_lead=visit_lead):
                 return hundredths / 100
         raise AssertionError("the clock never said stop")
 
@@ -184,7 +184,7 @@ def test_search_stops_early_when_second_move_cannot_catch_up(limits):
 def test_always_using_the_hard_limit_keeps_a_time_reserve():
     left, increment = 10.0, 0.1
     for _ in range(500):
-        left += increment - allot(sudden_death(left, increment), OVERHEAD).hard
+        left += increment - allocate_time(sudden_death(left, increment), OVERHEAD).hard
     assert left > 4 * increment
 
 
@@ -193,12 +193,12 @@ def soft_limit(agreements, scores=(), effort=None):
     watch = Watch()
     for hundredths in range(1, 10_000):
         watch.time = 100.0
-        clock = Clock(sudden_death(60.0), 0.0, now=watch)
+        clock = SearchClock(sudden_death(60.0), 0.0, now=watch)
         for number in range(agreements):
-            clock.another_iteration("e2e4", Cp(scores[number]) if scores else None, effort)
+            clock.should_continue("e2e4", Cp(scores[number]) if scores else None, effort)
         watch.time = 100.0 + hundredths / 100
         score = Cp(scores[agreements]) if scores else None
-        if not clock.another_iteration("e2e4", score, effort):
+        if not clock.should_continue("e2e4", score, effort):
             return hundredths / 100
     raise AssertionError("it never ends")
 

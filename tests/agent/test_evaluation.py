@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agent import evaluation
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.games import catalogue
 from agent.limits import Cp, Limits
@@ -55,7 +55,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def static(spec: str, fen: str = chess.STARTING_FEN) -> int:
-    return KernelSearch(megabytes=1, evaluation=load(spec)).evaluate(chess.Board(fen))
+    return AlphaBetaSearch(megabytes=1, evaluation=load(spec)).evaluate(chess.Board(fen))
 
 
 def test_handcrafted_name_loads_the_built_in_evaluation() -> None:
@@ -79,8 +79,8 @@ def test_rejects_a_chess_evaluation_that_returns_a_float(file: Path) -> None:
 def test_loads_a_compiled_evaluator_from_a_file(file: Path) -> None:
     missing_knight = "r1bqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     assert static(f"{file}:knights", missing_knight) == 300
-    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:knights"))
-    info = list(search.deepen(chess.Board(missing_knight), Limits(depth=4)))[-1]
+    search = AlphaBetaSearch(megabytes=1, evaluation=load(f"{file}:knights"))
+    info = list(search.search(chess.Board(missing_knight), Limits(depth=4)))[-1]
     assert isinstance(info.score, Cp)
 
 
@@ -137,7 +137,7 @@ def test_rejects_a_file_that_fails_to_load(tmp_path: Path, text: str) -> None:
 
 
 def test_failed_compilation_keeps_the_previous_evaluation(file: Path) -> None:
-    search = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
+    search = AlphaBetaSearch(megabytes=1, evaluation=HANDCRAFTED)
     with pytest.raises(EvaluationError, match=r"wrong cannot be compiled: .*no_such_field"):
         search.set_evaluation(load(f"{file}:wrong"))
     assert search.evaluate(chess.Board()) == static("handcrafted")
@@ -159,12 +159,12 @@ def test_compile_errors_are_short_and_name_the_cause(
         f"from agent.evaluation import evaluator\n@evaluator\ndef slip(worker, ply):\n    {line}\n"
     )
     with pytest.raises(EvaluationError, match=message) as caught:
-        KernelSearch(megabytes=1, evaluation=load(f"{file}:slip"))
+        AlphaBetaSearch(megabytes=1, evaluation=load(f"{file}:slip"))
     assert len(str(caught.value)) < 300
 
 
 def test_every_lazily_imported_name_exists() -> None:
-    for name in evaluation._LENDERS:
+    for name in evaluation._HELPER_MODULES:
         assert getattr(evaluation, name) is not None
     with pytest.raises(AttributeError, match="no_such_helper"):
         _ = evaluation.no_such_helper
@@ -185,7 +185,7 @@ def test_rejects_none_and_sys_exit_from_a_nim_evaluation(tmp_path: Path) -> None
 @pytest.mark.parametrize("number", [np.float32(0.1), np.int8(7), np.array(3), Fraction(1, 3)])
 def test_numpy_numbers_and_fractions_become_floats(number: Any) -> None:
     """Searches go on to calculate with them: a float32 would round or overflow there."""
-    found = evaluation.finite("mine", number)
+    found = evaluation.require_finite("mine", number)
     assert type(found) is float
     assert found == float(number)
 
@@ -195,4 +195,4 @@ def test_error_whose_message_fails_is_still_described() -> None:
         def __str__(self) -> str:
             raise ValueError
 
-    assert "BadError: its message cannot be shown" in str(evaluation.failure("mine", BadError()))
+    assert "BadError: its message cannot be shown" in str(evaluation.evaluation_failure("mine", BadError()))

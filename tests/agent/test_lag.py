@@ -5,9 +5,9 @@ from random import Random
 import chess
 import pytest
 
-from agent.chess.reader import BoardReader
-from agent.clock import allot
-from agent.lag import LONGEST, MOST_SHARE, Lag, lag_between
+from agent.chess.reader import BoardAdapter
+from agent.clock import allocate_time
+from agent.lag import MAX_LAG, MAX_CLOCK_FRACTION, LagEstimator, measure_lag
 from agent.limits import Limits, SideClock
 
 OVERHEAD = 0.010
@@ -15,14 +15,14 @@ MINUTE = SideClock(60.0)
 
 
 def taught(*lags):
-    lag = Lag()
+    lag = LagEstimator()
     for each in lags:
-        lag.learn(each)
+        lag.update(each)
     return lag
 
 
 def test_reserve_is_zero_without_lags_or_clock():
-    assert Lag().reserve(MINUTE) == 0.0
+    assert LagEstimator().reserve(MINUTE) == 0.0
     assert taught(0.1, 0.1).reserve(None) == 0.0
 
 
@@ -36,21 +36,21 @@ def test_reserve_decays_after_many_small_lags():
     lag = taught(0.1, 0.1)
     at_first = lag.reserve(MINUTE)
     for _ in range(60):
-        lag.learn(0.001)
+        lag.update(0.001)
     assert lag.reserve(MINUTE) > 0.8 * at_first
     for _ in range(2000):
-        lag.learn(0.001)
+        lag.update(0.001)
     assert lag.reserve(MINUTE) < OVERHEAD
 
 
 def test_reserve_is_capped_at_a_share_of_the_games_clock():
     lag = taught(1.0, 1.0)
     second = SideClock(1.0)
-    assert lag.reserve(second) == pytest.approx(MOST_SHARE)
-    assert lag.reserve(SideClock(0.1)) == pytest.approx(MOST_SHARE), "it is the game's clock"
+    assert lag.reserve(second) == pytest.approx(MAX_CLOCK_FRACTION)
+    assert lag.reserve(SideClock(0.1)) == pytest.approx(MAX_CLOCK_FRACTION), "it is the game's clock"
     assert lag.reserve(MINUTE) > 2.9
     lag.new_game()
-    assert lag.reserve(second) == pytest.approx(MOST_SHARE)
+    assert lag.reserve(second) == pytest.approx(MAX_CLOCK_FRACTION)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_reserve_is_capped_at_a_share_of_the_games_clock():
         ((60.123, 0.0), 50.0, 2.0, None),  # somebody set it
     ],
 )
-def test_lag_is_computed_from_consecutive_clocks(before, after, meant, expected):
-    found = lag_between(SideClock(*before), SideClock(after, before[1]), meant)
+def test_lag_is_computed_from_consecutive_clocks(before, after, planned_time, expected):
+    found = measure_lag(SideClock(*before), SideClock(after, before[1]), planned_time)
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
@@ -102,7 +102,7 @@ CASTLED = board_after("e1g1", CASTLING).fen()
 )  # fmt: skip
 def test_follows_detects_own_move_plus_one_reply(later, move, earlier, expected):
     before = earlier.copy()
-    assert BoardReader().follows(later, chess.Move.from_uci(move), earlier) is expected
+    assert BoardAdapter().follows(later, chess.Move.from_uci(move), earlier) is expected
     assert earlier == before
 
 
@@ -112,17 +112,17 @@ def play(draw, rng, lag, learning=True, moves=80, time=1.0, increment=0.01):
     Return what each budget was, less than `moves` of them if the flag fell.
     """
     budgets = []
-    left, told, meant = time + increment, None, 0.0
+    left, told, planned_time = time + increment, None, 0.0
     lag.new_game()
     for _ in range(moves):
         now = SideClock(round(left, 3), increment)
         if learning and told is not None:
-            late = lag_between(told, now, meant)
+            late = measure_lag(told, now, planned_time)
             assert late is not None
             lag.learn(late)
-        budget = allot(Limits(clock=now), OVERHEAD, lag.reserve(now))
-        meant = min(rng.uniform(0.6, 2.0) * budget.soft, budget.hard)
-        left -= meant + draw(rng)
+        budget = allocate_time(Limits(clock=now), OVERHEAD, lag.reserve(now))
+        planned_time = min(rng.uniform(0.6, 2.0) * budget.soft, budget.hard)
+        left -= planned_time + draw(rng)
         if left < 0:
             break
         left, told = left + increment, now
@@ -132,7 +132,7 @@ def play(draw, rng, lag, learning=True, moves=80, time=1.0, increment=0.01):
 
 def flags(draw, learning, games=200, **game):
     """Return how many of the games of one program are lost on time."""
-    rng, lag = Random(1), Lag()
+    rng, lag = Random(1), LagEstimator()
     return sum(len(play(draw, rng, lag, learning, moves=80, **game)) < 80 for _ in range(games))
 
 
@@ -163,9 +163,9 @@ def test_learned_lag_prevents_time_losses_under_load(draw, without, most):
 
 
 def test_learning_changes_no_budget_on_a_quiet_machine():
-    learned = play(quiet, Random(1), Lag(), learning=True, moves=200)
+    learned = play(quiet, Random(1), LagEstimator(), learning=True, moves=200)
     assert len(learned) == 200
-    assert learned == play(quiet, Random(1), Lag(), learning=False, moves=200)
+    assert learned == play(quiet, Random(1), LagEstimator(), learning=False, moves=200)
 
 
 def test_learned_lag_prevents_time_losses_over_a_slow_network():
@@ -178,4 +178,4 @@ def test_learned_lag_prevents_time_losses_over_a_slow_network():
 
 
 def test_ignores_delays_beyond_the_longest_lag():
-    assert lag_between(MINUTE, SideClock(60.0 - LONGEST - 1.1), 0.0) is None
+    assert measure_lag(MINUTE, SideClock(60.0 - MAX_LAG - 1.1), 0.0) is None

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from agent import machine as cores
-from agent.machine import memory_limit, processor, quota, usable_cores
+from agent.machine import memory_limit, cpu_model, cpu_quota, usable_cores
 
 
 @pytest.fixture
@@ -56,17 +56,17 @@ GROUPS, TOP = "proc/self/cgroup", "sys/fs/cgroup"
 )
 def test_cpu_quota_is_read_from_control_groups(system, groups, settings, expected):
     root = system(**{GROUPS: groups, **{f"{TOP}/{name}": text for name, text in settings.items()}})
-    assert quota(root) == expected
+    assert cpu_quota(root) == expected
 
 
 def test_cpu_quota_is_infinite_without_control_groups(tmp_path):
-    assert quota(tmp_path) == inf
+    assert cpu_quota(tmp_path) == inf
 
 
 @pytest.mark.parametrize(("left", "expected"), [(inf, 8), (3.9, 3), (0.5, 1)])
 def test_usable_cores_rounds_the_cpu_quota_down(monkeypatch, left, expected):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
-    monkeypatch.setattr(cores, "quota", lambda: left)
+    monkeypatch.setattr(cores, "cpu_quota", lambda: left)
     assert usable_cores() == expected
 
 
@@ -90,10 +90,10 @@ def test_memory_limit_is_read_from_control_groups(system, groups, settings, expe
 
 def test_processor_name_comes_from_cpuinfo_if_present(system, tmp_path, monkeypatch):
     monkeypatch.setattr(platform, "processor", lambda: "another")
-    assert processor(tmp_path) == "another"
+    assert cpu_model(tmp_path) == "another"
     text = "processor\t: 0\nmodel name\t: Brand 7: X\n\nmodel name\t: Brand 8\n"
-    assert processor(system(**{"proc/cpuinfo": text})) == "Brand 7: X"
-    assert processor(system(**{"proc/cpuinfo": "Hardware: none\n"})) == "another"
+    assert cpu_model(system(**{"proc/cpuinfo": text})) == "Brand 7: X"
+    assert cpu_model(system(**{"proc/cpuinfo": "Hardware: none\n"})) == "another"
 
 
 def test_lower_priority_uses_below_normal_class_on_windows(

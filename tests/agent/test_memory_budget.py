@@ -8,11 +8,11 @@ import pytest
 
 from agent.memory_budget import MemoryBudget
 from agent.threads.latch import wait_for_any
-from protocols.allowance import Allowance
+from protocols.session_context import SessionContext
 from protocols.gtp.play import Settings
-from protocols.gtp.protocol import Gtp
+from protocols.gtp.protocol import GtpProtocol
 from protocols.permissions import Permissions
-from protocols.uci.protocol import Uci
+from protocols.uci.protocol import UciProtocol
 from tests.waiting import PATIENCE
 
 SHARE = Permissions(megabytes=16)
@@ -20,18 +20,18 @@ SHARE = Permissions(megabytes=16)
 
 def test_budget_grants_free_memory_but_at_least_the_minimum():
     budget = MemoryBudget(20)
-    assert budget.take(16, 1) == 16
-    assert budget.take(16, 1) == 4
+    assert budget.reserve(16, 1) == 16
+    assert budget.reserve(16, 1) == 4
     assert budget.free == 0
-    assert budget.take(16, 1) == 1
+    assert budget.reserve(16, 1) == 1
     assert budget.free == 0
     with pytest.raises(MemoryError, match="no 5 MB are free: all sessions have 20 MB together"):
-        budget.change(4, 5)
-    budget.change(16, 8)
-    budget.change(4, 11)
+        budget.resize(4, 5)
+    budget.resize(16, 8)
+    budget.resize(4, 11)
     assert budget.free == 0
     for part in (8, 11, 1):
-        budget.give(part)
+        budget.release(part)
     assert budget.free == 20
 
 
@@ -42,8 +42,8 @@ class Sessions:
 
     def begin(self):
         heard = queue.Queue()
-        uci = Uci(
-            "test", "", heard.put, lambda _: None, allowance=Allowance(SHARE, budget=self.budget)
+        uci = UciProtocol(
+            "test", "", heard.put, lambda _: None, session_context=SessionContext(SHARE, budget=self.budget)
         )
         self.made.append(uci)
         return uci, heard
@@ -60,7 +60,7 @@ def ask(uci, *lines):
     replies = []
     for line in lines:
         replies += uci.handle_line(line)
-    assert uci.player.wait(PATIENCE)
+    assert uci.agent.wait(PATIENCE)
     return replies
 
 
@@ -171,9 +171,9 @@ def test_closed_sessions_leave_no_engines_threads_or_memory(sessions):
 
 def test_go_session_takes_memory_from_the_budget_on_search():
     budget, sent = MemoryBudget(24), queue.Queue()
-    allowance = Allowance(SHARE, budget=budget)
+    session_context = SessionContext(SHARE, budget=budget)
     settings = Settings(algorithm="mcts", seconds=0.01)
-    sessions = [Gtp("t", "1", sent.put, lambda _: None, settings, allowance) for _ in range(2)]
+    sessions = [GtpProtocol("t", "1", sent.put, lambda _: None, settings, session_context) for _ in range(2)]
 
     def say(gtp, line):
         for _ in gtp.handle_line(line):

@@ -5,9 +5,9 @@ import chess
 import pytest
 
 from agent import player as player_module
-from agent.chess.reader import BoardReader
+from agent.chess.reader import BoardAdapter
 from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
-from agent.player import Pace, Player, PlayerError
+from agent.player import ReportInterval, Agent, AgentError
 from tests.waiting import PATIENCE
 
 
@@ -52,7 +52,7 @@ class Searcher:
         self.error = error
         self.stopped = threading.Event()
 
-    def arm(self):
+    def clear_stop(self):
         self.stopped.clear()
 
     def stop(self):
@@ -61,7 +61,7 @@ class Searcher:
     def progress(self):
         return Progress(nodes=12345)
 
-    def deepen(self, board, limits, lines=1):
+    def search(self, board, limits, lines=1):
         yield from self.script
         if self.error:
             raise self.error
@@ -71,7 +71,7 @@ class Searcher:
     def searcher(self, clock, stop):
         return self
 
-    def give_up(self, thread):
+    def abandon(self, thread):
         return None
 
 
@@ -85,7 +85,7 @@ def play():
 
     def start(source, **options):
         recorder = Recorder()
-        players.append(Player(source, recorder, BoardReader(), **options))
+        players.append(Agent(source, recorder, BoardAdapter(), **options))
         return players[-1], recorder
 
     yield start
@@ -221,9 +221,9 @@ def test_failed_search_reports_the_error_and_plays_a_legal_move(play, script, er
 def test_missing_searcher_is_reported_and_a_move_is_played(play):
     class Nobody:
         def searcher(self, clock, stop):
-            raise PlayerError("nobody searches")
+            raise AgentError("nobody searches")
 
-        def give_up(self, thread):
+        def abandon(self, thread):
             return None
 
     player, recorder = play(Nobody())
@@ -241,12 +241,12 @@ class Stuck(Searcher):
         self.gate = threading.Event()
         self.left = []
 
-    def deepen(self, board, limits, lines=1):
+    def search(self, board, limits, lines=1):
         yield from self.script
         assert self.gate.wait(PATIENCE)
         yield line(9, "a2a3")
 
-    def give_up(self, thread):
+    def abandon(self, thread):
         self.left.append(thread)
         return "it is stuck" if len(self.left) > 1 else None
 
@@ -306,13 +306,13 @@ def test_hung_background_work_is_abandoned_on_stop(play, stuck):
     searcher = stuck()
     player, recorder = play(searcher)
     results = []
-    player.do(lambda job: results.append(player.apart(job, lambda: 7)), lengthy=True)
-    player.do(lambda job: player.apart(job, lambda: 1 / 0), lengthy=True)
+    player.do(lambda job: results.append(player.apart(job, lambda: 7)), long_running=True)
+    player.do(lambda job: player.apart(job, lambda: 1 / 0), long_running=True)
     assert player.wait(PATIENCE)
     assert results == [7]
     assert "division by zero" in recorder.of("error")[0]
     wait = searcher.gate.wait
-    player.do(lambda job: player.apart(job, lambda: wait(PATIENCE)), lengthy=True)
+    player.do(lambda job: player.apart(job, lambda: wait(PATIENCE)), long_running=True)
     assert not player.wait(0.05)
     player.stop()
     assert player.wait(PATIENCE)
@@ -320,7 +320,7 @@ def test_hung_background_work_is_abandoned_on_stop(play, stuck):
 
 
 def test_failing_listener_ends_the_search_with_an_answer(play, monkeypatch):
-    monkeypatch.setattr(player_module, "USUAL_PACE", Pace(0.0))
+    monkeypatch.setattr(player_module, "DEFAULT_REPORT_INTERVAL", ReportInterval(0.0))
 
     def fail(progress, seconds):
         raise RuntimeError("not me")
@@ -349,7 +349,7 @@ def test_queued_work_runs_in_order_and_reports_failures(play):
     player.go(chess.Board(), Limits(infinite=True))
     player.do(lambda job: order.append(len(moves(recorder))))
     player.do(lambda job: 1 / 0)
-    player.do(lambda job: order.append("after"), lengthy=True)
+    player.do(lambda job: order.append("after"), long_running=True)
     assert player.busy
     player.stop()
     assert player.wait(PATIENCE)
@@ -363,8 +363,8 @@ def test_job_is_marked_overtaken_when_another_is_queued(play):
     seen = []
 
     def wait_politely(job):
-        player_module.wait_for_any(job.overtaken, timeout=PATIENCE)
-        seen.append((job.overtaken.is_set(), job.stop.is_set()))
+        player_module.wait_for_any(job.superseded, timeout=PATIENCE)
+        seen.append((job.superseded.is_set(), job.stop.is_set()))
 
     player.do(wait_politely)
     player.do(lambda job: None)
@@ -373,7 +373,7 @@ def test_job_is_marked_overtaken_when_another_is_queued(play):
 
 
 def test_long_search_reports_progress(play, monkeypatch):
-    monkeypatch.setattr(player_module, "USUAL_PACE", Pace(0.01, 0.01))
+    monkeypatch.setattr(player_module, "DEFAULT_REPORT_INTERVAL", ReportInterval(0.01, 0.01))
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     player.go(chess.Board(), Limits(infinite=True))
     recorder.wait_for("progress", 3)
@@ -499,7 +499,7 @@ def test_learned_lag_shrinks_time_budgets_in_the_next_game(play):
 def test_late_clock_thread_does_not_stop_the_next_search(play, monkeypatch):
     """The thread that watches the clock is not waited for, however long it takes to wake."""
     late = threading.Event()
-    remaining = player_module.Clock.remaining
+    remaining = player_module.SearchClock.remaining
 
     def hesitate(clock):
         left = remaining(clock)
@@ -507,7 +507,7 @@ def test_late_clock_thread_does_not_stop_the_next_search(play, monkeypatch):
             assert late.wait(PATIENCE)
         return left
 
-    monkeypatch.setattr(player_module.Clock, "remaining", hesitate)
+    monkeypatch.setattr(player_module.SearchClock, "remaining", hesitate)
     searcher = Searcher(line(1, "e2e4"))
     player, recorder = play(searcher)
     player.go(chess.Board(), Limits(movetime=0.001))

@@ -6,22 +6,22 @@ import time
 import chess
 import pytest
 
-from agent.chess.reader import BoardReader
-from agent.chess.search import KernelSearch
-from agent.chess.tree_search import TreeSearch
-from agent.compiled.source import Means
+from agent.chess.reader import BoardAdapter
+from agent.chess.search import AlphaBetaSearch
+from agent.chess.tree_search import MctsSearch
+from agent.compiled.source import SearchConfig
 from agent.connect_four.search import ConnectFourSearch
 from agent.games.connect_four import ConnectFour
 from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.limits import Cp, Info, Limits, Progress, SideClock
-from agent.player import Player
-from agent.threads import turns as turns_module
-from agent.threads.turns import Turns
+from agent.player import Agent
+from agent.threads import scheduler as scheduler_module
+from agent.threads.scheduler import SearchScheduler
 from tests.waiting import PATIENCE
 
 
-class Deepening:
+class IterativeDeepening:
     """A searcher that finds e2e4, an iteration a millisecond, and may be paused in between."""
 
     threads = 1
@@ -35,7 +35,7 @@ class Deepening:
         if not pausable:
             self.pause = None  # no searcher's pause
 
-    def arm(self):
+    def clear_stop(self):
         self._stop.clear()
 
     def stop(self):
@@ -47,7 +47,7 @@ class Deepening:
     def progress(self):
         return Progress(nodes=1)
 
-    def deepen(self, board, limits, lines=1):
+    def search(self, board, limits, lines=1):
         move = chess.Move.from_uci("e2e4")
         for depth in range(1, 1_000_000):
             if self._hangs:
@@ -64,7 +64,7 @@ class Deepening:
     def searcher(self, clock, stop):
         return self
 
-    def give_up(self, thread):
+    def abandon(self, thread):
         return None
 
 
@@ -97,9 +97,9 @@ class Hearer:
 def player():
     players = []
 
-    def make(turns, searcher):
+    def make(scheduler, searcher):
         hearer = Hearer()
-        players.append(Player(searcher, hearer, BoardReader(), turns=turns))
+        players.append(Agent(searcher, hearer, BoardAdapter(), scheduler=scheduler))
         players[-1].hearer, players[-1].searcher = hearer, searcher
         return players[-1]
 
@@ -117,8 +117,8 @@ def wait_until(true):
 
 @pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(ponder=True, movetime=60)])
 def test_endless_search_pauses_for_another_and_resumes(player, limits):
-    turns = Turns(1)
-    endless, short = player(turns, Deepening()), player(turns, Deepening())
+    scheduler = SearchScheduler(1)
+    endless, short = player(scheduler, IterativeDeepening()), player(scheduler, IterativeDeepening())
     endless.go(chess.Board(), limits)
     wait_until(lambda: len(endless.searcher.depths) > 3)
     short.go(chess.Board(), Limits(movetime=0.3))
@@ -133,37 +133,37 @@ def test_endless_search_pauses_for_another_and_resumes(player, limits):
 
 
 def test_stop_while_waiting_for_a_turn_is_answered_at_once(player):
-    turns = Turns(1)
-    holder, waiting = player(turns, Deepening(hangs=True)), player(turns, Deepening())
+    scheduler = SearchScheduler(1)
+    holder, waiting = player(scheduler, IterativeDeepening(hangs=True)), player(scheduler, IterativeDeepening())
     holder.go(chess.Board(), Limits(movetime=60))
-    wait_until(lambda: turns.standing() == (1, 0))
+    wait_until(lambda: scheduler.counts() == (1, 0))
     waiting.go(chess.Board(), Limits(infinite=True))
-    wait_until(lambda: turns.standing() == (1, 1))
+    wait_until(lambda: scheduler.counts() == (1, 1))
     waiting.stop()
     assert waiting.hearer.wait().move in chess.Board().legal_moves
-    assert turns.standing() == (1, 0)
+    assert scheduler.counts() == (1, 0)
 
 
 def test_waiting_search_runs_in_the_last_moments_of_its_time(player, monkeypatch):
-    monkeypatch.setattr(turns_module, "LAST_MOMENTS", 1.0)
-    turns = Turns(1)
-    holder, waiting = player(turns, Deepening(hangs=True)), player(turns, Deepening())
+    monkeypatch.setattr(scheduler_module, "LAST_MOMENTS", 1.0)
+    scheduler = SearchScheduler(1)
+    holder, waiting = player(scheduler, IterativeDeepening(hangs=True)), player(scheduler, IterativeDeepening())
     holder.go(chess.Board(), Limits(movetime=60))
-    wait_until(lambda: turns.standing() == (1, 0))
+    wait_until(lambda: scheduler.counts() == (1, 0))
     began = time.monotonic()
     waiting.go(chess.Board(), Limits(movetime=2.0))
     assert waiting.hearer.wait().move == chess.Move.from_uci("e2e4")
     assert 0.9 < time.monotonic() - began < PATIENCE / 2
     assert waiting.searcher.depths
-    assert turns.standing() == (1, 0)
+    assert scheduler.counts() == (1, 0)
 
 
 def test_waiting_past_the_soft_limit_still_allows_iterations(player):
     """The soft limit has passed before the turn comes; still there is more than one iteration."""
-    turns = Turns(1)
-    holder, waiting = player(turns, Deepening(hangs=True)), player(turns, Deepening())
+    scheduler = SearchScheduler(1)
+    holder, waiting = player(scheduler, IterativeDeepening(hangs=True)), player(scheduler, IterativeDeepening())
     holder.go(chess.Board(), Limits(movetime=60))
-    wait_until(lambda: turns.standing() == (1, 0))
+    wait_until(lambda: scheduler.counts() == (1, 0))
     waiting.go(chess.Board(), Limits(clock=SideClock(60.0)))
     time.sleep(2.5)
     holder.stop()
@@ -171,8 +171,8 @@ def test_waiting_past_the_soft_limit_still_allows_iterations(player):
 
 
 def test_forty_players_on_two_slots_are_each_answered_once(player):
-    turns = Turns(2)
-    many = [player(turns, Deepening()) for _ in range(40)]
+    scheduler = SearchScheduler(2)
+    many = [player(scheduler, IterativeDeepening()) for _ in range(40)]
     for each in many:
         each.go(chess.Board(), Limits(movetime=4.0))
     assert all(each.hearer.wait().move in chess.Board().legal_moves for each in many)
@@ -180,19 +180,19 @@ def test_forty_players_on_two_slots_are_each_answered_once(player):
     assert searched > 10, searched
     assert all(each.wait(PATIENCE) for each in many)
     assert all(len(each.hearer.results) == 1 for each in many)
-    assert turns.standing() == (0, 0)
+    assert scheduler.counts() == (0, 0)
 
 
 # The compiled searches, interrupted again and again.
 
 START = chess.Board()
 SEARCHES = {
-    "alphabeta": (lambda: KernelSearch(4), START, Limits(depth=9)),
-    "alphabeta, threads": (lambda: KernelSearch(4, threads=2), START, Limits(depth=8)),
-    "mcts": (lambda: TreeSearch(8), START, Limits(nodes=6_000)),
-    "mcts, threads": (lambda: TreeSearch(8, threads=2), START, Limits(nodes=6_000)),
-    "go": (lambda: GoSearch(Means(megabytes=8, seed=1)), Go(9), Limits(nodes=3_000)),
-    "go, threads": (lambda: GoSearch(Means(2, 8, seed=1)), Go(9), Limits(nodes=3_000)),
+    "alphabeta": (lambda: AlphaBetaSearch(4), START, Limits(depth=9)),
+    "alphabeta, threads": (lambda: AlphaBetaSearch(4, threads=2), START, Limits(depth=8)),
+    "mcts": (lambda: MctsSearch(8), START, Limits(nodes=6_000)),
+    "mcts, threads": (lambda: MctsSearch(8, threads=2), START, Limits(nodes=6_000)),
+    "go": (lambda: GoSearch(SearchConfig(megabytes=8, seed=1)), Go(9), Limits(nodes=3_000)),
+    "go, threads": (lambda: GoSearch(SearchConfig(2, 8, seed=1)), Go(9), Limits(nodes=3_000)),
     "connect four": (lambda: ConnectFourSearch(), ConnectFour(), Limits(depth=13)),
 }
 
@@ -207,11 +207,11 @@ def test_paused_search_resumes_and_completes(name):
         while not over.wait(0.004):
             search.pause(lambda: rests.append(time.sleep(0.002)))
 
-    search.arm()
+    search.clear_stop()
     disturber = threading.Thread(target=interrupt)
     disturber.start()
     try:
-        infos = list(search.deepen(position, limits))
+        infos = list(search.search(position, limits))
     finally:
         over.set()
         disturber.join()
@@ -224,7 +224,7 @@ def test_paused_search_resumes_and_completes(name):
     else:
         assert infos[-1].nodes >= limits.nodes
     if name == "connect four":
-        undisturbed = list(make().deepen(position, limits))
+        undisturbed = list(make().search(position, limits))
         assert [(each.score, each.pv[0]) for each in infos] == [
             (each.score, each.pv[0]) for each in undisturbed
         ]
@@ -247,11 +247,11 @@ def test_stop_ends_a_paused_search(name):
         search.stop()
         stopped.set()
 
-    search.arm()
+    search.clear_stop()
     stopper = threading.Thread(target=stop)
     stopper.start()
-    infos = list(search.deepen(position, Limits()))
+    infos = list(search.search(position, Limits()))
     stopper.join()
     assert infos[0].pv
-    search.arm()
-    assert next(iter(search.deepen(position, Limits(depth=1)))).pv  # it can be used again
+    search.clear_stop()
+    assert next(iter(search.search(position, Limits(depth=1)))).pv  # it can be used again

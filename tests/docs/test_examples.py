@@ -114,8 +114,8 @@ def test_console_examples_match_output(
     monkeypatch.setattr(bench, "POSITIONS", bench.POSITIONS[:2])
     monkeypatch.setattr(selfplay, "usable_cores", lambda: 1)  # each process loads the kernel
     # How fast an evaluation is, `kempelen try` measures for seconds.
-    monkeypatch.setattr(examination, "CALLING", 0.01)
-    monkeypatch.setattr(examination, "SEARCHING", 0.05)
+    monkeypatch.setattr(examination, "CALL_BENCH_SECONDS", 0.01)
+    monkeypatch.setattr(examination, "SEARCH_BENCH_SECONDS", 0.05)
     folder_of(page)
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()

@@ -19,8 +19,8 @@ from tests.agent.games import test_all_games
 from tests.agent.search import test_all_algorithms
 from tests.docs.test_examples import KEMPELEN, pattern, talk
 from tests.pages import ROOT, Page
-from tests.protocols.gtp.conftest import Conversation as GtpConversation
-from tests.protocols.uci.conftest import Conversation as UciConversation
+from tests.protocols.gtp.conftest import EngineSession as GtpConversation
+from tests.protocols.uci.conftest import EngineSession as UciConversation
 from tests.transcripts import hold
 
 EVALUATION = Page("docs/extend/evaluation.md")

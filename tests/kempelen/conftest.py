@@ -31,33 +31,33 @@ class EngineProcess:
             bufsize=1,
             **options,
         )
-        self._heard = queue.Queue()
+        self._lines = queue.Queue()
         self._listener = threading.Thread(target=self._listen)
         self._listener.start()
 
     def _listen(self):
         for line in self.process.stdout:
-            self._heard.put(line.rstrip("\n"))
-        self._heard.put(None)
+            self._lines.put(line.rstrip("\n"))
+        self._lines.put(None)
 
-    def say(self, *lines):
+    def send(self, *lines):
         for line in lines:
             self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def hear_until(self, start):
+    def read_until(self, start):
         """All lines up to the first that begins so."""
         lines = []
         while not lines or not lines[-1].startswith(start):
-            line = self._heard.get(timeout=PATIENCE)
+            line = self._lines.get(timeout=PATIENCE)
             assert line is not None, f"the engine ended before it said {start}: {lines}"
             lines.append(line)
         return lines
 
-    def rest(self):
+    def read_all(self):
         """All lines until the engine ends."""
         lines = []
-        while (line := self._heard.get(timeout=PATIENCE)) is not None:
+        while (line := self._lines.get(timeout=PATIENCE)) is not None:
             lines.append(line)
         return lines
 

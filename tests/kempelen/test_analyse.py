@@ -115,10 +115,10 @@ def test_go_games_are_annotated(tmp_path, warm_cache):
 
 def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     """The engine is interrupted after three positions; the next run asks for the rest alone."""
-    from tournament.suite import Solver
+    from tournament.suite import EngineRunner
 
     asked = []
-    ask = Solver.ask
+    ask = EngineRunner.search
 
     async def counting(self, request):
         if len(asked) == 3 and most:
@@ -126,7 +126,7 @@ def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
         asked.append(request)
         return await ask(self, request)
 
-    monkeypatch.setattr(Solver, "ask", counting)
+    monkeypatch.setattr(EngineRunner, "ask", counting)
     command, words = failing("none")
     engine = f"cmd={command},args={' '.join(words)},name=E"
     made = tmp_path / "made.pgn"

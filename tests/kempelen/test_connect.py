@@ -23,7 +23,7 @@ LIMIT = 60.0
 KEMPELEN = (sys.executable, "-m", "kempelen.cli")
 
 
-class Far:
+class ServerProcess:
     """A server that can be killed and started again."""
 
     def __init__(self, *arguments, scheme="tcp"):
@@ -56,7 +56,7 @@ class Far:
         self._process.wait()
 
 
-class Near:
+class ConnectProcess:
     """A front end's end of `kempelen connect`."""
 
     def __init__(self, address, *arguments, environment=None):
@@ -79,11 +79,11 @@ class Near:
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
 
-    def say(self, *lines):
+    def send(self, *lines):
         for line in lines:
             self._process.stdin.write(f"{line}\n")
 
-    def hear(self, start):
+    def read_until(self, start):
         heard = []
         for line in self._process.stdout:
             heard.append(line.rstrip("\n"))
@@ -111,23 +111,23 @@ class Near:
 @pytest.mark.thorough
 def test_uci_game_survives_repeated_server_restarts():
     board = chess.Board()
-    with Far("--protocol", "uci") as far, Near(far.address) as near:
-        near.say("uci", "setoption name OwnBook value false", "ucinewgame", "isready")
-        assert near.hear("uciok")[0].startswith("id name Kempelen")
-        near.hear("readyok")
+    with ServerProcess("--protocol", "uci") as far, ConnectProcess(far.address) as near:
+        near.send("uci", "setoption name OwnBook value false", "ucinewgame", "isready")
+        assert near.read_until("uciok")[0].startswith("id name Kempelen")
+        near.read_until("readyok")
         for turn in range(6):
             moves = " ".join(move.uci() for move in board.move_stack)
             killed = turn % 2 == 0
             limit = f"wtime 20000 btime 20000 movetime {1500 if killed else 100}"
-            near.say(f"position startpos moves {moves}", f"go {limit}")
+            near.send(f"position startpos moves {moves}", f"go {limit}")
             if killed:
-                near.hear("info depth")
+                near.read_until("info depth")
                 far.kill()
                 far.start()
-            heard = near.hear("bestmove")
+            heard = near.read_until("bestmove")
             assert not any("legal move" in line for line in heard)
             board.push_uci(heard[-1].split()[1])
-        near.say("quit")
+        near.send("quit")
         status, _, errors = near.end(5.0, close=False)
     assert status == 0
     assert errors.count("there again") == 3
@@ -136,20 +136,20 @@ def test_uci_game_survives_repeated_server_restarts():
 
 @pytest.mark.thorough
 def test_gtp_game_survives_a_server_restart():
-    with Far() as far, Near(far.address) as near:
+    with ServerProcess() as far, ConnectProcess(far.address) as near:
         for line in ("boardsize 5", "komi 0.5", "kata-set-param maxVisits 50", "play b C3"):
-            near.say(line)
+            near.send(line)
             assert near.answer() == "="
-        near.say("7 genmove w")
+        near.send("7 genmove w")
         assert near.answer().startswith("=7 ")
-        near.say("showboard")
+        near.send("showboard")
         shown = near.answer()
         far.kill()
-        near.say("8 showboard", "9 genmove b")
+        near.send("8 showboard", "9 genmove b")
         far.start()
         assert near.answer() == shown.replace("=", "=8", 1)
         assert near.answer().startswith("=9 ")
-        near.say("quit")
+        near.send("quit")
         assert near.answer() == "="
         assert near.end(5.0, close=False)[0] == 0
 
@@ -158,7 +158,7 @@ def test_gtp_game_survives_a_server_restart():
 async def test_xboard_game_survives_repeated_server_restarts():
     board = chess.Board()
     limit = chess.engine.Limit(white_clock=30, black_clock=30, white_inc=1, black_inc=1)
-    with Far("--protocol", "xboard") as far:
+    with ServerProcess("--protocol", "xboard") as far:
         transport, engine = await chess.engine.popen_xboard(
             [*KEMPELEN, "connect", far.address, "--protocol", "xboard"]
         )
@@ -175,7 +175,7 @@ async def test_xboard_game_survives_repeated_server_restarts():
 
 @pytest.mark.thorough
 def test_match_is_played_against_a_remote_server():
-    with Far() as far:
+    with ServerProcess() as far:
         kempelen = f"cmd={sys.executable},args=-m kempelen.cli"
         result = in_process.run(
             "match", "--engine", f"{kempelen} uci,name=here",
@@ -196,7 +196,7 @@ def secured(tmp_path_factory):
     assert made.returncode == 0, made.stderr
     (folder / "token").write_text(made.stdout)
     options = ("--tokens", str(tokens), "--certificate", str(pem), "--key", str(key))
-    with Far(*options, scheme="wss") as web, Far(*options, scheme="tls") as plain:
+    with ServerProcess(*options, scheme="wss") as web, ServerProcess(*options, scheme="tls") as plain:
         yield folder, pem, {"wss": web, "tls": plain}
 
 
@@ -206,13 +206,13 @@ def test_client_reconnects_over_tls_with_a_token(secured, scheme):
     folder, pem, servers = secured
     far = servers[scheme]
     options = ("--token-file", str(folder / "token"), "--ca", str(pem))
-    with Near(far.address, *options) as near:
-        near.say("uci", "position startpos moves e2e4", "go movetime 8000")
-        near.hear("info depth")
+    with ConnectProcess(far.address, *options) as near:
+        near.send("uci", "position startpos moves e2e4", "go movetime 8000")
+        near.read_until("info depth")
         far.kill()
         far.start()
-        near.say("stop")
-        assert near.hear("bestmove")
+        near.send("stop")
+        assert near.read_until("bestmove")
         status, _, errors = near.end(20.0)
     assert status == 0
     assert "there again" in errors or "trying again" in errors
@@ -223,8 +223,8 @@ def test_wrong_token_is_rejected(secured, scheme, tmp_path):
     _, pem, servers = secured
     (tmp_path / "token").write_text("kempelen-wrong\n")
     options = ("--token-file", str(tmp_path / "token"), "--ca", str(pem))
-    with Near(servers[scheme].address, *options) as near:
-        near.say("uci")
+    with ConnectProcess(servers[scheme].address, *options) as near:
+        near.send("uci")
         status, said, errors = near.end(20.0, close=False)
     assert status == 1
     assert "wrong token" in errors
@@ -236,8 +236,8 @@ def test_wrong_token_is_rejected(secured, scheme, tmp_path):
 @pytest.mark.parametrize("scheme", ["wss", "tls"])
 def test_untrusted_certificate_is_rejected(secured, scheme):
     folder, _, servers = secured
-    with Near(servers[scheme].address, "--token-file", str(folder / "token")) as near:
-        near.say("uci")
+    with ConnectProcess(servers[scheme].address, "--token-file", str(folder / "token")) as near:
+        near.send("uci")
         status, said, errors = near.end(20.0, close=False)
     assert status == 1
     assert "not trusted" in errors
@@ -246,11 +246,11 @@ def test_untrusted_certificate_is_rejected(secured, scheme):
 
 @pytest.mark.thorough
 def test_end_of_input_stops_the_search_with_a_bestmove():
-    with Far() as far, Near(far.address) as near:
-        near.say("uci")
-        near.hear("uciok")
-        near.say("go infinite")
-        near.hear("info")
+    with ServerProcess() as far, ConnectProcess(far.address) as near:
+        near.send("uci")
+        near.read_until("uciok")
+        near.send("go infinite")
+        near.read_until("info")
         began = time.monotonic()
         status, said, _ = near.end(10.0)
         assert status == 0
@@ -260,8 +260,8 @@ def test_end_of_input_stops_the_search_with_a_bestmove():
 
 @pytest.mark.parametrize("last", ["quit", None])
 def test_client_exits_soon_without_a_server(last):
-    with Near(f"tcp://127.0.0.1:{free_port()}") as near:
-        near.say("uci", *([last] if last else []))
+    with ConnectProcess(f"tcp://127.0.0.1:{free_port()}") as near:
+        near.send("uci", *([last] if last else []))
         time.sleep(0.5)
         began = time.monotonic()
         status, said, errors = near.end(15.0)
@@ -273,8 +273,8 @@ def test_client_exits_soon_without_a_server(last):
 
 
 def test_connection_timeout_is_reported():
-    with Near(f"tcp://127.0.0.1:{free_port()}", "--patience", "0.5") as near:
-        near.say("uci")
+    with ConnectProcess(f"tcp://127.0.0.1:{free_port()}", "--patience", "0.5") as near:
+        near.send("uci")
         status, said, errors = near.end(20.0, close=False)
     assert status == 1
     assert "Connection refused" in said

@@ -11,7 +11,7 @@ from typing import TextIO
 import pytest
 from matplotlib.image import imread
 
-from kempelen.cli import NO_READER
+from kempelen.cli import EXIT_BROKEN_PIPE
 from tests import in_process
 from tests.training.test_derived_files import GAMES, content, write
 
@@ -114,7 +114,7 @@ def test_stdout_write_error_does_not_name_a_data_file(source: Path, tmp_path: Pa
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "w") as closed:
-        assert into(closed, "statistics", source, "--json") == (NO_READER, "")
+        assert into(closed, "statistics", source, "--json") == (EXIT_BROKEN_PIPE, "")
 
 
 def into(output: TextIO, *words: object) -> tuple[int, str]:

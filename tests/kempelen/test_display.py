@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from agent.border.plain_text import plain, plain_name
-from kempelen.console import complain
+from agent.border.plain_text import sanitize_line, sanitize_name
+from kempelen.console import print_error
 from kempelen.display import view
 from kempelen.plain_table import PlainTable
 from tests.support import ANY_TEXT
@@ -26,7 +26,7 @@ from tournament.events import (
 )
 from tournament.live import LiveState
 from tournament.records import GameRecord
-from tournament.standings import outcome_of, summarise
+from tournament.standings import outcome_from_record, summarise
 from tournament.verdicts import Termination
 
 WIDE = 20_000
@@ -63,7 +63,7 @@ def test_untrusted_text_is_shown_as_plain_text(words):
     record = GameRecord(
         "1.1-2.1", 1, white, black, "", (), (), "1-0", Termination.CRASH, detail, time
     )
-    summary = summarise(chosen, [outcome_of(record)])
+    summary = summarise(chosen, [outcome_from_record(record)])
     for event in [
         TournamentStarted(name, "round-robin", (white, black), time, 1, 2, 0),
         GameStarted(1, pair, 1, white, black, "", (), position, "black", 1.0, 1.0),
@@ -84,7 +84,7 @@ def test_untrusted_text_is_shown_as_plain_text(words):
     output = shown(view(state, diagrams=True), WIDE)
     assert is_plain(output)
     for word in (white, black, name, move, notice):
-        assert plain(word) in output
+        assert sanitize_line(word) in output
 
 
 @given(ANY_TEXT, ANY_TEXT)
@@ -93,19 +93,19 @@ def test_table_cells_and_headings_are_plain_text(heading, cell):
     table.add_row(cell)
     output = shown(table, WIDE)
     assert is_plain(output)
-    assert plain(heading) in output
-    assert plain(cell) in output
+    assert sanitize_line(heading) in output
+    assert sanitize_line(cell) in output
 
 
 @given(ANY_TEXT)
 def test_player_names_are_plain_and_distinct(name):
     chosen = settings_of(engine(name=name), engine(name=name + "\x00"))
     first, second = (each.name for each in chosen.engines)
-    assert first == (plain_name(name) or "python")
+    assert first == (sanitize_name(name) or "python")
     assert first != second
     assert is_plain(first + second)
 
 
 def test_error_message_escapes_control_characters(capsys):
-    complain("no [/b]x:\n  \x1b[31m\udcff", "kempelen epd")
+    print_error("no [/b]x:\n  \x1b[31m\udcff", "kempelen epd")
     assert capsys.readouterr().err == "kempelen epd: no [/b]x:\n  \\x1b[31m\\udcff\n"

@@ -33,7 +33,7 @@ def another_cache(tmp_path, monkeypatch):
 
 
 def test_json_report_is_complete_and_hides_passwords(capsys, monkeypatch, warm_cache):
-    monkeypatch.setattr(checks, "SEARCHING", 0.1)
+    monkeypatch.setattr(checks, "SEARCH_SECONDS", 0.1)
     monkeypatch.setenv("KEMPELEN_MQTT_PASSWORD", "sesame")
     status = main(["doctor", "--json"])
     printed = capsys.readouterr()
@@ -90,12 +90,12 @@ def test_home_folder_is_shown_as_a_tilde(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     diagnosis = Diagnosis()
-    diagnosis.tell("a", f"{home}, {home / 'x'}, {home}s", place=home / "y", more=[str(home)])
+    diagnosis.add_note("a", f"{home}, {home / 'x'}, {home}s", place=home / "y", more=[str(home)])
     assert diagnosis.notes["a"] == {
         "text": f"~, {Path('~') / 'x'}, {home}s", "place": str(Path("~") / "y"), "more": ["~"],
     }  # fmt: skip
-    diagnosis.complain(f"{home} is full", f"rm {home}")
-    assert (diagnosis.complaints[0].what, diagnosis.complaints[0].remedy) == ("~ is full", "rm ~")
+    diagnosis.print_error(f"{home} is full", f"rm {home}")
+    assert (diagnosis.problems[0].what, diagnosis.problems[0].remedy) == ("~ is full", "rm ~")
 
 
 @pytest.fixture(params=["warm_cache", "another_cache"])
@@ -109,7 +109,7 @@ def test_failing_search_is_reported_with_its_error(monkeypatch, tmp_path, any_ca
     (package / "__init__.py").write_text("raise ImportError('Numba needs another NumPy')\n")
     monkeypatch.syspath_prepend(tmp_path)
     diagnosis = Diagnosis()
-    checks.look_at_search(diagnosis)
+    checks.check_search(diagnosis)
     assert diagnosis.broken
     assert "ImportError: Numba needs another NumPy (exit status 1)" in complaints(diagnosis)[0]
 
@@ -123,9 +123,9 @@ def test_failing_search_is_reported_with_its_error(monkeypatch, tmp_path, any_ca
 )
 def test_killed_or_hanging_search_is_reported(monkeypatch, warm_cache, code, told):
     monkeypatch.setattr(checks, "_SEARCH", code)
-    monkeypatch.setattr(checks, "PATIENCE", 0.5 if "sleep" in code else 60)
+    monkeypatch.setattr(checks, "SUBPROCESS_TIMEOUT", 0.5 if "sleep" in code else 60)
     diagnosis = Diagnosis()
-    checks.look_at_search(diagnosis)
+    checks.check_search(diagnosis)
     assert told in diagnosis.notes["search"]["text"]
     assert diagnosis.broken
 
@@ -133,10 +133,10 @@ def test_killed_or_hanging_search_is_reported(monkeypatch, warm_cache, code, tol
 @pytest.mark.thorough
 def test_empty_cache_suggests_warmup(another_cache):
     diagnosis = Diagnosis()
-    checks.look_at_cache(diagnosis)
-    checks.look_at_search(diagnosis)
+    checks.check_cache(diagnosis)
+    checks.check_search(diagnosis)
     assert diagnosis.notes["compiled"]["missing"] == list(PARTS)
-    assert [each.remedy for each in diagnosis.complaints] == ["kempelen warmup"]
+    assert [each.remedy for each in diagnosis.problems] == ["kempelen warmup"]
     assert not diagnosis.broken
     assert diagnosis.notes["search"]["text"].startswith("not tried: ")
 
@@ -146,15 +146,15 @@ def test_cache_writable_by_others_is_reported_as_broken(another_cache):
     another_cache.mkdir()
     another_cache.chmod(0o777)
     diagnosis = Diagnosis()
-    checks.look_at_cache(diagnosis)
+    checks.check_cache(diagnosis)
     assert diagnosis.broken
-    assert f"chmod go-w {another_cache}" in diagnosis.complaints[0].remedy
+    assert f"chmod go-w {another_cache}" in diagnosis.problems[0].remedy
 
 
 def test_full_disk_is_reported_as_broken(another_cache, monkeypatch):
-    monkeypatch.setattr(checks, "_free_room", lambda folder: 1000)
+    monkeypatch.setattr(checks, "_free_bytes", lambda folder: 1000)
     diagnosis = Diagnosis()
-    checks.look_at_cache(diagnosis)
+    checks.check_cache(diagnosis)
     assert diagnosis.broken
     assert "is full" in complaints(diagnosis)[0]
 
@@ -167,10 +167,10 @@ def test_old_kernels_are_listed_with_a_removal_command(another_cache):
     (another_cache / "else").mkdir()
     another_cache.chmod(0o700)
     found = inventory.take_inventory(kept)
-    assert [folder.name for folder in found.others] == ["kernel-old", "kernel-older"]
-    assert (found.size, found.size_of_others, found.problem) == (1000, 300, None)
+    assert [folder.name for folder in found.other_folders] == ["kernel-old", "kernel-older"]
+    assert (found.size, found.other_folders_size, found.problem) == (1000, 300, None)
     diagnosis = Diagnosis()
-    checks.look_at_cache(diagnosis)
+    checks.check_cache(diagnosis)
     note = diagnosis.notes["other kernels"]
     assert (note["folders"], note["size"]) == (2, 300)
     if os.name == "posix":
@@ -186,11 +186,11 @@ def test_environment_variables_are_checked(monkeypatch, tmp_path):
     monkeypatch.setenv("KEMPELEN_CACHE", "x")
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     diagnosis = Diagnosis()
-    checks.look_at_environment(diagnosis)
+    checks.check_environment(diagnosis)
     assert diagnosis.notes["environment"]["variables"] == {
         DATA_VARIABLE: str(tmp_path), "KEMPELEN_CACHE": "(set)", "NUMBA_DISABLE_JIT": "1",
     }  # fmt: skip
-    typo, disabled = diagnosis.complaints
+    typo, disabled = diagnosis.problems
     assert "KEMPELEN_CACHE: there is no such variable" in typo.what
     assert CACHE_VARIABLE in typo.remedy
     assert not typo.broken
@@ -202,10 +202,10 @@ def test_existing_endgame_tables_are_listed(monkeypatch, tmp_path):
     table_folder().mkdir(parents=True)
     (table_folder() / "KQKR.dtm").write_bytes(b"x" * 64)
     diagnosis = Diagnosis()
-    checks.look_at_data(diagnosis)
+    checks.check_data(diagnosis)
     assert diagnosis.notes["tables"]["tables"] == ["KQKR"]
     assert diagnosis.notes["tables"]["size"] == 64
-    assert diagnosis.complaints == []
+    assert diagnosis.problems == []
 
 
 @pytest.mark.parametrize("on_path", [True, False])
@@ -221,7 +221,7 @@ def test_windows_path_and_registry_are_checked(monkeypatch, tmp_path, on_path):
 
     monkeypatch.setattr(checks.MimeTypes, "read_windows_registry", read)
     diagnosis = Diagnosis()
-    checks.look_at_windows(diagnosis)
+    checks.check_windows(diagnosis)
     assert diagnosis.notes["program"]["on_path"] == on_path
     assert diagnosis.notes["program"]["program"] == str(program)
     assert diagnosis.notes["file types"]["changed"] == {".js": "text/plain"}

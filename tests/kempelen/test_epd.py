@@ -9,7 +9,7 @@ import pytest
 from protocols.client.engine import START_LIMIT
 from tests import in_process
 from tests.support import failing
-from tournament.suite import read
+from tournament.suite import read_epd_file
 
 MATES = Path(__file__).parents[1] / "data" / "mates.epd"
 
@@ -82,7 +82,7 @@ def test_silent_engine_times_out_at_startup(files, spec, patience):
 
 
 def test_the_mates_are_many_distinct_and_varied():
-    problems = read(MATES)
+    problems = read_epd_file(MATES)
     lengths = Counter(problem.mate for problem in problems)
     assert sorted(lengths) == [2, 3, 4, 5]
     assert min(lengths.values()) >= 25
@@ -112,7 +112,7 @@ def forces(board, move, moves):
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize(
     "problem",
-    [each for each in read(MATES) if each.mate == 2][::2],
+    [each for each in read_epd_file(MATES) if each.mate == 2][::2],
     ids=lambda problem: problem.name,
 )
 def test_mates_in_two_have_correct_solutions(problem):

@@ -2,20 +2,20 @@ import json
 
 import pytest
 
-from agent.experience.lesson import Lesson
-from agent.experience.store import ExperienceFile
+from agent.experience.lesson import LearnedMove
+from agent.experience.store import LearnedMoveDatabase
 from tests.in_process import run
 
 
 def lesson(move, found, **more):
-    return Lesson("chess engine", "start w", move, "after", "e7e5", 30.0, found, 8, **more)
+    return LearnedMove("chess engine", "start w", move, "after", "e7e5", 30.0, found, 8, **more)
 
 
 @pytest.fixture
 def files(tmp_path):
     paths = [tmp_path / "one.db", tmp_path / "two.db"]
-    ExperienceFile(paths[0]).add([lesson("e2e4", -170.0), lesson("a2a3", 130.0)])
-    ExperienceFile(paths[1]).add([lesson("e2e4", -70.0, times=3)])
+    LearnedMoveDatabase(paths[0]).add([lesson("e2e4", -170.0), lesson("a2a3", 130.0)])
+    LearnedMoveDatabase(paths[1]).add([lesson("e2e4", -70.0, times=3)])
     return paths
 
 
@@ -49,14 +49,14 @@ def test_experience_is_merged_and_pruned(files, tmp_path):
     merged = tmp_path / "merged.db"
     done = run("experience", "merge", *files, "-o", merged)
     assert (done.returncode, done.stdout) == (0, f"{merged}: 2 lessons of 3 read\n")
-    known = {each.move: each for each in ExperienceFile(merged).lessons()}
+    known = {each.move: each for each in LearnedMoveDatabase(merged).read_all()}
     assert (known["e2e4"].found, known["e2e4"].times) == (-95, 4)
     again = run("experience", "merge", *files, "-o", merged)
     assert again.returncode == 2
     assert "is there already" in again.stderr
     done = run("experience", "prune", "--keep", "1", "--json", merged)
     assert json.loads(done.stdout) == {"files": [{"file": str(merged), "gone": 1, "count": 1}]}
-    assert [each.move for each in ExperienceFile(merged).lessons()] == ["e2e4"]
+    assert [each.move for each in LearnedMoveDatabase(merged).read_all()] == ["e2e4"]
 
 
 @pytest.mark.parametrize("action", [["show"], ["merge", "-o", "new.db"], ["prune", "--keep", "1"]])
@@ -68,5 +68,5 @@ def test_damaged_or_missing_file_is_reported(action, files, tmp_path, monkeypatc
         assert (done.returncode, done.stdout) == (2, "")
         assert file in done.stderr
         assert message in done.stderr
-    assert len(ExperienceFile(files[0]).lessons()) == 2
+    assert len(LearnedMoveDatabase(files[0]).read_all()) == 2
     assert not (tmp_path / "new.db").exists()

@@ -13,17 +13,17 @@ from agent.border.user_code import load_module
 from agent.games.go import Go
 from agent.games.nim import Nim
 from agent.games.tree import read_tree
-from agent.search.killer_memory import KillerMemory
+from agent.search.killer_memory import LearnedPositions
 from kempelen import cli
 from openings import epd, game_book, games, names, polyglot, repertoire
 from protocols.gtp.sgf import read as read_sgf
 from protocols.mqtt.broker import Broker
-from protocols.session import Session
+from protocols.session import StdioSession
 from tournament import suite
-from tournament.openings import with_digests
-from tournament.settings import settings_of
+from tournament.openings import with_file_digests
+from tournament.settings import parse_settings
 from tournament.spsa import Spsa, Tunable
-from training.positions import Dataset, Writer
+from training.positions import Dataset, DatasetWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such files there")
 
@@ -33,13 +33,13 @@ TUNING = Spsa([Tunable("x", 1, 0, 2, step=1)], 10)
 
 def chess_match(file: Path) -> Any:
     engines = [{"command": "chess", "protocol": "agent", "name": name} for name in "AB"]
-    return with_digests(
-        settings_of({"engines": engines, "time": {"nodes": 1}, "openings": {"file": str(file)}})
+    return with_file_digests(
+        parse_settings({"engines": engines, "time": {"nodes": 1}, "openings": {"file": str(file)}})
     )
 
 
 def log_to(file: Path) -> None:
-    Session(0, 1).log_to(str(file))
+    StdioSession(0, 1).log_to(str(file))
 
 
 # Of each reader: what it reads, and how what it reads is called.
@@ -48,17 +48,17 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "names": (names.read, "book.names"),
     "repertoire": (lambda file: repertoire.read([file]), "lines.yaml"),
     "analysis": (lambda file: epd.read([file]), "analysed.epd"),
-    "games": (games.check, "games.pgn"),
+    "games": (games.check_readable, "games.pgn"),
     "book of a game": (lambda file: game_book.read(file, Go()), "book.yaml"),
     "evaluation": (lambda file: load_module(str(file), "evaluation"), "evaluation.py"),
     "tree": (read_tree, "tree.yaml"),
-    "killer memory": (lambda file: KillerMemory.kept_in(file, Nim()), "killers.db"),
+    "killer memory": (lambda file: LearnedPositions.from_file(file, Nim()), "killers.db"),
     "game of Go": (read_sgf, "game.sgf"),
-    "suite": (suite.read, "suite.epd"),
+    "suite": (suite.read_epd_file, "suite.epd"),
     "state of a tuning": (TUNING.load, "state.json"),
     "openings": (chess_match, "openings.epd"),
     "positions": (Dataset, "positions.bin"),
-    "written positions": (lambda file: Writer(file, {}, 1), "positions.bin"),
+    "written positions": (lambda file: DatasetWriter(file, {}, 1), "positions.bin"),
     "log": (log_to, "debug.log"),
 }
 STREAMED = ("games", "analysis", "positions", "written positions", "log", "book")
@@ -132,9 +132,9 @@ def test_line_endings_are_normalised_and_long_lines_are_split(
     path = tmp_path / "text"
     path.write_bytes(b"one\r\ntwo\rthree\n" + b"4" * 25)
     assert files.read_text(path) == "one\ntwo\nthree\n" + "4" * 25
-    monkeypatch.setattr(files, "LONGEST_LINE", 10)
+    monkeypatch.setattr(files, "MAX_LINE_LENGTH", 10)
     with files.open_file(path) as file:
-        assert [*files.lines(file)][1:] == [b"two\rthree\n", b"4" * 10, b"4" * 10, b"4" * 5]
+        assert [*files.iter_lines(file)][1:] == [b"two\rthree\n", b"4" * 10, b"4" * 10, b"4" * 5]
     with files.open_text(path) as text:
         assert [*iter(text.readline, "")][3:] == ["4" * 10, "4" * 10, "4" * 5]
 
@@ -142,7 +142,7 @@ def test_line_endings_are_normalised_and_long_lines_are_split(
 def test_game_with_an_unclosed_comment_is_limited_in_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(games, "_LONGEST_GAME", 1000)
+    monkeypatch.setattr(games, "_MAX_GAME_LENGTH", 1000)
     damaged = ['[White "A"]\n', "\n", "1. e4 { no end\n", *["and on\n"] * 500]
     good = ['[White "B"]\n', '[Result "1-0"]\n', "\n", "1. d4 1-0\n"]
     found = list(games.read([*damaged, *good]))

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from kempelen.first_line import FirstLine
+from kempelen.first_line import ProtocolDetector
 from tests.waiting import PATIENCE
 
 
-class Wire:
+class RecordingSession:
     """A session that keeps what is sent."""
 
     def __init__(self):
@@ -26,7 +26,7 @@ class Wire:
 
 @pytest.fixture
 def wire():
-    return Wire()
+    return RecordingSession()
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def talk(wire):
     """Say lines to a session, at a terminal or not, to its end; return all that was replied."""
 
     def talk(*lines, terminal=False):
-        protocol = FirstLine(wire, terminal)
+        protocol = ProtocolDetector(wire, terminal)
         try:
             replies = [reply for line in lines for reply in protocol.handle_line(line)]
             assert protocol.drain(PATIENCE)

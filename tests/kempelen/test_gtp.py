@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.experience.store import ExperienceFile
+from agent.experience.store import LearnedMoveDatabase
 from tests import in_process
 from tests.external import program
 from tests.waiting import PATIENCE
@@ -47,7 +47,7 @@ def test_experience_is_kept_in_a_file(tmp_path):
     options = ["--game", "connect-four", "--no-book", "--depth", "1", "--time", "60"]
     done = gtp(moves, *options, "--experience", file)
     assert done.returncode == 0
-    lessons = ExperienceFile(file).lessons()
+    lessons = LearnedMoveDatabase(file).read_all()
     assert lessons
     assert f"kempelen: experience: {lessons[0].move} was worth " in done.stderr
     refused = gtp("", "--game", "pig", "--experience", file)
@@ -148,8 +148,8 @@ def test_settings_reach_the_search():
 
     parser = ArgumentParser()
     configure(parser)
-    means = _settings(parser.parse_args(["--set", "nakade=0.5", "--set=near_1=12"])).means
-    assert means.settings == {"nakade": 0.5, "near_1": 12.0}
+    search_config = _settings(parser.parse_args(["--set", "nakade=0.5", "--set=near_1=12"])).search_config
+    assert search_config.settings == {"nakade": 0.5, "near_1": 12.0}
 
 
 @pytest.mark.parametrize(
@@ -240,13 +240,13 @@ def test_game_against_gnu_go_is_scored_alike():
     ours = go_scores.Engine([*go_scores.OURS, "--playouts", "30", "--seed", "1"])
     try:
         game = go_scores.play(ours, theirs, "black", 5, 0.5)
-        go_scores.let_theirs_judge(theirs, game, 10, 1)
-        go_scores.let_ours_judge(ours, game)
+        go_scores.score_with_gnugo(theirs, game, 10, 1)
+        go_scores.score_with_kempelen(ours, game)
         # White can still take a stone, which both pass over; the referee does.
         early = {"size": 5, "komi": 0.5, "error": "", "moves": EARLY_END}
         go_scores.begin((theirs,), 5, 0.5, EARLY_END)
-        go_scores.let_theirs_judge(theirs, early, 10, 1)
-        go_scores.let_ours_judge(ours, early)
+        go_scores.score_with_gnugo(theirs, early, 10, 1)
+        go_scores.score_with_kempelen(ours, early)
     finally:
         ours.close()
         theirs.close()

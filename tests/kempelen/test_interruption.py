@@ -27,16 +27,16 @@ def console(monkeypatch: pytest.MonkeyPatch) -> list[Handler]:
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "WINFUNCTYPE", lambda *types: lambda f: f, raising=False)
     monkeypatch.setattr(ctypes, "WinDLL", lambda name: kernel32, raising=False)
-    monkeypatch.setattr(console_events, "LAST_GRACE_S", 0.0)
+    monkeypatch.setattr(console_events, "CLOSE_GRACE_S", 0.0)
     return handlers
 
 
-@pytest.mark.parametrize("event", [console_events.CTRL_BREAK_EVENT, *console_events.LAST_EVENTS])
+@pytest.mark.parametrize("event", [console_events.CTRL_BREAK_EVENT, *console_events.CLOSE_EVENTS])
 def test_a_console_event_ends_a_run(console: list[Handler], event: int) -> None:
     interruption = Interruption()
 
     async def play() -> None:
-        interruption.listen()
+        interruption.install_handlers()
         (handler,) = console
         assert not handler(CTRL_C_EVENT)  # Python's own
         thread = threading.Thread(target=handler, args=(event,))
@@ -48,18 +48,18 @@ def test_a_console_event_ends_a_run(console: list[Handler], event: int) -> None:
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(play())
-    assert interruption.number == signal.SIGTERM
+    assert interruption.signal_number == signal.SIGTERM
 
 
 def test_console_event_after_the_run_is_ignored(console: list[Handler]) -> None:
     interruption = Interruption()
 
     async def play() -> None:
-        interruption.listen()
+        interruption.install_handlers()
 
     asyncio.run(play())
     assert console[0](console_events.CTRL_CLOSE_EVENT)
-    assert interruption.number == signal.SIGINT
+    assert interruption.signal_number == signal.SIGINT
 
 
 def has_console() -> bool:
@@ -88,4 +88,4 @@ def test_ctrl_break_stops_the_server_cleanly() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="of other systems")
 def test_console_handler_is_unused_outside_windows() -> None:
-    console_events.on_console_end(lambda: pytest.fail("called"))
+    console_events.on_console_close(lambda: pytest.fail("called"))

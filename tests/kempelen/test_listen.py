@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
-from kempelen.listen_settings import OFFERED, ListenSettings, read
+from kempelen.listen_settings import OFFERABLE_OPTIONS, ServerSettings, read_file
 from protocols.server.addresses import Address
 from protocols.uci.protocol import OPTIONS
 from tests import in_process
@@ -123,8 +123,8 @@ def test_invalid_config_file_is_rejected(text: str, message: str, tmp_path: Path
 
 
 def test_offerable_options_are_trusted_except_the_debug_log() -> None:
-    trusted = {each.name for each in OPTIONS if each.trusted and each.kind == "string"}
-    assert {*OFFERED, "Debug Log File"} == trusted
+    trusted = {each.name for each in OPTIONS if each.requires_trust and each.type == "string"}
+    assert {*OFFERABLE_OPTIONS, "Debug Log File"} == trusted
 
 
 def test_flags_override_the_config_file(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_flags_override_the_config_file(tmp_path: Path) -> None:
     file.write_text("address: [tcp://0.0.0.0:1]\nlimits: {sessions: 3, idle: -0.5}\n")
     assert "limits.idle" in refused("--config", file)
     file.write_text("address: tcp://0.0.0.0:1\nlimits: {sessions: 3, idle: 7}\ninsecure: yes\n")
-    settings = read(str(file))
+    settings = read_file(str(file))
     assert settings.address == ("tcp://0.0.0.0:1",)
     assert (settings.limits.sessions, settings.limits.idle) == (3, 7.0)
     assert settings.insecure
@@ -356,6 +356,6 @@ def test_other_commands_import_no_network_modules() -> None:
 
 
 def test_tls_is_1_2_or_newer(certified: Certified) -> None:
-    context = ListenSettings(certificate=certified.certificate, key=certified.key).tls()
+    context = ServerSettings(certificate=certified.certificate, key=certified.key).ssl_context()
     assert context
     assert context.minimum_version == ssl.TLSVersion.TLSv1_2

@@ -9,7 +9,7 @@ import pytest
 from kempelen.cli import main
 from kempelen.match import engine_entries, parse_entries
 from tests.support import failing
-from tournament.settings import settings_of
+from tournament.settings import parse_settings
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
@@ -190,13 +190,13 @@ def test_pgn_output_does_not_overwrite_an_existing_file(tmp_path, capsys, read):
 )
 def test_engine_inherits_missing_time_settings(time, own, expected):
     engine = {"command": "a", "time": own}
-    assert settings_of({"time": time, "engines": [engine, engine]}).time_of(0) == expected
+    assert parse_settings({"time": time, "engines": [engine, engine]}).time_control(0) == expected
 
 
 def test_margin_alone_is_not_a_time_control():
     engines = [{"command": "a"}, {"command": "b", "time": {"depth": 1}}]
     with pytest.raises(SettingsError, match="engine a: time: missing"):
-        settings_of({"time": {"margin": 1}, "engines": engines})
+        parse_settings({"time": {"margin": 1}, "engines": engines})
 
 
 def test_engine_that_exits_at_startup_fails_the_match(capsys):

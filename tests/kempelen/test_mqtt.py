@@ -7,12 +7,12 @@ import time
 import pytest
 
 from kempelen.cli import main
-from protocols.mqtt.broker import PASSWORD, USER
+from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from protocols.mqtt.connection import Connection
 from tests.mosquitto import free_port
 from tests.support import failing
 from tests.waiting import PATIENCE
-from tournament.broadcast import Broadcast
+from tournament.broadcast import MqttPublisher
 
 
 def spec(name="none"):
@@ -40,8 +40,8 @@ def test_local_match_continues_without_a_broker(capsys, nowhere):
 
 
 def test_successful_publishing_prints_no_errors(capsys, mosquitto, monkeypatch):
-    monkeypatch.setenv(USER, "runner")
-    monkeypatch.setenv(PASSWORD, "secret")
+    monkeypatch.setenv(USER_VARIABLE, "runner")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     assert local_match("--mqtt", str(mosquitto.broker)) == 0
     assert capsys.readouterr().err == ""
 
@@ -50,8 +50,8 @@ def test_successful_publishing_prints_no_errors(capsys, mosquitto, monkeypatch):
 def test_unauthorized_publishing_is_reported(capsys, tmp_path, monkeypatch):
     from tests.mosquitto import Mosquitto
 
-    monkeypatch.setenv(USER, "runner")
-    monkeypatch.setenv(PASSWORD, "secret")
+    monkeypatch.setenv(USER_VARIABLE, "runner")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     mosquitto = Mosquitto(tmp_path, acl="user runner\ntopic read #\n")
     assert local_match("--mqtt", str(mosquitto.broker)) == 0
     mosquitto.kill()
@@ -82,8 +82,8 @@ def test_serve_waits_for_the_broker_then_fails(capsys, nowhere):
 
 
 def test_second_bot_with_the_same_name_is_rejected(capsys, mosquitto, monkeypatch):
-    monkeypatch.setenv(USER, "runner")
-    monkeypatch.setenv(PASSWORD, "secret")
+    monkeypatch.setenv(USER_VARIABLE, "runner")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     stop = threading.Event()
 
     async def first():
@@ -181,14 +181,14 @@ def test_watch_reports_an_unreachable_broker(capsys, nowhere):
 
 @pytest.mark.thorough
 def test_watch_times_out_when_the_broker_disappears(capsys, mosquitto, monkeypatch):
-    monkeypatch.setenv(USER, "runner")
-    monkeypatch.setenv(PASSWORD, "secret")
+    monkeypatch.setenv(USER_VARIABLE, "runner")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     from tournament.events import TournamentStarted
 
-    broadcast = Broadcast(mosquitto.broker, "match")
+    broadcast = MqttPublisher(mosquitto.broker, "match")
     broadcast(TournamentStarted("match", "swiss", ("a", "b"), "1", 1, 2, 0))
     deadline = time.monotonic() + 10
-    while broadcast.connection.waiting and time.monotonic() < deadline:
+    while broadcast.connection.pending_count and time.monotonic() < deadline:
         time.sleep(0.02)
     watching = Connection(mosquitto.broker)
     killer = threading.Timer(2.0, mosquitto.kill)

@@ -4,20 +4,20 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from kempelen.numbers import board_size, positive, seconds, share, up_to
+from kempelen.numbers import board_size, positive_int, positive_seconds, fraction, int_up_to
 
 
 @pytest.mark.parametrize(
     ("read", "text", "value"),
     [
-        (positive, "1", 1),
-        (positive, "1000000000000", 10**12),
-        (seconds, "0.001", 0.001),
-        (seconds, "1e3", 1000.0),
-        (share, "0", 0.0),
-        (share, "1", 1.0),
-        (share, "0.25", 0.25),
-        (lambda text: up_to(20, text), "20", 20.0),
+        (positive_int, "1", 1),
+        (positive_int, "1000000000000", 10**12),
+        (positive_seconds, "0.001", 0.001),
+        (positive_seconds, "1e3", 1000.0),
+        (fraction, "0", 0.0),
+        (fraction, "1", 1.0),
+        (fraction, "0.25", 0.25),
+        (lambda text: int_up_to(20, text), "20", 20.0),
         (board_size, "19", 19),
         (board_size, "9x13", "9x13"),
         (board_size, "9X9", 9),
@@ -30,10 +30,10 @@ def test_valid_numbers_are_accepted(read, text, value):
 @pytest.mark.parametrize(
     ("read", "texts", "message"),
     [
-        (positive, ["0", "-1", "1.5", "", "x", "inf"], "whole number above 0"),
-        (seconds, ["0", "-0.1", "inf", "nan", "", "x"], "seconds above 0"),
-        (share, ["-0.1", "1.01", "nan", "inf", "", "x"], "from 0 to 1"),
-        (lambda text: up_to(20, text), ["20.5", "-1"], "from 0 to 20"),
+        (positive_int, ["0", "-1", "1.5", "", "x", "inf"], "whole number above 0"),
+        (positive_seconds, ["0", "-0.1", "inf", "nan", "", "x"], "seconds above 0"),
+        (fraction, ["-0.1", "1.01", "nan", "inf", "", "x"], "from 0 to 1"),
+        (lambda text: int_up_to(20, text), ["20.5", "-1"], "from 0 to 20"),
         (
             board_size,
             ["1", "20", "9x20", "0x13", "9x", "-9", "²", "9" * 5000, ""],

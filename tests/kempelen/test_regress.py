@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kempelen.regress import START_LIMIT
+from kempelen.regress import START_TIMEOUT
 from tests import in_process
 
 FAILING = Path(__file__).parents[1] / "failing_gtp.py"
@@ -114,7 +114,7 @@ def test_failing_engine_fails_the_rest_of_its_suite(suite, tmp_path):
 def test_silent_engine_times_out_at_startup(suite):
     began = time.monotonic()
     done = regress(suite, "--engine", "cat", "--patience", 1)
-    assert time.monotonic() - began < START_LIMIT / 4
+    assert time.monotonic() - began < START_TIMEOUT / 4
     assert (done.returncode, done.stdout) == (2, "")
     assert "engine cat does not start: no answer to name within 1 s" in done.stderr
 

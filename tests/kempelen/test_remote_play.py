@@ -17,8 +17,8 @@ import chess
 import pytest
 from websockets.asyncio.client import connect
 
-from kempelen.listen_settings import ListenSettings
-from kempelen.remote_protocols import Makers
+from kempelen.listen_settings import ServerSettings
+from kempelen.remote_protocols import SessionFactory
 from protocols.server.limits import ServerLimits
 from tests.protocols.server.credentials import Certified
 from tests.protocols.server.support import (
@@ -33,7 +33,7 @@ from tests.support import ROOT
 
 pytestmark = pytest.mark.early
 
-MAKERS = Makers(ListenSettings(), lambda _: None).table()
+MAKERS = SessionFactory(ServerSettings(), lambda _: None).factories()
 # No limit of the server is what these tests are about.
 FAST: dict[str, Any] = {"lines_a_second": 1e6, "grace": 5.0}
 
@@ -107,7 +107,7 @@ async def test_concurrent_sessions_all_get_moves() -> None:
     async with running(makers=MAKERS, **FAST) as run:
         await asyncio.gather(*(play(run, number) for number in range(12)))
         await run.empty()
-        assert run.server.metrics.of("sessions_begun", "any") == 12
+        assert run.server.metrics.value("sessions_begun", "any") == 12
 
 
 @pytest.mark.thorough
@@ -145,7 +145,7 @@ async def test_unknown_first_line_gets_an_error(
 
 
 async def test_server_plays_the_configured_game() -> None:
-    makers = Makers(ListenSettings(game="othello", size="6"), lambda _: None).table()
+    makers = SessionFactory(ServerSettings(game="othello", size="6"), lambda _: None).factories()
     async with running(makers=makers, protocol="gtp") as run, calling(run) as caller:
         assert await caller.ask("gogui-rules_board_size") == "= 6"
 
@@ -171,7 +171,7 @@ async def test_offered_evaluation_is_selected_by_name(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def evaluate(board):\n    return 7\n")
     offers = {"Evaluation": {"mine": f"{file}:evaluate"}}
-    makers = Makers(ListenSettings(offers=offers), lambda _: None).table()
+    makers = SessionFactory(ServerSettings(offers=offers), lambda _: None).factories()
     async with running(makers=makers) as run, calling(run) as caller:
         caller.say("uci")
         declared = "option name Evaluation type combo default nnue var nnue var handcrafted"
@@ -186,8 +186,8 @@ async def test_offered_evaluation_is_selected_by_name(tmp_path: Path) -> None:
 
 
 async def test_hash_and_threads_are_limited_per_session() -> None:
-    settings = ListenSettings(limits=ServerLimits(hash=8, threads=2))
-    makers = Makers(settings, lambda _: None).table()
+    settings = ServerSettings(limits=ServerLimits(hash=8, threads=2))
+    makers = SessionFactory(settings, lambda _: None).factories()
     async with running(makers=makers) as run, calling(run) as caller:
         caller.say("uci")
         assert await until(caller, "option name Hash") == (
@@ -205,8 +205,8 @@ async def test_hash_and_threads_are_limited_per_session() -> None:
 
 
 async def test_hash_beyond_the_server_total_is_rejected() -> None:
-    settings = ListenSettings(limits=ServerLimits(hash=8, hash_in_all=12))
-    makers = Makers(settings, lambda _: None).table()
+    settings = ServerSettings(limits=ServerLimits(hash=8, hash_in_all=12))
+    makers = SessionFactory(settings, lambda _: None).factories()
     async with running(makers=makers, **FAST) as run, calling(run) as one, calling(run) as two:
         for caller in (one, two):
             caller.say("uci", "setoption name OwnBook value false", "setoption name Hash value 8")
@@ -245,7 +245,7 @@ async def test_random_uci_input_is_handled(
         async with contextlib.aclosing(said):
             async for line in said:
                 answers += line.startswith("bestmove")
-                if "internal error" in line or not fuzz.uci.SPOKEN.fullmatch(line):
+                if "internal error" in line or not fuzz.uci.VALID_OUTPUT.fullmatch(line):
                     failures.append(line)
                 ready += line == "readyok"
                 if answers >= searches and ready >= data.count(b"isready") + 1:
@@ -296,7 +296,7 @@ async def test_random_xboard_input_is_handled(
         said = conversation(run, scheme, "xboard", [b"protover 2", *data], b"force", b"ping 77777")
         async with contextlib.aclosing(said):
             async for line in said:
-                if "internal error" in line or not fuzz.xboard.SPOKEN.fullmatch(line):
+                if "internal error" in line or not fuzz.xboard.VALID_OUTPUT.fullmatch(line):
                     failures.append(line)
                 last = line
                 if line == "pong 77777":

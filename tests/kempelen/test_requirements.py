@@ -6,7 +6,7 @@ import pytest
 
 from kempelen import checks, requirements
 from kempelen.diagnosis import Diagnosis
-from kempelen.requirements import Requirement, requirements_of, satisfies
+from kempelen.requirements import Requirement, package_requirements, satisfies
 
 REQUIRES = [
     "numba<0.70,>=0.68",
@@ -29,7 +29,7 @@ def package(monkeypatch):
     about = Metadata({"Provides-Extra": ["mqtt", "lab", "broker", "dev"]})
     monkeypatch.setattr(requirements, "metadata", lambda name: about)
     monkeypatch.setattr(requirements, "requires", lambda name: REQUIRES)
-    monkeypatch.setattr(requirements, "installed", INSTALLED.get)
+    monkeypatch.setattr(requirements, "installed_version", INSTALLED.get)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_version_specifiers_are_matched(number, versions, expected):
 
 
 def test_extras_include_requirements_of_other_extras(package):
-    found = requirements_of("kempelen")
+    found = package_requirements("kempelen")
     aiomqtt = Requirement("aiomqtt", "<3,>=2.5", "1.9")
     assert found == {
         "": [
@@ -65,15 +65,15 @@ def test_extras_include_requirements_of_other_extras(package):
         "broker": [Requirement("amqtt", "", None), aiomqtt],
         "dev": [],
     }
-    assert [each.met for each in found[""]] == [True, False]
-    assert not aiomqtt.met
+    assert [each.is_met for each in found[""]] == [True, False]
+    assert not aiomqtt.is_met
 
 
 def test_missing_packages_are_reported(package, monkeypatch):
     diagnosis = Diagnosis()
-    checks.look_at_packages(diagnosis)
+    checks.check_packages(diagnosis)
     assert diagnosis.notes["extras"]["text"] == "mqtt, lab, dev, not broker, which needs amqtt"
-    rich, mqtt = diagnosis.complaints[:2]
+    rich, mqtt = diagnosis.problems[:2]
     assert (rich.what, rich.remedy, rich.broken) == (
         "rich>=14 is needed, and none is there", "pip install 'rich>=14'", True,
     )  # fmt: skip
@@ -87,13 +87,13 @@ def test_uninstalled_sources_are_not_an_error(monkeypatch):
 
     monkeypatch.setattr(requirements, "metadata", missing)
     diagnosis = Diagnosis()
-    checks.look_at_packages(diagnosis)
+    checks.check_packages(diagnosis)
     assert "not installed" in diagnosis.notes["packages"]["text"]
-    assert diagnosis.complaints == []
+    assert diagnosis.problems == []
 
 
 def test_requirements_of_kempelen_are_met():
-    found = requirements_of("kempelen")
+    found = package_requirements("kempelen")
     assert {"numba", "numpy", "chess"} <= {each.name for each in found[""]}
-    assert all(each.met for each in found[""])
+    assert all(each.is_met for each in found[""])
     assert {"mqtt", "broker", "cluster", "gtp", "lab", "train"} <= found.keys()

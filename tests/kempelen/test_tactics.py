@@ -11,7 +11,7 @@ import pytest
 from agent.games.go import COLUMNS, Go
 from tests import in_process
 from tests.external import program
-from tournament.regression import read
+from tournament.regression import read_regression_file
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "data" / "go"
@@ -22,7 +22,7 @@ SLOW = {"ladders", "nets"}
 def boards():
     """Each position: its file, the game, the colour to move, what is expected."""
     for path in sorted(FOLDER.glob("*.tst")):
-        for step in read(path).steps:
+        for step in read_regression_file(path).steps:
             words = step.command.split()
             if words[0] == "boardsize":
                 game = Go(int(words[1]))
@@ -30,7 +30,7 @@ def boards():
                 game.komi = float(words[1])
             elif words[0] == "play":
                 player, move = words[1] == "white", vertex(game, words[2])
-                assert game.allows(player, move), (path.name, step)
+                assert game.is_legal(player, move), (path.name, step)
                 game.play_as(player, move)
             elif step.expected:
                 yield path.stem, game, words[1] == "white", step.expected
@@ -52,7 +52,7 @@ def test_tactical_positions_are_legal_and_of_all_kinds():
         for move in moves:
             assert game.stones.board[vertex(game, move)] == 0
             banned = kind == "kos" and expected.negated
-            assert game.allows(white, vertex(game, move)) != banned
+            assert game.is_legal(white, vertex(game, move)) != banned
     assert kinds.total() >= 300
     assert len(seen) >= 0.99 * kinds.total()
     assert min(colours.values()) >= 100

@@ -77,8 +77,8 @@ def many(batch):
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch):
-    monkeypatch.setattr(examination, "CALLING", 0.01)
-    monkeypatch.setattr(examination, "SEARCHING", 0.05)
+    monkeypatch.setattr(examination, "CALL_BENCH_SECONDS", 0.01)
+    monkeypatch.setattr(examination, "SEARCH_BENCH_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_invalid_arguments_are_rejected(attempt, name, arguments, status, messag
 
 
 def test_endless_evaluation_times_out(attempt, monkeypatch):
-    monkeypatch.setattr(examination, "CALL_PATIENCE", 0.5)
+    monkeypatch.setattr(examination, "CALL_TIMEOUT", 0.5)
     status, out, err = attempt("{file}:endless")
     assert (status, out) == (1, "")
     assert re.search(r"endless, called on rnbq\S* .* did not come back within 0\.5 s", err)
@@ -218,7 +218,7 @@ def test_edited_file_changes_the_match_name(tmp_path):
         return try_.match_settings(arguments, {}, load(f"{file}:good"))
 
     first = settings(MINE)
-    assert (first.games, first.seed, str(first.time)) == (7, 3, try_.CLOCK)
+    assert (first.games, first.seed, str(first.time)) == (7, 3, try_.TIME_CONTROL)
     assert [dict(each.options) for each in first.engines] == [
         {"Evaluation": f"{file}:good"},
         {"Evaluation": try_.PLAIN_MATERIAL},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.uci.play import LAST_ANSWERS
+from protocols.uci.play import DRAIN_TIMEOUT
 from tests.systems import module_or_skip
 
 supervisor = module_or_skip("protocols.client.supervisor")
@@ -119,7 +119,7 @@ def test_engine_exits_quickly_when_the_front_end_dies(warm_cache):
             pass
         engine.stdin.close()
         engine.stdout.close()
-        assert engine.wait(LAST_ANSWERS / 2) == 0
+        assert engine.wait(DRAIN_TIMEOUT / 2) == 0
     finally:
         engine.kill()
         engine.wait()

@@ -26,15 +26,15 @@ def test_every_constant_is_an_option(engine):
     for parameter in PARAMETERS.values():
         assert (
             f"option name {parameter.name} type spin default {parameter.default} "
-            f"min {parameter.least} max {parameter.most}"
+            f"min {parameter.minimum} max {parameter.maximum}"
         ) in engine.greeting
-        assert parameter.least <= parameter.default <= parameter.most
+        assert parameter.minimum <= parameter.default <= parameter.maximum
 
 
 def test_option_value_changes_the_search(engine):
     before = nodes(engine)
     parameter = PARAMETERS["ReverseFutilityMargin"]
-    engine.say(f"setoption name {parameter.name} value {parameter.most}")
+    engine.say(f"setoption name {parameter.name} value {parameter.maximum}")
     assert nodes(engine) != before
     engine.say(f"setoption name {parameter.name} value {parameter.default}")
     assert nodes(engine) == before
@@ -44,7 +44,7 @@ def test_option_value_changes_the_search(engine):
 def test_out_of_range_value_is_reported_and_ignored(engine):
     before = nodes(engine)
     parameter = PARAMETERS["ReverseFutilityMargin"]
-    engine.say(f"setoption name {parameter.name} value {parameter.most + 1}", "isready")
+    engine.say(f"setoption name {parameter.name} value {parameter.maximum + 1}", "isready")
     told = "\n".join(engine.hear_until("readyok"))
     assert "info string" in told
     assert parameter.name in told

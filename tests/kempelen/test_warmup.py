@@ -18,8 +18,8 @@ from tests.support import ROOT
 def compiled(monkeypatch):
     """The parts that were compiled, of none that were there before."""
     done = []
-    monkeypatch.setattr(warmup, "warm_up", lambda *parts: done.extend(parts))
-    monkeypatch.setattr(warming, "is_warm", done.__contains__)
+    monkeypatch.setattr(warmup, "load_kernels", lambda *parts: done.extend(parts))
+    monkeypatch.setattr(warming, "is_cached", done.__contains__)
     return done
 
 
@@ -32,7 +32,7 @@ def test_warmup_compiles_all_or_named_parts(compiled):
 
 
 def test_warmup_fails_if_a_part_is_not_cached(compiled, monkeypatch, capsys):
-    monkeypatch.setattr(warmup, "warm_up", lambda *parts: None)
+    monkeypatch.setattr(warmup, "load_kernels", lambda *parts: None)
     assert main(["warmup", MCTS]) == 1
     assert "not all could be kept in" in capsys.readouterr().err
 

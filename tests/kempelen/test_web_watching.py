@@ -7,12 +7,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from kempelen.web_watching import configure_watching, watched
-from protocols.mqtt.broker import PASSWORD, USER
+from kempelen.web_watching import configure_watch, watched_tournaments
+from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from tests import in_process
 from tests.tournament.support import engine, play, settings
 from tournament.adjudication import Adjudication
-from tournament.broadcast import Broadcast
+from tournament.broadcast import MqttPublisher
 from tournament.values import SettingsError
 
 
@@ -23,8 +23,8 @@ def chosen(name="match"):
 
 def watching(stack, *words):
     parser = argparse.ArgumentParser()
-    configure_watching(parser)
-    return watched(parser.parse_args(words), stack)
+    configure_watch(parser)
+    return watched_tournaments(parser.parse_args(words), stack)
 
 
 async def test_tournament_in_a_ledger_is_selected_by_name(tmp_path):
@@ -56,11 +56,11 @@ def test_missing_ledger_is_reported(tmp_path):
 
 @pytest.mark.thorough
 async def test_all_broker_tournaments_and_games_are_watched(mosquitto, monkeypatch):
-    monkeypatch.setenv(USER, "runner")
-    monkeypatch.setenv(PASSWORD, "secret")
+    monkeypatch.setenv(USER_VARIABLE, "runner")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     with ExitStack() as stack:
         for name in ("first", "second"):
-            broadcast = Broadcast(mosquitto.broker, name)
+            broadcast = MqttPublisher(mosquitto.broker, name)
             await play(chosen(name), listeners=[broadcast])
             await asyncio.to_thread(broadcast.close)
         found = watching(stack, "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}")

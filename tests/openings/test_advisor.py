@@ -5,8 +5,8 @@ import chess.polyglot
 import pytest
 
 from agent.limits import Limits, SideClock
-from openings.advisor import BookAdvisor
-from openings.polyglot import Entry, pack, write
+from openings.advisor import BookProvider
+from openings.polyglot import Entry, encode_move, write
 
 CLOCK = Limits(clock=SideClock(60.0))
 
@@ -18,7 +18,7 @@ def told():
 
 @pytest.fixture
 def advisor(told):
-    found = BookAdvisor(told.append, random.Random(1))
+    found = BookProvider(told.append, random.Random(1))
     yield found
     found.close()
 
@@ -26,7 +26,7 @@ def advisor(told):
 def one_move_book(path, *moves):
     board = chess.Board()
     key = 0x463B96181691FC9C
-    entries = [Entry(key, pack(board, board.parse_san(san)), weight) for san, weight in moves]
+    entries = [Entry(key, encode_move(board, board.parse_san(san)), weight) for san, weight in moves]
     write(path, entries)
     return str(path)
 
@@ -35,7 +35,7 @@ def test_the_shipped_book_plays_and_names_the_opening(advisor, told):
     board = chess.Board()
     for san in ("e4", "c5"):
         board.push_san(san)
-    info = advisor.advise(board, CLOCK, 1)
+    info = advisor.probe(board, CLOCK, 1)
     board.push(info.pv[0])
     assert board.is_valid()
     assert info.pv[1] in board.legal_moves
@@ -56,21 +56,21 @@ def test_the_shipped_book_plays_and_names_the_opening(advisor, told):
     ],
 )
 def test_book_is_not_used_when_search_is_requested(advisor, told, limits):
-    assert advisor.advise(chess.Board(), limits, 1) is None
+    assert advisor.probe(chess.Board(), limits, 1) is None
     assert told == []
 
 
 def test_book_is_not_used_in_analysis_or_beyond_depth(advisor):
     board = chess.Board()
-    assert advisor.advise(board, CLOCK, 2) is None
+    assert advisor.probe(board, CLOCK, 2) is None
     advisor.analysing = True
-    assert advisor.advise(board, CLOCK, 1) is None
+    assert advisor.probe(board, CLOCK, 1) is None
     advisor.analysing, advisor.depth = False, 0
-    assert advisor.advise(board, CLOCK, 1) is None
+    assert advisor.probe(board, CLOCK, 1) is None
     advisor.depth, advisor.enabled = 1, False
-    assert advisor.advise(board, CLOCK, 1) is None
+    assert advisor.probe(board, CLOCK, 1) is None
     advisor.enabled = True
-    assert advisor.advise(board, CLOCK, 1) is not None
+    assert advisor.probe(board, CLOCK, 1) is not None
 
 
 def test_variety_setting_controls_move_choice(advisor, tmp_path):
@@ -78,7 +78,7 @@ def test_variety_setting_controls_move_choice(advisor, tmp_path):
     played = {}
     for variety in ("best", "weighted", "uniform"):
         advisor.variety = variety
-        found = [advisor.advise(chess.Board(), CLOCK, 1).pv[0].uci() for _ in range(300)]
+        found = [advisor.probe(chess.Board(), CLOCK, 1).pv[0].uci() for _ in range(300)]
         played[variety] = {move: found.count(move) for move in found}
     assert played["best"] == {"e2e4": 300}
     assert played["weighted"].get("a2a3", 0) < 30 < played["weighted"]["d2d4"]
@@ -94,9 +94,9 @@ def test_books_are_tried_in_order_and_broken_ones_reported(advisor, told, tmp_pa
     advisor.use(f"{tmp_path / 'none.bin'}; {broken};{first};{second}")
     assert [text for text in told if "none.bin" in text or "broken.bin" in text] == told
     assert len(told) == 2
-    assert advisor.advise(chess.Board(), CLOCK, 1).pv[0].uci() == "a2a3"
+    assert advisor.probe(chess.Board(), CLOCK, 1).pv[0].uci() == "a2a3"
     advisor.use("")
-    assert advisor.advise(chess.Board(), CLOCK, 1) is None
+    assert advisor.probe(chess.Board(), CLOCK, 1) is None
 
 
 def test_book_avoids_repeating_position(advisor, tmp_path):
@@ -106,11 +106,11 @@ def test_book_avoids_repeating_position(advisor, tmp_path):
     entries = []
     for san in ("Ng8", "d5"):
         key = chess.polyglot.zobrist_hash(board)
-        entries.append(Entry(key, pack(board, board.parse_san(san)), 1))
+        entries.append(Entry(key, encode_move(board, board.parse_san(san)), 1))
     write(tmp_path / "a.bin", entries)
     advisor.use(str(tmp_path / "a.bin"))
     for _ in range(20):
-        assert advisor.advise(board, CLOCK, 1).pv[0].uci() == "d7d5"
+        assert advisor.probe(board, CLOCK, 1).pv[0].uci() == "d7d5"
 
 
 def test_disabled_book_still_lists_moves(advisor, told, tmp_path):

@@ -16,7 +16,7 @@ def entries(moves, board=None):
     found = []
     for text in moves:
         move = chess.Move.from_uci(text)
-        found.append(Entry(chess.polyglot.zobrist_hash(board), polyglot.pack(board, move), 1, 0))
+        found.append(Entry(chess.polyglot.zobrist_hash(board), polyglot.encode_move(board, move), 1, 0))
         board.push(move)
     return found
 
@@ -25,8 +25,8 @@ def entries(moves, board=None):
 def walked(tmp_path):
     def walk(found):
         polyglot.write(tmp_path / "book.bin", sorted(found, key=lambda entry: entry.key))
-        with polyglot.reading(tmp_path / "book.bin") as reader:
-            return checking.walk(reader)
+        with polyglot.opened_book(tmp_path / "book.bin") as reader:
+            return checking.walk_book(reader)
 
     return walk
 
@@ -45,7 +45,7 @@ def test_walk_follows_line_to_its_end(walked):
 def test_illegal_and_unreachable_entries_are_counted(walked):
     board = chess.Board()
     key = chess.polyglot.zobrist_hash(board)
-    illegal = Entry(key, polyglot.pack(board, chess.Move.from_uci("e2e5")), 1, 0)
+    illegal = Entry(key, polyglot.encode_move(board, chess.Move.from_uci("e2e5")), 1, 0)
     elsewhere = entries(["e7e5", "g1f3"], chess.Board("4k3/4p3/8/8/8/8/8/4K1N1 b - - 0 1"))
     walk = walked([*entries(["d2d4"]), illegal, *elsewhere])
     assert [visit.san() for visit in walk.visits] == ["1. d4"]
@@ -54,11 +54,11 @@ def test_illegal_and_unreachable_entries_are_counted(walked):
 
 def test_move_is_scored_for_side_that_plays_it():
     visits = [
-        checking.Visit(tuple(map(chess.Move.from_uci, FOOLS_MATE[:n])))
+        checking.BookLine(tuple(map(chess.Move.from_uci, FOOLS_MATE[:n])))
         for n in range(1, len(FOOLS_MATE) + 1)
     ]
     scores = {3: Mate(1), 2: Cp(-30), 1: Cp(50)}
-    judged = dict(checking.judge(visits, lambda board: scores[board.ply()]))
+    judged = dict(checking.score_lines(visits, lambda board: scores[board.ply()]))
     # The last move mates, which no search is asked about.
     assert list(judged.values()) == [Cp(-50), Cp(30), Mate(-1), Mate(1)]
 

@@ -2,7 +2,7 @@ import chess
 import pytest
 
 from openings.epd import read
-from openings.polyglot import pack
+from openings.polyglot import encode_move
 from openings.weights import BookError
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
@@ -16,7 +16,7 @@ def moves(tmp_path, text, **options):
 
 def raw(*uci):
     board = chess.Board()
-    return [pack(board, chess.Move.from_uci(move)) for move in uci]
+    return [encode_move(board, chess.Move.from_uci(move)) for move in uci]
 
 
 def test_best_moves_are_played_and_moves_to_avoid_are_not(tmp_path):

@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games import catalogue
 from agent.limits import Limits
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.table import Table
 from openings.advisor import BEST, UNIFORM
-from openings.game_book import FOLDER, GameBookAdvisor, SolvedAdvisor, advisors, read
+from openings.game_book import FOLDER, GameBookProvider, SolvedProvider, move_providers, read
 from openings.weights import BookError
 
 IN_GAME = Limits(movetime=1.0)
@@ -23,7 +23,7 @@ def book(name):
 def played(name, *moves, **options):
     game = catalogue.new_game(name, **options)
     for move in moves:
-        game.play(find_move(game, move))
+        game.play(parse_move(game, move))
     return game
 
 
@@ -78,7 +78,7 @@ def test_connect_four_book_starts_in_center():
     game = played("connect-four")
     for _ in range(5):
         assert texts("connect-four", game) == {"4": 10}
-        game.play(find_move(game, "4"))
+        game.play(parse_move(game, "4"))
     assert texts("connect-four", game) == {}
 
 
@@ -91,22 +91,22 @@ def test_mirror_images_share_symmetric_key():
 
 def test_book_is_used_only_in_timed_games():
     reports = []
-    advisor = GameBookAdvisor(book("tic-tac-toe"), BEST, reports.append)
+    advisor = GameBookProvider(book("tic-tac-toe"), BEST, reports.append)
     game = played("tic-tac-toe")
-    assert game.text(advisor.advise(game, IN_GAME, 1).pv[0]) == "a3"
+    assert game.text(advisor.probe(game, IN_GAME, 1).pv[0]) == "a3"
     assert reports == ["book: Corner"]
     assert game.key() == played("tic-tac-toe").key()
-    assert advisor.advise(game, Limits(depth=3), 1) is None
-    assert advisor.advise(game, IN_GAME, 2) is None
-    assert advisor.advise(played("tic-tac-toe", "b2", "a3", "c1", "a1"), IN_GAME, 1) is None
+    assert advisor.probe(game, Limits(depth=3), 1) is None
+    assert advisor.probe(game, IN_GAME, 2) is None
+    assert advisor.probe(played("tic-tac-toe", "b2", "a3", "c1", "a1"), IN_GAME, 1) is None
 
 
 def test_variety_chooses_moves_by_weight_or_uniformly():
     game = played("tic-tac-toe")
     found = {}
     for variety in ("weighted", UNIFORM):
-        advisor = GameBookAdvisor(book("tic-tac-toe"), variety, chance=Random(1))
-        found[variety] = [advisor.advise(game, IN_GAME, 1).pv[0] for _ in range(300)]
+        advisor = GameBookProvider(book("tic-tac-toe"), variety, rng=Random(1))
+        found[variety] = [advisor.probe(game, IN_GAME, 1).pv[0] for _ in range(300)]
     edges = {1, 3, 5, 7}
     assert 0 < sum(move in edges for move in found["weighted"]) < 30
     assert 100 < sum(move in edges for move in found[UNIFORM]) < 170
@@ -126,11 +126,11 @@ def test_variety_chooses_moves_by_weight_or_uniformly():
 def test_solved_games_are_played_perfectly(name, options):
     kind = catalogue.find(name)
     game = kind.new(**options)
-    (advisor,) = advisors(kind, game)
-    assert isinstance(advisor, SolvedAdvisor)
+    (advisor,) = move_providers(kind, game)
+    assert isinstance(advisor, SolvedProvider)
     solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
     value = solver.search(game, 99).value
-    assert kind.solved(game) == value
+    assert kind.exact_value(game) == value
     winner = 0 if value > 0 else 1
 
     def below():
@@ -138,7 +138,7 @@ def test_solved_games_are_played_perfectly(name, options):
             assert game.outcome() == (1 if winner == 0 else -1)
             return
         if game.turn == winner:
-            moves = advisor.advise(game, Limits(depth=1), 1).pv
+            moves = advisor.probe(game, Limits(depth=1), 1).pv
         else:
             moves = list(game.moves())
         for move in moves:
@@ -151,9 +151,9 @@ def test_solved_games_are_played_perfectly(name, options):
 
 def test_other_board_sizes_have_no_book():
     kind = catalogue.find("tic-tac-toe")
-    assert len(advisors(kind, kind.new())) == 1
-    assert advisors(kind, kind.new(size=4)) == []
-    assert advisors(catalogue.find("othello"), catalogue.new_game("othello")) == []
+    assert len(move_providers(kind, kind.new())) == 1
+    assert move_providers(kind, kind.new(size=4)) == []
+    assert move_providers(catalogue.find("othello"), catalogue.new_game("othello")) == []
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import chess.pgn
 import chess.polyglot
 import pytest
 
-from openings.games import Collector, Filter, PgnGame, Tally, collect, entries, read
-from openings.polyglot import Entry, MoveStatistics, pack
+from openings.games import MoveCounter, GameFilter, PgnGame, MoveCounts, count_moves, book_entries, read
+from openings.polyglot import Entry, MoveStatistics, encode_move
 from openings.weights import BookError
 
 SHORT = """[Event "?"]
@@ -32,12 +32,12 @@ def games(text):
     return list(read(io.StringIO(text)))
 
 
-def counted(text, filter_=Filter(), plies=40):  # noqa: B008
-    with Tally() as tally:
-        collector = Collector(tally, plies, filter_)
+def counted(text, filter_=GameFilter(), plies=40):  # noqa: B008
+    with MoveCounts() as tally:
+        collector = MoveCounter(tally, plies, filter_)
         for game in games(text):
             collector.add(game)
-        return collector.games, list(tally.counts())
+        return collector.game_counts, list(tally.counts())
 
 
 def test_main_line_excludes_variations_and_comments():
@@ -78,7 +78,7 @@ def test_counts_match_python_chess():
         white = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}[game.headers["Result"]]
         board = game.board()
         for move in list(game.mainline_moves())[:20]:
-            count = expected[chess.polyglot.zobrist_hash(board), pack(board, move)]
+            count = expected[chess.polyglot.zobrist_hash(board), encode_move(board, move)]
             count[0] += 1
             count[1] += white if board.turn else 2 - white
             board.push(move)
@@ -88,10 +88,10 @@ def test_counts_match_python_chess():
 
 
 def test_counts_match_when_spilled_to_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr("openings.games._MOST_RUNS", 4)
+    monkeypatch.setattr("openings.games._MAX_RUNS", 4)
     chance = random.Random(1)
     moves = [(chance.randrange(200) << 56, chance.randrange(3)) for _ in range(3000)]
-    with Tally() as whole, Tally(most=50, folder=tmp_path) as spilled:
+    with MoveCounts() as whole, MoveCounts(max_in_memory=50, folder=tmp_path) as spilled:
         for key, move in moves:
             whole.add(key, move, 1)
             spilled.add(key, move, 1)
@@ -113,15 +113,15 @@ def test_damaged_games_are_skipped_and_counted():
 @pytest.mark.parametrize(
     ("filter_", "moves"),
     [
-        (Filter(min_elo=2100), 7),
-        (Filter(min_elo=2200), 0),
-        (Filter(player="morphy"), 4),
-        (Filter(player="someone"), 3),
-        (Filter(player="nobody"), 0),
-        (Filter(since="1858.01.01"), 7),
-        (Filter(since="1859"), 0),
-        (Filter(until="1858"), 7),
-        (Filter(until="1857.12.31"), 0),
+        (GameFilter(min_elo=2100), 7),
+        (GameFilter(min_elo=2200), 0),
+        (GameFilter(player="morphy"), 4),
+        (GameFilter(player="someone"), 3),
+        (GameFilter(player="nobody"), 0),
+        (GameFilter(since="1858.01.01"), 7),
+        (GameFilter(since="1859"), 0),
+        (GameFilter(until="1858"), 7),
+        (GameFilter(until="1857.12.31"), 0),
     ],
 )
 def test_filters_select_expected_moves(filter_, moves):
@@ -139,30 +139,30 @@ def test_castling_may_be_written_with_zeros():
 
 
 def test_entries_have_points_as_weight_and_statistics():
-    with Tally() as tally:
+    with MoveCounts() as tally:
         for points in (2, 1, 0):
             tally.add(5, 1, points)
         tally.add(5, 2, 2)
-        assert list(entries(tally)) == [
+        assert list(book_entries(tally)) == [
             Entry(5, 1, 3, MoveStatistics(3, 1.5).pack()),
             Entry(5, 2, 2, MoveStatistics(1, 1.0).pack()),
         ]
-        assert [entry.raw_move for entry in entries(tally, min_games=2)] == [1]
+        assert [entry.raw_move for entry in book_entries(tally, min_games=2)] == [1]
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8", "utf-8-sig"])
 def test_latin1_and_utf8_files_are_read(tmp_path, encoding):
     path = tmp_path / "games.pgn"
     path.write_bytes(NEXT.replace("second", "José").encode(encoding))
-    with Tally() as tally:
-        collector = Collector(tally)
-        collect(path, collector)
-        assert collector.games == {"used": 1}
+    with MoveCounts() as tally:
+        collector = MoveCounter(tally)
+        count_moves(path, collector)
+        assert collector.game_counts == {"used": 1}
 
 
 def test_missing_file_is_reported(tmp_path):
-    with Tally() as tally, pytest.raises(BookError, match=r"none\.pgn"):
-        collect(tmp_path / "none.pgn", Collector(tally))
+    with MoveCounts() as tally, pytest.raises(BookError, match=r"none\.pgn"):
+        count_moves(tmp_path / "none.pgn", MoveCounter(tally))
 
 
 def test_game_without_moves_is_accepted():

@@ -6,8 +6,8 @@ from chess.polyglot import zobrist_hash
 
 from agent.limits import Cp, Info, Mate
 from openings import repertoire
-from openings.growing import Grower, Known, write_lines
-from openings.polyglot import Entry, MoveStatistics, pack
+from openings.growing import BookExtender, BookMove, write_lines
+from openings.polyglot import Entry, MoveStatistics, encode_move
 
 
 def entries(*lines):
@@ -47,8 +47,8 @@ class Search:
 
 
 def grower(search, *lines, **options):
-    made = Grower(search, random.Random(1), nodes=1000, **options)
-    made.take(entries(*lines))
+    made = BookExtender(search, random.Random(1), nodes=1000, **options)
+    made.add_entries(entries(*lines))
     return made
 
 
@@ -114,10 +114,10 @@ def test_learned_lines_survive_round_trip(tmp_path):
     path = tmp_path / "learned.yaml"
     first = grower(Search(white_wins_after=2), "e4 e5", "d4 d5")
     assert all(first.step() for _ in range(4))
-    assert write_lines(path, first.learned()) == len(first.learned())
+    assert write_lines(path, first.learned_moves()) == len(first.learned_moves())
     lines = repertoire.read([path])
     again = grower(Search(white_wins_after=2), "e4 e5", "d4 d5")
-    again.take_lines(lines)
+    again.add_lines(lines)
     assert contents(again) == contents(first)
     weights = repertoire.build(lines).weights
     assert weights[zobrist_hash(after("e4 e5"))] == {
@@ -128,18 +128,18 @@ def test_learned_lines_survive_round_trip(tmp_path):
 
 def test_illegal_and_unknown_entries_are_kept(tmp_path):
     board = after("e4")
-    illegal = Entry(zobrist_hash(board), pack(chess.Board(), chess.Move.from_uci("a2a3")), 5)
+    illegal = Entry(zobrist_hash(board), encode_move(chess.Board(), chess.Move.from_uci("a2a3")), 5)
     grown = grower(Search(white_wins_after=1), "e4")
-    grown.take([illegal, Entry(7, 7, 7, 7)])
+    grown.add_entries([illegal, Entry(7, 7, 7, 7)])
     grown.step()
     assert Entry(7, 7, 7, 7) in grown.entries()
     assert illegal in grown.entries()
 
 
 def test_positive_weights_stay_positive_and_zero_stays_zero():
-    known, avoided = Known(chess.Move.null(), 1), Known(chess.Move.null(), 0)
+    known, avoided = BookMove(chess.Move.null(), 1), BookMove(chess.Move.null(), 0)
     for each in (known, avoided):
-        each.count(0)
-        each.count(1)
-        each.count(0.5)
+        each.add_result(0)
+        each.add_result(1)
+        each.add_result(0.5)
     assert (known.weight, avoided.weight) == (2, 0)

@@ -5,7 +5,7 @@ import chess
 import chess.polyglot
 import pytest
 
-from openings.polyglot import Entry, MoveStatistics, merge, open_book, pack, prune, read, write
+from openings.polyglot import Entry, MoveStatistics, merge, open_book, encode_move, prune, read, write
 from openings.weights import BookError
 
 DEBIAN = ("/usr/share/games/gnuchess/book.bin", "/usr/share/pychess/pychess_book.bin")
@@ -20,7 +20,7 @@ def test_written_book_can_be_read(tmp_path):
     )
     boards = {chess.polyglot.zobrist_hash(board): board for board in map(chess.Board, fens)}
     entries = [
-        Entry(key, pack(board, move), place + 1, place)
+        Entry(key, encode_move(board, move), place + 1, place)
         for key, board in sorted(boards.items())
         for place, move in enumerate(board.legal_moves)
     ]

@@ -7,7 +7,7 @@ from chess.polyglot import zobrist_hash
 import openings
 from openings import names, polyglot, repertoire
 from openings.advisor import SHIPPED_BOOK
-from openings.polyglot import pack
+from openings.polyglot import encode_move
 from openings.weights import BookError
 
 TEXT = """
@@ -43,7 +43,7 @@ def weight(built, moves, move):
     board = chess.Board()
     for each in moves.split():
         board.push_san(each)
-    return built.weights[zobrist_hash(board)][pack(board, board.parse_san(move))]
+    return built.weights[zobrist_hash(board)][encode_move(board, board.parse_san(move))]
 
 
 def test_weights_are_merged_by_position(written):
@@ -58,10 +58,10 @@ def test_weights_are_merged_by_position(written):
 def test_transposition_has_opening_name(written):
     built = repertoire.build(written(TEXT))
     board = chess.Board()
-    assert names.find(built.names, board) is None
+    assert names.find_name(built.names, board) is None
     for san in ("c4", "d5", "d4", "e6"):
         board.push_san(san)
-    assert str(names.find(built.names, board)) == "D06 Queen's Gambit"
+    assert str(names.find_name(built.names, board)) == "D06 Queen's Gambit"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 import openings
 from openings import starts
-from tournament.openings import load
+from tournament.openings import load_openings
 from tournament.settings import OpeningSettings
 from tournament.values import SettingsError
 
@@ -16,7 +16,7 @@ def test_repertoire_lines_become_match_openings(tmp_path):
         "- moves: e4\n  eco: B00\n  name: King's\n  lines:\n  - moves: e5\n  - moves: g5?\n",
         "utf-8",
     )
-    assert starts.read([file]) == [starts.Start(chess.STARTING_FEN, ("e2e4", "e7e5"), "B00 King's")]
+    assert starts.read([file]) == [starts.StartPosition(chess.STARTING_FEN, ("e2e4", "e7e5"), "B00 King's")]
 
 
 def test_shipped_repertoire_has_many_openings():
@@ -28,9 +28,9 @@ def test_match_openings_load_from_repertoire_file(tmp_path):
     file = tmp_path / "mine.yaml"
     text = (Path(__file__).parents[2] / "openings" / "french.yaml").read_text("utf-8")
     file.write_text(text, "utf-8")
-    found = load(OpeningSettings(file=str(file)))
+    found = load_openings(OpeningSettings(file=str(file)))
     assert found == starts.read([file])
     assert len(found) > 50
     file.write_text("nonsense: [", "utf-8")
     with pytest.raises(SettingsError, match=r"mine\.yaml"):
-        load(OpeningSettings(file=str(file)))
+        load_openings(OpeningSettings(file=str(file)))

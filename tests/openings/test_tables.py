@@ -11,16 +11,16 @@ import chess.gaviota
 import numpy as np
 import pytest
 
-from agent.chess.ending_index import EndingKind, all_endings, ending_named
-from agent.chess.ending_tables import BROKEN, DRAWN, TableError, Tables, unpack
-from agent.chess.own_tables import OwnTables
+from agent.chess.ending_index import EndgameType, all_endgames, endgame_from_name
+from agent.chess.ending_tables import INVALID, DRAWN, TablebaseError, DtmTables, parse_table
+from agent.chess.own_tables import BuiltinTablebase
 from openings.places import table_folder
 from openings.tables import (
-    Build,
+    TableBuilder,
     load_intact,
     open_tables,
-    pack,
-    plan,
+    write_compressed,
+    build_order,
     statistics,
     table_path,
 )
@@ -32,7 +32,7 @@ RANDOM_POSITIONS = 100_000
 SAMPLE = 9  # one of so many, where a run need not be thorough
 
 
-def positions(ending: EndingKind, squares: Iterator[tuple[int, ...]]) -> Iterator[chess.Board]:
+def positions(ending: EndgameType, squares: Iterator[tuple[int, ...]]) -> Iterator[chess.Board]:
     """The legal positions with the ending's pieces on those squares, kings first."""
     pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
         chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes
@@ -48,7 +48,7 @@ def positions(ending: EndingKind, squares: Iterator[tuple[int, ...]]) -> Iterato
                 yield board
 
 
-def random_positions(ending: EndingKind, number: int, seed: int) -> Iterator[chess.Board]:
+def random_positions(ending: EndgameType, number: int, seed: int) -> Iterator[chess.Board]:
     rng = random.Random(seed)
     count = 2 + len(ending.codes)
 
@@ -60,7 +60,7 @@ def random_positions(ending: EndingKind, number: int, seed: int) -> Iterator[che
         yield board
 
 
-def all_squares(ending: EndingKind) -> Iterator[tuple[int, ...]]:
+def all_squares(ending: EndgameType) -> Iterator[tuple[int, ...]]:
     """Every place of three pieces, the symmetric ones once."""
     for white in range(64):
         if white & 7 > 3 or (not ending.with_pawns and white >> 3 > white & 7):
@@ -74,11 +74,11 @@ def all_squares(ending: EndingKind) -> Iterator[tuple[int, ...]]:
 @pytest.mark.needs(GAVIOTA)
 @pytest.mark.parametrize("name", ["KQK", "KRK", "KPK", "KBK", "KNK"])
 def test_three_piece_tables_match_gaviota(
-    endgame_tables: Tables, name: str, thorough: bool
+    endgame_tables: DtmTables, name: str, thorough: bool
 ) -> None:
     kinds = tuple("PNBRQ".index(letter) for letter in name[1:-1])
-    ending = EndingKind(kinds, ())
-    own = OwnTables(endgame_tables)
+    ending = EndgameType(kinds, ())
+    own = BuiltinTablebase(endgame_tables)
     compared, step = 0, 1 if thorough else SAMPLE
     with chess.gaviota.PythonTablebase() as gaviota:
         gaviota.add_directory(GAVIOTA)
@@ -87,7 +87,7 @@ def test_three_piece_tables_match_gaviota(
                 compared += 1
                 continue
             plies = gaviota.probe_dtm(board)
-            value = own.value(board)
+            value = own.probe(board)
             if plies:
                 assert value == abs(plies) + 1, board.fen()
                 assert (value % 2 == 0) == (plies > 0), board.fen()
@@ -99,30 +99,30 @@ def test_three_piece_tables_match_gaviota(
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KQKR"])
-def test_values_match_best_successor(endgame_tables: Tables, name: str, thorough: bool) -> None:
-    own = OwnTables(endgame_tables)
+def test_values_match_best_successor(endgame_tables: DtmTables, name: str, thorough: bool) -> None:
+    own = BuiltinTablebase(endgame_tables)
     worth = set()
     number = RANDOM_POSITIONS // (2 if thorough else 2 * SAMPLE)
-    for board in random_positions(ending_named(name), number, seed=5):
-        value = own.value(board)
-        assert value == own.value_by_moves(board), board.fen()
+    for board in random_positions(endgame_from_name(name), number, seed=5):
+        value = own.probe(board)
+        assert value == own.probe_by_moves(board), board.fen()
         worth.add(value)
     assert len(worth) > 30
-    assert BROKEN not in worth
+    assert INVALID not in worth
 
 
 def test_user_tables_are_consistent() -> None:
     """En passant too, where the tables with pawns on both sides have been built."""
     tables, problems = open_tables()
     assert problems == []
-    own = OwnTables(tables)
+    own = BuiltinTablebase(tables)
     for name in tables.names:
-        for board in random_positions(ending_named(name), 500, seed=6):
-            assert own.value(board) == own.value_by_moves(board), board.fen()
+        for board in random_positions(endgame_from_name(name), 500, seed=6):
+            assert own.probe(board) == own.probe_by_moves(board), board.fen()
     if "KPKP" not in tables:
         pytest.skip(f"no KPKP in {table_folder()}; `kempelen tables build` builds it")
     jumps = 0
-    for board in random_positions(ending_named("KPKP"), 100_000, seed=7):
+    for board in random_positions(endgame_from_name("KPKP"), 100_000, seed=7):
         for move in board.legal_moves:
             if abs(move.from_square - move.to_square) != 16:
                 continue
@@ -130,17 +130,17 @@ def test_user_tables_are_consistent() -> None:
             if board.has_legal_en_passant():
                 jumps += 1
                 best = best_by_hand(own, board)
-                assert own.value(board) == best, board.fen()
+                assert own.probe(board) == best, board.fen()
             board.pop()
     assert jumps > 100
 
 
-def best_by_hand(own: OwnTables, board: chess.Board) -> int:
+def best_by_hand(own: BuiltinTablebase, board: chess.Board) -> int:
     """The value of a position by the chess package's moves."""
     values = []
     for move in board.legal_moves:
         board.push(move)
-        values.append(own.value(board))
+        values.append(own.probe(board))
         board.pop()
     won = [value + 1 for value in values if value % 2]
     if won:
@@ -160,9 +160,9 @@ def best_by_hand(own: OwnTables, board: chess.Board) -> int:
     ],
 )
 def test_longest_mates_have_known_lengths(
-    endgame_tables: Tables, name: str, win: int, loss: int | None
+    endgame_tables: DtmTables, name: str, win: int, loss: int | None
 ) -> None:
-    strong, weak = statistics(ending_named(name), endgame_tables[name])
+    strong, weak = statistics(endgame_from_name(name), endgame_tables[name])
     assert (strong.longest_win, strong.longest_loss) == (win, loss)
     assert weak.longest_loss == win
     assert strong.side + weak.side == name
@@ -185,29 +185,29 @@ def test_longest_mates_have_known_lengths(
     ],
 )
 def test_single_positions_have_known_values(
-    endgame_tables: Tables, fen: str, value: int | None
+    endgame_tables: DtmTables, fen: str, value: int | None
 ) -> None:
-    assert OwnTables(endgame_tables).value(chess.Board(fen)) == value
+    assert BuiltinTablebase(endgame_tables).probe(chess.Board(fen)) == value
 
 
-def test_symmetric_positions_have_equal_values(endgame_tables: Tables) -> None:
-    own = OwnTables(endgame_tables)
-    for board in random_positions(ending_named("KBNK"), 200, seed=8):
-        value = own.value(board)
+def test_symmetric_positions_have_equal_values(endgame_tables: DtmTables) -> None:
+    own = BuiltinTablebase(endgame_tables)
+    for board in random_positions(endgame_from_name("KBNK"), 200, seed=8):
+        value = own.probe(board)
         for turned in (
             board.transform(chess.flip_horizontal),
             board.transform(chess.flip_vertical),
             board.transform(chess.flip_diagonal),
             board.mirror(),
         ):
-            assert own.value(turned) == value, board.fen()
+            assert own.probe(turned) == value, board.fen()
 
 
 def test_plan_lists_required_tables_first() -> None:
-    assert [ending.name for ending in plan(["kpk"])] == ["KQK", "KRK", "KPK"]
-    assert [ending.name for ending in plan(["KRKQ"])] == ["KQK", "KRK", "KQKR"]
-    endings = plan([])
-    assert len(endings) == len(all_endings()) == 33
+    assert [ending.name for ending in build_order(["kpk"])] == ["KQK", "KRK", "KPK"]
+    assert [ending.name for ending in build_order(["KRKQ"])] == ["KQK", "KRK", "KQKR"]
+    endings = build_order([])
+    assert len(endings) == len(all_endgames()) == 33
     done: set[str] = set()
     for ending in endings:
         needed = {other.name for other in ending.successors() if not other.is_drawn}
@@ -218,19 +218,19 @@ def test_plan_lists_required_tables_first() -> None:
 @pytest.mark.parametrize("name", ["", "K", "KK", "KNK", "KBK", "KXK", "KQRBK", "QK", "KQKRK"])
 def test_invalid_ending_name_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="not an ending"):
-        ending_named(name)
+        endgame_from_name(name)
 
 
 def test_build_keeps_intact_tables_and_repairs_others(tmp_path: Path) -> None:
-    endings = plan(["KPK"])
-    first = list(Build(endings, tmp_path, threads=2).run())
+    endings = build_order(["KPK"])
+    first = list(TableBuilder(endings, tmp_path, threads=2).run())
     assert [built.kept for built in first] == [False] * 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["KPK.dtm", "KQK.dtm", "KRK.dtm"]
     damaged, short = tmp_path / "KQK.dtm", tmp_path / "KRK.dtm"
     whole = damaged.read_bytes(), short.read_bytes()
     damaged.write_bytes(whole[0][:-1] + bytes([whole[0][-1] ^ 1]))
     short.write_bytes(whole[1][:1000])
-    again = {built.ending.name: built for built in Build(endings, tmp_path, threads=1).run()}
+    again = {built.ending.name: built for built in TableBuilder(endings, tmp_path, threads=1).run()}
     assert again["KPK"].kept
     assert not again["KQK"].kept
     assert "KQK.dtm is damaged" in again["KQK"].problem
@@ -240,7 +240,7 @@ def test_build_keeps_intact_tables_and_repairs_others(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_interrupted_build_leaves_only_complete_tables(tmp_path: Path) -> None:
-    build = Build(plan(["KBNK"]), tmp_path, threads=1)
+    build = TableBuilder(build_order(["KBNK"]), tmp_path, threads=1)
     run = build.run()
     for built in run:
         assert built.ending.name == "KBNK" or built.path.exists()
@@ -253,7 +253,7 @@ def test_interrupted_build_leaves_only_complete_tables(tmp_path: Path) -> None:
 
 def test_build_reports_progress(tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
-    build = Build(plan(["KQK"]), tmp_path, 1, lambda name, share: told.append((name, share)))
+    build = TableBuilder(build_order(["KQK"]), tmp_path, 1, lambda name, share: told.append((name, share)))
     assert len(list(build.run())) == 1
     shares = [share for name, share in told if name == "KQK"]
     assert shares == sorted(shares)
@@ -280,10 +280,10 @@ def test_invalid_table_files_are_reported_and_skipped(tmp_path: Path) -> None:
 def test_truncated_table_is_rejected(tmp_path: Path) -> None:
     open_tables(tmp_path)
     content = np.frombuffer((tmp_path / "KQK.dtm").read_bytes(), dtype=np.uint8)
-    assert unpack(content, "here")[0].name == "KQK"
+    assert parse_table(content, "here")[0].name == "KQK"
     for broken in (content[:10], content[:-1]):
-        with pytest.raises(TableError, match="here"):
-            unpack(broken, "here")
+        with pytest.raises(TablebaseError, match="here"):
+            parse_table(broken, "here")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders on Windows have no such permissions")
@@ -291,7 +291,7 @@ def test_shipped_tables_work_without_writable_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way of a folder")
     tables, problems = open_tables(tmp_path / "file")
     assert problems == []
-    assert OwnTables(tables).value(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
+    assert BuiltinTablebase(tables).probe(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
 
 
 def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,14 +314,14 @@ def test_damaged_tables_are_dropped_after_opening(tmp_path: Path) -> None:
     tables, problems = open_tables(tmp_path)
     assert problems == []
     board = chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")
-    assert OwnTables(tables).value(board) is not None
+    assert BuiltinTablebase(tables).probe(board) is not None
     assert [problem.split(" is ")[0] for problem in tables.drop_damaged()] == [str(path)]
-    assert OwnTables(tables).value(board) is None
+    assert BuiltinTablebase(tables).probe(board) is None
     assert "KQK" not in tables
 
 
 def test_packed_table_matches_shipped_file(endgame_folder: Path, tmp_path: Path) -> None:
-    packed = pack(ending_named("KRK"), endgame_folder, tmp_path)
+    packed = write_compressed(endgame_from_name("KRK"), endgame_folder, tmp_path)
     shipped = Path(load_intact.__code__.co_filename).parent / "data" / packed.name
     assert packed.read_bytes() == shipped.read_bytes()
 
@@ -330,6 +330,6 @@ def test_environment_variable_sets_table_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEMPELEN_DATA_DIR", str(tmp_path))
-    assert table_path(table_folder(), ending_named("KQK")) == tmp_path / "tables" / "KQK.dtm"
+    assert table_path(table_folder(), endgame_from_name("KQK")) == tmp_path / "tables" / "KQK.dtm"
     monkeypatch.delenv("KEMPELEN_DATA_DIR")
     assert "kempelen" in str(table_folder())

@@ -3,8 +3,8 @@
 import chess
 
 from agent.limits import Cp, Mate
-from opponents.game_watch import GameWatch, repeating
-from opponents.past_game import RULES, SCORE, TOLD, PastGame
+from opponents.game_watch import GameTracker, repeating_moves
+from opponents.past_game import RULES, SCORE, REPORTED, GameRecord
 
 EVEN = Cp(0)
 
@@ -16,20 +16,20 @@ def watched(moves: str, ours: chess.Color = chess.WHITE, score=EVEN, fen=chess.S
     now = 0.0
     for move in map(chess.Move.from_uci, moves.split()):
         if board.turn == ours:
-            watch = watch or GameWatch(board)
+            watch = watch or GameTracker(board)
             now += 2.0
-            watch.asked(board, at.get(f"ply{len(board.move_stack)}"), now)
+            watch.record_position(board, at.get(f"ply{len(board.move_stack)}"), now)
             now += 1.0
-            watch.answered(move, score, now)
+            watch.record_move(move, score, now)
         board.push(move)
     assert watch is not None
     return watch, board
 
 
-def finished(*arguments, result: str = "", **options) -> PastGame | None:
+def finished(*arguments, result: str = "", **options) -> GameRecord | None:
     watch, _ = watched(*arguments, **options)
     watch.result = result
-    return watch.finish("Ann")
+    return watch.to_record("Ann")
 
 
 FOOLS = "f2f3 e7e5 g2g4 d8h4"
@@ -53,7 +53,7 @@ def test_reported_result_overrides_score() -> None:
     for result, points in (("1-0", 1.0), ("0-1", 0.0), ("1/2-1/2", 0.5)):
         game = finished(LONG, score=Cp(-500), result=result)
         assert game is not None
-        assert (game.points, game.known) == (points, TOLD)
+        assert (game.points, game.known) == (points, REPORTED)
     as_black = finished(LONG, ours=chess.BLACK, result="1-0")
     assert as_black is not None
     assert (as_black.points, as_black.side) == (0.0, 1)
@@ -87,14 +87,14 @@ def test_wrong_ponder_guess_is_discarded() -> None:
     watch, board = watched("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1")
     guess = board.copy()
     guess.push_uci("f6e4")
-    assert watch.goes_on(guess)
-    watch.asked(guess, None, 90.0, guessed=True)
-    watch.answered(chess.Move.from_uci("d2d4"), Cp(70), 91.0)
+    assert watch.continues_with(guess)
+    watch.record_position(guess, None, 90.0, guessed=True)
+    watch.record_move(chess.Move.from_uci("d2d4"), Cp(70), 91.0)
     board.push_uci("f8e7")
-    assert watch.goes_on(board)
-    watch.asked(board, None, 92.0)
-    watch.answered(chess.Move.from_uci("f1e1"), Cp(20), 93.0)
-    game = watch.finish("Ann")
+    assert watch.continues_with(board)
+    watch.record_position(board, None, 92.0)
+    watch.record_move(chess.Move.from_uci("f1e1"), Cp(20), 93.0)
+    game = watch.to_record("Ann")
     assert game is not None
     assert game.moves[-2:] == ("f8e7", "f1e1")
     assert game.scores == (0, 0, 0, 0, 0, 20)
@@ -102,40 +102,40 @@ def test_wrong_ponder_guess_is_discarded() -> None:
 
 def test_analysis_time_is_not_counted_for_opponent() -> None:
     watch, board = watched(LONG)
-    assert len(watch.finish("Ann").seconds) == 4
-    watch.interrupt()
+    assert len(watch.to_record("Ann").seconds) == 4
+    watch.ignore_thinking_time()
     board.push_uci("f8e7")
-    watch.asked(board, None, 1000.0)
-    assert len(watch.finish("Ann").seconds) == 4
-    watch.answered(chess.Move.from_uci("f1e1"), EVEN, 1001.0)
+    watch.record_position(board, None, 1000.0)
+    assert len(watch.to_record("Ann").seconds) == 4
+    watch.record_move(chess.Move.from_uci("f1e1"), EVEN, 1001.0)
     board.push_uci("f1e1")
     board.push_uci("b7b5")
-    watch.asked(board, None, 1003.0)
-    assert watch.finish("Ann").seconds[4:] == (2.0,)
+    watch.record_position(board, None, 1003.0)
+    assert watch.to_record("Ann").seconds[4:] == (2.0,)
 
 
 def test_different_game_is_detected() -> None:
     watch, _ = watched(LONG)
-    assert not watch.goes_on(chess.Board())
+    assert not watch.continues_with(chess.Board())
     other = chess.Board()
     for move in ["d2d4", "d7d5", "c2c4", "e7e6", "b1c3", "g8f6", "c1g5", "f8e7", "e2e3", "e8g8"]:
         other.push_uci(move)
-    assert not watch.goes_on(other)
+    assert not watch.continues_with(other)
 
 
 def test_game_with_engine_on_both_sides_is_not_recorded() -> None:
     watch, board = watched(LONG)
-    watch.asked(board, None, 50.0)
-    watch.answered(chess.Move.from_uci("f8e7"), Cp(0), 51.0)
-    assert watch.finish("Ann") is None
+    watch.record_position(board, None, 50.0)
+    watch.record_move(chess.Move.from_uci("f8e7"), Cp(0), 51.0)
+    assert watch.to_record("Ann") is None
 
 
 def test_repeating_moves_are_found() -> None:
     board = chess.Board()
     for move in SHUFFLE.split()[:3]:
-        assert not list(repeating(board))
+        assert not list(repeating_moves(board))
         board.push_uci(move)
-    assert [move.uci() for move in repeating(board)] == ["f6g8"]
+    assert [move.uci() for move in repeating_moves(board)] == ["f6g8"]
 
 
 def test_game_from_custom_position_is_recorded() -> None:

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from opponents.habits_file import HabitsFile
-from opponents.past_game import PastGame
+from opponents.habits_file import OpponentDatabase
+from opponents.past_game import GameRecord
 from tests.in_process import run
-from tests.protocols.gtp.conftest import Conversation
+from tests.protocols.gtp.conftest import EngineSession
 from tests.waiting import PATIENCE
-from tournament.contestants import MEET
+from tournament.contestants import OPPONENT_COMMAND
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def file(tmp_path):
 
 def talk_with(file, **options):
     settings = {"game": "tic-tac-toe", "algorithm": "alpha-beta", "book": False, "depth": 1}
-    return Conversation(habits=str(file), **{**settings, **options})
+    return EngineSession(habits=str(file), **{**settings, **options})
 
 
 WON = "b1 a1 c3 a3 a2 c1 b2 b3 c2"  # which no search at depth 1 begins with
@@ -32,26 +32,26 @@ def ask(talk, *lines):
 
 def test_winning_line_is_played_again(file):
     talk = talk_with(file)
-    moves, start = tuple(WON.split()), talk.gtp.board.start
-    HabitsFile(file).add(PastGame("Ann", moves, 0, 1.0, start=start, game="tic-tac-toe"))
-    ask(talk, f"{MEET} Ann", "clear_board")
+    moves, start = tuple(WON.split()), talk.gtp.board.options_text
+    OpponentDatabase(file).add(GameRecord("Ann", moves, 0, 1.0, start=start, game="tic-tac-toe"))
+    ask(talk, f"{OPPONENT_COMMAND} Ann", "clear_board")
     for reply in moves[1:4:2]:
         ask(talk, "genmove b", f"play w {reply}")
-    assert tuple(talk.gtp.board.texts) == moves[:4]
+    assert tuple(talk.gtp.board.move_texts) == moves[:4]
     assert "habits of Ann: b1 has brought 1/1" in talk.reports
     assert talk.gtp.close(PATIENCE)
 
 
 def test_finished_game_is_saved_once(file):
     talk = talk_with(file)
-    ask(talk, f"{MEET} Ann Other", "clear_board")
+    ask(talk, f"{OPPONENT_COMMAND} Ann Other", "clear_board")
     while talk.gtp.board.game.outcome() is None:
         ask(talk, "genmove b" if talk.gtp.board.turn == 0 else f"play w {_last(talk)}")
     ask(talk, "name", "showboard", "clear_board")
-    (game,) = HabitsFile(file).read("Ann Other", "tic-tac-toe")
+    (game,) = OpponentDatabase(file).read("Ann Other", "tic-tac-toe")
     assert (game.side, game.game) == (0, "tic-tac-toe")
     assert len(game.moves) >= 5
-    assert HabitsFile(file).read("Ann Other", "chess") == []
+    assert OpponentDatabase(file).read("Ann Other", "chess") == []
     told = json.loads(run("habits", "show", "Ann Other", "--file", file, "--json").stdout)
     assert (told["game"], told["games"]) == ("tic-tac-toe", 1)
     refused = run("habits", "show", "Ann Other", "--file", file, "--game", "chess")
@@ -66,7 +66,7 @@ def _last(talk):
 
 def test_unfinished_game_is_not_saved(file):
     talk = talk_with(file)
-    ask(talk, f"{MEET} Ann", "genmove b", "play w a1", "clear_board")
+    ask(talk, f"{OPPONENT_COMMAND} Ann", "genmove b", "play w a1", "clear_board")
     assert not file.exists()
     assert talk.gtp.close(PATIENCE)
 
@@ -74,7 +74,7 @@ def test_unfinished_game_is_not_saved(file):
 def test_damaged_file_is_reported(file):
     file.write_text("x\n")
     talk = talk_with(file)
-    ask(talk, f"{MEET} Ann", "genmove b")
+    ask(talk, f"{OPPONENT_COMMAND} Ann", "genmove b")
     assert talk.reports == [
         f"{file} is no file of habits; it stays as it is: name another file; playing without it"
     ]
@@ -89,12 +89,12 @@ def test_habits_option_is_rejected_for_go(file):
 
 def test_game_with_engine_on_both_sides_is_not_saved(file):
     talk = talk_with(file)
-    ask(talk, f"{MEET} Ann", "clear_board")
+    ask(talk, f"{OPPONENT_COMMAND} Ann", "clear_board")
     while talk.gtp.board.game.outcome() is None:
         ask(talk, "genmove b" if talk.gtp.board.turn == 0 else "genmove w")
     assert not file.exists()
     ask(talk, "clear_board")
     while talk.gtp.board.game.outcome() is None:
         ask(talk, "genmove b" if talk.gtp.board.turn == 0 else f"play w {_last(talk)}")
-    assert len(HabitsFile(file).read("Ann")) == 1
+    assert len(OpponentDatabase(file).read("Ann")) == 1
     assert talk.gtp.close(PATIENCE)

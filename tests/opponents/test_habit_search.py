@@ -6,8 +6,8 @@ import chess
 import pytest
 
 from agent.limits import Cp, Info, Limits, Mate
-from opponents.habit_search import HabitSearch
-from opponents.habits import KnownLine
+from opponents.habit_search import OpponentAwareSearch
+from opponents.habits import LineStats
 from opponents.past_game import centipawns
 
 LIMITS = Limits(nodes=1000)
@@ -24,7 +24,7 @@ class ScoredSearch:
         score = self.scores.get(move.uci(), -300)
         return score if isinstance(score, Mate) else Cp(score)
 
-    def deepen(self, board, limits, lines=1):
+    def search(self, board, limits, lines=1):
         self.asked.append((limits, lines))
         moves = limits.search_moves or tuple(board.legal_moves)
         best = sorted(moves, key=lambda move: -centipawns(self.score(move)))
@@ -44,15 +44,15 @@ def board_after(moves):
 OPEN = "e2e4 e7e5 g1f3 g8f6"
 
 
-def chosen(inner, board, acceptance=0.5, draw_worth=0, line=None, limits=LIMITS, lines=1):
-    infos = list(HabitSearch(inner, acceptance, draw_worth, line).deepen(board, limits, lines))
+def chosen(inner, board, acceptance=0.5, draw_value=0, line=None, limits=LIMITS, lines=1):
+    infos = list(OpponentAwareSearch(inner, acceptance, draw_value, line).search(board, limits, lines))
     return infos[-1].pv[0].uci()
 
 
 def test_search_is_unchanged_without_habits():
     inner, board = ScoredSearch(b1c3=10), board_after(OPEN)
-    infos = list(HabitSearch(inner, 0.5, 0, KnownLine(0.5)).deepen(board, LIMITS))
-    assert infos == list(inner.deepen(board, LIMITS))
+    infos = list(OpponentAwareSearch(inner, 0.5, 0, LineStats(0.5)).search(board, LIMITS))
+    assert infos == list(inner.search(board, LIMITS))
     assert inner.asked[0] == (LIMITS, 1)
 
 
@@ -87,9 +87,9 @@ def test_third_repetition_counts_as_certain_draw():
 
 
 def test_move_with_bad_results_yields_to_nearly_equal_move():
-    line = KnownLine(0.5, 8, 4.0, 8, 4.0)
-    line.next["b1c3"] = KnownLine(0.5, 4, 0.0, 4, 0.0)
-    line.next["d2d4"] = KnownLine(0.5, 4, 4.0, 4, 4.0)
+    line = LineStats(0.5, 8, 4.0, 8, 4.0)
+    line.children["b1c3"] = LineStats(0.5, 4, 0.0, 4, 0.0)
+    line.children["d2d4"] = LineStats(0.5, 4, 4.0, 4, 4.0)
     near = ScoredSearch(b1c3=30, f1c4=10)
     assert chosen(near, board_after(OPEN), line=line) == "f1c4"
     assert chosen(ScoredSearch(b1c3=300, f1c4=10), board_after(OPEN), line=line) == "b1c3"
@@ -102,7 +102,7 @@ def test_mate_is_preferred_to_wanted_draw():
 
 def test_nodes_are_split_between_searches():
     inner, board = ScoredSearch(b1c3=0), board_after(OPEN)
-    infos = list(HabitSearch(inner, 0.5, 100, None).deepen(board, LIMITS))
+    infos = list(OpponentAwareSearch(inner, 0.5, 100, None).search(board, LIMITS))
     (few, alone), (rest, _) = inner.asked
     assert [move.uci() for move in few.search_moves] == ["f3g1"]
     assert (few.nodes, alone, rest.nodes) == (250, 1, 980)
@@ -116,8 +116,8 @@ def test_separate_search_is_shortened_when_time_is_short():
     for seconds, looked in ((100, 2), (8, 1)):
         times = iter(range(seconds, 0, -2))
         inner = ScoredSearch(b1c3=0)
-        search = HabitSearch(inner, 0.5, 100, None, lambda times=times: next(times))
-        infos = list(search.deepen(board_after(OPEN), Limits()))
+        search = OpponentAwareSearch(inner, 0.5, 100, None, lambda times=times: next(times))
+        infos = list(search.search(board_after(OPEN), Limits()))
         assert [info.nodes for info in infos] == [10 * looked + 10, 10 * looked + 20]
 
 
@@ -131,5 +131,5 @@ def test_separate_search_is_shortened_when_time_is_short():
 )
 def test_analysis_search_is_unchanged(limits):
     inner = ScoredSearch()
-    list(HabitSearch(inner, 1.0, 200, None).deepen(board_after(OPEN), limits))
+    list(OpponentAwareSearch(inner, 1.0, 200, None).search(board_after(OPEN), limits))
     assert inner.asked == [(limits, 1)]

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from agent.chess.levels import Level
-from agent.chess.weak_search import WeakSearch
-from agent.clock import Clock
-from agent.experience.store import ExperienceFile
+from agent.chess.levels import SkillLevel
+from agent.chess.weak_search import LimitedStrengthSearch
+from agent.clock import SearchClock
+from agent.experience.store import LearnedMoveDatabase
 from agent.limits import Limits
-from agent.player import Pausable
-from agent.threads.latch import Latch
-from opponents.habits_file import HabitsFile
-from opponents.past_game import PastGame
-from tests.protocols.gtp.conftest import Conversation as GtpConversation
-from tests.protocols.uci.conftest import Conversation, ScriptedEngine
+from agent.agent import Pausable
+from agent.threads.latch import OneShotEvent
+from opponents.habits_file import OpponentDatabase
+from opponents.past_game import GameRecord
+from tests.protocols.gtp.conftest import EngineSession as GtpConversation
+from tests.protocols.uci.conftest import EngineSession, ScriptedEngine
 from tests.protocols.xboard.conftest import XboardConversation
 from tests.waiting import PATIENCE
 
@@ -32,15 +32,15 @@ class PausableEngine(ScriptedEngine):
 
 class WeakEngine(ScriptedEngine):
     def searcher(self, clock, stop):
-        return WeakSearch(self.scripted, Level(5), seed=0)
+        return LimitedStrengthSearch(self.scripted, SkillLevel(5), seed=0)
 
 
 @pytest.fixture
 def files(tmp_path):
-    habits = HabitsFile(tmp_path / "habits.jsonl")
+    habits = OpponentDatabase(tmp_path / "habits.jsonl")
     for _ in range(6):
-        habits.add(PastGame("Ann", ("e2e4", "e7e5"), 0, 0.0))
-    return habits, ExperienceFile(tmp_path / "experience.db")
+        habits.add(GameRecord("Ann", ("e2e4", "e7e5"), 0, 0.0))
+    return habits, LearnedMoveDatabase(tmp_path / "experience.db")
 
 
 @pytest.fixture
@@ -48,11 +48,11 @@ def start(files):
     made = []
 
     def begin(*engine):
-        talk = Conversation(*engine)
+        talk = EngineSession(*engine)
         made.append(talk)
         talk.ask("setoption name OwnBook value false")
-        talk.ask(f"setoption name HabitsFile value {files[0].path}")
-        talk.ask(f"setoption name ExperienceFile value {files[1].path}")
+        talk.ask(f"setoption name OpponentDatabase value {files[0].path}")
+        talk.ask(f"setoption name LearnedMoveDatabase value {files[1].path}")
         talk.ask("setoption name UCI_Opponent value none none human Ann", "ucinewgame")
         return talk
 
@@ -86,7 +86,7 @@ def test_moves_chosen_by_habits_are_learned_from(start, files) -> None:
     assert best(again)[0] == "a2a3"
     again.ask("setoption name UCI_AnalyseMode value true")
     assert best(again)[0] == "a2a3"
-    again.ask(f"setoption name ExperienceFile value {files[1].path}.other")
+    again.ask(f"setoption name LearnedMoveDatabase value {files[1].path}.other")
     again.ask("setoption name UCI_AnalyseMode value false", "ucinewgame")
     assert best(again)[0] == "f3g1"
 
@@ -105,7 +105,7 @@ def test_ponder_misses_and_analysis_are_not_learned(start) -> None:
 def test_wrapped_search_can_be_paused(start) -> None:
     talk = start(PausableEngine)
     best(talk)
-    searcher = talk.uci.player.source.searcher(Clock(Limits(nodes=1), 0.0, False), Latch())
+    searcher = talk.uci.agent.source.searcher(SearchClock(Limits(nodes=1), 0.0, False), OneShotEvent())
     assert isinstance(searcher, Pausable)
     assert searcher.threads == 3
     waits = []
@@ -116,25 +116,25 @@ def test_wrapped_search_can_be_paused(start) -> None:
 def test_limited_strength_moves_are_not_learned(start) -> None:
     talk = start(WeakEngine)
     best(talk)
-    assert talk.uci.opponent.draw_worth > 0
+    assert talk.uci.opponent.draw_value > 0
     assert not talk.uci.experience._thoughts
 
 
 def test_limited_strength_without_opponent_is_not_learned(files) -> None:
-    talk = Conversation(WeakEngine)
+    talk = EngineSession(WeakEngine)
     talk.ask("setoption name OwnBook value false")
-    talk.ask(f"setoption name ExperienceFile value {files[1].path}")
+    talk.ask(f"setoption name LearnedMoveDatabase value {files[1].path}")
     best(talk)
-    assert talk.uci.experience.active
-    assert not talk.uci.experience._thoughts
+    assert talk.uci.learning.active
+    assert not talk.uci.learning._predictions
     assert talk.uci.close(PATIENCE)
 
 
 @pytest.fixture
 def xboard(files):
     talk = XboardConversation()
-    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={files[0].path}")
-    talk.ask(f"option ExperienceFile={files[1].path}", "new", "name Ann", "sd 3")
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option OpponentDatabase={files[0].path}")
+    talk.ask(f"option LearnedMoveDatabase={files[1].path}", "new", "name Ann", "sd 3")
     yield talk
     assert talk.uci.close(PATIENCE)
 
@@ -165,7 +165,7 @@ def test_uci_result_updates_habits_and_experience(start, files, result, found) -
 def test_hint_does_not_affect_recorded_game(xboard, files) -> None:
     for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
         xboard.ask(f"usermove {move}")
-        xboard.xboard.guess = None
+        xboard.xboard.ponder_move = None
         assert any(line.startswith("Hint: ") for line in xboard.ask("hint"))
     xboard.ask("result 1-0 {Black resigns}")
     assert len(files[0].read("Ann")) == 7
@@ -182,7 +182,7 @@ def test_gtp_game_updates_habits_and_experience(files) -> None:
     talk.rest()
     while talk.gtp.board.game.outcome() is None:
         ours = talk.gtp.board.turn == 0
-        talk.say("genmove b" if ours else f"play w {talk.gtp.board.legal()[-1]}")
+        talk.say("genmove b" if ours else f"play w {talk.gtp.board.legal_moves()[-1]}")
         talk.rest()
     assert talk.gtp.close(PATIENCE)
     (game,) = habits.read("Ann", "tic-tac-toe")

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from opponents.habits_file import HEADER, HabitsError, HabitsFile
-from opponents.past_game import PastGame
+from opponents.habits_file import HEADER, OpponentDatabaseError, OpponentDatabase
+from opponents.past_game import GameRecord
 
-GAME = PastGame("Ann", ("e2e4", "e7e5"), 0, 1.0, scores=(30, None), seconds=(0.5,), lowest=0.05)
+GAME = GameRecord("Ann", ("e2e4", "e7e5"), 0, 1.0, scores=(30, None), seconds=(0.5,), lowest=0.05)
 
 
-def of(name: str, points: float = 0.5) -> PastGame:
-    return PastGame(name, ("d2d4",), 1, points)
+def of(name: str, points: float = 0.5) -> GameRecord:
+    return GameRecord(name, ("d2d4",), 1, points)
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> HabitsFile:
-    return HabitsFile(tmp_path / "habits.jsonl")
+def file(tmp_path: Path) -> OpponentDatabase:
+    return OpponentDatabase(tmp_path / "habits.jsonl")
 
 
-def test_added_games_can_be_read(file: HabitsFile) -> None:
+def test_added_games_can_be_read(file: OpponentDatabase) -> None:
     assert file.read() == []
     file.add(GAME)
     file.add(of("Bob"))
@@ -28,14 +28,14 @@ def test_added_games_can_be_read(file: HabitsFile) -> None:
     assert file.read("ann") == [GAME]
 
 
-def test_empty_file_contains_no_games(file: HabitsFile) -> None:
+def test_empty_file_contains_no_games(file: OpponentDatabase) -> None:
     file.path.touch()  # as another process leaves it for a moment
     assert file.read() == []
     file.add(GAME)
     assert file.read() == [GAME]
 
 
-def test_forget_removes_games_of_opponent(file: HabitsFile) -> None:
+def test_forget_removes_games_of_opponent(file: OpponentDatabase) -> None:
     for name in ("Ann", "Bob", "ANN"):
         file.add(of(name))
     assert file.forget("Ann") == 2
@@ -45,10 +45,10 @@ def test_forget_removes_games_of_opponent(file: HabitsFile) -> None:
 
 def _add_many(path: Path, name: str, count: int) -> None:
     for _ in range(count):
-        HabitsFile(path).add(of(name))
+        OpponentDatabase(path).add(of(name))
 
 
-def test_several_processes_add_to_one_file(file: HabitsFile) -> None:
+def test_several_processes_add_to_one_file(file: OpponentDatabase) -> None:
     context = multiprocessing.get_context("fork")
     names = ("Ann", "Bob", "Cid")
     others = [context.Process(target=_add_many, args=(file.path, name, 40)) for name in names]
@@ -61,7 +61,7 @@ def test_several_processes_add_to_one_file(file: HabitsFile) -> None:
 
 
 def test_oldest_games_are_dropped_when_file_is_too_large(tmp_path: Path) -> None:
-    file = HabitsFile(tmp_path / "habits", largest=4000)
+    file = OpponentDatabase(tmp_path / "habits", max_bytes=4000)
     for number in range(100):
         file.add(of(f"player {number}"))
         assert file.path.stat().st_size <= 4400
@@ -70,7 +70,7 @@ def test_oldest_games_are_dropped_when_file_is_too_large(tmp_path: Path) -> None
     assert len(names) >= 5
 
 
-def test_incomplete_last_line_is_ignored(file: HabitsFile) -> None:
+def test_incomplete_last_line_is_ignored(file: OpponentDatabase) -> None:
     file.add(GAME)
     with open(file.path, "ab") as torn:
         torn.write(b'{"opponent":"Bo')
@@ -98,13 +98,13 @@ def test_incomplete_last_line_is_ignored(file: HabitsFile) -> None:
         b"[" * 100_000,
     ],
 )
-def test_damaged_file_is_reported_and_unchanged(file: HabitsFile, line: bytes) -> None:
+def test_damaged_file_is_reported_and_unchanged(file: OpponentDatabase, line: bytes) -> None:
     file.add(GAME)
     content = file.path.read_bytes() + line + b"\n"
     file.path.write_bytes(content)
-    with pytest.raises(HabitsError, match=r"habits.jsonl, line 3: .*delete that line"):
+    with pytest.raises(OpponentDatabaseError, match=r"habits.jsonl, line 3: .*delete that line"):
         file.read()
-    with pytest.raises(HabitsError, match="line 3"):
+    with pytest.raises(OpponentDatabaseError, match="line 3"):
         file.forget("Ann")
     assert file.path.read_bytes() == content
 
@@ -112,20 +112,20 @@ def test_damaged_file_is_reported_and_unchanged(file: HabitsFile, line: bytes) -
 @pytest.mark.parametrize(
     "content", [b"[Event]\n", b'{"kempelen": "habits", "version": 9}\n', HEADER[:9]]
 )
-def test_unrelated_file_is_not_overwritten(file: HabitsFile, content: bytes) -> None:
+def test_unrelated_file_is_not_overwritten(file: OpponentDatabase, content: bytes) -> None:
     file.path.write_bytes(content)
     for ask in (file.read, lambda: file.add(GAME), lambda: file.forget("Ann")):
-        with pytest.raises(HabitsError, match="is no file of habits"):
+        with pytest.raises(OpponentDatabaseError, match="is no file of habits"):
             ask()
     assert file.path.read_bytes() == content
 
 
 def test_invalid_path_is_reported(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none" / "habits"):
-        with pytest.raises(HabitsError, match=str(path)):
-            HabitsFile(path).add(GAME)
+        with pytest.raises(OpponentDatabaseError, match=str(path)):
+            OpponentDatabase(path).add(GAME)
 
 
 def test_unknown_home_directory_is_reported() -> None:
-    with pytest.raises(HabitsError, match="cannot use ~nobody-at-all/habits"):
-        HabitsFile("~nobody-at-all/habits").add(GAME)
+    with pytest.raises(OpponentDatabaseError, match="cannot use ~nobody-at-all/habits"):
+        OpponentDatabase("~nobody-at-all/habits").add(GAME)

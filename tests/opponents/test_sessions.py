@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from opponents.habits_file import HabitsFile
-from opponents.past_game import SCORE, TOLD, PastGame
+from opponents.habits_file import OpponentDatabase
+from opponents.past_game import SCORE, REPORTED, GameRecord
 from tests.in_process import run
-from tests.protocols.uci.conftest import Conversation
+from tests.protocols.uci.conftest import EngineSession
 from tests.protocols.xboard.conftest import XboardConversation
 from tests.waiting import PATIENCE
 
@@ -23,15 +23,15 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def talk(file):
-    made = Conversation()
-    made.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
+    made = EngineSession()
+    made.say("setoption name OwnBook value false", f"setoption name OpponentDatabase value {file}")
     made.ask("setoption name UCI_Opponent value GM 2500 human Ann Other")
     yield made
     assert made.uci.close(PATIENCE)
 
 
-def won(moves: str = FALL, opponent: str = "Ann Other", points: float = 1.0) -> PastGame:
-    return PastGame(opponent, tuple(moves.split()), 0, points)
+def won(moves: str = FALL, opponent: str = "Ann Other", points: float = 1.0) -> GameRecord:
+    return GameRecord(opponent, tuple(moves.split()), 0, points)
 
 
 def play(talk, moves: str) -> list[str]:
@@ -52,22 +52,22 @@ def play(talk, moves: str) -> list[str]:
 def test_game_is_saved_under_opponent_name(talk, file) -> None:
     ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name Game Result value 1-0")
-    (game,) = HabitsFile(file).read("ann other")
-    assert (game.points, game.known, game.lowest) == (1.0, TOLD, 1.0)
+    (game,) = OpponentDatabase(file).read("ann other")
+    assert (game.points, game.known, game.lowest) == (1.0, REPORTED, 1.0)
     assert list(game.moves[::2]) == ours
     assert len(game.scores) == 5
     assert game.scores[0] == 9
     talk.ask("ucinewgame")
-    assert len(HabitsFile(file).read()) == 1
+    assert len(OpponentDatabase(file).read()) == 1
 
 
 def test_last_game_is_saved_after_bestmove_without_ucinewgame(talk, file, monkeypatch) -> None:
     before = play(talk, "e7e5 d7d5 c7c5 b7b5")
 
     def told_first(name):
-        real = getattr(HabitsFile, name)
+        real = getattr(OpponentDatabase, name)
         monkeypatch.setattr(
-            HabitsFile, name, lambda *given: (talk.heard.put(name), real(*given))[1]
+            OpponentDatabase, name, lambda *given: (talk.heard.put(name), real(*given))[1]
         )
 
     told_first("add")
@@ -77,7 +77,7 @@ def test_last_game_is_saved_after_bestmove_without_ucinewgame(talk, file, monkey
     assert len(talk.uci.opponent._habits.games) == 1
     said = talk.ask("position startpos moves a2a3 a7a6", GO)
     assert not {"add", "read"} & set(said)
-    (game,) = HabitsFile(file).read("Ann Other")
+    (game,) = OpponentDatabase(file).read("Ann Other")
     assert list(game.moves[::2]) == before
 
 
@@ -90,12 +90,12 @@ def test_reported_game_is_known_without_ucinewgame(talk, file) -> None:
 def test_forfeit_result_is_recorded(talk, file) -> None:
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name Game Result value 0-1 Forfeit")
-    (game,) = HabitsFile(file).read()
-    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
+    (game,) = OpponentDatabase(file).read()
+    assert (game.points, game.known, game.forfeit) == (0.0, REPORTED, True)
 
 
 def test_winning_line_is_played_again(talk, file) -> None:
-    HabitsFile(file).add(won())
+    OpponentDatabase(file).add(won())
     said = talk.ask("ucinewgame", "position startpos", GO)
     assert said[-1] == "bestmove e2e4 ponder e7e5"
     assert "info string habits of Ann Other: e2e4 has brought 1/1" in said
@@ -107,7 +107,7 @@ def test_winning_line_is_played_again(talk, file) -> None:
 
 
 def test_habits_need_same_opponent_and_file_and_no_analysis(talk, file) -> None:
-    HabitsFile(file).add(won())
+    OpponentDatabase(file).add(won())
     for line in ("setoption name UCI_AnalyseMode value true",):
         said = talk.ask(line, "ucinewgame", "position startpos", GO)
         assert said[-1].startswith("bestmove a2a3")
@@ -120,7 +120,7 @@ def test_habits_need_same_opponent_and_file_and_no_analysis(talk, file) -> None:
         said = talk.ask(line, "position startpos", GO)
         assert said[-1].startswith("bestmove a2a3")
     talk.ask("setoption name UCI_Opponent value none none human Ann Other")
-    said = talk.ask("setoption name HabitsFile value", "position startpos", GO)
+    said = talk.ask("setoption name OpponentDatabase value", "position startpos", GO)
     assert said[-1].startswith("bestmove a2a3")
 
 
@@ -138,7 +138,7 @@ def test_game_abandoned_for_analysis_is_saved(talk, file, analysis) -> None:
     talk.say(*ANALYSES[analysis])
     assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
     talk.ask("ucinewgame")
-    (game,) = HabitsFile(file).read("Ann Other")
+    (game,) = OpponentDatabase(file).read("Ann Other")
     assert list(game.moves[::2]) == ours
     assert game.known == SCORE
 
@@ -147,13 +147,13 @@ def test_result_during_analysis_belongs_to_game(talk, file) -> None:
     ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
     talk.ask("setoption name UCI_AnalyseMode value true", ANALYSED, GO)
     talk.ask("setoption name Game Result value 0-1")
-    (game,) = HabitsFile(file).read("Ann Other")
-    assert (list(game.moves[::2]), game.points, game.known) == (ours, 0.0, TOLD)
+    (game,) = OpponentDatabase(file).read("Ann Other")
+    assert (list(game.moves[::2]), game.points, game.known) == (ours, 0.0, REPORTED)
 
 
 @pytest.mark.parametrize("analysis", ANALYSES)
 def test_game_continues_after_analysis(talk, file, analysis) -> None:
-    HabitsFile(file).add(won("e2e4 e7e5"))
+    OpponentDatabase(file).add(won("e2e4 e7e5"))
     start = "position startpos moves e2e4 e7e5"
     (first,) = (line for line in talk.ask(start, GO) if line.startswith("bestmove"))
     played = f"{start} {first.split()[1]} d7d5"
@@ -164,8 +164,8 @@ def test_game_continues_after_analysis(talk, file, analysis) -> None:
         (answer,) = (line for line in talk.ask(played, GO) if line.startswith("bestmove"))
         played += f" {answer.split()[1]} {reply}"
     talk.ask(played, GO, "setoption name Game Result value 1-0")
-    assert len(HabitsFile(file).read("Ann Other")) == 2
-    assert " ".join(HabitsFile(file).read("Ann Other")[-1].moves).startswith(played[24:])
+    assert len(OpponentDatabase(file).read("Ann Other")) == 2
+    assert " ".join(OpponentDatabase(file).read("Ann Other")[-1].moves).startswith(played[24:])
 
 
 def test_unnamed_opponent_is_not_remembered(talk, file) -> None:
@@ -177,8 +177,8 @@ def test_unnamed_opponent_is_not_remembered(talk, file) -> None:
 
 def test_book_move_choice_follows_past_results(talk, file) -> None:
     for _ in range(30):
-        HabitsFile(file).add(won(points=0.25))
-        HabitsFile(file).add(won("d2d4 d7d5", points=0.0))
+        OpponentDatabase(file).add(won(points=0.25))
+        OpponentDatabase(file).add(won("d2d4 d7d5", points=0.0))
     said = talk.ask("setoption name OwnBook value true", "setoption name BookVariety value best")
     assert said == []
     said = talk.ask("ucinewgame", "position startpos", GO)
@@ -194,15 +194,15 @@ def test_less_time_is_planned_in_known_trap_line(talk, file) -> None:
 
     usual = planned()
     for _ in range(4):
-        HabitsFile(file).add(won(f"{FALL[:29]} h2h3 h7h6 g2g3"))
+        OpponentDatabase(file).add(won(f"{FALL[:29]} h2h3 h7h6 g2g3"))
     talk.ask("ucinewgame", "position startpos moves e2e4 e7e5 g1f3 d8g5 f3g5 a7a6", GO)
-    assert talk.uci.opponent.thrift == 0.5
+    assert talk.uci.opponent.time_factor == 0.5
     assert planned() == pytest.approx(usual / 2, abs=0.01)
 
 
 def test_damaged_file_is_reported_and_unchanged(talk, file) -> None:
     file.write_text("1. e4 e5\n")
-    said = talk.ask(f"setoption name HabitsFile value {file}")
+    said = talk.ask(f"setoption name OpponentDatabase value {file}")
     assert said == [
         f"info string {file} is no file of habits; it stays as it is: name another file; "
         "playing without it"
@@ -213,18 +213,18 @@ def test_damaged_file_is_reported_and_unchanged(talk, file) -> None:
 
 
 def test_last_game_is_saved_on_close(file) -> None:
-    talk = Conversation()
-    talk.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
+    talk = EngineSession()
+    talk.say("setoption name OwnBook value false", f"setoption name OpponentDatabase value {file}")
     talk.ask("setoption name UCI_Opponent value none none computer Bob")
     play(talk, "e7e5 d7d5 c7c5 b7b5")
     assert talk.uci.close(PATIENCE)
-    assert [game.opponent for game in HabitsFile(file).read()] == ["Bob"]
+    assert [game.opponent for game in OpponentDatabase(file).read()] == ["Bob"]
 
 
 def in_a_game_over_xboard(file) -> XboardConversation:
     """A conversation in the middle of a game, of whose moves the file shall hear."""
     talk = XboardConversation()
-    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option OpponentDatabase={file}", "new")
     talk.ask("name Ann Other", "sd 3")
     for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
         talk.ask(f"usermove {move}")
@@ -233,13 +233,13 @@ def in_a_game_over_xboard(file) -> XboardConversation:
 
 def test_xboard_game_is_saved(file) -> None:
     talk = XboardConversation()
-    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option OpponentDatabase={file}", "new")
     talk.ask("name Ann Other", "sd 3", "time 6000", "otim 600", "usermove e2e4")
     for move in ("d2d4", "c2c4", "b2b4"):
         talk.ask("time 6000", "otim 60", f"usermove {move}")
     talk.ask("result 0-1 {White resigns}")
-    (game,) = HabitsFile(file).read("Ann Other")
-    assert (game.points, game.known, game.side, game.lowest) == (1.0, TOLD, 1, 0.1)
+    (game,) = OpponentDatabase(file).read("Ann Other")
+    assert (game.points, game.known, game.side, game.lowest) == (1.0, REPORTED, 1, 0.1)
     assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
     assert talk.uci.close(PATIENCE)
 
@@ -247,8 +247,8 @@ def test_xboard_game_is_saved(file) -> None:
 def test_xboard_result_after_analysis_belongs_to_game(file) -> None:
     talk = in_a_game_over_xboard(file)
     talk.ask("analyze", "undo", "undo", "exit", "result 0-1 {White resigns}")
-    (game,) = HabitsFile(file).read("Ann Other")
-    assert (game.points, game.known, game.side) == (1.0, TOLD, 1)
+    (game,) = OpponentDatabase(file).read("Ann Other")
+    assert (game.points, game.known, game.side) == (1.0, REPORTED, 1)
     assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
     assert talk.uci.close(PATIENCE)
 
@@ -256,8 +256,8 @@ def test_xboard_result_after_analysis_belongs_to_game(file) -> None:
 def test_xboard_forfeit_is_recorded(file) -> None:
     talk = in_a_game_over_xboard(file)
     talk.ask("result 1-0 {Black forfeits on time}")
-    (game,) = HabitsFile(file).read("Ann Other")
-    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
+    (game,) = OpponentDatabase(file).read("Ann Other")
+    assert (game.points, game.known, game.forfeit) == (0.0, REPORTED, True)
     assert talk.uci.close(PATIENCE)
 
 
@@ -272,7 +272,7 @@ def test_aborted_game_is_not_saved(talk, file) -> None:
 
 def test_opponents_can_be_listed_shown_and_forgotten(file) -> None:
     for game in (won(), won(), won("d2d4 d7d5", points=0.0), won(opponent="Bob")):
-        HabitsFile(file).add(game)
+        OpponentDatabase(file).add(game)
     shown = run("habits", "show", "ann other", "--file", file)
     assert shown.returncode == 0
     assert "1. e4 e5 2. Nf3 Qg5" in shown.stdout

@@ -5,17 +5,17 @@ import sys
 
 import pytest
 
-from agent.compiled.source import Means
-from protocols.allowance import Allowance
+from agent.compiled.source import SearchConfig
+from protocols.session_context import SessionContext
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
-from protocols.gtp.protocol import Gtp
+from protocols.gtp.protocol import GtpProtocol
 from protocols.permissions import LOCAL, Permissions
-from protocols.uci.protocol import COMMANDS, OPTIONS, Uci
+from protocols.uci.protocol import COMMANDS, OPTIONS, UciProtocol
 from protocols.uci.tuning import tuning_options
 from protocols.xboard.features import OPTIONS as XBOARD_OPTIONS
 from protocols.xboard.protocol import COMMANDS as XBOARD_COMMANDS
-from protocols.xboard.protocol import Xboard
+from protocols.xboard.protocol import XboardProtocol
 from tests.waiting import PATIENCE
 
 MARK = "a-file-that-nobody-may-touch"
@@ -65,14 +65,14 @@ class Talk:
 
     def __init__(self, permissions):
         self.heard = queue.Queue()
-        self.uci = Uci(
+        self.uci = UciProtocol(
             "test",
             "test",
             self.heard.put,
             self.log_to,
             None,
             tuning_options(),
-            allowance=Allowance(permissions),
+            session_context=SessionContext(permissions),
         )
 
     @staticmethod
@@ -83,8 +83,8 @@ class Talk:
     def say(self, line):
         for reply in self.uci.handle_line(line):
             self.heard.put(reply)
-        self.uci.player.stop()
-        assert self.uci.player.wait(PATIENCE)
+        self.uci.agent.stop()
+        assert self.uci.agent.wait(PATIENCE)
 
     def hear(self, *lines):
         for line in lines:
@@ -117,7 +117,7 @@ def uci_lines(traps):
 
 
 def test_uci_file_options_require_trust(talk, traps):
-    marked = {option.name for option in OPTIONS if option.trusted}
+    marked = {option.name for option in OPTIONS if option.requires_trust}
     assert what_touches(uci_lines(traps), talk(LOCAL).say) == marked
     assert what_touches(uci_lines(traps), talk(STRANGER).say) == set()
 
@@ -130,11 +130,11 @@ def gtp_lines(traps):
 def begin_gtp():
     sessions = []
 
-    def begin(permissions, sent, game="go", **means):
+    def begin(permissions, sent, game="go", **search_config):
         options = {"size": 5} if game == "go" else {}
-        settings = Settings(game, options, algorithm="mcts", seconds=0.01, means=Means(**means))
+        settings = Settings(game, options, algorithm="mcts", seconds=0.01, search_config=SearchConfig(**search_config))
         sessions.append(
-            Gtp("test", "1", sent.put, lambda _: None, settings, Allowance(permissions))
+            GtpProtocol("test", "1", sent.put, lambda _: None, settings, SessionContext(permissions))
         )
         return sessions[-1]
 
@@ -154,7 +154,7 @@ def saying_to(gtp):
 @pytest.mark.parametrize("game", ["go", "nim"])
 def test_gtp_file_commands_require_trust(begin_gtp, traps, game):
     sent = queue.Queue()
-    marked = {name for name, command in GTP_COMMANDS.items() if command.trusted}
+    marked = {name for name, command in GTP_COMMANDS.items() if command.requires_trust}
     trusting = begin_gtp(LOCAL, sent, game)
     assert what_touches(gtp_lines(traps), saying_to(trusting)) == (
         marked if game == "go" else set()
@@ -181,13 +181,13 @@ def begin_xboard():
 
     def begin(permissions):
         heard = queue.Queue()
-        session = Xboard("test", "test", heard.put, Talk.log_to, allowance=Allowance(permissions))
+        session = XboardProtocol("test", "test", heard.put, Talk.log_to, session_context=SessionContext(permissions))
         sessions.append(session)
 
         def say(line):
             assert session.handle_line(line) == ()
-            session.player.stop()
-            assert session.player.wait(PATIENCE)
+            session.agent.stop()
+            assert session.agent.wait(PATIENCE)
             return [heard.get() for _ in range(heard.qsize())]
 
         return session, say
@@ -198,8 +198,8 @@ def begin_xboard():
 
 
 def test_xboard_file_commands_require_trust(begin_xboard, traps):
-    marked = {option.name for option in XBOARD_OPTIONS if option.trusted}
-    marked |= {name for name, command in XBOARD_COMMANDS.items() if command.trusted}
+    marked = {option.name for option in XBOARD_OPTIONS if option.requires_trust}
+    marked |= {name for name, command in XBOARD_COMMANDS.items() if command.requires_trust}
     assert what_touches(xboard_lines(traps), begin_xboard(LOCAL)[1]) == marked
     _, stranger = begin_xboard(STRANGER)
     assert what_touches(xboard_lines(traps), stranger) == set()
@@ -208,12 +208,12 @@ def test_xboard_file_commands_require_trust(begin_xboard, traps):
     declared = " ".join(stranger("protover 2"))
     assert 'egt=""' in declared
     for option in XBOARD_OPTIONS:
-        assert (f'option="{option.name} ' in declared) is not option.trusted
+        assert (f'option="{option.name} ' in declared) is not option.requires_trust
 
 
 def test_xboard_permissions_limit_resources_and_add_evaluations(begin_xboard, traps):
     offers = {"Evaluation": {"mine": traps[1]}}
-    session, say = begin_xboard(Permissions(megabytes=8, threads=2, offers=offers))
+    session, say = begin_xboard(Permissions(megabytes=8, threads=2, presets=offers))
     assert any(
         "Evaluation -combo *nnue /// handcrafted /// mine" in line for line in say("protover 2")
     )
@@ -228,8 +228,8 @@ def test_uci_hides_and_rejects_trusted_only_features(talk):
     stranger = talk(STRANGER)
     declared = " ".join(stranger.hear("uci"))
     for option in (*OPTIONS, *tuning_options()):
-        assert (f"option name {option.name} " in declared) is not option.trusted
-        if option.trusted:
+        assert (f"option name {option.name} " in declared) is not option.requires_trust
+        if option.requires_trust:
             assert stranger.hear(f"setoption name {option.name} value 3") == [
                 f"info string {option.name} is not offered here"
             ]
@@ -254,7 +254,7 @@ def test_untrusted_client_may_choose_built_in_values(talk):
 def test_untrusted_client_selects_offered_values_by_name(talk, traps):
     evaluation = traps[1]
     offers = {"Evaluation": {"Mine": evaluation, "gone": f"{evaluation}d"}}
-    stranger = talk(Permissions(offers=offers))
+    stranger = talk(Permissions(presets=offers))
     declared = "option name Evaluation type combo default nnue var nnue var handcrafted"
     assert f"{declared} var Mine var gone" in stranger.hear("uci")
     assert stranger.hear("setoption name evaluation value mine") == []
@@ -270,14 +270,14 @@ def test_untrusted_client_selects_offered_values_by_name(talk, traps):
 
 def test_hide_replaces_whole_offered_values_by_names():
     offers = {"BookFile": {"short": "/b/book"}, "Evaluation": {"long": "/b/book.py:f"}}
-    hide = Permissions(offers=offers).hide
+    hide = Permissions(presets=offers).redact
     assert hide("/b/book.py:f failed; /b/book is missing") == "long failed; short is missing"
-    assert LOCAL.hide("/b/book") == "/b/book"
+    assert LOCAL.redact("/b/book") == "/b/book"
 
 
 def test_hide_treats_drive_letter_as_part_of_path():
     offers = {"Evaluation": {"net": r"nnue:C:\nets\a.nnue", "mine": r"D:\e\mine.py:f"}}
-    hide = Permissions(offers=offers).hide
+    hide = Permissions(presets=offers).redact
     assert hide(r"C:\nets\a.nnue: No such file") == "net: No such file"
     assert hide(r"evaluation file D:\e\mine.py failed") == "evaluation file mine failed"
 
@@ -285,13 +285,13 @@ def test_hide_treats_drive_letter_as_part_of_path():
 def test_hide_replaces_absolute_home_and_linked_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mine = {"net": "nnue:/b/gone.nnue", "mine": "evaluations/mine.py:evaluate"}
-    hide = Permissions(offers={"Evaluation": mine}).hide
+    hide = Permissions(presets={"Evaluation": mine}).redact
     assert hide("evaluation net: /b/gone.nnue: No such file") == "evaluation net: net: No such file"
     file = tmp_path / "evaluations" / "mine.py"
     assert hide(f"evaluation file {file} does not exist") == "evaluation file mine does not exist"
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").symlink_to(tmp_path / "evaluations")
-    hide = Permissions(offers={"Evaluation": {"net": "nnue:~/a.nnue"}}).hide
+    hide = Permissions(presets={"Evaluation": {"net": "nnue:~/a.nnue"}}).redact
     for file in ("~/a.nnue", tmp_path / "home" / "a.nnue", tmp_path / "evaluations" / "a.nnue"):
         assert hide(f"{file} is damaged") == "net is damaged"
 

@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from protocols import session as session_module
-from protocols.session import Session
+from protocols.session import StdioSession
 from tests.waiting import PATIENCE
 
 
@@ -20,7 +20,7 @@ class Echo:
         self.finished = line == "quit"
         yield f"echo {line}"
 
-    def overlong_line(self):
+    def handle_overlong_line(self):
         yield "too long"
 
 
@@ -30,7 +30,7 @@ class Pipes:
     def __init__(self, protocol):
         source, self.write_end = os.pipe()
         self.read_end, sink = os.pipe()
-        self.session = Session(source, sink)
+        self.session = StdioSession(source, sink)
         self.thread = threading.Thread(target=self.session.run, args=(protocol,))
         self.descriptors = [source, sink, self.write_end, self.read_end]
         self.thread.start()
@@ -104,7 +104,7 @@ def test_line_may_arrive_in_pieces(pipes, echo):
 
 @pytest.fixture
 def short_lines(monkeypatch):
-    monkeypatch.setattr(session_module, "LONGEST_LINE", 100)
+    monkeypatch.setattr(session_module, "MAX_LINE_LENGTH", 100)
 
 
 def test_overlong_line_is_dropped(short_lines, pipes, echo):

@@ -4,7 +4,7 @@ from tests.external import program
 from tests.support import failing
 from tournament.engine_settings import EngineSettings
 from tournament.ledger import Ledger
-from tournament.runner import Local, Runner
+from tournament.runner import LocalExecutor, Runner
 from tournament.settings import Settings
 from tournament.time_control import TimeControl
 
@@ -22,18 +22,18 @@ def stockfish(name="stockfish", **changes):
 
 def settings(*engines, **changes):
     time = changes.pop("time", TimeControl(nodes=100, patience=5))
-    return Settings(engines=engines, time=time, **changes).named()
+    return Settings(engines=engines, time=time, **changes).with_unique_names()
 
 
 async def play(chosen, *, boards=1, **options):
-    return await play_with(chosen, Local(chosen, boards=boards), **options)
+    return await play_with(chosen, LocalExecutor(chosen, boards=boards), **options)
 
 
-async def play_with(chosen, workplace, *, path=None, resume=False, listeners=()):
+async def play_with(chosen, executor, *, path=None, resume=False, listeners=()):
     ledger = Ledger(path)
     try:
         ledger.begin(chosen, resume=resume)
-        finish = await Runner(chosen, ledger, listeners).run(workplace)
+        finish = await Runner(chosen, ledger, listeners).run(executor)
         return finish, list(ledger.records())
     finally:
         ledger.close()

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from opponents.habits_file import HabitsFile
-from opponents.past_game import RULES, TOLD
+from opponents.habits_file import OpponentDatabase
+from opponents.past_game import RULES, REPORTED
 from tests.tournament.support import engine, play, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.match_game import MatchClock
@@ -40,17 +40,17 @@ async def test_invalid_options_and_games_are_rejected():
 async def test_agent_records_opponent_and_results(tmp_path):
     file = tmp_path / "habits.jsonl"
     own = EngineSettings(
-        command="chess", name="K", protocol=EngineProtocol.AGENT, options={"HabitsFile": str(file)}
+        command="chess", name="K", protocol=EngineProtocol.AGENT, options={"OpponentDatabase": str(file)}
     )
     chosen = settings(
         own, engine(name="Ann"), games=2, time=TimeControl(nodes=100, patience=120),
         adjudication=Adjudication(maxmoves=16),
     )  # fmt: skip
     _, records = await play(chosen)
-    games = HabitsFile(file).read("Ann")
+    games = OpponentDatabase(file).read("Ann")
     whites = [{"1-0": 1.0, "0-1": 0.0}.get(record.result, 0.5) for record in records]
     assert [abs(game.side - game.points) for game in games] == whites
-    assert {game.known for game in games} <= {RULES, TOLD}
+    assert {game.known for game in games} <= {RULES, REPORTED}
     assert [game.side for game in games] == [int(record.white != "K") for record in records]
     played = [*records[0].opening, *(move.move for move in records[0].moves)]
     assert list(games[0].moves) == played[: len(games[0].moves)]
@@ -60,7 +60,7 @@ async def test_agent_records_opponent_and_results(tmp_path):
 async def test_agent_records_loss_on_time(tmp_path, monkeypatch):
     own = EngineSettings(
         command="chess", name="K", protocol=EngineProtocol.AGENT,
-        options={"HabitsFile": str(tmp_path / "habits.jsonl")},
+        options={"OpponentDatabase": str(tmp_path / "habits.jsonl")},
     )  # fmt: skip
     moves = itertools.count(1)
     monkeypatch.setattr(MatchClock, "spend", lambda clock, seconds: next(moves) != 11)
@@ -70,5 +70,5 @@ async def test_agent_records_loss_on_time(tmp_path, monkeypatch):
     )  # fmt: skip
     _, (record,) = await play(chosen)
     assert (record.white, record.result, record.termination) == ("K", "0-1", Termination.TIME)
-    (game,) = HabitsFile(tmp_path / "habits.jsonl").read("Ann")
-    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
+    (game,) = OpponentDatabase(tmp_path / "habits.jsonl").read("Ann")
+    assert (game.points, game.known, game.forfeit) == (0.0, REPORTED, True)

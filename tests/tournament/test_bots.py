@@ -16,11 +16,11 @@ import pytest
 from agent.limits import SideClock
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError
-from protocols.client.uci import Answer, SearchRequest
+from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import topics
-from protocols.mqtt.broker import PASSWORD, USER
+from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from protocols.mqtt.client import BotClient
-from protocols.mqtt.positions import GamePositions
+from protocols.mqtt.positions import GameRequestParser
 from protocols.mqtt.requests import Variant
 from tests.mosquitto import Listening, free_port, until
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
@@ -30,7 +30,7 @@ from tests.tournament.support import play_with, settings
 from tests.waiting import PATIENCE
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GameSettings
-from tournament.runner import Local
+from tournament.runner import LocalExecutor
 from tournament.settings import Adjudication, OpeningSettings
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
@@ -51,7 +51,7 @@ async def served(broker, name, *words):
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "kempelen.cli", "serve", "--name", name, *words),
         *("--mqtt", f"mqtt://{broker.host}:{broker.port}"),
-        env={**os.environ, USER: broker.user or "", PASSWORD: broker.password or ""},
+        env={**os.environ, USER_VARIABLE: broker.user or "", PASSWORD_VARIABLE: broker.password or ""},
         stderr=subprocess.PIPE,
     )
     said = b""
@@ -80,8 +80,8 @@ def match(game, *engines, **changes):
 
 
 async def play(broker, chosen):
-    workplace = Local(chosen, connect=lambda tell: BotClient(broker, tell=tell))
-    return await play_with(chosen, workplace)
+    executor = LocalExecutor(chosen, connect=lambda tell: BotClient(broker, tell=tell))
+    return await play_with(chosen, executor)
 
 
 @pytest.mark.thorough
@@ -143,12 +143,12 @@ async def test_bot_plays_other_games_against_lab_agent(mosquitto, game, words, p
 async def test_lab_chess_bot_accepts_start_position_only(mosquitto):
     async with served(mosquitto.broker, "bot", "--engine", "algorithm=alpha-beta"):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", PATIENCE)
+        await client.wait_for_bot("bot", PATIENCE)
         request = SearchRequest(None, ("f2f3", "e7e5", "g2g4"), depth=2)
-        assert (await client.ask("bot", "g", request, 20)).move == "d8h4"
+        assert (await client.request_move("bot", "g", request, 20)).move == "d8h4"
         request = SearchRequest("4k3/8/8/8/8/8/8/4K2R w K - 0 1", depth=2)
         with pytest.raises(EngineError, match="fen: the engine of this bot plays chess from its s"):
-            await client.ask("bot", "g", request, 20)
+            await client.request_move("bot", "g", request, 20)
         await client.close()
 
 
@@ -173,7 +173,7 @@ async def test_match_with_clocks_runs_over_embedded_broker():
 
 async def test_match_uses_default_board_size_not_size_of_bot(mosquitto):
     thinker = FakeGoEngine()
-    positions = GamePositions("go", {"size": 13, "komi": 0.5}, {"playouts"})
+    positions = GameRequestParser("go", {"size": 13, "komi": 0.5}, {"playouts"})
     async with serving(mosquitto.broker, thinker=thinker, positions=positions):
         chosen = match(GameSettings("go"), *bots("bot", "bot"), games=1)
         _, (record,) = await play(mosquitto.broker, chosen)
@@ -202,8 +202,8 @@ async def test_bot_resignation_ends_game(mosquitto):
 async def test_match_rejects_bots_that_play_another_game(mosquitto, game, names, message):
     async with (
         serving(mosquitto.broker, "chess"),
-        serving(mosquitto.broker, "go", positions=GamePositions("go", {"size": 5})),
-        serving(mosquitto.broker, "nim", positions=GamePositions("nim", {"heaps": [2, 1]})),
+        serving(mosquitto.broker, "go", positions=GameRequestParser("go", {"size": 5})),
+        serving(mosquitto.broker, "nim", positions=GameRequestParser("nim", {"heaps": [2, 1]})),
     ):
         chosen = settings(*bots(*names), game=game, time=TimeControl(movetime=1))
         with pytest.raises(SettingsError, match=message):
@@ -222,24 +222,24 @@ class FakeGoEngine(FakeBotEngine):
 
     async def search(self, request, limit):
         self.asked.append(request)
-        return Answer("pass", None, None, self.delay)
+        return PlayResult("pass", None, None, self.delay)
 
 
 async def test_bot_alternates_between_clients_with_different_board_sizes(mosquitto):
     thinker = FakeGoEngine()
-    async with serving(mosquitto.broker, thinker=thinker, positions=GamePositions("go", {})):
+    async with serving(mosquitto.broker, thinker=thinker, positions=GameRequestParser("go", {})):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", PATIENCE, Variant("go"))
+        await client.wait_for_bot("bot", PATIENCE, Variant("go"))
         clock = SideClock(10, 1)
         for _ in range(2):
             for size in (5, 19):
                 variant = Variant("go", {"size": size})
                 request = SearchRequest(None, ("a1",), clock, clock, movers=(0,))
-                assert (await client.ask("bot", f"g{size}", request, 10, variant)).move == "pass"
+                assert (await client.request_move("bot", f"g{size}", request, 10, variant)).move == "pass"
         assert [each["size"] for each in thinker.begun] == [5, 19, 5, 19]
         assert {request.mover for request in thinker.asked} == {1}
         with pytest.raises(EngineOptionError, match="bot bot plays go, not chess"):
-            await client.wait_for("bot", PATIENCE)
+            await client.wait_for_bot("bot", PATIENCE)
         await client.close()
 
 
@@ -278,7 +278,7 @@ async def test_go_bot_survives_malformed_requests(mosquitto):
         for number, data in enumerate(strange_requests(asker.topic, random.Random(3))):
             asker.send(data)
             if number % 8 == 7:  # as many as wait
-                await until(lambda: not asker.connection.waiting)
+                await until(lambda: not asker.connection.pending_count)
                 ask = f"between {number}"
                 while ask:
                     asker.ask(ask, kind=kind, moves=["a1"], limits={"playouts": 2})
@@ -310,15 +310,15 @@ async def test_refused_move_does_not_restart_engine(mosquitto):
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec) as process:
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", PATIENCE, Variant("go"))
+        await client.wait_for_bot("bot", PATIENCE, Variant("go"))
         variant = Variant("go", {"size": 5})
         before = supervisor.children(process.pid)
         for _ in range(2):
             two = SearchRequest(None, ("c3", "d3"), movetime=2, movers=(0, 1))
             with pytest.raises(EngineError, match="refuses play white D3: illegal move"):
-                await client.ask("bot", "g", two, 10, variant)
+                await client.request_move("bot", "g", two, 10, variant)
             one = SearchRequest(None, ("c3",), movetime=2, movers=(0,))
-            assert (await client.ask("bot", "h", one, 10, variant)).move == "a1"
+            assert (await client.request_move("bot", "h", one, 10, variant)).move == "a1"
         assert before == supervisor.children(process.pid)
         await client.close()
 
@@ -328,12 +328,12 @@ async def test_go_bot_survives_engine_crash(mosquitto):
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", PATIENCE, Variant("go"))
+        await client.wait_for_bot("bot", PATIENCE, Variant("go"))
         variant = Variant("go", {"size": 5})
         for _ in range(2):
             first = SearchRequest(None, movetime=2)
-            assert (await client.ask("bot", "g", first, 10, variant)).move == "a1"
+            assert (await client.request_move("bot", "g", first, 10, variant)).move == "a1"
             third = SearchRequest(None, ("a1", "c3"), movetime=2, movers=(0, 1))
             with pytest.raises(EngineError, match="cannot go on"):
-                await client.ask("bot", "g", third, 10, variant)
+                await client.request_move("bot", "g", third, 10, variant)
         await client.close()

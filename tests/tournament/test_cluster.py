@@ -10,11 +10,11 @@ import chess
 import pytest
 
 from kempelen import cli
-from protocols.cluster.tasks import ClusterAddress, TaskCluster, worker_of
+from protocols.cluster.tasks import ClusterAddress, ClusterClient, worker_note
 from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
 from tests.waiting import PATIENCE
-from tournament.cluster import Cluster
+from tournament.cluster import DaskExecutor
 from tournament.engine_settings import EngineSettings
 from tournament.events import GameFinished, MovePlayed, Notice, Status
 from tournament.openings import Opening
@@ -22,7 +22,7 @@ from tournament.pairs import PairKey
 from tournament.runner import RunStoppedError
 from tournament.settings import Adjudication
 from tournament.spsa import Spsa, Tunable
-from tournament.tuning import against_itself, play_trial, tune
+from tournament.tuning import tuning_players, play_trial, tune
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
 
@@ -31,10 +31,10 @@ pytestmark = pytest.mark.early
 
 async def connect(chosen, dask, **options):
     await dask.joined()
-    return await Cluster.connect(chosen, ClusterAddress(dask.address, **options))
+    return await DaskExecutor.connect(chosen, ClusterAddress(dask.address, **options))
 
 
-async def begin(chosen, workplace):
+async def begin(chosen, executor):
     """Start a tournament; return it, and the list of its events, when a game is finished."""
     events = []
     finished = asyncio.Event()
@@ -44,7 +44,7 @@ async def begin(chosen, workplace):
         if isinstance(event, GameFinished):
             finished.set()
 
-    running = asyncio.create_task(play_with(chosen, workplace, listeners=[listen]))
+    running = asyncio.create_task(play_with(chosen, executor, listeners=[listen]))
     await asyncio.wait_for(finished.wait(), PATIENCE)
     return running, events
 
@@ -89,17 +89,17 @@ def test_search_tuning_runs_on_cluster_and_resumes(dask, tmp_path, capsys):
 @pytest.mark.thorough
 async def test_trial_values_reach_engines_on_workers(dask):
     await dask.joined()
-    chosen = settings(*against_itself(engine()), adjudication=Adjudication(maxmoves=4))
+    chosen = settings(*tuning_players(engine()), adjudication=Adjudication(maxmoves=4))
     spsa = Spsa([Tunable("Hash", 8, 1, 16, 2)], 4)
-    cluster = await TaskCluster.connect(ClusterAddress(dask.address))
+    cluster = await ClusterClient.connect(ClusterAddress(dask.address))
     try:
-        await cluster.open(print)
+        await cluster.start(print)
         bad = replace(spsa.ask(), plus={"Hash": 4096})
         with pytest.raises(SettingsError, match="4096") as raised:
-            await cluster.do(
+            await cluster.run(
                 "bad", play_trial, chosen, bad, PairKey(1, 1, 0, 1), Opening(chess.STARTING_FEN)
             )
-        assert worker_of(raised.value).startswith("worker tcp://")
+        assert worker_note(raised.value).startswith("worker tcp://")
         told = []
         await tune(chosen, spsa, boards=2, report=told.append, cluster=cluster)
     finally:
@@ -127,7 +127,7 @@ async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path)
     )
     bad = EngineSettings(command=sys.executable, arguments=(str(killer),), name="killer")
     chosen = settings(engine(), bad, games=2, adjudication=Adjudication(maxmoves=8))
-    workplace = await connect(chosen, dask)
+    executor = await connect(chosen, dask)
 
     async def replace_the_dead():
         while True:
@@ -137,7 +137,7 @@ async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path)
                     dask.workers[index] = dask.add_worker()
 
     replacing = asyncio.create_task(replace_the_dead())
-    finish, records = await asyncio.wait_for(play_with(chosen, workplace), 120)
+    finish, records = await asyncio.wait_for(play_with(chosen, executor), 120)
     replacing.cancel()
     assert [r.termination for r in records] == [Termination.WORKER_LOST] * 2
     assert [r.result for r in records] == ["*", "*"]
@@ -147,12 +147,12 @@ async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path)
 async def test_missing_engine_error_names_worker(dask):
     bad = EngineSettings(command="no-such-engine", name="absent")
     chosen = settings(engine(), bad)
-    workplace = await connect(chosen, dask)
+    executor = await connect(chosen, dask)
     with pytest.raises(SettingsError, match=r"^worker tcp://.*no-such-engine"):
-        await play_with(chosen, workplace)
+        await play_with(chosen, executor)
 
 
 async def test_unreachable_cluster_is_reported(monkeypatch):
-    monkeypatch.setattr("protocols.cluster.tasks.CONNECT_LIMIT", 1.0)
+    monkeypatch.setattr("protocols.cluster.tasks.CONNECT_TIMEOUT_S", 1.0)
     with pytest.raises(SettingsError, match=r"cluster tcp://127\.0\.0\.1:1"):
-        await Cluster.connect(settings(engine(), engine()), ClusterAddress("tcp://127.0.0.1:1"))
+        await DaskExecutor.connect(settings(engine(), engine()), ClusterAddress("tcp://127.0.0.1:1"))

@@ -64,8 +64,8 @@ async def test_broker_rejects_clients_without_valid_password(composed):
         Broker("127.0.0.1", composed.port, "runner", "guess"),
     ):
         connection = Connection(stranger)
-        await until(lambda connection=connection: connection.problem)
-        assert "uthori" in connection.problem
+        await until(lambda connection=connection: connection.error)
+        assert "uthori" in connection.error
         assert not connection.connected.is_set()
         connection.close()
 
@@ -80,10 +80,10 @@ async def test_broker_limits_each_user_to_own_topics(composed):
     assert runner.connected.wait(10)
     watcher = Connection(composed.broker_for("watcher"))
     white = Connection(composed.broker_for("white"))
-    watcher.snapshot(topics.tournament("t", "status"), {"by": "watcher"})
-    white.snapshot(topics.bot("black", "status"), {"by": "white"})
-    white.snapshot(topics.bot("white", "status"), {"by": "white"})
-    runner.snapshot(topics.tournament("t", "status"), {"by": "runner"})
+    watcher.publish_retained(topics.tournament("t", "status"), {"by": "watcher"})
+    white.publish_retained(topics.bot("black", "status"), {"by": "white"})
+    white.publish_retained(topics.bot("white", "status"), {"by": "white"})
+    runner.publish_retained(topics.tournament("t", "status"), {"by": "runner"})
     await until(lambda: len(heard) >= 2)
     assert sorted(heard) == [
         (topics.bot("white", "status"), {"by": "white"}),

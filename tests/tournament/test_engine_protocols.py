@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from tests.tournament.support import settings
-from tournament.contestants import UciContestant
-from tournament.engine_protocols import KINDS, Terms, check_engine, kind_of, make_contestant
+from tournament.contestants import UciPlayer
+from tournament.engine_protocols import KINDS, MatchContext, check_engine, protocol_spec, make_player
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GameSettings
-from tournament.lab_agents import lab_program
+from tournament.lab_agents import lab_agent_settings
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
@@ -18,7 +18,7 @@ from tournament.values import SettingsError
 COMMANDS = {EngineProtocol.LAB: "alpha-beta", EngineProtocol.AGENT: "chess"}
 
 
-def one(protocol, **changes):
+def engine_for_protocol(protocol, **changes):
     command = COMMANDS.get(protocol, sys.executable)
     return EngineSettings(command, "x", protocol=protocol, **changes)
 
@@ -29,9 +29,9 @@ def test_every_protocol_has_a_table_entry():
 
 @pytest.mark.parametrize("protocol", [p for p in EngineProtocol if p != EngineProtocol.MQTT])
 async def test_existing_engine_becomes_contestant(protocol):
-    check_engine(one(protocol))
-    contestant = make_contestant(one(protocol))
-    assert isinstance(contestant, UciContestant) is kind_of(one(protocol)).speaks_uci
+    check_engine(engine_for_protocol(protocol))
+    contestant = make_player(engine_for_protocol(protocol))
+    assert isinstance(contestant, UciPlayer) is protocol_spec(engine_for_protocol(protocol)).speaks_uci
     await contestant.close()  # which leaves nothing behind where nothing was started
 
 
@@ -45,8 +45,8 @@ def test_missing_engine_error_names_engine(protocol):
 @pytest.mark.parametrize("protocol", EngineProtocol)
 @pytest.mark.parametrize("limit", ["nodes", "depth", "playouts"])
 def test_limits_unsupported_by_protocol_are_rejected(protocol, limit):
-    engines = [one(protocol)] * 2
-    if limit in kind_of(engines[0]).limits:
+    engines = [engine_for_protocol(protocol)] * 2
+    if limit in protocol_spec(engines[0]).limits:
         settings(*engines, time=TimeControl(**{limit: 5}))
     else:
         with pytest.raises(SettingsError, match=f"engine x: .*{limit}"):
@@ -55,15 +55,15 @@ def test_limits_unsupported_by_protocol_are_rejected(protocol, limit):
 
 def test_unsupported_limit_error_lists_supported_limits():
     with pytest.raises(SettingsError, match=r"^engine x: xboard has no nodes; use tc, movetime or"):
-        settings(*[one(EngineProtocol.XBOARD)] * 2, time=TimeControl(nodes=5))
+        settings(*[engine_for_protocol(EngineProtocol.XBOARD)] * 2, time=TimeControl(nodes=5))
     with pytest.raises(SettingsError, match=r"GTP has no nodes or depth; use tc or movetime$"):
-        settings(*[one(EngineProtocol.GTP)] * 2, time=TimeControl(depth=5))
+        settings(*[engine_for_protocol(EngineProtocol.GTP)] * 2, time=TimeControl(depth=5))
 
 
 @pytest.mark.parametrize("protocol", EngineProtocol)
 def test_chess_only_protocols_reject_other_games(protocol):
-    engines, game = [one(protocol)] * 2, GameSettings("nim")
-    if kind_of(engines[0]).every_game:
+    engines, game = [engine_for_protocol(protocol)] * 2, GameSettings("nim")
+    if protocol_spec(engines[0]).plays_any_game:
         settings(*engines, game=game, time=TimeControl(movetime=1))
     else:
         message = (
@@ -76,11 +76,11 @@ def test_chess_only_protocols_reject_other_games(protocol):
 
 def test_a_bot_needs_a_broker():
     with pytest.raises(SettingsError, match="add --mqtt URL"):
-        make_contestant(one(EngineProtocol.MQTT), Terms())
+        make_player(engine_for_protocol(EngineProtocol.MQTT), MatchContext())
 
 
 def test_lab_agent_runs_with_same_python_interpreter():
-    agent = lab_program(one(EngineProtocol.LAB), GameSettings("nim"))
+    agent = lab_agent_settings(engine_for_protocol(EngineProtocol.LAB), GameSettings("nim"))
     assert agent.command == sys.executable
     assert agent.arguments[:2] == ("-m", "protocols.gtp")
 
@@ -95,10 +95,10 @@ def lab(command, **options):
 def test_compiled_lab_agent_accepts_threads_and_memory():
     engine = lab("compiled", threads="2", memory="64")
     check_engine(engine, GO_GAME)
-    session = json.loads(lab_program(engine, GO_GAME).arguments[2])
+    session = json.loads(lab_agent_settings(engine, GO_GAME).arguments[2])
     assert session["algorithm"] is None
-    means = session["means"]
-    assert (means["threads"], means["megabytes"]) == (2, 64)
+    search_config = session["means"]
+    assert (search_config["threads"], search_config["megabytes"]) == (2, 64)
 
 
 @pytest.mark.parametrize(

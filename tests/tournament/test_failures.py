@@ -61,7 +61,7 @@ def nothing_is_left():
     assert failing_processes() == {}
 
 
-def short(*engines, **changes):
+def short_timeouts(*engines, **changes):
     time_ = changes.pop("time", TimeControl(nodes=100, patience=1))
     return settings(*engines, time=time_, adjudication=Adjudication(maxmoves=8), **changes)
 
@@ -69,7 +69,7 @@ def short(*engines, **changes):
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("failure", LOSSES)
 async def test_engine_failure_loses_game_and_is_reported(failure):
-    chosen = short(engine(), engine(failure, after=3), games=2)
+    chosen = short_timeouts(engine(), engine(failure, after=3), games=2)
     finish, records = await play(chosen)
     assert [(r.result, r.termination) for r in records] == [
         ("1-0", LOSSES[failure]),
@@ -87,7 +87,7 @@ async def test_engine_failure_loses_game_and_is_reported(failure):
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("failure", HARMLESS)
 async def test_harmless_protocol_violations_do_not_lose_games(failure):
-    finish, records = await play(short(engine(), engine(failure, after=2), games=2))
+    finish, records = await play(short_timeouts(engine(), engine(failure, after=2), games=2))
     assert finish.status is Status.COMPLETE
     assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
 
@@ -95,11 +95,11 @@ async def test_harmless_protocol_violations_do_not_lose_games(failure):
 @pytest.mark.thorough
 async def test_late_moves_lose_on_time():
     clock = TimeControl(base=0.2, margin=0.02)
-    _, records = await play(short(engine(time=TimeControl(nodes=1)), engine("late"), time=clock))
+    _, records = await play(short_timeouts(engine(time=TimeControl(nodes=1)), engine("late"), time=clock))
     assert [r.termination for r in records] == [Termination.TIME] * 2
     assert [r.result for r in records] == ["1-0", "0-1"]
     movetime = TimeControl(movetime=0.1, margin=0.05)
-    _, records = await play(short(engine(), engine("late"), time=movetime, games=1))
+    _, records = await play(short_timeouts(engine(), engine("late"), time=movetime, games=1))
     assert records[0].termination is Termination.TIME
 
 
@@ -114,7 +114,7 @@ async def test_runner_delays_are_not_charged_to_players():
                 time.sleep(1.2)  # the other game's player thinks meanwhile
 
     players = [engine("late", ready_limit=10) for _ in range(2)]
-    chosen = short(*players, games=2, time=TimeControl(movetime=0.7, margin=0.2))
+    chosen = short_timeouts(*players, games=2, time=TimeControl(movetime=0.7, margin=0.2))
     _, records = await play(chosen, boards=2, listeners=[listen])
     assert [r.termination for r in records] == [Termination.MAX_MOVES] * 2
     assert len(set(seen)) == 2
@@ -122,7 +122,7 @@ async def test_runner_delays_are_not_charged_to_players():
 
 @pytest.mark.thorough
 async def test_hung_engine_does_not_affect_other_games():
-    chosen = short(engine("none"), engine("hangs", after=2), engine("none"), games=2)
+    chosen = short_timeouts(engine("none"), engine("hangs", after=2), engine("none"), games=2)
     finish, records = await play(chosen, boards=3)
     assert finish.status is Status.COMPLETE
     assert len(records) == 6
@@ -137,7 +137,7 @@ async def test_engine_start_failure_is_reported_before_first_game(failure):
     told = []
     message = rf"engine {failure} \(.*python.*\) does not start, .* uci: {ABSENCES[failure]}"
     with pytest.raises(SettingsError, match=message):
-        await play(short(engine(), engine(failure, start_limit=1.5)), listeners=[told.append])
+        await play(short_timeouts(engine(), engine(failure, start_limit=1.5)), listeners=[told.append])
     assert not any(isinstance(event, GameFinished) for event in told)
 
 
@@ -155,7 +155,7 @@ def fails_later(folder, starts):
 
 @pytest.mark.thorough
 async def test_games_with_unstarted_engine_give_points_but_no_elo(tmp_path):
-    finish, records = await play(short(engine(), fails_later(tmp_path, 1), games=4))
+    finish, records = await play(short_timeouts(engine(), fails_later(tmp_path, 1), games=4))
     assert [record.result for record in records] == ["1-0", "0-1", "1-0", "0-1"]
     assert {record.termination for record in records} == {Termination.NOT_STARTED}
     assert finish.status is Status.FAILED
@@ -172,7 +172,7 @@ async def test_games_with_unstarted_engine_give_points_but_no_elo(tmp_path):
 
 @pytest.mark.thorough
 async def test_elo_excludes_games_with_unstarted_engine(tmp_path):
-    finish, records = await play(short(engine(), fails_later(tmp_path, 3), games=4))
+    finish, records = await play(short_timeouts(engine(), fails_later(tmp_path, 3), games=4))
     ends = [record.termination for record in records]
     assert ends == [Termination.MAX_MOVES] * 2 + [Termination.NOT_STARTED] * 2
     assert finish.status is Status.FAILED
@@ -188,14 +188,14 @@ async def test_elo_excludes_games_with_unstarted_engine(tmp_path):
 async def test_game_has_no_result_if_neither_engine_starts(tmp_path):
     (tmp_path / "other").mkdir()
     players = fails_later(tmp_path, 1), fails_later(tmp_path / "other", 1)
-    finish, records = await play(short(*players, games=2))
+    finish, records = await play(short_timeouts(*players, games=2))
     assert [record.result for record in records] == ["*", "*"]
     assert finish.status is Status.FAILED
     assert "ended with status 4" in finish.reason
 
 
 async def test_engine_crash_stops_run_if_restart_is_off():
-    chosen = short(engine(), engine("dies", restart=Restart.OFF), games=10)
+    chosen = short_timeouts(engine(), engine("dies", restart=Restart.OFF), games=10)
     finish, records = await play(chosen)
     assert len(records) == 1
     assert finish.status is Status.FAILED
@@ -204,7 +204,7 @@ async def test_engine_crash_stops_run_if_restart_is_off():
 
 @pytest.mark.thorough
 async def test_restart_on_gives_every_game_a_fresh_process():
-    chosen = short(engine(), engine("dies", after=9, restart=Restart.ON), games=4)
+    chosen = short_timeouts(engine(), engine("dies", after=9, restart=Restart.ON), games=4)
     _, records = await play(chosen)
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
 
@@ -216,7 +216,7 @@ async def test_invalid_options_are_reported_before_first_game():
         (engine(options={"Nonsense": 1}), "no option Nonsense"),
     ]:
         with pytest.raises(SettingsError, match=message):
-            await play(short(engine(), bad))
+            await play(short_timeouts(engine(), bad))
 
 
 async def test_engine_death_between_games_loses_no_game():
@@ -231,7 +231,7 @@ async def test_engine_death_between_games_loses_no_game():
             notices.append(event.text)
 
     notices = []
-    chosen = short(engine(), engine("dies", after=99), games=3)
+    chosen = short_timeouts(engine(), engine("dies", after=99), games=3)
     finish, records = await play(chosen, listeners=[kill_idle])
     assert deaths
     assert {record.termination for record in records} == {Termination.MAX_MOVES}

@@ -17,10 +17,10 @@ from tournament.events import GameStarted, MovePlayed
 from tournament.game_referee import GameReferee
 from tournament.game_settings import GameSettings, new_game
 from tournament.live import LiveState
-from tournament.openings import Opening, chooser
-from tournament.record_formats import to_sgf, to_text, writer
+from tournament.openings import Opening, opening_selector
+from tournament.record_formats import to_sgf, to_text, make_writer
 from tournament.records import GameRecord, MoveRecord
-from tournament.runner import Local
+from tournament.runner import LocalExecutor
 from tournament.settings import Adjudication, OpeningSettings, ResignRule, SprtSettings
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
@@ -83,7 +83,7 @@ async def test_othello_match_resumes_with_same_board_size_only(tmp_path):
         return match(*agents, game=GameSettings("othello", {"size": size}), **changes)
 
     async def run(chosen, **options):
-        return await play_with(chosen, Local(chosen), path=str(tmp_path / "ledger"), **options)
+        return await play_with(chosen, LocalExecutor(chosen), path=str(tmp_path / "ledger"), **options)
 
     _, records = await run(othello(4))
     finish, later = await run(othello(4, games=4), resume=True)
@@ -246,10 +246,10 @@ async def test_two_passes_end_go_game():
 def test_area_scoring_removes_dead_stones():
     moves = "c1 a5 c2 pass c3 pass c4 pass c5 pass pass"
     game = GameReferee(SMALL_GO, Opening("", tuple(moves.split()[:-1])), "")
-    assert (game.turn, game.mover, game.verdict()) == (BLACK, 0, None)
+    assert (game.turn, game.mover, game.game_result()) == (BLACK, 0, None)
     assert game.play("PASS") == ("pass", "pass")
-    verdict = game.verdict()
-    assert (verdict.result, verdict.detail) == ("0-1", "B+24.5")
+    game_result = game.game_result()
+    assert (game_result.result, game_result.detail) == ("0-1", "B+24.5")
 
 
 def test_ko_recapture_is_illegal():
@@ -262,7 +262,7 @@ def test_ko_recapture_is_illegal():
 
 def test_go_game_ends_at_move_limit():
     chosen = match(lab(), lab(), game=SMALL_GO, adjudication=Adjudication(maxmoves=2))
-    adjudicator = Local(chosen)._adjudicator
+    adjudicator = LocalExecutor(chosen)._adjudicator
     game = GameReferee(SMALL_GO, Opening("", ("a1", "b1", "c1")), "")
     assert game.adjudicate(adjudicator, [], first=0) is None
     game.play("d1")
@@ -271,22 +271,22 @@ def test_go_game_ends_at_move_limit():
 
 def test_random_openings_are_varied_and_reproducible():
     chosen = match(lab(), lab(), game=GameSettings("othello"), games=40, seed=5)
-    openings = [chooser(chosen)(1, pair) for pair in range(1, 21)]
-    assert openings == [chooser(chosen)(1, pair) for pair in range(1, 21)]
+    openings = [opening_selector(chosen)(1, pair) for pair in range(1, 21)]
+    assert openings == [opening_selector(chosen)(1, pair) for pair in range(1, 21)]
     assert len(set(openings)) > 10
     for opening in openings:
         GameReferee(chosen.game, opening, "")
-    assert chooser(match(lab(), lab(), game=SMALL_GO))(1, 1).moves == ()
+    assert opening_selector(match(lab(), lab(), game=SMALL_GO))(1, 1).moves == ()
     too_many = match(lab(), lab(), openings=OpeningSettings(plies=9))
     with pytest.raises(SettingsError, match="9 random plies end it"):
-        chooser(too_many)(1, 1)
+        opening_selector(too_many)(1, 1)
 
 
 def test_openings_file_is_read_or_rejected(tmp_path):
     file = tmp_path / "lines.txt"
     file.write_text("a1 b2 # corner\n\nb2\n")
     chosen = match(lab(), lab(), openings=OpeningSettings(str(file)))
-    assert {chooser(chosen)(1, pair).moves for pair in (1, 2)} == {("a1", "b2"), ("b2",)}
+    assert {opening_selector(chosen)(1, pair).moves for pair in (1, 2)} == {("a1", "b2"), ("b2",)}
     for text, message in [
         ("a1 a1", "line 1: 'a1' is no legal move"),
         ("a1 b1 a2 b2 a3", "line 1: the game is over"),
@@ -294,12 +294,12 @@ def test_openings_file_is_read_or_rejected(tmp_path):
     ]:
         file.write_text(text)
         with pytest.raises(SettingsError, match=message):
-            chooser(chosen)
+            opening_selector(chosen)
     epd = tmp_path / "o.epd"
     epd.write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
     chess = settings(lab(), lab(), openings=OpeningSettings(str(epd)))
     with pytest.raises(SettingsError, match="begin at the start of a game only"):
-        chooser(chess)
+        opening_selector(chess)
 
 
 async def test_go_games_are_written_as_sgf_and_json():
@@ -307,9 +307,9 @@ async def test_go_games_are_written_as_sgf_and_json():
     chosen = match(failing("passes"), failing("resigns", 2), game=SMALL_GO, games=1)
     _, (record,) = await play(chosen)
     assert (record.black, record.result) == ("resigns", "1-0")
-    assert "RE[W+R]" in writer(chosen, "games.sgf")(record)
+    assert "RE[W+R]" in make_writer(chosen, "games.sgf")(record)
     assert ";B[ae]C[" in to_sgf(record, SMALL_GO, "go")
-    line = json.loads(writer(chosen, "games.json")(record))
+    line = json.loads(make_writer(chosen, "games.json")(record))
     assert (line["played"], line["result"]) == ("go size=5 komi=0.5", "1-0")
     assert [each["move"] for each in line["moves"]] == ["A1", "pass"]
 

@@ -4,15 +4,15 @@ import pytest
 
 from agent.limits import Cp, Mate
 from tournament.judgement import (
-    Assessment,
-    Grade,
+    PositionEval,
+    MoveQuality,
     ReviewedMove,
-    assessment_of,
+    eval_from_score,
     expected_score,
-    grade_of,
-    loss_of,
-    tallies_of,
-    view_of,
+    quality_of_loss,
+    move_loss,
+    move_stats,
+    first_player_view,
     with_hindsight,
 )
 
@@ -30,54 +30,54 @@ def test_score_loss_counts_more_in_even_positions():
 @pytest.mark.parametrize(
     ("loss", "grade"),
     [
-        (None, Grade.GOOD),
-        (0.0499, Grade.GOOD),
-        (0.05, Grade.INACCURACY),
-        (0.1, Grade.MISTAKE),
-        (0.15, Grade.BLUNDER),
-        (1.0, Grade.BLUNDER),
+        (None, MoveQuality.GOOD),
+        (0.0499, MoveQuality.GOOD),
+        (0.05, MoveQuality.INACCURACY),
+        (0.1, MoveQuality.MISTAKE),
+        (0.15, MoveQuality.BLUNDER),
+        (1.0, MoveQuality.BLUNDER),
     ],
 )
 def test_moves_are_graded_by_expected_score_loss(loss, grade):
-    assert grade_of(loss) is grade
+    assert quality_of_loss(loss) is grade
 
 
 def test_loss_of_move_is_drop_in_expected_score():
-    before = assessment_of(Cp(0), ("e2e4", "e7e5"), 9, 100)
-    lost = Assessment(0.9)  # of the other side
-    assert loss_of(before, lost, "g2g4", same_mover=False) == pytest.approx(0.4)
-    assert loss_of(before, lost, "g2g4", same_mover=True) == 0.0  # whoever is better off moves on
-    assert loss_of(before, lost, "e2e4", same_mover=False) == 0.0  # what the engine would play
+    before = eval_from_score(Cp(0), ("e2e4", "e7e5"), 9, 100)
+    lost = PositionEval(0.9)  # of the other side
+    assert move_loss(before, lost, "g2g4", same_mover=False) == pytest.approx(0.4)
+    assert move_loss(before, lost, "g2g4", same_mover=True) == 0.0  # whoever is better off moves on
+    assert move_loss(before, lost, "e2e4", same_mover=False) == 0.0  # what the engine would play
 
 
 def test_assessment_is_shown_from_first_players_view():
-    said = assessment_of(Mate(-2), (), 9, 100)
-    assert view_of(said, 1) == {"expected": 1.0, "cp": None, "mate": 2, "lead": None}
-    assert view_of(Assessment(0.3, lead=-4.5), 0)["lead"] == -4.5
-    assert view_of(None, 0) == {}
+    said = eval_from_score(Mate(-2), (), 9, 100)
+    assert first_player_view(said, 1) == {"expected": 1.0, "cp": None, "mate": 2, "lead": None}
+    assert first_player_view(PositionEval(0.3, lead=-4.5), 0)["lead"] == -4.5
+    assert first_player_view(None, 0) == {}
 
 
 def test_later_mate_score_corrects_earlier_assessment():
-    quiet = assessment_of(Cp(0), ("x",), 9, 100)
-    said = [quiet, quiet, assessment_of(Mate(-2), (), 9, 100)]
+    quiet = eval_from_score(Cp(0), ("x",), 9, 100)
+    said = [quiet, quiet, eval_from_score(Mate(-2), (), 9, 100)]
     start, before, after = with_hindsight(said, ("blunders", "sees"), (1, 0, 1))
     assert (before.expected, before.mate, before.line) == (1.0, 3, ("sees",))
     assert (start, after) == (quiet, said[2])
-    assert loss_of(start, before, "blunders", same_mover=False) == 0.5
-    noise = [quiet, Assessment(0.46)]
+    assert move_loss(start, before, "blunders", same_mover=False) == 0.5
+    noise = [quiet, PositionEval(0.46)]
     assert with_hindsight(noise, ("y",), (0, 1)) == noise
     assert with_hindsight([quiet, None], ("y",), (0, 1)) == [quiet, None]
-    won = with_hindsight([quiet, Assessment(0.9, lead=9.0)], ("pass",), (0, 0))
+    won = with_hindsight([quiet, PositionEval(0.9, lead=9.0)], ("pass",), (0, 0))
     assert won[0].lead == 9.0
 
 
 def test_tallies_exclude_unjudged_moves():
     moves = [
         ReviewedMove(1, 1, 0, "e4", loss=0.0),
-        ReviewedMove(2, 1, 1, "e5", loss=0.3, grade=Grade.BLUNDER),
+        ReviewedMove(2, 1, 1, "e5", loss=0.3, grade=MoveQuality.BLUNDER),
         ReviewedMove(3, 2, 0, "f3", loss=None),
     ]
-    first, second = tallies_of(moves)
+    first, second = move_stats(moves)
     assert (first.moves, first.loss, first.blunders) == (1, 0.0, 0)
     assert (second.moves, second.loss, second.blunders) == (1, 0.3, 1)
-    assert tallies_of([])[0].loss is None
+    assert move_stats([])[0].loss is None

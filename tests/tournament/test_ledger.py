@@ -21,19 +21,19 @@ from tournament.events import GameFinished, Notice
 from tournament.ledger import Ledger, LedgerError
 from tournament.record_file import RecordFile
 from tournament.records import to_pgn
-from tournament.runner import Local, Runner, RunStoppedError
+from tournament.runner import LocalExecutor, Runner, RunStoppedError
 from tournament.settings import Adjudication
 from tournament.values import SettingsError
 
 resource = module_or_skip("resource")
 
 
-def quick(**changes):
+def quick_settings(**changes):
     return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
 
 
 @pytest.fixture(autouse=True)
-def soon(monkeypatch):
+def short_retry(monkeypatch):
     monkeypatch.setattr(runner, "LEDGER_RETRY", 0.05)
 
 
@@ -41,7 +41,7 @@ def soon(monkeypatch):
 def finished(tmp_path_factory):
     """A ledger with a finished tournament of four games."""
     path = tmp_path_factory.mktemp("ledger") / "run.sqlite"
-    asyncio.run(play(quick(games=4), path=str(path)))
+    asyncio.run(play(quick_settings(games=4), path=str(path)))
     return path
 
 
@@ -56,7 +56,7 @@ async def run(path, chosen, prepare, listen, *, resume=False):
     try:
         kept.begin(chosen, resume=resume)
         prepare(kept)
-        finish = await Runner(chosen, kept, [listen]).run(Local(chosen))
+        finish = await Runner(chosen, kept, [listen]).run(LocalExecutor(chosen))
         return finish, list(kept.records())
     finally:
         kept.close()
@@ -77,7 +77,7 @@ async def test_games_wait_while_another_program_locks_the_ledger(tmp_path):
             if "trying again" in event.text:
                 asyncio.get_running_loop().call_later(0.3, other[0].execute, "COMMIT")
 
-    finish, records = await run(path, quick(games=3), lock, listen)
+    finish, records = await run(path, quick_settings(games=3), lock, listen)
     other[0].close()
     assert finish.complete
     assert len(records) == len({(each.pair, each.game) for each in records}) == 3
@@ -99,7 +99,7 @@ def fill(kept):
 def fill_and_obstruct(kept):
     """Leave no room in the ledger, nor for a file beside it."""
     fill(kept)
-    Path(kept.beside).mkdir()
+    Path(kept.pending_path).mkdir()
 
 
 @pytest.mark.thorough
@@ -115,7 +115,7 @@ async def test_games_wait_for_free_disk_space(tmp_path):
         if isinstance(event, Notice) and "trying again" in event.text:
             full[0]._connection.execute("PRAGMA max_page_count=100000")
 
-    finish, records = await run(path, quick(games=12), prepare, listen)
+    finish, records = await run(path, quick_settings(games=12), prepare, listen)
     assert full
     assert finish.complete
     assert len(records) == 12
@@ -125,7 +125,7 @@ async def test_games_wait_for_free_disk_space(tmp_path):
 @pytest.mark.parametrize("end", ["patience", "interruption"])
 async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, monkeypatch, end):
     path = tmp_path / "run.sqlite"
-    monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.3 if end == "patience" else 60)
+    monkeypatch.setattr(runner, "LEDGER_TIMEOUT", 0.3 if end == "patience" else 60)
     playing = asyncio.current_task()
     notices = []
 
@@ -136,20 +136,20 @@ async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, mon
                 asyncio.get_running_loop().call_soon(task.cancel)
 
     assert playing is not None
-    task = asyncio.create_task(run(path, quick(games=16), fill, listen))
+    task = asyncio.create_task(run(path, quick_settings(games=16), fill, listen))
     error = RunStoppedError if end == "patience" else asyncio.CancelledError
     with pytest.raises(error):
         await task
-    beside = tmp_path / "run.sqlite.unwritten"
-    kept = [json.loads(line)["record"] for line in beside.read_text().splitlines()]
+    pending_path = tmp_path / "run.sqlite.unwritten"
+    kept = [json.loads(line)["record"] for line in pending_path.read_text().splitlines()]
     assert len(kept) == 1
-    assert f"a game has ended that could not be written: they are in {beside}" in notices[-1]
+    assert f"a game has ended that could not be written: they are in {pending_path}" in notices[-1]
     assert "database or disk is full; make room on its disk" in notices[-1]
     with pytest.raises(LedgerError, match=r"--resume (goes on with it|takes them)"):
-        await play(quick(games=16), path=str(path))
+        await play(quick_settings(games=16), path=str(path))
     played = []
     finish, records = await run(
-        path, quick(games=16), lambda kept: None,
+        path, quick_settings(games=16), lambda kept: None,
         lambda event: played.append(event) if isinstance(event, GameFinished) else None,
         resume=True,
     )  # fmt: skip
@@ -160,18 +160,18 @@ async def test_unwritten_games_are_saved_beside_ledger_and_resumed(tmp_path, mon
     )
     assert (taken.started, taken.duration) == (kept[0]["started"], kept[0]["duration"])
     assert taken not in [event.record for event in played]
-    assert not beside.exists()
+    assert not pending_path.exists()
 
 
 @pytest.mark.thorough
 async def test_games_that_cannot_be_saved_anywhere_are_replayed(tmp_path, monkeypatch):
     path = tmp_path / "run.sqlite"
-    monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
+    monkeypatch.setattr(runner, "LEDGER_TIMEOUT", 0.2)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(RunStoppedError, match=r"cannot be kept elsewhere .*played again"):
-        await run(path, quick(games=16), fill_and_obstruct, lambda event: None)
+        await run(path, quick_settings(games=16), fill_and_obstruct, lambda event: None)
     (tmp_path / "run.sqlite.unwritten").rmdir()
-    finish, records = await play(quick(games=16), path=str(path), resume=True)
+    finish, records = await play(quick_settings(games=16), path=str(path), resume=True)
     assert finish.complete
     assert len(records) == 16
 
@@ -180,15 +180,15 @@ async def test_unwritten_games_fall_back_to_temporary_folder(tmp_path, monkeypat
     path, elsewhere = tmp_path / "run.sqlite", tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
-    monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
+    monkeypatch.setattr(runner, "LEDGER_TIMEOUT", 0.2)
     with pytest.raises(RunStoppedError, match=r"move it to .*run.sqlite.unwritten before"):
-        await run(path, quick(games=16), fill_and_obstruct, lambda event: None)
+        await run(path, quick_settings(games=16), fill_and_obstruct, lambda event: None)
     (kept,) = elsewhere.iterdir()
-    beside = tmp_path / "run.sqlite.unwritten"
-    beside.rmdir()
-    kept.rename(beside)
+    pending_path = tmp_path / "run.sqlite.unwritten"
+    pending_path.rmdir()
+    kept.rename(pending_path)
     again = Ledger(str(path))
-    again.begin(quick(games=16), resume=True)
+    again.begin(quick_settings(games=16), resume=True)
     assert len(list(again.records())) >= 1
     again.close()
     assert not (tmp_path / "run.sqlite.unwritten").exists()
@@ -197,17 +197,17 @@ async def test_unwritten_games_fall_back_to_temporary_folder(tmp_path, monkeypat
 def test_unwritten_games_of_other_tournaments_are_preserved(tmp_path, finished):
     path = str(tmp_path / "run.sqlite")
     source = Ledger(str(finished))
-    source.begin(quick(games=4), resume=True)
+    source.begin(quick_settings(games=4), resume=True)
     first, second = list(source.records())[:2]
     source.close()
     for name, record in [("match", first), ("other", second)]:
         kept = Ledger(path)
-        kept.begin(quick(name=name, games=4), resume=False)
-        kept.keep([record])
+        kept.begin(quick_settings(name=name, games=4), resume=False)
+        kept.save_pending([record])
         kept.close()
     for name, record in [("match", first), ("other", second)]:
         kept = Ledger(path)
-        kept.begin(quick(name=name, games=4), resume=True)
+        kept.begin(quick_settings(name=name, games=4), resume=True)
         assert list(kept.records()) == [record]
         kept.close()
     assert not (tmp_path / "run.sqlite.unwritten").exists()
@@ -218,7 +218,7 @@ def test_damaged_unwritten_games_file_is_reported(tmp_path, ledger, text):
     (tmp_path / "run.sqlite.unwritten").write_text(text)
     kept = Ledger(str(ledger))
     with pytest.raises(LedgerError, match=r"unwritten.*mend or remove it"):
-        kept.begin(quick(games=4), resume=True)
+        kept.begin(quick_settings(games=4), resume=True)
     kept.close()
 
 
@@ -234,7 +234,7 @@ def test_invalid_ledger_paths_are_rejected(tmp_path):
         (tmp_path / "ledger" / "below", "folder does not exist"),
     ]:
         with pytest.raises(LedgerError, match=message):
-            Ledger(str(path)).begin(quick(), resume=False)
+            Ledger(str(path)).begin(quick_settings(), resume=False)
 
 
 def test_symlinked_ledger_keeps_link_and_locks_target(tmp_path):
@@ -242,7 +242,7 @@ def test_symlinked_ledger_keeps_link_and_locks_target(tmp_path):
     link.parent.mkdir()
     link.symlink_to(path)
     kept = Ledger(str(link))
-    kept.begin(quick(), resume=False)
+    kept.begin(quick_settings(), resume=False)
     with pytest.raises(LedgerError, match="in use by another runner"):
         Ledger(str(path))
     kept.close()
@@ -255,7 +255,7 @@ def read_all(path):
     """Do what a run does first that is resumed."""
     kept = Ledger(str(path))
     try:
-        kept.begin(quick(games=4), resume=True)
+        kept.begin(quick_settings(games=4), resume=True)
         RecordFile(f"{path}.pgn", kept, lambda game: to_pgn(game, "match")).close()
     finally:
         kept.close()
@@ -291,7 +291,7 @@ async def test_damaged_record_error_includes_repair_statement(ledger, tmp_path, 
     with sqlite3.connect(ledger) as database:
         assert database.execute(statement).rowcount == 1
     database.close()
-    finish, records = await play(quick(games=4), path=str(ledger), resume=True)
+    finish, records = await play(quick_settings(games=4), path=str(ledger), resume=True)
     assert finish.complete
     assert len(records) == 4
 
@@ -303,7 +303,7 @@ def test_damaged_ledger_settings_are_reported(ledger, text):
     database.close()
     kept = Ledger(str(ledger))
     with pytest.raises(LedgerError, match="its settings cannot be read"):
-        kept.begin(quick(games=4), resume=True)
+        kept.begin(quick_settings(games=4), resume=True)
     kept.close()
 
 
@@ -371,7 +371,7 @@ def test_resume_works_after_kill_during_ledger_creation(tmp_path):
 def test_game_file_is_repaired_on_close_after_write_error(ledger, tmp_path):
     path = tmp_path / "games.pgn"
     kept = Ledger(str(ledger))
-    kept.begin(quick(games=4), resume=True)
+    kept.begin(quick_settings(games=4), resume=True)
     games = RecordFile(str(path), kept, lambda game: to_pgn(game, "match"))
     whole = path.read_text()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

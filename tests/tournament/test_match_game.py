@@ -7,9 +7,9 @@ from agent.limits import Cp, Mate
 from tests.tournament.support import engine, play, settings
 from tournament.adjudication import Adjudicator
 from tournament.match_game import MatchClock
-from tournament.openings import Opening, choose, load
+from tournament.openings import Opening, select_opening, load_openings
 from tournament.referee import ChessReferee
-from tournament.settings import Adjudication, DrawRule, OpeningSettings, Order, ResignRule
+from tournament.settings import Adjudication, DrawRule, OpeningSettings, OpeningOrder, ResignRule
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
@@ -17,27 +17,27 @@ from tournament.verdicts import Termination
 
 def test_increment_applies_from_first_move():
     clock = MatchClock(TimeControl(base=10, increment=1))
-    assert clock.left == 11
+    assert clock.remaining == 11
     assert clock.spend(4)
-    assert clock.left == 8
+    assert clock.remaining == 8
 
 
 def test_clock_adds_base_time_when_moves_to_go_restart():
     clock = MatchClock(TimeControl(moves=2, base=10))
     assert clock.moves_to_go == 2
     clock.spend(3)
-    assert (clock.moves_to_go, clock.left) == (1, 7)
+    assert (clock.moves_to_go, clock.remaining) == (1, 7)
     clock.spend(3)
-    assert (clock.moves_to_go, clock.left) == (2, 14)
+    assert (clock.moves_to_go, clock.remaining) == (2, 14)
 
 
 def test_clock_tolerates_overspending_within_margin():
     clock = MatchClock(TimeControl(base=1, margin=0.5))
     assert clock.spend(1.4)
-    assert clock.left == 0
+    assert clock.remaining == 0
     assert not clock.spend(0.6)
-    assert MatchClock(TimeControl(movetime=1, margin=0)).allowance == 1
-    assert MatchClock(TimeControl(nodes=1)).allowance is None
+    assert MatchClock(TimeControl(movetime=1, margin=0)).move_time_limit == 1
+    assert MatchClock(TimeControl(nodes=1)).move_time_limit is None
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_invalid_time_control_is_rejected(text):
 
 def judge(rule, scores, fen=chess.STARTING_FEN, first=0):
     adjudicator = Adjudicator(rule)
-    verdict = adjudicator.judge(chess.Board(fen), scores, first=first)
+    game_result = adjudicator.judge(chess.Board(fen), scores, first=first)
     adjudicator.close()
-    return verdict and (verdict.result, verdict.termination)
+    return game_result and (game_result.result, game_result.termination)
 
 
 LATE = "4k3/8/8/8/8/8/4P3/4K3 w - - 5 50"
@@ -118,16 +118,16 @@ def test_missing_syzygy_tables_are_rejected(tmp_path):
 )
 def test_referee_ends_game_by_rules(fen, move, termination, result):
     game = ChessReferee(Opening(fen))
-    assert game.verdict() is None
+    assert game.game_result() is None
     game.play(move)
-    assert (game.verdict().termination, game.verdict().result) == (termination, result)
+    assert (game.game_result().termination, game.game_result().result) == (termination, result)
 
 
 def test_repetition_counts_opening_moves():
     game = ChessReferee(Opening(moves=("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")))
-    assert game.verdict() is None
+    assert game.game_result() is None
     game.play("f6g8")
-    assert game.verdict().termination is Termination.REPETITION
+    assert game.game_result().termination is Termination.REPETITION
 
 
 def test_illegal_or_malformed_moves_are_rejected():
@@ -145,7 +145,7 @@ def material(board, side):
 
 
 def test_built_in_openings_are_valid_unique_and_balanced():
-    openings = load(OpeningSettings())
+    openings = load_openings(OpeningSettings())
     assert len(openings) >= 500
     boards = [chess.Board(opening.fen) for opening in openings]
     assert len({board.epd() for board in boards}) == len(openings)
@@ -166,12 +166,12 @@ def test_built_in_openings_are_valid_unique_and_balanced():
 def test_openings_are_read_from_epd_and_pgn_files(tmp_path):
     epd = tmp_path / "o.epd"
     epd.write_text('# comment\n\n4k3/8/8/8/8/8/4P3/4K3 w - - id "one";\n' * 2)
-    assert [opening.name for opening in load(OpeningSettings(file=str(epd)))] == ["one"]
+    assert [opening.name for opening in load_openings(OpeningSettings(file=str(epd)))] == ["one"]
     pgn = tmp_path / "o.pgn"
     pgn.write_text("1. e4 e5 2. Nf3 *\n\n1. d4 d5 *\n\n1. e4 e5 2. Nc3 *\n")
-    opening = load(OpeningSettings(file=str(pgn)))
+    opening = load_openings(OpeningSettings(file=str(pgn)))
     assert [o.moves for o in opening][:2] == [("e2e4", "e7e5", "g1f3"), ("d2d4", "d7d5")]
-    assert len(load(OpeningSettings(file=str(pgn), plies=2))) == 2
+    assert len(load_openings(OpeningSettings(file=str(pgn), plies=2))) == 2
     for text, message in [
         ("rubbish", "line 1"),
         ("8/8/8/8/8/8/8/8 w - -", "line 1"),
@@ -179,26 +179,26 @@ def test_openings_are_read_from_epd_and_pgn_files(tmp_path):
     ]:
         epd.write_text(text)
         with pytest.raises(SettingsError, match=message):
-            load(OpeningSettings(file=str(epd)))
+            load_openings(OpeningSettings(file=str(epd)))
     pgn.write_text("1. e4 e5 2. Ke3 *\n")
     with pytest.raises(SettingsError, match="game 1"):
-        load(OpeningSettings(file=str(pgn)))
+        load_openings(OpeningSettings(file=str(pgn)))
     with pytest.raises(SettingsError, match="No such file"):
-        load(OpeningSettings(file="/no/such/file.epd"))
+        load_openings(OpeningSettings(file="/no/such/file.epd"))
 
 
 def test_opening_order_is_seeded_or_sequential():
     openings = [Opening(name=str(n)) for n in range(5)]
     chosen = settings(engine(), engine(), games=20, seed=4)
-    names = [choose(openings, chosen, 1, pair).name for pair in range(1, 11)]
+    names = [select_opening(openings, chosen, 1, pair).name for pair in range(1, 11)]
     assert sorted(names[:5]) == sorted(names[5:]) == list("01234")
     assert names != list("01234") * 2
     again = settings(engine(), engine(), games=40, seed=4)
-    assert [choose(openings, again, 1, pair).name for pair in range(1, 11)] == names
+    assert [select_opening(openings, again, 1, pair).name for pair in range(1, 11)] == names
     in_order = settings(
-        engine(), engine(), games=20, openings=OpeningSettings(order=Order.SEQUENTIAL)
+        engine(), engine(), games=20, openings=OpeningSettings(order=OpeningOrder.SEQUENTIAL)
     )
-    assert [choose(openings, in_order, 1, n).name for n in range(1, 7)] == list("012340")
+    assert [select_opening(openings, in_order, 1, n).name for n in range(1, 7)] == list("012340")
 
 
 async def test_pairs_share_an_opening_with_colours_swapped():

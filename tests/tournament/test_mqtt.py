@@ -17,7 +17,7 @@ from protocols.client.engine import EngineError, EngineTimeoutError
 from protocols.client.uci import SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.bot import Bot
-from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError
+from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE, Broker, BrokerError
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
 from tests.mosquitto import Listening, free_port, until
@@ -26,11 +26,11 @@ from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
 from tests.tournament.test_standings import played
 from tests.waiting import PATIENCE
-from tournament.broadcast import Broadcast, Receiver
+from tournament.broadcast import MqttPublisher, MqttSubscriber
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.events import GameFinished, Notice
 from tournament.formats import Format
-from tournament.runner import Local, RunStoppedError
+from tournament.runner import LocalExecutor, RunStoppedError
 from tournament.settings import Adjudication
 from tournament.time_control import TimeControl
 from tournament.values import encode
@@ -51,20 +51,20 @@ KINDS = {
 }
 
 
-def quick(*engines, **changes):
+def quick_settings(*engines, **changes):
     changes.setdefault("adjudication", Adjudication(maxmoves=8))
     return settings(*(engines or (engine(), engine())), **changes)
 
 
 def slow_pair(games=4):
     control = TimeControl(movetime=0.25, margin=5)
-    return quick(engine("late"), engine("late"), games=games, time=control)
+    return quick_settings(engine("late"), engine("late"), games=games, time=control)
 
 
-def snapshots_of(broker, name="match"):
-    receiver = Receiver(name)
+def retained_snapshots(broker, name="match"):
+    receiver = MqttSubscriber(name)
     connection = Connection(
-        broker, subscriptions=[receiver.subscription], on_message=receiver.receive
+        broker, subscriptions=[receiver.subscription], on_message=receiver.on_message
     )
     return receiver, connection
 
@@ -83,8 +83,8 @@ def kind_of(topic):
 
 async def test_published_messages_follow_schema_and_match_records(mosquitto):
     listening = Listening(mosquitto.broker)
-    broadcast = Broadcast(mosquitto.broker, "match")
-    _, records = await play(quick(games=4), listeners=[broadcast])
+    broadcast = MqttPublisher(mosquitto.broker, "match")
+    _, records = await play(quick_settings(games=4), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
     await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
     for topic, payload in listening.messages:
@@ -108,10 +108,10 @@ def test_standings_of_every_format_follow_the_schema(format_):
 
 @pytest.mark.thorough
 async def test_a_late_watcher_sees_the_whole_state(mosquitto):
-    broadcast = Broadcast(mosquitto.broker, "match")
-    await play(quick(games=4), listeners=[broadcast])
+    broadcast = MqttPublisher(mosquitto.broker, "match")
+    await play(quick_settings(games=4), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
-    receiver, connection = snapshots_of(mosquitto.broker)
+    receiver, connection = retained_snapshots(mosquitto.broker)
     await until(lambda: receiver.state.boards and receiver.state.status and receiver.runner)
     assert receiver.runner == "offline"
     assert receiver.state.status["state"] == "complete"
@@ -126,7 +126,7 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
     command = [sys.executable, "-m", "kempelen.cli", "watch", "--once", "match"]
     shown = subprocess.run(
         [*command, "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}"],
-        env={**os.environ, USER: "runner", PASSWORD: "secret"},
+        env={**os.environ, USER_VARIABLE: "runner", PASSWORD_VARIABLE: "secret"},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert shown.returncode == 0, shown.stderr
@@ -141,14 +141,14 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
 
 @pytest.mark.thorough
 async def test_broadcast_recovers_after_broker_restart(mosquitto):
-    broadcast = Broadcast(mosquitto.broker, "match")
+    broadcast = MqttPublisher(mosquitto.broker, "match")
     assert broadcast.connection.connected.wait(10)
     playing = asyncio.create_task(play(slow_pair(), boards=2, listeners=[broadcast]))
     await asyncio.sleep(1.0)
     mosquitto.kill()
     await asyncio.sleep(1.0)
     mosquitto.start()
-    receiver, connection = snapshots_of(mosquitto.broker)
+    receiver, connection = retained_snapshots(mosquitto.broker)
     await until(lambda: receiver.state.status and len(receiver.state.boards) == 2)
     assert receiver.state.status["state"] == "running"
     assert receiver.runner == "online"
@@ -162,9 +162,9 @@ async def test_broadcast_recovers_after_broker_restart(mosquitto):
 
 @pytest.mark.thorough
 async def test_unreachable_broker_does_not_slow_match():
-    broadcast = Broadcast(Broker("127.0.0.1", free_port()), "match")
+    broadcast = MqttPublisher(Broker("127.0.0.1", free_port()), "match")
     began = time.monotonic()
-    finish, _ = await play(quick(games=4), boards=2, listeners=[broadcast])
+    finish, _ = await play(quick_settings(games=4), boards=2, listeners=[broadcast])
     assert finish.complete
     assert time.monotonic() - began < 30
     began = time.monotonic()
@@ -179,10 +179,10 @@ async def test_killed_runner_is_reported_as_lost(mosquitto, tmp_path):
     runner = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli", "match", "--engine", spec, "--engine", spec,
          "--movetime", "9", "--games", "100", "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}"],
-        env={**os.environ, USER: "runner", PASSWORD: "secret"},
+        env={**os.environ, USER_VARIABLE: "runner", PASSWORD_VARIABLE: "secret"},
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    receiver, connection = snapshots_of(mosquitto.broker)
+    receiver, connection = retained_snapshots(mosquitto.broker)
     await until(lambda: receiver.runner == "online" and receiver.state.boards, 30)
     runner.send_signal(signal.SIGKILL)
     runner.wait()
@@ -191,9 +191,9 @@ async def test_killed_runner_is_reported_as_lost(mosquitto, tmp_path):
 
 
 async def make_bot(mosquitto, failure="none", **options):
-    from kempelen.serve import Replaceable
+    from kempelen.serve import RestartingEngine
 
-    thinker = Replaceable(engine(failure))
+    thinker = RestartingEngine(engine(failure))
     await thinker.get()
     bot = Bot(mosquitto.broker, failure, "tests", thinker.get, **options)
     serving = asyncio.create_task(bot.serve())
@@ -209,8 +209,8 @@ async def make_bot(mosquitto, failure="none", **options):
 async def test_bot_answers_valid_requests_and_rejects_invalid_ones(mosquitto):
     stop = await make_bot(mosquitto)
     client = BotClient(mosquitto.broker)
-    await client.wait_for("none", PATIENCE)
-    answer = await client.ask("none", "g", SearchRequest(None, ["e2e4"], nodes=5), 10)
+    await client.wait_for_bot("none", PATIENCE)
+    answer = await client.request_move("none", "g", SearchRequest(None, ["e2e4"], nodes=5), 10)
     assert answer.move == "a7a5"
     assert answer.info.depth == 1
     for request, message in [
@@ -219,9 +219,9 @@ async def test_bot_answers_valid_requests_and_rejects_invalid_ones(mosquitto):
         (SearchRequest(None), "limits"),
     ]:
         with pytest.raises(EngineError, match=message):
-            await client.ask("none", "g", request, 10)
+            await client.request_move("none", "g", request, 10)
     with pytest.raises(EngineTimeoutError, match="not online"):
-        await client.wait_for("nobody", 0.2)
+        await client.wait_for_bot("nobody", 0.2)
     await client.close()
     await stop()
 
@@ -230,9 +230,9 @@ async def test_bot_limits_queue_length_and_waiting_time(mosquitto):
     listening = Listening(mosquitto.broker)
     stop = await make_bot(mosquitto, "late", queue_limit=2)
     client = BotClient(mosquitto.broker)
-    await client.wait_for("late", PATIENCE)
+    await client.wait_for_bot("late", PATIENCE)
     limits = (30, 0.1, 30, 30, 30, 30)  # seconds; the second waits too long for the first
-    asked = [client.ask("late", "g", SearchRequest(None, nodes=1), limit) for limit in limits]
+    asked = [client.request_move("late", "g", SearchRequest(None, nodes=1), limit) for limit in limits]
     answers = await asyncio.gather(*asked, return_exceptions=True)
     words = [str(answer) for answer in answers if isinstance(answer, EngineError)]
     assert sum(not isinstance(answer, Exception) for answer in answers) >= 1
@@ -249,10 +249,10 @@ async def test_bot_limits_queue_length_and_waiting_time(mosquitto):
 async def test_bot_survives_engine_crash(mosquitto):
     stop = await make_bot(mosquitto, "dies")
     client = BotClient(mosquitto.broker)
-    await client.wait_for("dies", PATIENCE)
+    await client.wait_for_bot("dies", PATIENCE)
     for _ in range(2):
         with pytest.raises(EngineError, match="cannot go on"):
-            await client.ask("dies", "g", SearchRequest(None, nodes=1), 10)
+            await client.request_move("dies", "g", SearchRequest(None, nodes=1), 10)
     await client.close()
     await stop()
 
@@ -263,9 +263,9 @@ async def test_bots_play_chess_match(mosquitto):
         EngineSettings(command=name, name=name, protocol=EngineProtocol.MQTT)
         for name in ("none", "no-info")
     ]
-    chosen = quick(*players)
-    workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
-    finish, records = await play_with(chosen, workplace)
+    chosen = quick_settings(*players)
+    executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+    finish, records = await play_with(chosen, executor)
     assert finish.complete
     assert all(len(record.moves) > 5 for record in records)
     for stop in stops:
@@ -284,7 +284,7 @@ async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
     """The broker is away for longer than a bot has for a move, again and again."""
     ledger = str(tmp_path / "ledger")
     control = TimeControl(base=0.6, increment=0.3, margin=0.2)
-    chosen = quick(*bots("one", "two"), games=4, time=control)
+    chosen = quick_settings(*bots("one", "two"), games=4, time=control)
     notices = []
 
     def keep(event):
@@ -299,7 +299,7 @@ async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
         serving(mosquitto.broker, "two", FakeBotEngine(0.15)) as two,
     ):
         playing = asyncio.create_task(
-            play_with(chosen, Local(chosen, connect=connect), path=ledger, listeners=[keep])
+            play_with(chosen, LocalExecutor(chosen, connect=connect), path=ledger, listeners=[keep])
         )
 
         def thought():
@@ -321,7 +321,7 @@ async def test_broker_restarts_lose_no_game(mosquitto, tmp_path):
 
 @pytest.mark.thorough
 async def test_game_voided_by_broker_outage_is_replayed(mosquitto):
-    chosen = quick(*bots("one", "two"), games=2)
+    chosen = quick_settings(*bots("one", "two"), games=2)
     notices, finished = [], []
 
     def keep(event):
@@ -337,8 +337,8 @@ async def test_game_voided_by_broker_outage_is_replayed(mosquitto):
         serving(mosquitto.broker, "one", FakeBotEngine(0.1)) as one,
         serving(mosquitto.broker, "two", FakeBotEngine(0.1)),
     ):
-        workplace = Local(chosen, connect=connect)
-        playing = asyncio.create_task(play_with(chosen, workplace, listeners=[keep]))
+        executor = LocalExecutor(chosen, connect=connect)
+        playing = asyncio.create_task(play_with(chosen, executor, listeners=[keep]))
         await until(lambda: len(one.thinker.asked) == 2)
         mosquitto.kill()
         await until(lambda: any("void" in text for text in notices))
@@ -352,7 +352,7 @@ async def test_game_voided_by_broker_outage_is_replayed(mosquitto):
 
 @pytest.mark.thorough
 async def test_match_stops_on_long_broker_outage_and_resumes(mosquitto, tmp_path):
-    chosen = quick(*bots("one", "two"), games=4)
+    chosen = quick_settings(*bots("one", "two"), games=4)
 
     def connect(tell):
         return BotClient(mosquitto.broker, tell=tell, patience=0.5)
@@ -362,40 +362,40 @@ async def test_match_stops_on_long_broker_outage_and_resumes(mosquitto, tmp_path
         serving(mosquitto.broker, "one", FakeBotEngine(0.05)) as one,
         serving(mosquitto.broker, "two", FakeBotEngine(0.05)),
     ):
-        workplace = Local(chosen, connect=connect)
-        playing = asyncio.create_task(play_with(chosen, workplace, path=ledger))
+        executor = LocalExecutor(chosen, connect=connect)
+        playing = asyncio.create_task(play_with(chosen, executor, path=ledger))
         await until(lambda: len(one.thinker.asked) == 7)
         mosquitto.kill()
         with pytest.raises(RunStoppedError, match=r"stayed away for 0\.5 s"):
             await playing
         mosquitto.start()
-        workplace = Local(chosen, connect=connect)
-        finish, records = await play_with(chosen, workplace, path=ledger, resume=True)
+        executor = LocalExecutor(chosen, connect=connect)
+        finish, records = await play_with(chosen, executor, path=ledger, resume=True)
     assert finish.complete
     assert len(records) == 4
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
 
 
 async def test_match_fails_if_bot_never_comes_online(mosquitto):
-    chosen = quick(engine(), *bots("nobody", start_limit=0.3), games=2)
+    chosen = quick_settings(engine(), *bots("nobody", start_limit=0.3), games=2)
     async with serving(mosquitto.broker, "one"):
-        workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
-        finish, records = await play_with(chosen, workplace)
+        executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, executor)
     assert [record.termination for record in records] == [Termination.NOT_STARTED] * 2
     assert not finish.complete
     assert "bot nobody is not online after 0.3 s" in finish.reason
 
 
 async def test_match_fails_if_bot_goes_offline(mosquitto):
-    chosen = quick(engine(), *bots("one", start_limit=0.3), games=4)
+    chosen = quick_settings(engine(), *bots("one", start_limit=0.3), games=4)
 
     def leave(event):
         if isinstance(event, GameFinished):
             one.task.cancel()
 
     async with serving(mosquitto.broker, "one") as one:
-        workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
-        finish, records = await play_with(chosen, workplace, listeners=[leave])
+        executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, executor, listeners=[leave])
     assert records[0].termination is Termination.MAX_MOVES
     assert records[-1].termination is Termination.NOT_STARTED
     assert not finish.complete
@@ -403,13 +403,13 @@ async def test_match_fails_if_bot_goes_offline(mosquitto):
 
 
 async def test_bots_play_chess960(mosquitto):
-    chosen = quick(*bots("one", "two"), chess960=True)
+    chosen = quick_settings(*bots("one", "two"), chess960=True)
     async with (
         serving(mosquitto.broker, "one") as one,
         serving(mosquitto.broker, "two") as two,
     ):
-        workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
-        finish, records = await play_with(chosen, workplace)
+        executor = LocalExecutor(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, executor)
     assert finish.complete
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
     variants = one.thinker.variants + two.thinker.variants
@@ -427,15 +427,15 @@ def strange_payloads(valid):
 @pytest.mark.thorough
 async def test_watcher_survives_malformed_messages(mosquitto):
     listening = Listening(mosquitto.broker)
-    broadcast = Broadcast(mosquitto.broker, "match")
-    await play(quick(games=2), listeners=[broadcast])
+    broadcast = MqttPublisher(mosquitto.broker, "match")
+    await play(quick_settings(games=2), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
     await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
     valid = {kind_of(topic): (topic, payload) for topic, payload in listening.messages}
     listening.connection.close()
-    receiver = Receiver("+")
+    receiver = MqttSubscriber("+")
     for topic, payload in valid.values():
-        receiver.receive(topic, payload)
+        receiver.on_message(topic, payload)
     run = receiver.state.status["run"]
     number = 10**6
     for topic, payload in valid.values():
@@ -443,17 +443,17 @@ async def test_watcher_survives_malformed_messages(mosquitto):
             number += 1
             if isinstance(strange.get("sequence"), int) and strange["sequence"] > 0:
                 strange["sequence"] = number
-            receiver.receive(topic, strange)
+            receiver.on_message(topic, strange)
             if number % 7 == 0:
                 assert render(receiver)
         number += 1
-        receiver.receive(topic, {**payload, "run": run, "sequence": number})
+        receiver.on_message(topic, {**payload, "run": run, "sequence": number})
     for topic in ("boards/x", "boards/-1", "boards/10000000", "status/x", "", "games/info"):
-        receiver.receive(topics.tournament("match", topic), {"run": run, "sequence": number + 9})
+        receiver.on_message(topics.tournament("match", topic), {"run": run, "sequence": number + 9})
     assert "cannot be shown" not in render(receiver)
     assert "2/2" in render(receiver)
     standings = {**receiver.state.standings, "players": [], "sequence": number + 10}
-    receiver.receive(topics.tournament("match", "standings"), standings)
+    receiver.on_message(topics.tournament("match", "standings"), standings)
     assert render(receiver)
 
 
@@ -472,10 +472,10 @@ async def test_embedded_broker_serves_match_and_reports_used_port():
     from protocols.mqtt.embedded import EmbeddedBroker
 
     embedded = EmbeddedBroker(free_port())
-    broadcast = Broadcast(embedded.address, "match")
-    await play(quick(), listeners=[broadcast])
+    broadcast = MqttPublisher(embedded.address, "match")
+    await play(quick_settings(), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
-    receiver, connection = snapshots_of(embedded.address)
+    receiver, connection = retained_snapshots(embedded.address)
     await until(lambda: receiver.state.status and receiver.state.boards)
     assert receiver.state.status["state"] == "complete"
     connection.close()
@@ -485,8 +485,8 @@ async def test_embedded_broker_serves_match_and_reports_used_port():
 
 
 def test_broker_urls_are_parsed_or_rejected(tmp_path, monkeypatch):
-    monkeypatch.setenv(USER, "me")
-    monkeypatch.setenv(PASSWORD, "word")
+    monkeypatch.setenv(USER_VARIABLE, "me")
+    monkeypatch.setenv(PASSWORD_VARIABLE, "word")
     broker = Broker.from_url("mqtts://example.org")
     assert (broker.port, broker.user, broker.tls) == (8883, "me", True)
     assert "word" not in repr(broker)

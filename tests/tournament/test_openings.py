@@ -13,7 +13,7 @@ from openings import game_book
 from openings.weights import BookError
 from tournament import openings
 from tournament.settings import OpeningSettings
-from tournament.suite import read as read_suite
+from tournament.suite import read_epd_file as read_suite
 from tournament.values import SettingsError
 
 FEN = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
@@ -41,13 +41,13 @@ CHESS960 = """[Variant "Chess960"]
 
 def read(path):
     if path.name == "t.yaml":
-        settings_from(str(path)).named()
+        settings_from(str(path)).with_unique_names()
     elif path.name == "g.yaml":
         game_book.read(path, catalogue.new_game("tic-tac-toe"))
     elif path.name == "tree.yaml":
         read_tree(path)
     else:
-        openings.load(OpeningSettings(file=str(path)))
+        openings.load_openings(OpeningSettings(file=str(path)))
     if path.name == "o.epd":
         read_suite(path)
 
@@ -129,11 +129,11 @@ def test_openings_are_read_from_fen_file(tmp_path):
     path = tmp_path / "o.fen"
     fens = [f"{FEN.decode()} - 3 7", "4k3/8/8/8/8/8/4P3/4K3 b - - 12 40"]
     path.write_text("\n".join([*fens, f"{FEN.decode()} - hmvc 4; fmvn 9;", ""]))
-    found = openings.load(OpeningSettings(file=str(path)))
+    found = openings.load_openings(OpeningSettings(file=str(path)))
     assert [opening.fen for opening in found] == [*fens, f"{FEN.decode()} - 4 9"]
     path.write_text(f"{FEN.decode()} - 0 x\n")
     with pytest.raises(SettingsError, match=r"o.fen, line 1: "):
-        openings.load(OpeningSettings(file=str(path)))
+        openings.load_openings(OpeningSettings(file=str(path)))
 
 
 @pytest.mark.thorough
@@ -148,7 +148,7 @@ def test_yaml_alias_expansion_is_limited():
 def test_control_characters_in_opening_names_are_escaped(tmp_path):
     path = tmp_path / "o.pgn"
     path.write_text('[Opening "\x1b[31m\\"King\'s\\" [/b]"]\n\n1. e4 *\n')
-    (opening,) = openings.load(OpeningSettings(file=str(path)))
+    (opening,) = openings.load_openings(OpeningSettings(file=str(path)))
     assert opening.name == '\\x1b[31m"King\'s" [/b]'
 
 

@@ -5,22 +5,22 @@ import random
 import pytest
 
 from tournament import ratings as ratings_module
-from tournament.ratings import Meeting
-from tournament.statistics import score_of_elo, strength
+from tournament.ratings import PairScore
+from tournament.statistics import score_from_elo, estimate_strength
 
 
 def rate(names, games, anchors=None):
     """Rate players by single games: (white, black, White's score)."""
-    return ratings_module.rate(names, [Meeting(w, b, (score,)) for w, b, score in games], anchors)
+    return ratings_module.rate(names, [PairScore(w, b, (score,)) for w, b, score in games], anchors)
 
 
 def test_two_player_ratings_match_elo_of_score():
     games = [(0, 1, 1.0)] * 300 + [(1, 0, 0.5)] * 200 + [(1, 0, 1.0)] * 100
     first, second = rate(["A", "B"], games)
-    elo = strength((100, 200, 300)).elo.value
+    elo = estimate_strength((100, 200, 300)).elo.value
     assert first.name == "A"
     assert (first.elo, second.elo) == pytest.approx((elo, -elo))
-    assert first.error == second.error == pytest.approx(strength((100, 200, 300)).elo.error)
+    assert first.error == second.error == pytest.approx(estimate_strength((100, 200, 300)).elo.error)
     assert (first.points, first.games, first.draws) == (400, 600, 200)
 
 
@@ -33,7 +33,7 @@ def test_true_strengths_are_recovered():
         for white in range(4):
             for black in range(4):
                 if white != black:
-                    expected = score_of_elo(truth[names[white]] - truth[names[black]])
+                    expected = score_from_elo(truth[names[white]] - truth[names[black]])
                     games.append((white, black, float(generator.random() < expected)))
     ratings = rate(names, games)
     assert [rating.name for rating in ratings] == names
@@ -59,10 +59,10 @@ def test_unbeaten_player_with_few_games_has_bounded_error():
 
 
 def test_two_player_ratings_use_pair_statistics():
-    pairs = [Meeting(0, 1, (1.0, 0.0)), Meeting(1, 0, (0.0, 1.0))] * 4
-    won = Meeting(1, 0, (0.5, 0.0))
+    pairs = [PairScore(0, 1, (1.0, 0.0)), PairScore(1, 0, (0.0, 1.0))] * 4
+    won = PairScore(1, 0, (0.5, 0.0))
     first, second = ratings_module.rate(["A", "B"], [*pairs, won])
-    expected = strength((0, 0, 8, 1, 0)).elo
+    expected = estimate_strength((0, 0, 8, 1, 0)).elo
     assert (first.name, first.elo, first.error) == ("A", expected.value, expected.error)
     assert (second.elo, second.error) == (-expected.value, expected.error)
 
@@ -75,7 +75,7 @@ def test_rating_intervals_cover_true_ratings(pairs):
     trials, held = 150, [0] * len(truth)
 
     def game(first, second):
-        expected = score_of_elo(truth[first] - truth[second])
+        expected = score_from_elo(truth[first] - truth[second])
         draw = min(expected, 1 - expected)
         return generator.choices(
             (0.0, 0.5, 1.0), (1 - expected - draw / 2, draw, expected - draw / 2)
@@ -83,7 +83,7 @@ def test_rating_intervals_cover_true_ratings(pairs):
 
     for _ in range(trials):
         meetings = [
-            Meeting(first, second, (*game(first, second), *game(first, second)))
+            PairScore(first, second, (*game(first, second), *game(first, second)))
             for first, second in itertools.combinations(range(len(truth)), 2)
             for _ in range(pairs)
         ]
@@ -117,4 +117,4 @@ def test_anchors_keep_their_rating_and_set_the_scale():
 def test_anchored_opponent_shifts_rating_by_elo_of_score():
     games = [(0, 1, 1.0)] * 300 + [(1, 0, 0.5)] * 200 + [(1, 0, 1.0)] * 100
     first, _ = rate(["A", "B"], games, {"B": 1000})
-    assert first.elo == pytest.approx(1000 + strength((100, 200, 300)).elo.value, abs=0.1)
+    assert first.elo == pytest.approx(1000 + estimate_strength((100, 200, 300)).elo.value, abs=0.1)

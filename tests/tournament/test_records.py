@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from kempelen.cli import main
 from tests.support import ANY_TEXT
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import GameSettings
 from tournament.ledger import Ledger
 from tournament.record_formats import to_json, to_sgf, to_text
-from tournament.records import TAG_LENGTH, GameRecord, MoveRecord, read_tag_value, to_pgn
+from tournament.records import TAG_LENGTH, GameRecord, MoveRecord, unescape_tag_value, to_pgn
 from tournament.settings import Settings
 from tournament.time_control import TimeControl
 from tournament.verdicts import Termination
@@ -42,7 +42,7 @@ def test_pgn_is_valid_for_any_names_and_details(white, black, detail, event):
     assert [move.uci() for move in game.mainline_moves()] == ["e2e4", "c7c5"]
     assert game.headers["Result"] == "1-0"
     for tag, value in [("White", white), ("Black", black), ("Event", event)]:
-        assert read_tag_value(game.headers[tag]) == plain(value, TAG_LENGTH)
+        assert unescape_tag_value(game.headers[tag]) == sanitize_line(value, TAG_LENGTH)
     assert chess.pgn.read_game(file) is None
 
 
@@ -50,7 +50,7 @@ def test_pgn_is_valid_for_any_names_and_details(white, black, detail, event):
 @settings(deadline=None)
 @given(WORDS, WORDS)
 def test_ratings_command_reads_names_from_pgn(white, black):
-    names = {plain(white, TAG_LENGTH), plain(black, TAG_LENGTH)}
+    names = {sanitize_line(white, TAG_LENGTH), sanitize_line(black, TAG_LENGTH)}
     if len(names) == 2:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".pgn") as file:
             file.write(to_pgn(record(white, black, ""), "match"))
@@ -72,11 +72,11 @@ def test_sgf_keeps_any_names_and_details(white, black, detail, event):
     text = to_sgf(record(white, black, detail, ("a1", "pass"), ""), go, event)
     root = sgf.Sgf_game.from_bytes(text.encode()).get_root()
     assert [root.get(tag) for tag in ("PW", "PB", "EV")] == [
-        plain(white),
-        plain(black),
-        plain(event),
+        sanitize_line(white),
+        sanitize_line(black),
+        sanitize_line(event),
     ]
-    assert plain(detail) in root.get("C")
+    assert sanitize_line(detail) in root.get("C")
 
 
 @settings(deadline=None)
@@ -87,7 +87,7 @@ def test_text_and_json_records_keep_any_names(white, black, detail, event):
     lines = to_text(played, game, event).split("\n")
     assert len(lines) == 6
     assert all(line.isprintable() for line in lines)
-    assert plain(white) in lines[1]
+    assert sanitize_line(white) in lines[1]
     line = to_json(played, game, event)
     assert line.count("\n") == 1
     assert line.isascii()
@@ -100,8 +100,8 @@ def test_ledger_keeps_any_names_and_details(name, detail):
     chosen = Settings(
         engines=(EngineSettings("a", name=name), EngineSettings("b", name=f"not {name}")),
         time=TimeControl(depth=1),
-    ).named()
-    played = record(*(engine.name for engine in chosen.engines), plain(detail))
+    ).with_unique_names()
+    played = record(*(engine.name for engine in chosen.engines), sanitize_line(detail))
     ledger = Ledger()
     ledger.begin(chosen, resume=False)
     assert ledger.record(played)

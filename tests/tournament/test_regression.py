@@ -1,6 +1,6 @@
 import pytest
 
-from tournament.regression import RegressionOutcome, read
+from tournament.regression import RegressionOutcome, read_regression_file
 from tournament.values import SettingsError
 
 SUITE = """\
@@ -21,7 +21,7 @@ boardsize 9   # nine
 def test_suite_commands_and_expected_answers_are_parsed(tmp_path):
     path = tmp_path / "a.tst"
     path.write_text(SUITE, "utf-8")
-    file = read(path)
+    file = read_regression_file(path)
     assert [(step.line, step.number, step.command) for step in file.steps] == [
         (2, "", "boardsize 9"),
         (3, "10", "reg_genmove black"),
@@ -57,9 +57,9 @@ def test_invalid_suite_error_names_file_and_line(text, reason, tmp_path):
     path = tmp_path / "a.tst"
     path.write_text(text, "utf-8", errors="surrogateescape")
     with pytest.raises(SettingsError, match=reason):
-        read(path)
+        read_regression_file(path)
     with pytest.raises(SettingsError, match=r"cannot read .*none.tst"):
-        read(tmp_path / "none.tst")
+        read_regression_file(tmp_path / "none.tst")
 
 
 def test_outcomes_have_readable_names():

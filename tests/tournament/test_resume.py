@@ -53,7 +53,7 @@ def engines_of(process):
     return supervisor.children(process)
 
 
-def none_alive(processes):
+def all_ended(processes):
     return until(lambda: not any(map(alive, processes)))
 
 
@@ -89,7 +89,7 @@ def test_killed_and_resumed_run_equals_uninterrupted_run(tmp_path, thorough):
         engines = supervisor.children(run.pid)
         run.send_signal(signal.SIGKILL)
         run.wait()
-        assert none_alive(engines), "an engine outlives a killed runner"
+        assert all_ended(engines), "an engine outlives a killed runner"
     final = subprocess.run(killed, capture_output=True, text=True, timeout=PATIENCE)
     assert final.returncode == 0, final.stderr
     assert comparable(final.stdout) == comparable(straight.stdout)
@@ -156,14 +156,14 @@ def test_nohup_is_respected(tmp_path):
     assert run.wait(PATIENCE) == 0
 
 
-def quick(**changes):
+def quick_settings(**changes):
     return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
 
 
 async def test_resume_can_increase_number_of_games(tmp_path):
     path = str(tmp_path / "ledger")
-    _, first = await play(quick(games=3), path=path)
-    finish, records = await play(quick(games=6), path=path, resume=True)
+    _, first = await play(quick_settings(games=3), path=path)
+    finish, records = await play(quick_settings(games=6), path=path, resume=True)
     assert records[:3] == first
     assert len(records) == 6
     assert finish.complete
@@ -172,10 +172,10 @@ async def test_resume_can_increase_number_of_games(tmp_path):
 
 async def test_resume_rejects_other_changed_settings(tmp_path):
     path = str(tmp_path / "ledger")
-    await play(quick(games=4), path=path)
+    await play(quick_settings(games=4), path=path)
     for changes, named in [({"seed": 1}, "seed: 0 before, 1 now"), ({"games": 2}, "games: 4")]:
         with pytest.raises(SettingsError, match=named):
-            await play(quick(**{"games": 4, **changes}), path=path, resume=True)
+            await play(quick_settings(**{"games": 4, **changes}), path=path, resume=True)
     with pytest.raises(SettingsError, match=r"engines\[2\].options.Hash: None before, 2 now"):
         await play(
             settings(
@@ -191,18 +191,18 @@ async def test_resume_rejects_other_changed_settings(tmp_path):
 
 async def test_existing_tournament_is_not_overwritten_without_resume(tmp_path):
     path = str(tmp_path / "ledger")
-    await play(quick(), path=path)
+    await play(quick_settings(), path=path)
     with pytest.raises(LedgerError, match="--resume"):
-        await play(quick(), path=path)
-    finish, records = await play(quick(name="other"), path=path)
+        await play(quick_settings(), path=path)
+    finish, records = await play(quick_settings(name="other"), path=path)
     assert finish.complete
     assert len(records) == 2
 
 
 async def test_resuming_a_finished_run_plays_nothing(tmp_path):
     path = str(tmp_path / "ledger")
-    _, first = await play(quick(), path=path)
-    finish, records = await play(quick(), path=path, resume=True)
+    _, first = await play(quick_settings(), path=path)
+    finish, records = await play(quick_settings(), path=path, resume=True)
     assert finish.complete
     assert records == first
 
@@ -226,7 +226,7 @@ def test_invalid_ledger_file_is_rejected(tmp_path):
 
 async def test_recorded_game_is_not_replaced_and_pgn_matches_ledger(tmp_path):
     path = str(tmp_path / "ledger")
-    _, records = await play(quick(games=4), path=path)
+    _, records = await play(quick_settings(games=4), path=path)
     ledger = Ledger(path)
     ledger.begin(saved_settings(path), resume=True)
     assert not ledger.record(records[0])
@@ -253,7 +253,7 @@ def test_killing_process_group_leaves_no_engines(tmp_path):
     assert engines
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
-    assert none_alive(engines)
+    assert all_ended(engines)
 
 
 @pytest.mark.thorough
@@ -268,8 +268,8 @@ async def test_resume_rejects_edited_evaluation(tmp_path):
         time = TimeControl(depth=1)
         return settings(ours, other, time=time, games=games, game=GameSettings("nim"))
 
-    await runner.play(mine(2), ledger=path)
-    await runner.play(mine(4), ledger=path, resume=True)
+    await runner.play_tournament(mine(2), ledger=path)
+    await runner.play_tournament(mine(4), ledger=path, resume=True)
     file.write_text("def evaluate(board):\n    return 2\n")
     with pytest.raises(SettingsError, match=r"evaluations.alpha-beta: '\w+' before, '\w+' now"):
-        await runner.play(mine(6), ledger=path, resume=True)
+        await runner.play_tournament(mine(6), ledger=path, resume=True)

@@ -7,8 +7,8 @@ import pytest
 from tournament.engine_settings import EngineSettings
 from tournament.formats import FORMATS, Format
 from tournament.pairs import PairKey, match_points
-from tournament.schedule import due, total_games
-from tournament.settings import Settings, refuse_changes
+from tournament.schedule import due_pairs, total_games
+from tournament.settings import Settings, check_resumable
 from tournament.swiss import pair_by_score
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
@@ -21,7 +21,7 @@ def settings(players, **changes):
 
 def play_all(chosen, score=lambda key, game: 0.5, generator=None):
     results, rounds = {}, []
-    while pairs := due(chosen, results):
+    while pairs := due_pairs(chosen, results):
         rounds.append(pairs)
         if generator:
             pairs = generator.sample(pairs, generator.randint(1, len(pairs)))
@@ -57,7 +57,7 @@ def test_every_pairing_plays_its_games(format_, players, games, rounds):
 
 def test_increasing_games_schedules_only_missing_games():
     few, _ = play_all(settings(3, games=3))
-    more = due(settings(3, games=6), few)
+    more = due_pairs(settings(3, games=6), few)
     assert sum(len(pair.games) for pair in more) == 9
     assert {pair.games for pair in more if pair.key.number == 2} == {(2,)}
 
@@ -139,11 +139,11 @@ def test_every_format_has_a_table_entry():
 def test_resume_can_add_games_or_rounds_if_format_allows(format_, more):
     kept = settings(4, format=format_)
     asked = settings(4, format=format_, **{more: 4})
-    if more in format_.rules.growing:
-        refuse_changes(kept, asked)
+    if more in format_.rules.extendable_settings:
+        check_resumable(kept, asked)
         few, _ = play_all(kept)
         assert few
-        assert all(pair.key not in few for pair in due(asked, few))  # nothing is played again
+        assert all(pair.key not in few for pair in due_pairs(asked, few))  # nothing is played again
     else:
         with pytest.raises(SettingsError, match=f"{more}: "):
-            refuse_changes(kept, asked)
+            check_resumable(kept, asked)

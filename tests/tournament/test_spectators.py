@@ -8,10 +8,10 @@ import pytest
 
 from tests.tournament.support import engine, play, settings
 from tournament.adjudication import Adjudication
-from tournament.curves import MOST_POINTS, extended
+from tournament.curves import MAX_POINTS, append_point
 from tournament.ledger import Ledger, LedgerError
-from tournament.live_file import LiveFile, live_file_of, read_live_file
-from tournament.spectators import LedgerSpectator
+from tournament.live_file import LiveFile, live_file_path, read_live_file
+from tournament.spectators import LedgerView
 
 
 def chosen(games=4):
@@ -23,11 +23,11 @@ def chosen(games=4):
     )
 
 
-class Watching:
+class PollingListener:
     """Looks at every event, as a page might at any moment."""
 
     def __init__(self, path):
-        self.live = LiveFile(live_file_of(path))
+        self.live = LiveFile(live_file_path(path))
         self.path = path
         self.spectator = None
         self.seen = []
@@ -37,14 +37,14 @@ class Watching:
         name = type(event).__name__
         if name == "GameFinished":
             if self.spectator is None:
-                self.spectator = LedgerSpectator(self.path)
+                self.spectator = LedgerView(self.path)
             self.spectator.poll()
             self.seen.append(len(self.spectator.games))
 
 
 async def test_spectator_follows_running_and_finished_tournament(tmp_path):
     path = str(tmp_path / "run.sqlite")
-    watching = Watching(path)
+    watching = PollingListener(path)
     finish, records = await play(chosen(), path=path, listeners=[watching])
     assert finish.complete
     assert watching.seen == [1, 2, 3, 4]
@@ -58,7 +58,7 @@ async def test_spectator_follows_running_and_finished_tournament(tmp_path):
     assert board["moves"]
     assert board["white_clock"] is None
     watching.live.close()
-    late = LedgerSpectator(path)
+    late = LedgerView(path)
     for each in (spectator, late):
         each.poll()
         assert list(each.games) == [f"{r.pair}.{r.game}" for r in records]
@@ -78,17 +78,17 @@ async def test_spectator_reports_interrupted_damaged_and_lost_runs(tmp_path, mon
     ledger = Ledger(path)
     ledger.begin(more, resume=True)
     ledger.close()
-    spectator = LedgerSpectator(path)
+    spectator = LedgerView(path)
     spectator.poll()
     assert spectator.state.status["state"] == "interrupted"
     with sqlite3.connect(path) as database:
         database.execute("UPDATE game SET record = '{' WHERE game = 1")
     database.close()
-    damaged = LedgerSpectator(path)
+    damaged = LedgerView(path)
     damaged.poll()
     assert list(damaged.games) == ["1.1-2.1.2"]
     assert "game 1.1-2.1.1 is damaged" in damaged.problem
-    place = live_file_of(path)
+    place = live_file_path(path)
     status = {"name": more.name, "state": "running"}
     place.write_text(json.dumps({"time": 0, "snapshots": {"status": status}}), "utf-8")
     spectator.poll()
@@ -100,17 +100,17 @@ async def test_spectator_reports_interrupted_damaged_and_lost_runs(tmp_path, mon
 
 def test_invalid_ledger_is_rejected(tmp_path):
     with pytest.raises(LedgerError, match="does not exist"):
-        LedgerSpectator(str(tmp_path / "none"))
+        LedgerView(str(tmp_path / "none"))
     (tmp_path / "text").write_text("x" * 2000, "utf-8")
     with pytest.raises(LedgerError, match="not a database"):
-        LedgerSpectator(str(tmp_path / "text"))
+        LedgerView(str(tmp_path / "text"))
 
 
 def test_curve_length_is_limited():
     points = []
-    for played in range(3 * MOST_POINTS):
-        points = extended(points, {"played": played})
-        points = extended(points, {"played": played})
-    assert len(points) <= MOST_POINTS + 1
+    for played in range(3 * MAX_POINTS):
+        points = append_point(points, {"played": played})
+        points = append_point(points, {"played": played})
+    assert len(points) <= MAX_POINTS + 1
     assert points[0] == {"played": 0}
-    assert points[-1] == {"played": 3 * MOST_POINTS - 1}
+    assert points[-1] == {"played": 3 * MAX_POINTS - 1}

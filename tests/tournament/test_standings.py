@@ -6,10 +6,10 @@ from tests.tournament.support import engine, settings
 from tournament.formats import Format
 from tournament.pairs import PairKey
 from tournament.records import GameRecord
-from tournament.schedule import due
+from tournament.schedule import due_pairs
 from tournament.settings import SprtSettings
-from tournament.standings import Decision, outcome_of, pentanomial, run_test, summarise
-from tournament.statistics import strength
+from tournament.standings import Decision, outcome_from_record, pentanomial, sprt_state, summarise
+from tournament.statistics import estimate_strength
 from tournament.values import encode
 from tournament.verdicts import Termination
 
@@ -29,7 +29,7 @@ def outcome(
         pair=str(key), game=game, white="", black="", fen="f", opening=(move,), moves=(),
         result=result, termination=termination,
     )  # fmt: skip
-    return outcome_of(record)
+    return outcome_from_record(record)
 
 
 def test_pentanomial_counts_pairs_from_first_players_side():
@@ -77,16 +77,16 @@ def test_empty_and_one_sided_summaries_are_valid_json():
 
 def test_sprt_decides_by_results():
     sprt = SprtSettings(elo0=0, elo1=4)
-    assert run_test(sprt, (434, 4052, 8304, 4206, 492)).decision is Decision.ACCEPT_ELO1
-    assert run_test(sprt, (492, 4206, 8304, 4052, 434)).decision is Decision.ACCEPT_ELO0
-    assert run_test(sprt, (13, 37, 50, 25, 3)).decision is Decision.OPEN
+    assert sprt_state(sprt, (434, 4052, 8304, 4206, 492)).decision is Decision.ACCEPT_ELO1
+    assert sprt_state(sprt, (492, 4206, 8304, 4052, 434)).decision is Decision.ACCEPT_ELO0
+    assert sprt_state(sprt, (13, 37, 50, 25, 3)).decision is Decision.OPEN
 
 
 def played(chosen, score):
     """Play a tournament; score: the first player's, by pair and game. Yield what was played at
     a time, and the summary after it."""
     outcomes, results = [], {}
-    while pairs := due(chosen, results):
+    while pairs := due_pairs(chosen, results):
         for pair in pairs:
             key = pair.key
             for game in pair.games:
@@ -110,7 +110,7 @@ def test_two_player_standings_match_comparison():
         ]
         summary = summarise(settings(engine("A"), engine("B"), games=2 * pairs), outcomes)
         found = summary.comparison.estimate
-        assert found == summary.comparison.by_pairs == strength(summary.comparison.pairs)
+        assert found == summary.comparison.by_pairs == estimate_strength(summary.comparison.pairs)
         first, second = summary.rows
         assert (first.name, first.elo, first.error) == ("A", found.elo.value, found.elo.error)
         assert (second.elo, second.error) == (-first.elo, first.error)

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from tournament.statistics import (
-    difference,
-    elo_of_score,
+    estimate_difference,
+    elo_from_score,
     log_likelihood_ratio,
-    score_of_elo,
+    score_from_elo,
     sprt_bounds,
-    strength,
+    estimate_strength,
 )
 
 LLR_ROWS = [
@@ -31,7 +31,7 @@ def test_log_likelihood_ratio_matches_reference_values(counts, elo0, elo1, norma
 
 
 def test_elo_from_games_matches_reference_values():
-    measured = strength((96, 111, 136))
+    measured = estimate_strength((96, 111, 136))
     assert measured.elo.value == pytest.approx(40.70, abs=0.005)
     assert measured.elo.error == pytest.approx(30.43, abs=0.005)
     assert measured.normalized.value == pytest.approx(49.77, abs=0.005)
@@ -40,7 +40,7 @@ def test_elo_from_games_matches_reference_values():
 
 
 def test_elo_from_pairs_matches_reference_values():
-    measured = strength((13, 37, 50, 25, 3))
+    measured = estimate_strength((13, 37, 50, 25, 3))
     assert measured.elo.value == pytest.approx(-43.658, abs=0.0005)
     assert measured.normalized.value == pytest.approx(-63.97, abs=0.005)
 
@@ -54,7 +54,7 @@ def test_sprt_bounds_match_reference_values():
 )
 @pytest.mark.parametrize("normalized", [True, False])
 def test_few_results_give_finite_values(counts, normalized):
-    measured = strength(counts)
+    measured = estimate_strength(counts)
     assert math.isfinite(measured.elo.value)
     assert math.isfinite(log_likelihood_ratio(counts, 0, 5, normalized=normalized))
 
@@ -68,20 +68,20 @@ def test_swapping_sides_negates_log_likelihood_ratio():
 
 def test_elo_and_score_are_inverse():
     for elo in (-700, -3, 0, 12, 400):
-        assert elo_of_score(score_of_elo(elo)) == pytest.approx(elo)
-    assert elo_of_score(0) == -math.inf
-    assert elo_of_score(1) == math.inf
+        assert elo_from_score(score_from_elo(elo)) == pytest.approx(elo)
+    assert elo_from_score(0) == -math.inf
+    assert elo_from_score(1) == math.inf
 
 
 def test_strength_needs_at_least_one_result():
     assert log_likelihood_ratio((0, 0, 0), 0, 2, normalized=True) == 0
     with pytest.raises(ValueError, match="no results"):
-        strength((0, 0, 0))
+        estimate_strength((0, 0, 0))
 
 
 def outcomes_of_a_game(elo, draws):
     """Return the likelihoods of a loss, a draw and a win; `draws`: of all that can be drawn."""
-    score = score_of_elo(elo)
+    score = score_from_elo(elo)
     drawn = 2 * draws * min(score, 1 - score)
     return np.array([1 - score - drawn / 2, drawn, score - drawn / 2])
 
@@ -107,7 +107,7 @@ def coverage(likelihoods, total, elo):
     held = 0.0
     for count, chance in zip(counts.tolist(), chances, strict=True):
         if chance > 1e-7:
-            estimate = strength(count).elo
+            estimate = estimate_strength(count).elo
             held += chance * (abs(estimate.value - elo) <= estimate.error)
     return held
 
@@ -127,10 +127,10 @@ def test_confidence_interval_has_stated_coverage(elo, draws, games):
 
 
 def test_identical_pairs_have_nonzero_error():
-    by_pairs, by_games = strength((0, 0, 8, 0, 0)).elo, strength((8, 0, 8)).elo
+    by_pairs, by_games = estimate_strength((0, 0, 8, 0, 0)).elo, estimate_strength((8, 0, 8)).elo
     assert (by_pairs.value, by_games.value) == (0, 0)
     assert 50 < by_pairs.error < by_games.error < 200
-    errors = [strength((0, 0, pairs, 0, 0)).elo.error for pairs in (1, 2, 8, 100, 10_000)]
+    errors = [estimate_strength((0, 0, pairs, 0, 0)).elo.error for pairs in (1, 2, 8, 100, 10_000)]
     assert errors == sorted(errors, reverse=True)
     assert errors[0] > 200
     assert errors[-1] < 1
@@ -138,7 +138,7 @@ def test_identical_pairs_have_nonzero_error():
 
 @pytest.mark.parametrize("counts", [(0, 0, 0, 0, 1), (0, 0, 0, 1, 0), (0, 0, 1), (0, 0, 2)])
 def test_one_pair_gives_large_error(counts):
-    measured = strength(counts)
+    measured = estimate_strength(counts)
     assert measured.elo.value > 0
     assert measured.elo.value + 100 < measured.elo.error < 1000
     assert 0.5 < measured.los < 0.95
@@ -147,20 +147,20 @@ def test_one_pair_gives_large_error(counts):
 @pytest.mark.parametrize(("outcomes", "total"), [(5, 1), (5, 2), (5, 5), (5, 9), (3, 4), (3, 40)])
 def test_likelihood_of_superiority_agrees_with_interval(outcomes, total):
     for counts in all_counts(outcomes, total).tolist():
-        measured = strength(counts)
+        measured = estimate_strength(counts)
         holds_zero = abs(measured.elo.value) <= measured.elo.error
         either = max(measured.los, 1 - measured.los)
         assert either < 0.985 if holds_zero else either > 0.97
 
 
 def test_difference_uses_pairs_unless_most_games_are_unpaired():
-    assert difference((0, 0, 0, 0, 0), (0, 0, 0)) is None
-    assert difference((0, 0, 0, 0, 0), (0, 1, 0)) == strength((0, 1, 0))
-    assert difference((0, 0, 8, 0, 0), (8, 0, 8)) == strength((0, 0, 8, 0, 0))
-    assert difference((0, 0, 8, 0, 0), (8, 0, 9)) == strength((0, 0, 8, 0, 0))
-    assert difference((0, 0, 1, 0, 0), (1, 0, 4)) == strength((1, 0, 4))
+    assert estimate_difference((0, 0, 0, 0, 0), (0, 0, 0)) is None
+    assert estimate_difference((0, 0, 0, 0, 0), (0, 1, 0)) == estimate_strength((0, 1, 0))
+    assert estimate_difference((0, 0, 8, 0, 0), (8, 0, 8)) == estimate_strength((0, 0, 8, 0, 0))
+    assert estimate_difference((0, 0, 8, 0, 0), (8, 0, 9)) == estimate_strength((0, 0, 8, 0, 0))
+    assert estimate_difference((0, 0, 1, 0, 0), (1, 0, 4)) == estimate_strength((1, 0, 4))
 
 
 def test_score_is_share_of_points():
-    assert strength((0, 0, 0, 0, 3)).score == 1
-    assert strength((1, 1, 2)).score == 0.625
+    assert estimate_strength((0, 0, 0, 0, 3)).score == 1
+    assert estimate_strength((1, 1, 2)).score == 0.625

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.border.locking import lock
+from agent.border.locking import lock_path
 from kempelen import cli
 from tests.external import program
 from tests.support import failing
@@ -17,7 +17,7 @@ from tournament.game_settings import GameSettings
 from tournament.settings import OpeningSettings, Settings
 from tournament.spsa import Spsa, Tunable
 from tournament.time_control import TimeControl
-from tournament.tuning import Check, declared, tunables
+from tournament.tuning import VerificationTrials, engine_options, parse_tunables
 from tournament.values import SettingsError
 
 TRIALS = 4000
@@ -35,7 +35,7 @@ def balance(trial, chance):
     return sum(1 if chance.random() < win else -1 for _ in range(2))
 
 
-def stand_in():
+def fake_engine_command():
     """The words for an engine with the option Hash."""
     command, arguments = failing("none")
     return f"cmd={command},args={' '.join(arguments)}"
@@ -125,13 +125,13 @@ def test_a_second_run_with_other_settings_is_refused(tmp_path, capsys, monkeypat
     monkeypatch.setattr(tuning, "play_game", play_game)
     (tmp_path / "o.epd").write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
     state = tmp_path / "state.json"
-    line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
+    line = ["tune", "search", "Hash", "--engine", fake_engine_command(), "--pairs", "1", "--nodes", "1"]
     line += ["--check", "0", "--state", str(state)]
     assert cli.main(line) == 0
     before = state.read_bytes()
     assert cli.main(line) == 0
     capsys.readouterr()
-    places = {"--engine": stand_in(), "--openings": tmp_path}
+    places = {"--engine": fake_engine_command(), "--openings": tmp_path}
     assert cli.main([*line, *(word.replace("{}", str(places.get(more[0]))) for word in more)]) == 2
     assert f"{state} was begun otherwise ({reason}" in capsys.readouterr().err
     assert state.read_bytes() == before
@@ -139,8 +139,8 @@ def test_a_second_run_with_other_settings_is_refused(tmp_path, capsys, monkeypat
 
 def test_state_is_locked_by_one_process(tmp_path, capsys):
     state = tmp_path / "state.json"
-    line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
-    with lock(str(state)):
+    line = ["tune", "search", "Hash", "--engine", fake_engine_command(), "--pairs", "1", "--nodes", "1"]
+    with lock_path(str(state)):
         assert cli.main([*line, "--state", str(state)]) == 2
     assert "state.json is in use: another process tunes with it" in capsys.readouterr().err
     assert not state.exists()
@@ -149,12 +149,12 @@ def test_state_is_locked_by_one_process(tmp_path, capsys):
 @pytest.mark.needs("stockfish")
 def test_only_spin_options_can_be_tuned():
     engine = EngineSettings(command=program("stockfish"), name="stockfish")
-    options = asyncio.run(declared(engine))
-    assert [t.name for t in tunables(options, ["skill level=2"])] == ["Skill Level"]
+    options = asyncio.run(engine_options(engine))
+    assert [t.name for t in parse_tunables(options, ["skill level=2"])] == ["Skill Level"]
     with pytest.raises(SettingsError, match="not a spin option"):
-        tunables(options, ["Ponder"])
+        parse_tunables(options, ["Ponder"])
     with pytest.raises(SettingsError, match="STEP"):
-        tunables(options, ["Skill Level=much"])
+        parse_tunables(options, ["Skill Level=much"])
 
 
 @pytest.mark.thorough
@@ -188,7 +188,7 @@ def test_invalid_tuning_arguments_are_reported(capsys):
 def test_check_plays_tuned_values_against_original_values():
     spsa = Spsa([Tunable("a", 5, 0, 10, 1), Tunable("b", 7, 0, 10, 1)], 10)
     spsa.theta["a"] = 8.3
-    check = Check(spsa, 3)
+    check = VerificationTrials(spsa, 3)
     for balance in (-2.0, 1.0, 1.0):
         trial = check.ask()
         assert (trial.plus, trial.minus) == ({"a": 8, "b": 7}, {"a": 5, "b": 7})
@@ -210,7 +210,7 @@ def test_exit_status_is_1_if_tuned_values_lose_check(capsys, monkeypatch, better
 
     monkeypatch.setattr(tuning, "play_game", play_game)
     monkeypatch.setattr(Spsa, "values", lambda self: {"Hash": 50})
-    command = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "21"]
+    command = ["tune", "search", "Hash", "--engine", fake_engine_command(), "--pairs", "21"]
     assert cli.main(command) == status
     said = capsys.readouterr()
     assert [assignment.pair.round for assignment in played] == [1] * 42 + [2] * 6
@@ -222,11 +222,11 @@ def test_exit_status_is_1_if_tuned_values_lose_check(capsys, monkeypatch, better
 
 def test_unchanged_values_are_not_checked():
     spsa = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
-    assert asyncio.run(tuning.check(None, spsa, 3, report=lambda told: None)) is None
+    assert asyncio.run(tuning.verify(None, spsa, 3, report=lambda told: None)) is None
 
 
 def test_unwritable_state_path_is_reported(tmp_path, capsys):
-    line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
+    line = ["tune", "search", "Hash", "--engine", fake_engine_command(), "--pairs", "1", "--nodes", "1"]
     assert cli.main([*line, "--state", str(tmp_path / "no" / "state.json")]) == 2
     assert "state.json: its folder does not exist" in capsys.readouterr().err
 
@@ -267,12 +267,12 @@ def test_trial_engines_start_with_their_own_settings(monkeypatch):
         return SimpleNamespace(white_score=float(first == (assignment.game == 1)), detail="")
 
     monkeypatch.setattr(tuning, "play_game", play_game)
-    spsa = Spsa(tuning.setting_tunables(["nakade=0.1"]), 30, seed=1)
+    spsa = Spsa(tuning.parse_go_tunables(["nakade=0.1"]), 30, seed=1)
     engine = EngineSettings(
         command=sys.executable, arguments=("gtp",), name="ours", protocol=EngineProtocol.GTP
     )
     settings = Settings(
-        engines=tuning.against_itself(engine),
+        engines=tuning.tuning_players(engine),
         time=TimeControl(movetime=1),
         game=GameSettings("go", {"size": 5}),
         openings=OpeningSettings(plies=2),

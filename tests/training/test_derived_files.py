@@ -10,9 +10,9 @@ import pytest
 
 from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
 from training import derived_files
-from training.derived_files import WantedPositions, choose, merge, shuffle, split
-from training.position_statistics import PositionStatistics, count
-from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, PositionsError, Writer
+from training.derived_files import PositionSelection, filter_positions, merge, shuffle, split
+from training.position_statistics import PositionStatistics, count_positions
+from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, DatasetError, DatasetWriter
 
 GAMES = 75  # no whole number of blocks
 MANIFEST = {"engine": "none", "openings": ["one", "two"]}
@@ -40,7 +40,7 @@ def game(number: int, seed: int) -> Packed:
 
 
 def write(path: Path, games: int = GAMES, seed: int = 1) -> Path:
-    with Writer(path, MANIFEST | {"seed": seed}, 32) as writer:
+    with DatasetWriter(path, MANIFEST | {"seed": seed}, 32) as writer:
         for number in range(games):
             writer.add(game(number, seed))
         writer.finish()
@@ -68,12 +68,12 @@ def other(tmp_path: Path) -> Path:
 
 def test_games_are_read_in_order_from_any_start(source: Path) -> None:
     with Dataset(source) as dataset:
-        assert [number for number, _ in dataset.in_games()] == list(range(GAMES))
-        for number, positions in dataset.in_games(skip=40):
+        assert [number for number, _ in dataset.iter_games()] == list(range(GAMES))
+        for number, positions in dataset.iter_games(skip=40):
             assert (positions == game(number, 1)).all()
             assert len(positions) == len(game(number, 1))
-        assert next(dataset.in_games(skip=40))[0] == 40
-        assert not list(dataset.in_games(skip=GAMES))
+        assert next(dataset.iter_games(skip=40))[0] == 40
+        assert not list(dataset.iter_games(skip=GAMES))
 
 
 def test_merge_keeps_each_position_once(source: Path, other: Path, tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_shuffle_keeps_games_whole_and_is_reproducible(
     shuffle([source, other], target, 1, ignore)
     assert (in_order(content(target)) == in_order(content(source, other))).all()
     with Dataset(source, other) as before, Dataset(target) as after:
-        games = [positions.tobytes() for _, positions in before.in_games()]
-        shuffled = [positions.tobytes() for _, positions in after.in_games()]
+        games = [positions.tobytes() for _, positions in before.iter_games()]
+        shuffled = [positions.tobytes() for _, positions in after.iter_games()]
     assert sorted(games) == sorted(shuffled)
     moved = [abs(shuffled.index(each) - place) for place, each in enumerate(games)]
     assert 0.2 < np.mean(moved) / len(games) < 0.45  # a third, in random order
@@ -122,32 +122,32 @@ def test_split_by_game_matches_validation_split_of_reader(source: Path, tmp_path
 @pytest.mark.parametrize(
     "wanted",
     [
-        WantedPositions(most_score=300),
-        WantedPositions(least_pieces=17),
-        WantedPositions(most_pieces=17),
-        WantedPositions(first_ply=30, last_ply=60),
-        WantedPositions(most_halfmoves=10),
-        WantedPositions(results_agree=100),
-        WantedPositions(most_score=500, results_agree=0),
+        PositionSelection(most_score=300),
+        PositionSelection(least_pieces=17),
+        PositionSelection(most_pieces=17),
+        PositionSelection(first_ply=30, last_ply=60),
+        PositionSelection(most_halfmoves=10),
+        PositionSelection(results_agree=100),
+        PositionSelection(most_score=500, results_agree=0),
     ],
     ids=str,
 )
 def test_filter_keeps_wanted_positions_and_game_numbers(
-    source: Path, tmp_path: Path, wanted: WantedPositions
+    source: Path, tmp_path: Path, wanted: PositionSelection
 ) -> None:
     target = tmp_path / "chosen"
-    made = choose(source, target, wanted, ignore)
+    made = filter_positions(source, target, wanted, ignore)
     assert 0 < made.left_out < len(content(source))
     with Dataset(source) as before, Dataset(target) as after:
         assert before.game_numbers() == after.game_numbers()
-        for number, positions in before.in_games():
+        for number, positions in before.iter_games():
             kept = [each for each in positions if wants(wanted, each)]
             assert [each.tobytes() for each in after.game(number)] == [
                 each.tobytes() for each in kept
             ]
 
 
-def wants(wanted: WantedPositions, position: np.void) -> bool:
+def wants(wanted: PositionSelection, position: np.void) -> bool:
     """Judge one position in plain Python."""
     score, pieces = int(position["score"]), int(position["occupied"]).bit_count()
     ply = 2 * (int(position["fullmoves"]) - 1) + (position["state"] >= BLACK_TO_MOVE)
@@ -164,8 +164,8 @@ def wants(wanted: WantedPositions, position: np.void) -> bool:
 
 
 def test_manifest_lists_all_applied_filters(source: Path, tmp_path: Path) -> None:
-    choose(source, tmp_path / "one", WantedPositions(most_score=300), ignore)
-    choose(tmp_path / "one", tmp_path / "two", WantedPositions(first_ply=20), ignore)
+    filter_positions(source, tmp_path / "one", PositionSelection(most_score=300), ignore)
+    filter_positions(tmp_path / "one", tmp_path / "two", PositionSelection(first_ply=20), ignore)
     with Dataset(tmp_path / "two") as dataset:
         first, second = dataset.contents[0].manifest["filters"]
     assert first["most_score"] == 300
@@ -178,8 +178,8 @@ ACTIONS: dict[str, Callable[[Path, Path], object]] = {
     "split": lambda source, target: split(
         source, target, target.with_name(f"{target.name}-rest"), Fraction(1, 5), ignore
     ),
-    "choose": lambda source, target: choose(
-        source, target, WantedPositions(most_score=700), ignore
+    "choose": lambda source, target: filter_positions(
+        source, target, PositionSelection(most_score=700), ignore
     ),
 }
 
@@ -207,7 +207,7 @@ def test_damaged_output_file_is_not_resumed(
     damage_first_block(target)
     before = target.read_bytes()
     for _ in range(2):  # the file is not held any more
-        with pytest.raises(PositionsError, match=r"made: \d+ bytes at .* remove it"):
+        with pytest.raises(DatasetError, match=r"made: \d+ bytes at .* remove it"):
             make(source, target)
     assert target.read_bytes() == before
 
@@ -224,9 +224,9 @@ def test_invalid_manifest_is_rejected(
         changed.setattr("training.positions._manifest_body", lambda entries: manifest)
         write(path)
     before = path.read_bytes()
-    with pytest.raises(PositionsError, match="strange: its manifest cannot be used: "):
+    with pytest.raises(DatasetError, match="strange: its manifest cannot be used: "):
         Dataset(path)
-    with pytest.raises(PositionsError, match="strange: its manifest cannot be used: "):
+    with pytest.raises(DatasetError, match="strange: its manifest cannot be used: "):
         merge([source], path, ignore)
     assert path.read_bytes() == before
 
@@ -240,7 +240,7 @@ def damage_first_block(path: Path) -> None:
 
 def test_damaged_games_are_left_out_of_derived_files(source: Path, tmp_path: Path) -> None:
     damage_first_block(source)
-    choose(source, tmp_path / "chosen", WantedPositions(most_score=32000), ignore)
+    filter_positions(source, tmp_path / "chosen", PositionSelection(most_score=32000), ignore)
     with Dataset(tmp_path / "chosen") as dataset:
         assert not len(dataset.game(3))
         assert (dataset.game(40) == game(40, 1)).all()
@@ -250,10 +250,10 @@ def test_damaged_games_are_left_out_of_derived_files(source: Path, tmp_path: Pat
 def test_source_file_is_not_overwritten(source: Path, tmp_path: Path) -> None:
     before = source.read_bytes()
     (tmp_path / "link").symlink_to(source)
-    with pytest.raises(PositionsError, match="is read here"):
+    with pytest.raises(DatasetError, match="is read here"):
         merge([source], tmp_path / "link", ignore)
     for first, second, reason in (("a", "a", "two files"), ("a", "link", "is read here")):
-        with pytest.raises(PositionsError, match=reason):
+        with pytest.raises(DatasetError, match=reason):
             split(source, tmp_path / first, tmp_path / second, Fraction(1, 2), ignore)
     assert not (tmp_path / "a").exists()
     assert source.read_bytes() == before
@@ -264,7 +264,7 @@ def test_file_made_from_other_sources_is_not_resumed(source: Path, tmp_path: Pat
     merge([source], target, ignore)
     source.unlink()
     write(source, seed=5)
-    with pytest.raises(PositionsError, match=r"begun otherwise \(merged 1\.") as refused:
+    with pytest.raises(DatasetError, match=r"begun otherwise \(merged 1\.") as refused:
         merge([source], target, ignore)
     assert "opening" not in str(refused.value)
 
@@ -293,7 +293,7 @@ def test_source_can_be_renamed_before_first_block_is_written(
 def test_statistics_count_every_position(source: Path) -> None:
     positions = content(source)
     with Dataset(source) as dataset:
-        found = count(dataset)
+        found = count_positions(dataset)
     assert (found.positions, found.games) == (len(positions), GAMES)
     assert found.scores.sum(axis=0).tolist() == [
         int((positions["result"] == each).sum()) for each in (-1, 0, 1)
@@ -319,11 +319,11 @@ def test_fit_recovers_scale_of_simulated_results(scale: float) -> None:
     positions["result"] = np.where(won, 1, -1)
     found = PositionStatistics()
     found.add(positions)
-    assert found.scale() == pytest.approx(scale, rel=0.03)
+    assert found.fit_scale() == pytest.approx(scale, rel=0.03)
     positions["result"] *= -1
     contrary = PositionStatistics()
     contrary.add(positions)
-    assert contrary.scale() is None
+    assert contrary.fit_scale() is None
 
 
 @pytest.mark.thorough(keep=1)
@@ -338,14 +338,14 @@ def test_fit_recovers_win_curve_of_simulated_results(middle: float, scale: float
     positions["result"] = np.where(drawn < wins, 1, np.where(drawn < wins + losses, -1, 0))
     found = PositionStatistics()
     found.add(positions)
-    curve = found.winning()
+    curve = found.fit_winning_curve()
     assert curve is not None
     assert (curve.middle, curve.scale) == pytest.approx((middle, scale), rel=0.03)
     positions["result"] *= -1
     contrary = PositionStatistics()
     contrary.add(positions)
-    assert contrary.winning() is None
-    assert PositionStatistics().winning() is None
+    assert contrary.fit_winning_curve() is None
+    assert PositionStatistics().fit_winning_curve() is None
 
 
 @pytest.mark.parametrize("results", [[0], [0, 0, 0, -1]])
@@ -355,13 +355,13 @@ def test_few_results_give_no_scale_or_win_curve(results: list[int]) -> None:
     positions["result"] = np.resize(results, len(positions))
     found = PositionStatistics()
     found.add(positions)
-    assert found.scale() is None
-    assert found.winning() is None
+    assert found.fit_scale() is None
+    assert found.fit_winning_curve() is None
 
 
 def test_phase_is_24_at_start_and_0_for_bare_kings() -> None:
     from agent.chess.packed import CASTLING_ROOK
-    from training.position_statistics import phases_of
+    from training.position_statistics import game_phases
 
     positions = np.zeros(2, packed_dtype)
     back_rank = [CASTLING_ROOK, 1, 2, 4, 5, 2, 1, CASTLING_ROOK]
@@ -370,7 +370,7 @@ def test_phase_is_24_at_start_and_0_for_bare_kings() -> None:
     blacks = sum(8 << 4 * place for place in range(8))
     positions["occupied"] = [0xFFFF00000000FFFF, 0x1000000000000010]
     positions["pieces"] = [(first, blacks | last), (5 | 13 << 4, 0)]
-    assert phases_of(positions).tolist() == [24, 0]
+    assert game_phases(positions).tolist() == [24, 0]
 
 
 def test_concatenated_files_are_rejected(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_concatenated_files_are_rejected(tmp_path: Path) -> None:
     head = one.read_bytes()[: Dataset(one).contents[0].manifest_end]
     for second in (other.read_bytes(), other.read_bytes()[len(head) :]):
         joined.write_bytes(one.read_bytes() + second)
-        with pytest.raises(PositionsError, match=r"joined: it is several files.*`kempelen data m"):
+        with pytest.raises(DatasetError, match=r"joined: it is several files.*`kempelen data m"):
             Dataset(joined)
 
 

@@ -11,10 +11,10 @@ from agent.chess.evaluations import load as load_of_chess
 from agent.evaluation import Evaluation, EvaluationError, load
 from agent.games import catalogue
 from training import baselines, examination
-from training.attendance import StuckError, attend
-from training.chess_examinee import ChessExaminee, varied_positions
-from training.examination import EvaluationReport, examine, load_attended
-from training.game_examinee import GAMES, POSITIONS, GameExaminee, algorithm_for
+from training.attendance import WatchdogError, run_with_watchdog
+from training.chess_examinee import ChessEvaluationUnderTest, sample_boards
+from training.examination import EvaluationReport, check_evaluation, load_with_watchdog
+from training.game_examinee import MAX_GAMES, MAX_POSITIONS, GameEvaluationUnderTest, algorithm_for
 
 COMPILED = """
 from agent.evaluation import PAWN, WHITE, count, evaluator, position_at
@@ -42,23 +42,23 @@ def great(worker, ply):
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure speeds for a moment only."""
-    monkeypatch.setattr(examination, "CALLING", 0.01)
-    monkeypatch.setattr(examination, "SEARCHING", 0.05)
+    monkeypatch.setattr(examination, "CALL_BENCH_SECONDS", 0.01)
+    monkeypatch.setattr(examination, "SEARCH_BENCH_SECONDS", 0.05)
 
 
 @pytest.fixture
 def compiled(tmp_path: Any) -> Callable[[str], EvaluationReport]:
     file = tmp_path / "compiled.py"
     file.write_text(COMPILED)
-    return lambda name: examine(ChessExaminee(load(f"{file}:{name}")))
+    return lambda name: check_evaluation(ChessEvaluationUnderTest(load(f"{file}:{name}")))
 
 
 def plain(function: Callable[[chess.Board], Any]) -> EvaluationReport:
-    return examine(ChessExaminee(Evaluation("mine.py:f", python=function)))
+    return check_evaluation(ChessEvaluationUnderTest(Evaluation("mine.py:f", python=function)))
 
 
 def test_examined_positions_are_legal_and_varied() -> None:
-    boards = varied_positions()
+    boards = sample_boards()
     assert len(boards) > 300
     assert all(board.is_valid() and board.outcome() is None for board in boards)
     assert len({board.epd() for board in boards}) == len(boards)
@@ -81,9 +81,9 @@ def test_examined_positions_are_legal_and_varied() -> None:
 )
 def test_shipped_evaluations_pass(spec: str) -> None:
     told: list[int] = []
-    report = examine(ChessExaminee(load(spec)), told.append)
+    report = check_evaluation(ChessEvaluationUnderTest(load(spec)), told.append)
     assert (report.failed, report.failures, report.beyond, report.uneven) == (0, (), 0, 0)
-    assert (report.calls, report.pairs) == (2 * len(varied_positions()), len(varied_positions()))
+    assert (report.calls, report.pairs) == (2 * len(sample_boards()), len(sample_boards()))
     assert told == list(range(1, report.calls + 1))
     assert report.lowest == -report.highest < 0
     assert report.compiled == ("plain" not in spec)
@@ -92,17 +92,17 @@ def test_shipped_evaluations_pass(spec: str) -> None:
 
 
 def test_shipped_network_passes() -> None:
-    report = examine(ChessExaminee(load_attended("nnue", load_of_chess)))
+    report = check_evaluation(ChessEvaluationUnderTest(load_with_watchdog("nnue", load_of_chess)))
     assert (report.failed, report.uneven, report.compiled) == (0, 0, True)
     assert min(report.calls_a_second, report.nodes_a_second) > 0
     with pytest.raises(EvaluationError, match="the compiled chess search alone"):
-        load_attended("nnue")
+        load_with_watchdog("nnue")
 
 
 def test_compiled_and_plain_material_agree() -> None:
-    compiled = ChessExaminee(load("training.baselines:material"))
+    compiled = ChessEvaluationUnderTest(load("training.baselines:material"))
     compiled.prepare()
-    for board in varied_positions():
+    for board in sample_boards():
         assert compiled.evaluate(board) == baselines.plain_material(board)
     assert baselines.plain_material(chess.Board("4k3/8/8/8/8/8/8/QR2K3 b - - 0 1")) == -1400
     assert baselines.nothing(None) == 0
@@ -163,7 +163,7 @@ def test_other_asymmetry_is_not_reported_as_one_sided() -> None:
 
 def test_out_of_range_values_are_counted() -> None:
     report = plain(lambda board: 30_000 if board.is_check() else 28_999)
-    assert report.beyond == sum(board.is_check() for board in varied_positions()) * 2 > 0
+    assert report.beyond == sum(board.is_check() for board in sample_boards()) * 2 > 0
 
 
 @pytest.mark.thorough
@@ -187,17 +187,17 @@ def endless(board: chess.Board) -> int:
 
 
 def test_endless_evaluation_call_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination, "CALL_PATIENCE", 0.2)
-    with pytest.raises(StuckError, match=r"mine.py:f, called on rnbq.* did not come back"):
+    monkeypatch.setattr(examination, "CALL_TIMEOUT", 0.2)
+    with pytest.raises(WatchdogError, match=r"mine.py:f, called on rnbq.* did not come back"):
         plain(endless)
 
 
 def test_endless_evaluation_file_times_out(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination, "LOADING_PATIENCE", 0.2)
+    monkeypatch.setattr(examination, "LOAD_TIMEOUT_S", 0.2)
     file = tmp_path / "endless.py"
     file.write_text("while True:\n    pass\n")
-    with pytest.raises(StuckError, match=r"endless\.py:f did not come back"):
-        load_attended(f"{file}:f")
+    with pytest.raises(WatchdogError, match=r"endless\.py:f did not come back"):
+        load_with_watchdog(f"{file}:f")
 
 
 def test_attended_work_returns_result_or_raises() -> None:
@@ -207,9 +207,9 @@ def test_attended_work_returns_result_or_raises() -> None:
             time.sleep(0.01)
         return "done"
 
-    assert attend(work) == "done"
+    assert run_with_watchdog(work) == "done"
     with pytest.raises(ZeroDivisionError):
-        attend(lambda doing: 1 / 0)
+        run_with_watchdog(lambda doing: 1 / 0)
 
 
 @pytest.mark.parametrize("name", ["othello", "pig", "connect-four", "nim"])
@@ -217,19 +217,19 @@ def test_evaluations_of_other_games_are_examined(name: str) -> None:
     kind = catalogue.find(name)
     algorithm = algorithm_for(kind.new())
     assert algorithm == ("expectiminimax" if name == "pig" else "alpha-beta")
-    report = examine(GameExaminee(kind, {}, load("training.baselines:nothing"), algorithm))
+    report = check_evaluation(GameEvaluationUnderTest(kind, {}, load("training.baselines:nothing"), algorithm))
     assert (report.failed, report.lowest, report.highest, report.pairs) == (0, 0, 0, 0)
-    assert 20 < report.calls <= POSITIONS
+    assert 20 < report.calls <= MAX_POSITIONS
     assert min(report.calls_a_second, report.nodes_a_second, report.usual_nodes_a_second) > 0
 
 
 def test_positions_of_other_games_are_named_by_their_moves() -> None:
     kind = catalogue.find("connect-four")
-    examinee = GameExaminee(kind, {}, load("training.baselines:nothing"), "alpha-beta")
+    examinee = GameEvaluationUnderTest(kind, {}, load("training.baselines:nothing"), "alpha-beta")
     names = {}
     for name, position in examinee.positions():
         names[name] = position.key()
-    assert len(names) == len(set(names.values())) == POSITIONS < 20 * GAMES
+    assert len(names) == len(set(names.values())) == MAX_POSITIONS < 20 * MAX_GAMES
     assert "the position after no move" in names
     for name, key in names.items():
         game = kind.new()
@@ -240,7 +240,7 @@ def test_positions_of_other_games_are_named_by_their_moves() -> None:
 
 def test_compiled_evaluation_is_rejected_for_other_games() -> None:
     with pytest.raises(EvaluationError, match="for compiled searches"):
-        GameExaminee(catalogue.find("nim"), {}, load("training.baselines:material"), "alpha-beta")
+        GameEvaluationUnderTest(catalogue.find("nim"), {}, load("training.baselines:material"), "alpha-beta")
 
 
 @pytest.mark.thorough
@@ -258,7 +258,7 @@ def test_batch_values_must_equal_single_values(tmp_path: Any) -> None:
 
     def examined(name: str) -> tuple[EvaluationReport, EvaluationReport]:
         mine = load(f"{file}:{name}")
-        return examine(ChessExaminee(mine)), examine(GameExaminee(kind, {}, mine, "alpha-beta"))
+        return check_evaluation(ChessEvaluationUnderTest(mine)), check_evaluation(GameEvaluationUnderTest(kind, {}, mine, "alpha-beta"))
 
     assert [report.failed for report in examined("sound")] == [0, 0]
     for report in examined("first"):

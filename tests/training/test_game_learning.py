@@ -10,29 +10,29 @@ import pytest
 
 from agent.evaluation import EvaluationError, load
 from agent.games import catalogue
-from agent.games.board_symmetry import symmetries_of
+from agent.games.board_symmetry import find_symmetries
 from agent.games.connect_four import ConnectFour
-from agent.games.encoding import PositionEncoding, encoding_of, from_json
+from agent.games.encoding import PositionEncoding, encoding_for, from_json
 from agent.games.learned_network import read
 from agent.search.alpha_beta import AlphaBeta
-from agent.search.configuration import read as configured
-from training.afterstates import LookSettings
-from training.game_learning import GameLearner, LearningSettings
-from training.learning_checkpoint import LearningError
-from training.lockstep import PlaySettings
-from training.small_network import AdamLearner, Examples, random_layers
+from agent.search.configuration import parse as configured
+from training.afterstates import TdSettings
+from training.game_learning import GameTrainer, GameTrainingSettings
+from training.learning_checkpoint import GameTrainingError
+from training.lockstep import SelfPlaySettings
+from training.small_network import AdamOptimizer, TrainingBatch, random_layers
 
 
 def settings(steps=2, game="tic-tac-toe", **others):
-    play = PlaySettings(playouts=12, longest=40)
-    look = LookSettings(longest=60)
+    play = SelfPlaySettings(playouts=12, longest=40)
+    look = TdSettings(longest=60)
     known = {"games": 6, "neurons": (16,), "options": {}, "play": play, "look": look} | others
-    return LearningSettings(game=game, steps=steps, **known)
+    return GameTrainingSettings(game=game, steps=steps, **known)
 
 
 def learned(path, wanted, most=None):
     """Learn; stop, as by a signal, after so many steps. Return what was learned as bytes."""
-    learner = GameLearner(wanted)
+    learner = GameTrainer(wanted)
     for history in learner.run(path.with_suffix(".run")):
         if len(history) == most:
             return None
@@ -55,25 +55,25 @@ def test_an_interrupted_run_makes_the_same_file(tmp_path, neurons):
 def test_checkpoint_of_other_run_or_damaged_is_rejected(tmp_path):
     path = tmp_path / "a.learned"
     learned(path, settings(1))
-    with pytest.raises(LearningError, match=r"a\.run was begun otherwise \(steps was 1, is 2\)"):
+    with pytest.raises(GameTrainingError, match=r"a\.run was begun otherwise \(steps was 1, is 2\)"):
         learned(path, settings(2))
     run = path.with_suffix(".run")
     content = bytearray(run.read_bytes())
     content[-40] ^= 1
     run.write_bytes(content)
-    with pytest.raises(LearningError, match=r"a\.run is damaged: remove it"):
+    with pytest.raises(GameTrainingError, match=r"a\.run is damaged: remove it"):
         learned(path, settings(1))
     run.write_bytes(b"nonsense")
-    with pytest.raises(LearningError, match=r"a\.run is no checkpoint of ours"):
+    with pytest.raises(GameTrainingError, match=r"a\.run is no checkpoint of ours"):
         learned(path, settings(1))
 
 
 @pytest.mark.thorough(keep=6)
-@pytest.mark.parametrize("game", sorted({*catalogue.built_in()} - {"chess", "go", "checkers"}))
+@pytest.mark.parametrize("game", sorted({*catalogue.builtin_names()} - {"chess", "go", "checkers"}))
 @pytest.mark.parametrize("neurons", [(8,), ()], ids=["network", "weights"])
 def test_every_game_can_be_learned_and_evaluated(tmp_path, game, neurons):
-    play = PlaySettings(playouts=4, longest=12)
-    wanted = settings(1, game, games=2, neurons=neurons, play=play, look=LookSettings(longest=12))
+    play = SelfPlaySettings(playouts=4, longest=12)
+    wanted = settings(1, game, games=2, neurons=neurons, play=play, look=TdSettings(longest=12))
     learned(tmp_path / "a.learned", wanted)
     kind = catalogue.find(game)
     value = kind.evaluation(f"learned:{tmp_path / 'a.learned'}")(kind.new())
@@ -82,13 +82,13 @@ def test_every_game_can_be_learned_and_evaluated(tmp_path, game, neurons):
 
 def test_gradients_match_finite_differences():
     generator = np.random.default_rng(3)
-    learner = AdamLearner(random_layers([5, 7, 4], generator))
+    learner = AdamOptimizer(random_layers([5, 7, 4], generator))
     for each in learner.parameters:
         each += generator.normal(0, 0.5, each.shape)
     learner.parameters = [each.astype(np.float64) for each in learner.parameters]
     legal = np.array([[True, True, False], [True, True, True]])
     targets = np.array([[0.3, 0.7, 0], [0.2, 0.2, 0.6]])
-    examples = Examples(generator.normal(size=(2, 5)), targets, legal, np.array([0.5, -1]))
+    examples = TrainingBatch(generator.normal(size=(2, 5)), targets, legal, np.array([0.5, -1]))
     gradients, _ = learner.gradients(examples)
     for parameter, gradient in zip(learner.parameters, gradients, strict=True):
         for place in np.ndindex(parameter.shape):
@@ -112,15 +112,15 @@ def test_gradients_match_finite_differences():
 def test_board_symmetries_are_found(game, options, count):
     """Of Othello's eight those that change the start's colours are none."""
     at = catalogue.new_game(game, **options)
-    assert len(symmetries_of(at, encoding_of(at).vocabulary)) == count
+    assert len(find_symmetries(at, encoding_for(at).vocabulary)) == count
 
 
 def test_symmetry_maps_squares_and_moves_consistently():
     """A board in the image, with a move in the image, is the image of the board after it."""
     at, image = catalogue.new_game("tic-tac-toe"), catalogue.new_game("tic-tac-toe")
-    encoding = encoding_of(at)
+    encoding = encoding_for(at)
     assert encoding.vocabulary == tuple(sorted(f"{file}{row}" for file in "abc" for row in "123"))
-    for symmetry in symmetries_of(at, encoding.vocabulary)[1:]:
+    for symmetry in find_symmetries(at, encoding.vocabulary)[1:]:
         to = np.argsort(symmetry.moves)
         for text in ("a3", "b1", "c2"):
             number = encoding.vocabulary.index(text)
@@ -161,7 +161,7 @@ def test_learned_weights_beat_random_play(tmp_path):
 @pytest.mark.thorough
 def test_learned_network_never_loses_tic_tac_toe(tmp_path):
     path = tmp_path / "t.learned"
-    learned(path, settings(20, games=32, neurons=(64, 32), play=PlaySettings(playouts=32)))
+    learned(path, settings(20, games=32, neurons=(64, 32), play=SelfPlaySettings(playouts=32)))
     kind, perfect = catalogue.find("tic-tac-toe"), AlphaBeta(catalogue.evaluation("tic-tac-toe"))
     for seed in range(4):
         written = configured(f"alphazero+playouts=100+network={path}")
@@ -179,10 +179,10 @@ def test_learned_network_never_loses_tic_tac_toe(tmp_path):
 
 def test_encoding_rejects_board_with_swapped_dimensions():
     lying, upright = ConnectFour(6, 4), ConnectFour(4, 6)
-    encoding = from_json(encoding_of(lying).as_json())
-    assert encoding.take(lying)
+    encoding = from_json(encoding_for(lying).as_json())
+    assert encoding.encode(lying)
     with pytest.raises(ValueError, match="ConnectFour has another size here than what was learned"):
-        encoding.take(upright)
+        encoding.encode(upright)
 
 
 def test_unusable_learned_files_are_rejected(tmp_path):
@@ -286,12 +286,12 @@ class Circling:
     def grid(self):
         return ["m.t" if self.count % 2 else "mt.", "..."]
 
-    def filling(self, row, column):
+    def move_at(self, row, column):
         return None
 
 
 def test_symmetry_search_handles_endless_game():
-    assert len(symmetries_of(Circling(), ("go on",))) == 1
+    assert len(find_symmetries(Circling(), ("go on",))) == 1
 
 
 class Counting(Circling):
@@ -301,4 +301,4 @@ class Counting(Circling):
 
 def test_out_of_range_features_are_rejected():
     with pytest.raises(ValueError, match="features of Counting must be numbers from -65504"):
-        PositionEncoding("features", 1, ("go on",)).take(Counting())
+        PositionEncoding("features", 1, ("go on",)).encode(Counting())

@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.border.locking import lock
+from agent.border.locking import lock_path
 from agent.games.go import Go
 from agent.games.stones import PASS
-from agent.go.features import COLUMNS, NAMES, NO_FEATURE
+from agent.go.features import FEATURE_COLUMNS, FEATURE_INDEX, NO_FEATURE
 from agent.go.pattern_weights import load
 from tests import in_process
-from training.go_games import GoGamesError, GoPlan, checked_player_of, generate, read, to_line
-from training.patterns import Competitions, fit
+from training.go_games import GoGamesError, GoSelfPlayPlan, create_checked_player, generate, read, format_game
+from training.patterns import Comparisons, fit
 
-PLAN = GoPlan(size=5, playouts=30, seed=4)
+PLAN = GoSelfPlayPlan(size=5, playouts=30, seed=4)
 GAMES = 16
 
 
@@ -68,7 +68,7 @@ def test_damaged_games_file_is_reported(
 def test_games_with_other_settings_are_not_appended(played: Path) -> None:
     before = played.read_bytes()
     with pytest.raises(GoGamesError, match=r"begun otherwise \(playouts was 30, is 31\)"):
-        list(generate(played, GoPlan(size=5, playouts=31, seed=4), "test", 20, 1))
+        list(generate(played, GoSelfPlayPlan(size=5, playouts=31, seed=4), "test", 20, 1))
     assert played.read_bytes() == before
 
 
@@ -76,7 +76,7 @@ def test_games_of_other_kernel_or_weights_are_not_appended(tmp_path: Path) -> No
     manifest = PLAN.manifest("test")
     for name in ("kernel", "weights"):
         with pytest.raises(GoGamesError, match=f"{name} was another, is {manifest[name]}"):
-            checked_player_of((PLAN, manifest | {name: "another"}))
+            create_checked_player((PLAN, manifest | {name: "another"}))
         path = tmp_path / name
         path.write_text(json.dumps(manifest | {name: "another"}) + "\n")
         with pytest.raises(GoGamesError, match=rf"begun otherwise \({name} was another"):
@@ -85,24 +85,24 @@ def test_games_of_other_kernel_or_weights_are_not_appended(tmp_path: Path) -> No
 
 def test_games_file_is_locked_by_one_process(played: Path) -> None:
     before = played.read_bytes()
-    with lock(str(played)), pytest.raises(GoGamesError, match="being written by another process"):
+    with lock_path(str(played)), pytest.raises(GoGamesError, match="being written by another process"):
         next(generate(played, PLAN, "test", 20, 1))
     assert played.read_bytes() == before
 
 
-def contests(chance: np.random.Generator, weights: dict[str, float], number: int) -> Competitions:
+def contests(chance: np.random.Generator, weights: dict[str, float], number: int) -> Comparisons:
     """Positions of eight moves that have some features each, won as their weights say."""
-    places = np.full((number * 8, COLUMNS), NO_FEATURE, np.int32)
+    places = np.full((number * 8, FEATURE_COLUMNS), NO_FEATURE, np.int32)
     places[:, 0] = 0
     strengths = np.zeros(len(places))
-    for column, (name, weight) in enumerate(weights.items(), COLUMNS - len(weights)):
+    for column, (name, weight) in enumerate(weights.items(), FEATURE_COLUMNS - len(weights)):
         has = chance.random(len(places)) < 0.3
-        places[has, column] = NAMES[name]
+        places[has, column] = FEATURE_INDEX[name]
         strengths += has * weight
     first = np.arange(0, len(places), 8)
     noise = chance.gumbel(size=len(places))
     chosen = first + (strengths + noise).reshape(-1, 8).argmax(axis=1)
-    return Competitions(places, first, chosen)
+    return Comparisons(places, first, chosen)
 
 
 @pytest.mark.thorough
@@ -196,10 +196,10 @@ def test_patterns_are_learned_from_rectangular_board_games(tmp_path: Path) -> No
     manifest, games = read(path)
     assert manifest["size"] == "4x7"
     shape = Go("4x7").stones.shape
-    rows = {shape.place(move)[1] for game in games for move in game.moves if move != PASS}
+    rows = {shape.coordinates(move)[1] for game in games for move in game.moves if move != PASS}
     assert {0, 6} <= rows
     first = path.read_text().splitlines()[1]
-    assert to_line(games[0], "4x7") == first
+    assert format_game(games[0], "4x7") == first
     done = in_process.run("tune", "patterns", path, "-o", output, "--iterations", 1)
     assert done.returncode == 0, done.stderr
     path.write_text(path.read_text().replace('"4x7"', '"7x4"'))

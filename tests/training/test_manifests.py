@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.manifests import counted, origins, require_known
+from training.manifests import with_opening_counts, origins, validate
 
 PLAYED = {"engine": "1", "rules": {"nodes": 9}, "evaluation": "nnue", "openings": ["a", "b"]}
 SCORED = PLAYED | {"scores": {"engine": "Stockfish 15.1", "nodes": 1}}
@@ -18,9 +18,9 @@ def test_origins_are_found_in_nested_manifests() -> None:
 
 
 def test_openings_are_counted_in_nested_manifests() -> None:
-    (source,) = counted(SHUFFLED)["shuffled"]
+    (source,) = with_opening_counts(SHUFFLED)["shuffled"]
     assert [each["manifest"]["openings"] for each in source["manifest"]["merged"]] == [2, 2]
-    assert counted({"openings": []}) == {"openings": 0}
+    assert with_opening_counts({"openings": []}) == {"openings": 0}
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,5 @@ def test_openings_are_counted_in_nested_manifests() -> None:
 )
 def test_invalid_manifests_are_rejected(manifest: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        require_known(manifest)
-    assert require_known(SHUFFLED) is SHUFFLED
+        validate(manifest)
+    assert validate(SHUFFLED) is SHUFFLED

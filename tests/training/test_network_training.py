@@ -20,44 +20,44 @@ import pytest
 import yaml
 
 from agent.border.container import ContainerFormat
-from agent.border.files import naming
-from agent.border.locking import lock
+from agent.border.files import name_in_errors
+from agent.border.locking import lock_path
 from agent.chess import network_format, network_model
-from agent.chess.network_format import SCORE_ONE, Network
+from agent.chess.network_format import SCORE_SCALE, NnueNetwork
 from agent.chess.packed import (
     BLACK_PIECE,
     BLACK_TO_MOVE,
     CASTLING_ROOK,
-    board_of,
+    unpack_board,
     packed_dtype,
 )
-from agent.chess.selfplay_rules import Rules
-from kempelen.cli import NO_READER, main
+from agent.chess.selfplay_rules import SelfPlaySettings
+from kempelen.cli import EXIT_BROKEN_PIPE, main
 from kempelen.train import settings_from
 from tests import in_process
 from training import network_data, run_file
 from training.checkpoint import Checkpoint
-from training.derived_files import WantedPositions, choose, shuffle, split
-from training.descent import LARGEST
+from training.derived_files import PositionSelection, filter_positions, shuffle, split
+from training.descent import MAX_PARAMETER
 from training.gradients import (
     TILE,
     Floats,
-    Learner,
+    GradientWorker,
     NetworkShape,
     Optimizer,
     aligned_rows,
-    places_of,
+    input_indices,
 )
 from training.network_data import NetworkData
 from training.network_settings import PositionFilter, Target, TrainingError, TrainingSettings
 from training.network_trainer import (
     NetworkTrainer,
-    Stream,
+    BatchStream,
     initial_parameters,
-    parameters_of,
+    network_parameters,
     squared_error,
 )
-from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, Writer
+from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, DatasetWriter
 from training.selfplay import SelfPlayPlan, generate
 
 EVERYTHING = PositionFilter(first_ply=0, largest_score=30_000)
@@ -68,7 +68,7 @@ SMALL = {"neurons": 32, "epochs": 3, "batch": 256}
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions.bin"
-    list(generate(path, SelfPlayPlan(Rules(nodes=40), seed=4), "test", 4_000, 2))
+    list(generate(path, SelfPlayPlan(SelfPlaySettings(nodes=40), seed=4), "test", 4_000, 2))
     return path
 
 
@@ -113,7 +113,7 @@ def inputs_of(positions: Packed) -> list[tuple[list[int], list[int]]]:
     """Which inputs each position sets: for the mover's view, and for the other's."""
     return [
         (views[0, :rows].tolist(), views[1, :rows].tolist())
-        for views, rows in zip(*places_of(positions), strict=True)
+        for views, rows in zip(*input_indices(positions), strict=True)
     ]
 
 
@@ -142,13 +142,13 @@ def test_inputs_match_reference_model() -> None:
     assert any(board.castling_rights & ~(chess.BB_A1 | chess.BB_H1) for board in boards)
     found = inputs_of(np.array([packed_of(board) for board in boards]))
     for board, (own, other) in zip(boards, found, strict=True):
-        assert sorted(own) == network_model.inputs(board, board.turn)
-        assert sorted(other) == network_model.inputs(board, not board.turn)
+        assert sorted(own) == network_model.active_features(board, board.turn)
+        assert sorted(other) == network_model.active_features(board, not board.turn)
 
 
 def outputs_of(shape: NetworkShape, parameters: Floats, positions: Packed) -> Floats:
     outputs = np.zeros(len(positions), np.float32)
-    Learner(shape).evaluate(np.ascontiguousarray(positions), parameters, outputs)
+    GradientWorker(shape).evaluate(np.ascontiguousarray(positions), parameters, outputs)
     return outputs
 
 
@@ -159,16 +159,16 @@ def test_gradients_match_finite_differences(
     chosen = np.random.default_rng(1).permutation(positions)[:60]
     shape, target = NetworkShape(neurons, buckets), Target(0.4, scale)
     start = initial_parameters(shape, seed=2)
-    start[shape.biases : shape.outputs] = 0.1
-    (gradients,) = aligned_rows(1, shape.padded)
-    total = Learner(shape).add_gradients(chosen, start, gradients, target, weight=1.0)
+    start[shape.biases_start : shape.outputs_start] = 0.1
+    (gradients,) = aligned_rows(1, shape.padded_size)
+    total = GradientWorker(shape).add_gradients(chosen, start, gradients, target, weight=1.0)
 
     def loss(parameters: Floats) -> float:
         return squared_error(outputs_of(shape, parameters, chosen), chosen, target) * len(chosen)
 
     assert total == pytest.approx(loss(start), rel=1e-5)
     generator = np.random.default_rng(3)
-    sections = (0, shape.biases), (shape.biases, shape.outputs), (shape.outputs, shape.size)
+    sections = (0, shape.biases_start), (shape.biases_start, shape.outputs_start), (shape.outputs_start, shape.size)
     for begin, end in sections:
         (touched,) = np.nonzero(gradients[begin:end])
         assert len(touched)
@@ -177,56 +177,56 @@ def test_gradients_match_finite_differences(
             for step in (2e-3, -2e-3):
                 moved = start.copy()
                 moved[number] += step
-                (aligned,) = aligned_rows(1, shape.padded)
-                aligned[:] = moved
-                sides.append(loss(aligned))
+                (aligned_zeros,) = aligned_rows(1, shape.padded_size)
+                aligned_zeros[:] = moved
+                sides.append(loss(aligned_zeros))
             slope = (sides[0] - sides[1]) / 4e-3
             assert gradients[number] == pytest.approx(slope, abs=1e-3, rel=2e-2)
     # What no position has is not touched.
     used = {place for views in inputs_of(chosen) for view in views for place in view}
-    rows = gradients[: shape.biases].reshape(-1, neurons)
+    rows = gradients[: shape.biases_start].reshape(-1, neurons)
     assert set(np.nonzero(rows.any(axis=1))[0].tolist()) <= used
 
 
 def test_optimizer_step_is_adamw_with_bounded_weights() -> None:
     shape = NetworkShape(32, 2)
     generator = np.random.default_rng(5)
-    rows = aligned_rows(4, shape.padded)
+    rows = aligned_rows(4, shape.padded_size)
     parameters, rounded, means, squares = rows
-    parameters[:] = generator.normal(0, 1, shape.padded)
-    optimizer = Optimizer(shape, parameters, rounded, means, squares, decay=0.1, limit=LARGEST)
+    parameters[:] = generator.normal(0, 1, shape.padded_size)
+    optimizer = Optimizer(shape, parameters, rounded, means, squares, decay=0.1, limit=MAX_PARAMETER)
     value = parameters.astype(np.float64)
     mean, square = np.zeros_like(value), np.zeros_like(value)
     for number in range(1, 6):
-        gradients = aligned_rows(3, shape.padded)
+        gradients = aligned_rows(3, shape.padded_size)
         gradients[:] = generator.normal(0, 1, gradients.shape)
         slope = gradients.astype(np.float64).sum(axis=0)
         mean = 0.9 * mean + 0.1 * slope
         square = 0.999 * square + 0.001 * slope**2
         root = np.sqrt(square / (1 - 0.999**number)) + 1e-8
         value = value * (1 - 0.02 * 0.1) - 0.02 * mean / (1 - 0.9**number) / root
-        value = np.clip(value, -LARGEST, LARGEST)
-        for begin, end in ((0, TILE), (TILE, shape.padded)):
+        value = np.clip(value, -MAX_PARAMETER, MAX_PARAMETER)
+        for begin, end in ((0, TILE), (TILE, shape.padded_size)):
             optimizer.step(gradients, number, 0.02, begin, end)
         assert not gradients.any()
     assert np.abs(parameters - value).max() < 1e-4
-    assert np.abs(parameters).max() == LARGEST
-    assert np.abs(rounded - parameters)[: shape.outputs].max() <= 0.5001 / network_format.NEURON_ONE
-    assert np.abs(rounded - parameters)[: shape.size].max() <= 0.5001 / network_format.WEIGHT_ONE
+    assert np.abs(parameters).max() == MAX_PARAMETER
+    assert np.abs(rounded - parameters)[: shape.outputs_start].max() <= 0.5001 / network_format.NEURON_SCALE
+    assert np.abs(rounded - parameters)[: shape.size].max() <= 0.5001 / network_format.WEIGHT_SCALE
 
 
 def test_stream_yields_every_position_once_per_pass() -> None:
     numbered = np.zeros(100, packed_dtype)
     numbered["fullmoves"] = np.arange(100)
-    stream = Stream(numbered, 30, seed=1)
+    stream = BatchStream(numbered, 30, seed=1)
     drawn = [stream[number]["fullmoves"] for number in range(20)]
     assert all(len(batch) == 30 for batch in drawn)
     turns = np.concatenate(drawn).reshape(6, 100)
     assert all(sorted(turn) == list(range(100)) for turn in turns.tolist())
     assert len({tuple(turn) for turn in turns.tolist()}) == 6
-    again = Stream(numbered, 30, seed=1)
+    again = BatchStream(numbered, 30, seed=1)
     assert (again[13]["fullmoves"] == drawn[13]).all()
-    assert (Stream(numbered, 30, seed=2)[0]["fullmoves"] != drawn[0]).any()
+    assert (BatchStream(numbered, 30, seed=2)[0]["fullmoves"] != drawn[0]).any()
 
 
 @pytest.mark.thorough
@@ -250,11 +250,11 @@ def test_exported_network_matches_training_outputs(
     network = trainer.export(made, "test")
     some = positions[::23]
     outputs = outputs_of(NetworkShape(64, 4), made.best, some)
-    scores = np.array([network_model.evaluate(network, board_of(each)) for each in some])
+    scores = np.array([network_model.evaluate(network, unpack_board(each)) for each in some])
     # Both divisions of whole numbers round down: by less than 1 / 64 / 255 of an output's unit,
     # and by less than a centipawn.
-    lost = outputs.astype(np.float64) * SCORE_ONE - scores
-    assert -0.01 < lost.min() < lost.max() < 1 + SCORE_ONE / 64 / 255 + 0.01
+    lost = outputs.astype(np.float64) * SCORE_SCALE - scores
+    assert -0.01 < lost.min() < lost.max() < 1 + SCORE_SCALE / 64 / 255 + 0.01
     assert len(np.unique(scores)) > 50
 
 
@@ -267,7 +267,7 @@ def test_tempo_is_subtracted_from_exported_scores(
     *_, made = trainer.run()
     eager = trainer.export(made, "test")
     calm = NetworkTrainer(replace(settings, tempo=12), data, 2).export(made, "test")
-    boards = [board_of(each) for each in positions[::23]]
+    boards = [unpack_board(each) for each in positions[::23]]
     less = [
         network_model.evaluate(eager, board) - network_model.evaluate(calm, board)
         for board in boards
@@ -282,10 +282,10 @@ def test_training_starts_from_existing_network(
 ) -> None:
     assert main(["train", str(config(tmp_path, data=[str(played)], rate=0.003))]) == 0
     first = network_format.read(tmp_path / "made.nnue")
-    began = parameters_of(first, NetworkShape(neurons, 8), 5)
-    scores = outputs_of(NetworkShape(neurons, 8), began, positions[::23]) * SCORE_ONE
-    expected = [network_model.evaluate(first, board_of(each)) for each in positions[::23]]
-    assert np.abs(scores - expected).max() <= 1 + SCORE_ONE / 64 / 255 + 0.01
+    began = network_parameters(first, NetworkShape(neurons, 8), 5)
+    scores = outputs_of(NetworkShape(neurons, 8), began, positions[::23]) * SCORE_SCALE
+    expected = [network_model.evaluate(first, unpack_board(each)) for each in positions[::23]]
+    assert np.abs(scores - expected).max() <= 1 + SCORE_SCALE / 64 / 255 + 0.01
 
     (tmp_path / "next").mkdir()
     entries: dict[str, Any] = {"data": [str(played)], "neurons": neurons}
@@ -328,7 +328,7 @@ def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: P
     data = NetworkData((), positions, contrary)
     trainer = NetworkTrainer(settings, data, 2)
     bests = [each.best.copy() for each in trainer.run() if each.losses]
-    made = Checkpoint({}, aligned_rows(4, NetworkShape(32, 8).padded), [(0, 3.0), (0, 2), (0, 2)])
+    made = Checkpoint({}, aligned_rows(4, NetworkShape(32, 8).padded_size), [(0, 3.0), (0, 2), (0, 2)])
     assert made.best_epoch == 2
     *_, last = trainer.run()
     assert last.best_epoch == 1
@@ -347,7 +347,7 @@ def test_filter_selects_positions_by_ply_and_score(played: Path) -> None:
                 each
                 for block in dataset.blocks(part)
                 for each in block
-                if board_of(each).ply() >= 30 and abs(int(each["score"])) <= 150
+                if unpack_board(each).ply() >= 30 and abs(int(each["score"])) <= 150
             ]
             assert found.tobytes() == np.array(expected).tobytes()
     assert len(data.validation) > 10
@@ -562,7 +562,7 @@ def test_invalid_paths_are_rejected(
 def test_data_needs_training_and_validation_positions(positions: Packed, tmp_path: Path) -> None:
     for games, reason in ((0, "no position to learn from"), (4, "no position of those held out")):
         path = tmp_path / f"{games}.bin"
-        with Writer(path, {"engine": "test"}, block_games=4) as writer:
+        with DatasetWriter(path, {"engine": "test"}, block_games=4) as writer:
             for game in range(games):
                 writer.add(positions[9 * game : 9 * game + 9])
         with pytest.raises(TrainingError, match=reason):
@@ -578,13 +578,13 @@ def test_validation_files_must_not_overlap_training_data(played: Path, tmp_path:
             with Dataset(path) as dataset:
                 assert (found["occupied"] == np.concatenate([*dataset.blocks()])["occupied"]).all()
     assert [file.name for file in data.files] == ["learned.bin"]
-    assert [file.name for file in data.judges] == ["held_out.bin"]
+    assert [file.name for file in data.validation_files] == ["held_out.bin"]
     same = tmp_path / "same.bin"
     same.write_bytes(learned.read_bytes())
     with pytest.raises(TrainingError, match=r"validation: what same\.bin holds is learned"):
         network_data.load([str(learned)], EVERYTHING, PLAIN, [str(same)])
     wanted = tmp_path / "wanted.bin"
-    choose(learned, wanted, WantedPositions(least_pieces=20), lambda done: None)
+    filter_positions(learned, wanted, PositionSelection(least_pieces=20), lambda done: None)
     for data_file, judge in ((played, held_out), (learned, wanted), (wanted, learned)):
         with pytest.raises(TrainingError, match=f"what {judge.name} holds is learned from too"):
             network_data.load([str(data_file)], EVERYTHING, PLAIN, [str(judge)])
@@ -595,7 +595,7 @@ def test_validation_files_must_not_overlap_training_data(played: Path, tmp_path:
     assert said["validation positions"] > 100
     siblings = [tmp_path / f"{score}.bin" for score in (1000, 2000)]
     for score, sibling in zip((1000, 2000), siblings, strict=True):
-        choose(played, sibling, WantedPositions(most_score=score), lambda done: None)
+        filter_positions(played, sibling, PositionSelection(most_score=score), lambda done: None)
     with pytest.raises(TrainingError, match=r"what 2000\.bin holds is learned from too"):
         network_data.load([str(siblings[0])], EVERYTHING, PLAIN, [str(siblings[1])])
     shorter = tmp_path / "shorter.bin"
@@ -607,7 +607,7 @@ def test_validation_files_must_not_overlap_training_data(played: Path, tmp_path:
             network_data.load([str(one)], EVERYTHING, PLAIN, [str(other)])
     chosen = [tmp_path / f"chosen_{each.name}" for each in (learned, held_out)]
     for part, choice in zip((learned, held_out), chosen, strict=True):
-        choose(part, choice, WantedPositions(most_score=1000), lambda done: None)
+        filter_positions(part, choice, PositionSelection(most_score=1000), lambda done: None)
     network_data.load([str(chosen[0])], EVERYTHING, PLAIN, [str(chosen[1])])
     short = PositionFilter(first_ply=400)
     with pytest.raises(TrainingError, match=r"learned\.bin: no position to learn from"):
@@ -683,7 +683,7 @@ def test_oversized_manifest_is_rejected_before_training(
 ) -> None:
     started = tmp_path / "started.nnue"
     arrays = np.zeros((768, 32)), np.zeros(32), np.zeros((8, 64)), np.zeros(8)
-    Network.of(*arrays, {"source": "x" * 500_000}).write(started)
+    NnueNetwork.quantize(*arrays, {"source": "x" * 500_000}).write(started)
     file = config(tmp_path, data=[str(played)], initial=str(started), epochs=10_000)
     assert main(["train", str(file)]) == 2
     said = capsys.readouterr()
@@ -721,7 +721,7 @@ def test_run_with_other_settings_or_data_is_rejected(
     assert "filter.largest_score was 3000, is 500)" in said
     assert "name another checkpoint" in said
     other = tmp_path / "other.bin"
-    list(generate(other, SelfPlayPlan(Rules(nodes=10), seed=8), "test", 1_500, 2))
+    list(generate(other, SelfPlayPlan(SelfPlaySettings(nodes=10), seed=8), "test", 1_500, 2))
     assert "(data[1] was " in complaint(data=[str(other)])
     assert "(data[2] was not given, is " in complaint(data=[str(played), str(other)])
     assert "(validation[1] was not given, is " in complaint(validation=[str(other)])
@@ -735,7 +735,7 @@ def test_checkpoint_is_locked_by_one_process(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = config(tmp_path, data=[str(played)])
-    with lock(str(tmp_path / "made.nnue.checkpoint")):
+    with lock_path(str(tmp_path / "made.nnue.checkpoint")):
         assert main(["train", str(file)]) == 2
     assert "is in use: another process trains with it" in capsys.readouterr().err
     assert not (tmp_path / "made.nnue").exists()
@@ -751,7 +751,7 @@ def test_full_disk_error_names_file(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def replace(path: Path, content: bytes, *, durable: bool = False) -> None:
-        with naming(path):
+        with name_in_errors(path):
             full()
 
     file = config(tmp_path, data=[str(played)], epochs=1, positions=256)
@@ -777,7 +777,7 @@ def test_run_stopped_by_closed_output_resumes_from_last_epoch(
     with open(writer, "w") as closed:
         command = [sys.executable, "-m", "kempelen.cli", "train", str(file)]
         run = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=120)
-    assert (run.returncode, run.stderr) == (NO_READER, "")
+    assert (run.returncode, run.stderr) == (EXIT_BROKEN_PIPE, "")
     assert main(["train", str(file)]) == 0
     assert "going on after epoch 1\n" in capsys.readouterr().err
 
@@ -788,7 +788,7 @@ def test_interruption_is_reported(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def interrupt(*arguments: Any) -> Network:
+    def interrupt(*arguments: Any) -> NnueNetwork:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(NetworkTrainer, "export", interrupt)
@@ -799,7 +799,7 @@ def test_interruption_is_reported(
 def test_data_files_with_renumbered_games_are_rejected(played: Path, tmp_path: Path) -> None:
     shuffled, chosen = tmp_path / "shuffled.bin", tmp_path / "chosen.bin"
     shuffle([played], shuffled, 1, lambda done: None)
-    choose(played, chosen, WantedPositions(most_score=1000), lambda done: None)
+    filter_positions(played, chosen, PositionSelection(most_score=1000), lambda done: None)
     with pytest.raises(TrainingError, match=r"data: .* and shuffled\.bin have the same games"):
         network_data.load([str(played), str(shuffled)], EVERYTHING, PLAIN)
     network_data.load([str(played), str(chosen), str(played)], EVERYTHING, PLAIN)

@@ -12,17 +12,17 @@ import chess.engine
 import numpy as np
 import pytest
 
-from agent.chess.packed import board_of
-from agent.chess.selfplay_rules import Rules
+from agent.chess.packed import unpack_board
+from agent.chess.selfplay_rules import SelfPlaySettings
 from protocols.client.process import EngineError
 from tests import in_process
 from tests.external import program
 from tests.waiting import alive, until
-from training.checking import check
+from training.checking import check_dataset
 from training.positions import Dataset
-from training.rescoring import _digests
+from training.rescoring import _option_file_digests
 from training.selfplay import SelfPlayPlan, generate
-from training.uci_teacher import MATE, UciTeacher
+from training.uci_teacher import MATE_SCORE, UciScorer
 
 ENGINE = f"{sys.executable} -m kempelen.cli uci"
 FEN = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
@@ -60,7 +60,7 @@ def scripted(folder: Path, answer: str) -> str:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, SelfPlayPlan(Rules(nodes=30), 4, "handcrafted"), "test", 2_000, 1))
+    list(generate(path, SelfPlayPlan(SelfPlaySettings(nodes=30), 4, "handcrafted"), "test", 2_000, 1))
     return path
 
 
@@ -115,8 +115,8 @@ def test_interrupted_rescoring_is_completed_identically(
 
 
 def test_rescored_file_passes_check(rescored: Path) -> None:
-    findings = check(rescored, games=3)
-    assert findings.sound
+    findings = check_dataset(rescored, games=3)
+    assert findings.is_valid
     assert findings.legality_checked > 100
     assert findings.games_replayed == 0
     checked = in_process.run("data", "check", rescored, "--games", 2)
@@ -128,9 +128,9 @@ def test_rescored_file_passes_check(rescored: Path) -> None:
 def test_scores_match_analysis_by_python_chess(played: Path) -> None:
     stockfish = program("stockfish")
     with Dataset(played) as dataset:
-        boards = [board_of(position) for position in dataset[:400:50]]
+        boards = [unpack_board(position) for position in dataset[:400:50]]
     with (
-        UciTeacher(stockfish, {"Hash": "4"}, 60) as teacher,
+        UciScorer(stockfish, {"Hash": "4"}, 60) as teacher,
         chess.engine.SimpleEngine.popen_uci(stockfish) as engine,
     ):
         engine.configure({"Hash": 4})
@@ -139,7 +139,7 @@ def test_scores_match_analysis_by_python_chess(played: Path) -> None:
             found = teacher.score(board.fen(en_passant="fen"), False, 3000)
             with engine.analysis(board, chess.engine.Limit(nodes=3000), game=number) as lines:
                 exact = [
-                    (each["score"].relative.score(mate_score=MATE), each["depth"])
+                    (each["score"].relative.score(mate_score=MATE_SCORE), each["depth"])
                     for each in lines
                     if "score" in each and not {"lowerbound", "upperbound"} & each.keys()
                 ]
@@ -150,10 +150,10 @@ def test_scores_match_analysis_by_python_chess(played: Path) -> None:
     ("said", "expected"),
     [
         ("info depth 7 score cp -31 nodes 4 pv e1g1", (-31, 7)),
-        ("info score mate 3 depth 300", (MATE - 3, 255)),
-        ("info depth 4 score mate -2", (-MATE + 2, 4)),
-        ("info depth 0 score mate 0", (-MATE, 0)),
-        ("info depth 9 score cp 99999", (MATE, 9)),
+        ("info score mate 3 depth 300", (MATE_SCORE - 3, 255)),
+        ("info depth 4 score mate -2", (-MATE_SCORE + 2, 4)),
+        ("info depth 0 score mate 0", (-MATE_SCORE, 0)),
+        ("info depth 9 score cp 99999", (MATE_SCORE, 9)),
         ("info depth 3 score cp 5\\ninfo depth 4 score cp 90 upperbound nodes 3", (5, 3)),
         ("info depth 4 score cp 90 lowerbound nodes 3", (90, 4)),
         ("info depth 3 score cp 5\\ninfo string score cp 8\\nnoise", (5, 3)),
@@ -161,14 +161,14 @@ def test_scores_match_analysis_by_python_chess(played: Path) -> None:
     ],
 )
 def test_last_exact_score_is_used(tmp_path: Path, said: str, expected: tuple[int, int]) -> None:
-    with UciTeacher(scripted(tmp_path, f'print("{said}")'), {}, 10) as teacher:
+    with UciScorer(scripted(tmp_path, f'print("{said}")'), {}, 10) as teacher:
         teacher.new_game()
         assert teacher.score(FEN, False, 100) == expected
 
 
 def test_engine_receives_expected_uci_commands(tmp_path: Path) -> None:
     answer = 'print("info depth 1 score cp 1")'
-    with UciTeacher(scripted(tmp_path, answer), {"hash": "3"}, 10) as teacher:
+    with UciScorer(scripted(tmp_path, answer), {"hash": "3"}, 10) as teacher:
         assert teacher.name == "Scripted"
         teacher.new_game()
         teacher.score("one", False, 100)
@@ -176,7 +176,7 @@ def test_engine_receives_expected_uci_commands(tmp_path: Path) -> None:
         teacher.score("three", True, 100)
         teacher.score("four", True, depth=6)
         teacher.score("five", True, 100, 6)
-    words = bytes(teacher._words).decode().splitlines()
+    words = bytes(teacher._stderr_tail).decode().splitlines()
     assert words == [
         *("uci", "setoption name hash value 3", "isready", "ucinewgame", "isready"),
         *("setoption name UCI_Chess960 value false", "position fen one", "go nodes 100"),
@@ -240,7 +240,7 @@ def test_chess960_positions_need_engine_with_chess960_option(tmp_path: Path) -> 
     engine = scripted(tmp_path, "print('info depth 1 score cp 1')")
     program_file = tmp_path / "scripted.py"
     program_file.write_text(program_file.read_text().replace("UCI_Chess960", "Ponder"))
-    with UciTeacher(engine, {}, 10) as teacher:
+    with UciScorer(engine, {}, 10) as teacher:
         assert teacher.score(FEN, False, 1) == (1, 1)
         with pytest.raises(EngineError, match="has no option UCI_Chess960"):
             teacher.score(FEN, True, 1)
@@ -248,7 +248,7 @@ def test_chess960_positions_need_engine_with_chess960_option(tmp_path: Path) -> 
 
 def test_idle_time_between_positions_is_no_timeout(tmp_path: Path) -> None:
     engine = scripted(tmp_path, "print('info depth 1 score cp 1')")
-    with UciTeacher(engine, {}, 0.5) as teacher:
+    with UciScorer(engine, {}, 0.5) as teacher:
         for _ in range(2):
             time.sleep(1.0)
             assert teacher.score(FEN, False, 1) == (1, 1)
@@ -292,7 +292,7 @@ def test_kempelen_with_invalid_option_stops_rescoring(
 def test_changed_file_named_by_option_is_rejected_on_resume(played: Path, tmp_path: Path) -> None:
     own, target = tmp_path / "own.py", tmp_path / "rescored"
     words = ENGINE, "--one-in", "500", "--option", f"Evaluation={own}:evaluate"
-    assert _digests({"Name": "x" * 5000}) == {}
+    assert _option_file_digests({"Name": "x" * 5000}) == {}
     own.write_text("def evaluate(board):\n    return 1\n")
     assert rescore(played, target, *words, "--processes", "1").returncode == 0
     assert rescore(played, target, *words, "--processes", "1").returncode == 0

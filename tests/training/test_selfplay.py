@@ -16,27 +16,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.chess.packed import board_of
-from agent.chess.selfplay_rules import Rules
-from agent.evaluation import SHIPPED_NETWORK, digest_of
+from agent.chess.packed import unpack_board
+from agent.chess.selfplay_rules import SelfPlaySettings
+from agent.evaluation import SHIPPED_NETWORK, evaluation_digest
 from kempelen.cli import main
 from tests import in_process
 from tests.waiting import until
 from training import checking
 from training.derived_files import merge, shuffle, split
-from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError, Writer
+from training.positions import ALL, TRAINING, VALIDATION, Dataset, DatasetError, DatasetWriter
 from training.selfplay import (
     SelfPlayPlan,
     SelfPlayProgress,
-    _located,
+    _with_absolute_paths,
     generate,
-    player_of,
+    create_player,
 )
 from training.workers import GamesError
 
 pytestmark = pytest.mark.early
 
-RULES = Rules(nodes=60)
+RULES = SelfPlaySettings(nodes=60)
 PLAN = SelfPlayPlan(RULES, seed=3)
 POSITIONS = 5000
 
@@ -55,8 +55,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_file_is_sound_and_games_can_be_replayed(played: Path) -> None:
-    found = checking.check(played, games=8)
-    assert found.sound
+    found = checking.check_dataset(played, games=8)
+    assert found.is_valid
     assert found.positions >= POSITIONS
     assert found.legality_checked == found.positions
     assert found.games_replayed == 8
@@ -70,8 +70,8 @@ def test_check_does_not_replay_games_of_derived_files(played: Path, tmp_path: Pa
     shuffle([played], tmp_path / "shuffled", 1, lambda done: None)
     split(played, *parts, Fraction(1, 20), lambda done: None)
     for path in (tmp_path / "merged", tmp_path / "shuffled", *parts):
-        found = checking.check(path, games=1)
-        assert found.sound
+        found = checking.check_dataset(path, games=1)
+        assert found.is_valid
         assert found.not_replayed.endswith("in the files that it is made of: check those")
 
 
@@ -83,20 +83,20 @@ def test_check_runs_named_evaluation_only_if_trusted(tmp_path: Path) -> None:
     module.write_text(code)
     spec = f"{module}:evaluate"
     path = tmp_path / "games"
-    *_, last = generate(path, SelfPlayPlan(Rules(nodes=2), evaluation=spec), "test", 40, 1)
+    *_, last = generate(path, SelfPlayPlan(SelfPlaySettings(nodes=2), evaluation=spec), "test", 40, 1)
     assert last.positions >= 40
     ran.unlink()
-    found = checking.check(path, games=1)
+    found = checking.check_dataset(path, games=1)
     assert (found.games_replayed, found.searched) == (0, 0)
     assert f"--evaluation {spec}" in found.not_replayed
-    assert found.sound
+    assert found.is_valid
     assert not ran.exists()
-    assert checking.check(path, games=1, trusted=spec).games_replayed == 1
+    assert checking.check_dataset(path, games=1, trusted=spec).games_replayed == 1
     assert ran.exists()
     module.write_text(code.replace("0\n", "1\n"))
-    assert "is another now" in checking.check(path, games=1, trusted=spec).not_replayed
+    assert "is another now" in checking.check_dataset(path, games=1, trusted=spec).not_replayed
     module.unlink()
-    assert str(module) in checking.check(path, games=1, trusted=spec).not_replayed
+    assert str(module) in checking.check_dataset(path, games=1, trusted=spec).not_replayed
     checked = in_process.run("data", "check", path)
     assert (checked.returncode, checked.stdout.count("\n")) == (0, 3)
     assert "no game replayed: " in checked.stderr
@@ -105,7 +105,7 @@ def test_check_runs_named_evaluation_only_if_trusted(tmp_path: Path) -> None:
 def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> None:
     with Dataset(played) as dataset:
         everything = dataset[:]
-    assert not any(board_of(packed).is_check() for packed in everything[::7])
+    assert not any(unpack_board(packed).is_check() for packed in everything[::7])
     assert {-1, 0, 1} == set(everything["result"].tolist())
     # So few nodes do not win every won game, but they lose none.
     decided = everything[everything["result"] != 0]
@@ -116,16 +116,16 @@ def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> 
 
 
 def test_every_label_comes_from_a_search(tmp_path: Path) -> None:
-    *_, last = generate(tmp_path / "short", SelfPlayPlan(Rules(nodes=1)), "test", 200, 1)
+    *_, last = generate(tmp_path / "short", SelfPlayPlan(SelfPlaySettings(nodes=1)), "test", 200, 1)
     with Dataset(tmp_path / "short") as dataset:
         assert len(dataset) == last.positions
         assert dataset[:]["depth"].min() >= 1
 
 
 def test_oversized_manifest_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.positions._LARGEST_BODY", 1 << 10)
-    with pytest.raises(PositionsError, match="are the most that are read: take fewer openings"):
-        Writer(tmp_path / "file", {"openings": ["x" * 50] * 100}, 32)
+    monkeypatch.setattr("training.positions._MAX_BODY", 1 << 10)
+    with pytest.raises(DatasetError, match="are the most that are read: take fewer openings"):
+        DatasetWriter(tmp_path / "file", {"openings": ["x" * 50] * 100}, 32)
     assert not (tmp_path / "file").exists()
 
 
@@ -192,29 +192,29 @@ def test_damaged_block_is_found_and_other_games_are_used(played: Path, tmp_path:
         assert len(lost) == 32
         for number in random.Random(1).sample(damaged.game_numbers(), 20):
             assert (whole.game(number) == damaged.game(number)).all()
-    assert not checking.check(path, games=1).sound
+    assert not checking.check_dataset(path, games=1).is_valid
     first, *_ = list(generate(path, PLAN, "test", POSITIONS, 1))
     assert first.damages == [damage]
 
 
 def test_other_settings_and_foreign_files_are_rejected(played: Path, tmp_path: Path) -> None:
     before = played.read_bytes()
-    with pytest.raises(PositionsError, match="seed was 3, is 4"):
+    with pytest.raises(DatasetError, match="seed was 3, is 4"):
         play(played, SelfPlayPlan(RULES, seed=4))
     assert played.read_bytes() == before
     other = tmp_path / "letter.txt"
     other.write_text("Dear diary, " * 100)
-    with pytest.raises(PositionsError, match="not a file of positions"):
+    with pytest.raises(DatasetError, match="not a file of positions"):
         play(other)
     assert other.read_text() == "Dear diary, " * 100
-    with pytest.raises(PositionsError, match="No such file"):
+    with pytest.raises(DatasetError, match="No such file"):
         Dataset(tmp_path / "none")
 
 
 def test_second_writer_is_rejected(played: Path) -> None:
     first = generate(played, PLAN, "test", POSITIONS, 1)
     next(first)
-    with pytest.raises(PositionsError, match="another process"):
+    with pytest.raises(DatasetError, match="another process"):
         play(played)
     first.close()
 
@@ -228,13 +228,13 @@ def test_failing_evaluation_stops_run_with_reason(tmp_path: Path) -> None:
 
 
 def test_shipped_network_is_default_and_identified_by_digest(tmp_path: Path) -> None:
-    located, digest = _located(PLAN)
+    located, digest = _with_absolute_paths(PLAN)
     assert located == PLAN == SelfPlayPlan(RULES, seed=3, evaluation="nnue")
     assert digest == hashlib.sha256(SHIPPED_NETWORK.read_bytes()).hexdigest()[:16]
     assert PLAN.manifest("test")["evaluation_digest"] == digest
     other = tmp_path / "other.nnue"
     other.write_bytes(SHIPPED_NETWORK.read_bytes())
-    located, same = _located(SelfPlayPlan(RULES, evaluation=f"nnue:{os.path.relpath(other)}"))
+    located, same = _with_absolute_paths(SelfPlayPlan(RULES, evaluation=f"nnue:{os.path.relpath(other)}"))
     assert (Path(located.evaluation.removeprefix("nnue:")).is_absolute(), same) == (True, digest)
 
 
@@ -246,21 +246,21 @@ def test_evaluation_digest_depends_on_module_code(
     (package / "__init__.py").touch()
     (package / "mine.py").write_text("def evaluate(board):\n    return 1\n")
     monkeypatch.chdir(tmp_path)
-    first = digest_of("judges.mine:evaluate")
-    assert first == digest_of(f"{package / 'mine.py'}:evaluate") != ""
+    first = evaluation_digest("judges.mine:evaluate")
+    assert first == evaluation_digest(f"{package / 'mine.py'}:evaluate") != ""
     (package / "mine.py").write_text("def evaluate(board):\n    return 2\n")
-    assert digest_of("judges.mine:evaluate") != first
+    assert evaluation_digest("judges.mine:evaluate") != first
     for unknown in ("judges.none:evaluate", "none.at.all:evaluate", "sys:exit", "a..b:c", ":"):
-        assert digest_of(unknown) == ""
-    assert digest_of("handcrafted") == ""
+        assert evaluation_digest(unknown) == ""
+    assert evaluation_digest("handcrafted") == ""
 
 
 @pytest.mark.parametrize("game", ["chess", "go"])
 def test_invalid_path_is_rejected_before_compilation(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("kempelen.selfplay.warm_up", pytest.fail)
-    monkeypatch.setattr("kempelen.selfplay_go.warm_up", pytest.fail)
+    monkeypatch.setattr("kempelen.selfplay.load_kernels", pytest.fail)
+    monkeypatch.setattr("kempelen.selfplay_go.load_kernels", pytest.fail)
     assert main(["selfplay", str(tmp_path / "none" / "x"), "--game", game]) == 2
     assert "none/x: its folder does not exist" in capsys.readouterr().err
 
@@ -292,9 +292,9 @@ def test_check_counts_invalid_positions_as_illegal(
         some = dataset[:20].copy()
     some[field][3] = ~np.uint64(0)
     path = tmp_path / "strange"
-    with Writer(path, {"engine": "another"}, block_games=1) as writer:
+    with DatasetWriter(path, {"engine": "another"}, block_games=1) as writer:
         writer.add(some)
-    found = checking.check(path, 1)
+    found = checking.check_dataset(path, 1)
     assert (found.positions, found.illegal) == (20, 1)
 
 
@@ -307,8 +307,8 @@ def test_unplayable_openings_stop_run_with_reason(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_run_without_new_positions_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.selfplay.MOST_FRUITLESS", 2)
-    plan = SelfPlayPlan(Rules(nodes=5, random_plies=0), evaluation="handcrafted")
+    monkeypatch.setattr("training.selfplay.MAX_FRUITLESS_BLOCKS", 2)
+    plan = SelfPlayPlan(SelfPlaySettings(nodes=5, random_plies=0), evaluation="handcrafted")
     with pytest.raises(GamesError, match="64 games had no new position: other openings"):
         play(tmp_path / "file", plan, processes=1)
     with Dataset(tmp_path / "file") as dataset:
@@ -350,11 +350,11 @@ def test_castling_and_en_passant_survive_packing() -> None:
         "r3k2r/8/8/8/8/8/8/R3K2R w Kq - 12 40",
         "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
     )
-    rules = Rules(nodes=20, random_plies=0, first_ply=0, opening_limit=30_000)
+    rules = SelfPlaySettings(nodes=20, random_plies=0, first_ply=0, opening_limit=30_000)
     boards = []
     for seed in range(6):
-        games = player_of(SelfPlayPlan(rules, seed, openings=openings)).play(0)
-        boards += [board_of(packed) for packed in games]
+        games = create_player(SelfPlayPlan(rules, seed, openings=openings)).play(0)
+        boards += [unpack_board(packed) for packed in games]
     fens = {board.fen(en_passant="fen") for board in boards}
     assert fens & set(openings)
     for before, after in itertools.pairwise(boards):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from agent.chess import weights as weights_module
-from agent.chess.packed import board_of
-from agent.chess.selfplay_rules import Rules
-from agent.chess.terms import PLACES
+from agent.chess.packed import unpack_board
+from agent.chess.selfplay_rules import SelfPlaySettings
+from agent.chess.terms import TERM_OFFSETS
 from agent.chess.tracing import trace
 from agent.chess.weights import WEIGHTS
 from kempelen.cli import main
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.early
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, SelfPlayPlan(Rules(nodes=60), 9, "handcrafted"), "test", 13_000, 1))
+    list(generate(path, SelfPlayPlan(SelfPlaySettings(nodes=60), 9, "handcrafted"), "test", 13_000, 1))
     return path
 
 
@@ -53,7 +53,7 @@ def is_known(board: chess.Board) -> bool:
 def test_trace_times_weights_equals_evaluation(played: Path, thorough: bool) -> None:
     with Dataset(played) as dataset:
         positions = dataset[:][:: 1 if thorough else 3]
-    known = np.array([is_known(board_of(each)) for each in positions])
+    known = np.array([is_known(unpack_board(each)) for each in positions])
     assert known.any()
     traces = trace(positions[known])
     assert not traces.counts.any()
@@ -70,14 +70,14 @@ def test_trace_times_weights_equals_evaluation(played: Path, thorough: bool) -> 
 
 
 def test_weights_source_file_matches_tuner_output() -> None:
-    assert texel.source(WEIGHTS) == Path(weights_module.__file__).read_text()
+    assert texel.format_weights_module(WEIGHTS) == Path(weights_module.__file__).read_text()
 
 
 def test_written_weights_are_read_back() -> None:
     changed = dict(WEIGHTS)
     changed["tempo"] = changed["tempo"]._replace(values=((123, -45),))
     scope: dict[str, object] = {"__name__": "weights"}
-    exec(texel.source(changed), scope)
+    exec(texel.format_weights_module(changed), scope)
     assert scope["WEIGHTS"] == changed
 
 
@@ -89,8 +89,8 @@ def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sam
         generator.integers(size, size=number),
         generator.integers(len(weights), size=number),
     )
-    values = generator.choice([-2.0, -1.0, 1.0, 2.0], number) * (terms != PLACES["tempo"])
-    tempo = np.full(size, PLACES["tempo"])
+    values = generator.choice([-2.0, -1.0, 1.0, 2.0], number) * (terms != TERM_OFFSETS["tempo"])
+    tempo = np.full(size, TERM_OFFSETS["tempo"])
     entries = np.append(rows, np.arange(size)), np.append(terms, tempo)
     counts = module_or_skip("scipy.sparse").csr_matrix(
         (np.append(values, np.ones(size)), entries), (size, len(weights))
@@ -98,7 +98,7 @@ def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sam
     phases, none = generator.random(size), np.zeros(size)
     made = texel.Sample(counts, phases, 1 - phases, none, none)
     evaluations = made.evaluate(weights)
-    expected = texel.expected(evaluations, scale)
+    expected = texel.expected_score(evaluations, scale)
     results = (generator.random(size) < expected).astype(float)
     return texel.Sample(made.counts, phases, 1 - phases, evaluations, results)
 
@@ -108,7 +108,7 @@ def test_fit_recovers_true_weights() -> None:
     truth = start + np.random.default_rng(3).choice([-40.0, 40.0], start.shape)
     training, validation = sample(40_000, 1, truth, 250), sample(4_000, 2, truth, 250)
     fit = texel.fit(training, validation, iterations=40, result_share=0.6)
-    assert fit.after < fit.before
+    assert fit.final_loss < fit.initial_loss
     found = np.array([pair for term in fit.weights.values() for pair in term.values])
     assert np.corrcoef((found - start).ravel(), (truth - start).ravel())[0, 1] > 0.8
 
@@ -124,7 +124,7 @@ def test_constant_score_offset_does_not_change_tempo_weight(in_endgames: int) ->
     )
     fit = texel.fit(training, validation, iterations=20, result_share=0.0)
     assert fit.weights["tempo"] == WEIGHTS["tempo"]
-    assert fit.after < fit.before + 0.001
+    assert fit.final_loss < fit.initial_loss + 0.001
     weights = np.array([pair for term in fit.weights.values() for pair in term.values])
     assert np.abs(weights - truth).mean() < 5
 
@@ -137,8 +137,8 @@ def test_result_share_selects_results_or_scores_as_target() -> None:
     by_results, by_scores = (
         texel.fit(training, validation, iterations=20, result_share=each) for each in (1.0, 0.0)
     )
-    assert by_results.after < by_results.before + 0.002
-    assert by_scores.after < by_scores.before - 0.02
+    assert by_results.final_loss < by_results.initial_loss + 0.002
+    assert by_scores.final_loss < by_scores.initial_loss - 0.02
 
 
 def misleading() -> dict[int, texel.Sample]:
@@ -154,19 +154,19 @@ def test_fit_returns_weights_of_best_validation_iteration() -> None:
     training, validation = sample(2_000, 1, truth, 250), sample(4_000, 2, truth, 250)
     done: list[int] = []
     fit = texel.fit(training, validation, 200, 1.0, lambda number, _: done.append(number))
-    assert fit.better
+    assert fit.improved
     assert fit.iteration < done[-1] <= fit.iteration + texel.PATIENCE < 200
     again = texel.fit(training, validation, fit.iteration, 1.0)
-    assert (again.weights, again.after) == (fit.weights, fit.after)
+    assert (again.weights, again.final_loss) == (fit.weights, fit.final_loss)
     for iterations in (1, fit.iteration - 1):
-        assert texel.fit(training, validation, iterations, 1.0).after > fit.after
+        assert texel.fit(training, validation, iterations, 1.0).final_loss > fit.final_loss
 
 
 def test_fit_to_misleading_games_is_reported_as_worse() -> None:
     samples = misleading()
     fit = texel.fit(samples[TRAINING], samples[VALIDATION], iterations=60, result_share=1.0)
-    assert not fit.better
-    assert fit.after > fit.before
+    assert not fit.improved
+    assert fit.final_loss > fit.initial_loss
 
 
 @pytest.mark.thorough(keep=1)
@@ -176,21 +176,21 @@ def test_fit_from_material_recovers_true_weights(share: float) -> None:
     training, validation = sample(40_000, 1, truth, 250), sample(4_000, 2, truth, 250)
     material = texel.material_weights()
     fit = texel.fit(training, validation, 60, share, start=material)
-    assert fit.after < fit.before - 0.01
+    assert fit.final_loss < fit.initial_loss - 0.01
     found = np.array([pair for term in fit.weights.values() for pair in term.values])
     # The scale is that of the material, so weights are found up to a factor.
     learned = np.ones(len(truth), bool)
-    first = PLACES["material"]
+    first = TERM_OFFSETS["material"]
     learned[first : first + len(texel.MATERIAL)] = False
     assert np.corrcoef(found[learned].ravel(), truth[learned].ravel())[0, 1] > 0.5
-    tempo = found[PLACES["tempo"]]
+    tempo = found[TERM_OFFSETS["tempo"]]
     assert 5 < tempo[0] == tempo[1] < 40
     assert texel.fit(training, validation, 1, share).weights["tempo"] == WEIGHTS["tempo"]
 
 
 def test_material_start_has_only_material_weights() -> None:
     weights = texel.material_weights()
-    first = PLACES["material"]
+    first = TERM_OFFSETS["material"]
     assert weights[first : first + 5].tolist() == [[w, w] for w in (100, 300, 300, 500, 900)]
     assert np.count_nonzero(weights) == 10
 
@@ -229,7 +229,7 @@ def test_tune_evaluation_keeps_old_weights_if_new_are_worse(
     form: list[str],
 ) -> None:
     samples = misleading()
-    monkeypatch.setattr(texel, "read", lambda dataset, part, limit: samples[part])
+    monkeypatch.setattr(texel, "read_sample", lambda dataset, part, limit: samples[part])
     output, new = tmp_path / "weights.py", tmp_path / "new.py"
     output.write_text("# the old ones\n")
     for file in (output, new):
@@ -253,7 +253,7 @@ def test_tune_evaluation_keeps_old_weights_if_new_are_worse(
 @pytest.mark.thorough
 def test_too_few_positions_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = tmp_path / "few"
-    list(generate(few, SelfPlayPlan(Rules(nodes=20), seed=2), "test", 1_500, 1))
+    list(generate(few, SelfPlayPlan(SelfPlaySettings(nodes=20), seed=2), "test", 1_500, 1))
     assert tune(few, "-o", tmp_path / "x.py") == 2
     assert "too few positions" in capsys.readouterr().err
     assert not (tmp_path / "x.py").exists()

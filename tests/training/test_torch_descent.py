@@ -10,16 +10,16 @@ import pytest
 import yaml
 
 from agent.chess import network_format
-from agent.chess.selfplay_rules import Rules
+from agent.chess.selfplay_rules import SelfPlaySettings
 from kempelen.cli import main
 from training import checkpoint
-from training.descent import CompiledDescent
+from training.descent import CompiledGradientDescent
 from training.gradients import NetworkShape
 from training.network_settings import Target
 from training.network_trainer import initial_parameters
 from training.positions import TRAINING, Dataset
 from training.selfplay import SelfPlayPlan, generate
-from training.torch_descent import TorchDescent
+from training.torch_descent import TorchGradientDescent
 
 SHAPE, TARGET = NetworkShape(64, 8), Target(0.3, 400)
 
@@ -27,7 +27,7 @@ SHAPE, TARGET = NetworkShape(64, 8), Target(0.3, 400)
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions.bin"
-    list(generate(path, SelfPlayPlan(Rules(nodes=40), seed=4), "test", 3_000, 2))
+    list(generate(path, SelfPlayPlan(SelfPlaySettings(nodes=40), seed=4), "test", 3_000, 2))
     return path
 
 
@@ -58,17 +58,17 @@ def test_pytorch_steps_match_compiled_kernels(played: Path) -> None:
     pytest.importorskip("torch", reason="by hand: pip install 'kempelen[train-gpu]'")
     with Dataset(str(played)) as dataset:
         batches = [next(dataset.batches(500, TRAINING, seed=seed)) for seed in range(6)]
-    made = checkpoint.empty({}, SHAPE)
+    made = checkpoint.new_checkpoint({}, SHAPE)
     made.parameters[:] = initial_parameters(SHAPE, 7)
     copied = replace(made, state=made.state.copy())
-    compiled = CompiledDescent(SHAPE, TARGET, 0.01, 2)
-    other = TorchDescent(SHAPE, TARGET, 0.01, "cpu")
-    compiled.begin(made)
-    other.begin(copied)
+    compiled = CompiledGradientDescent(SHAPE, TARGET, 0.01, 2)
+    other = TorchGradientDescent(SHAPE, TARGET, 0.01, "cpu")
+    compiled.load(made)
+    other.load(copied)
     for number, batch in enumerate(batches, 1):
         expected = compiled.step(batch, number, 0.001)
         assert other.step(batch, number, 0.001) == pytest.approx(expected, rel=1e-4)
-    rounded = [compiled.finish(made), other.finish(copied)]
+    rounded = [compiled.store(made), other.store(copied)]
     # A number that lies between two of a file may be rounded either way.
     assert np.abs(rounded[0] - rounded[1]).max() < 1 / 60
     assert np.mean(rounded[0] != rounded[1]) < 0.01

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.chess.selfplay_rules import Rules
+from agent.chess.selfplay_rules import SelfPlaySettings
 from protocols.client.process import EngineError
 from protocols.cluster import errands, tasks
 from protocols.cluster.tasks import ClusterAddress
@@ -18,14 +18,14 @@ from tests import in_process
 from tests.dask_cluster import Dask
 from tests.waiting import alive, until
 from training import go_games, selfplay
-from training.cluster import ClusterThreads
-from training.rescoring import Rescoring
+from training.cluster import ClusterWorkers
+from training.rescoring import RescoreTask
 from training.selfplay import SelfPlayPlan, generate
 from training.workers import GamesError
 
 pytestmark = [pytest.mark.early, pytest.mark.thorough]
 
-PLAN = SelfPlayPlan(Rules(nodes=30), seed=3)
+PLAN = SelfPlayPlan(SelfPlaySettings(nodes=30), seed=3)
 POSITIONS = 5_000
 ENGINE = f"{sys.executable} -m kempelen.cli uci"
 # An engine that notes its process and gives every position a score, but the first 20 at once.
@@ -56,11 +56,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextlib.contextmanager
-def threads_of(dask: Any, **options: Any) -> Iterator[tuple[ClusterThreads, list[str]]]:
+def threads_of(dask: Any, **options: Any) -> Iterator[tuple[ClusterWorkers, list[str]]]:
     """Give what works on the cluster, and what is said of its workers."""
     dask.wait()
     said: list[str] = []
-    with ClusterThreads(ClusterAddress(dask.address, **options), said.append) as threads:
+    with ClusterWorkers(ClusterAddress(dask.address, **options), said.append) as threads:
         yield threads, said
 
 
@@ -70,7 +70,7 @@ def test_killed_and_frozen_workers_do_not_change_file(
     path = tmp_path / "other"
     killed, frozen = dask.workers
     with threads_of(dask, silence=3) as (threads, said):
-        run = generate(path, PLAN, "test", POSITIONS, elsewhere=threads)
+        run = generate(path, PLAN, "test", POSITIONS, remote_workers=threads)
         next(run)
         next(run)
         killed.kill()
@@ -88,22 +88,22 @@ def test_workers_must_have_same_evaluation_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("def evaluate(board):\n    return len(board.move_stack) + 1\n")
-    plan = SelfPlayPlan(Rules(nodes=2, max_plies=40), evaluation="mine.py:evaluate")
+    plan = SelfPlayPlan(SelfPlaySettings(nodes=2, max_plies=40), evaluation="mine.py:evaluate")
     list(generate(tmp_path / "here", plan, "test", 200))
     with threads_of(dask) as (threads, _):
-        list(generate(tmp_path / "there", plan, "test", 200, elsewhere=threads))
+        list(generate(tmp_path / "there", plan, "test", 200, remote_workers=threads))
         assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
-        monkeypatch.setattr(selfplay, "digest_of", lambda spec: "another")
+        monkeypatch.setattr(selfplay, "evaluation_digest", lambda spec: "another")
         with pytest.raises(GamesError, match=r"^worker tcp://.*mine.py:evaluate: the file is not"):
-            list(generate(tmp_path / "third", plan, "test", 200, elsewhere=threads))
+            list(generate(tmp_path / "third", plan, "test", 200, remote_workers=threads))
 
 
 def test_worker_with_other_release_is_rejected(
     dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dask.wait()
-    here, other = errands.release(), "Kempelen 0.0 with the kernel 0"
-    monkeypatch.setattr(tasks, "release", lambda: other)
+    here, other = errands.installed_version(), "Kempelen 0.0 with the kernel 0"
+    monkeypatch.setattr(tasks, "installed_version", lambda: other)
     done = in_process.run("selfplay", tmp_path / "file", "--cluster", dask.address)
     assert done.returncode == 2
     assert f" has {here}, this machine {other}: install" in done.stderr
@@ -113,21 +113,21 @@ def test_worker_with_other_release_is_rejected(
     async def unfit(client: Any) -> str:
         return ""
 
-    monkeypatch.setattr(tasks, "_unfit", unfit)  # as for a worker that comes later
+    monkeypatch.setattr(tasks, "_find_mismatch", unfit)  # as for a worker that comes later
     with (
-        ClusterThreads(ClusterAddress(dask.address), print) as threads,
+        ClusterWorkers(ClusterAddress(dask.address), print) as threads,
         pytest.raises(GamesError, match=r"^worker tcp://127\.0\.0\.1:.* is needed: install"),
     ):
-        list(generate(tmp_path / "file", PLAN, "test", POSITIONS, elsewhere=threads))
+        list(generate(tmp_path / "file", PLAN, "test", POSITIONS, remote_workers=threads))
 
 
 def test_go_games_on_cluster_match_local_games(dask: Any, tmp_path: Path) -> None:
-    plan = go_games.GoPlan(size=5, playouts=30, seed=4)
+    plan = go_games.GoSelfPlayPlan(size=5, playouts=30, seed=4)
     here, there = tmp_path / "here", tmp_path / "there"
     *_, last = go_games.generate(here, plan, "test", 20, 2)
     assert last == 20
     with threads_of(dask) as (threads, _):
-        assert list(go_games.generate(there, plan, "test", 20, elsewhere=threads))[-1] == 20
+        assert list(go_games.generate(there, plan, "test", 20, remote_workers=threads))[-1] == 20
     assert there.read_bytes() == here.read_bytes()
 
 
@@ -172,7 +172,7 @@ def test_an_interrupted_run_leaves_no_engine_on_the_workers(
 def test_engine_with_other_name_is_rejected(tmp_path: Path) -> None:
     program = tmp_path / "noting.py"
     program.write_text(NOTING.format(folder=str(tmp_path)))
-    task = Rescoring(tmp_path, f"{sys.executable} {program}", 1, engine="Stockfish 17")
+    task = RescoreTask(tmp_path, f"{sys.executable} {program}", 1, engine="Stockfish 17")
     with pytest.raises(EngineError, match="Noting is there, Stockfish 17 is needed"):
         task.start()
 
@@ -191,7 +191,7 @@ def test_engine_with_other_name_is_rejected(tmp_path: Path) -> None:
 def test_unreachable_or_invalid_cluster_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], reason: str
 ) -> None:
-    monkeypatch.setattr(tasks, "CONNECT_LIMIT", 1.0)
+    monkeypatch.setattr(tasks, "CONNECT_TIMEOUT_S", 1.0)
     done = in_process.run("selfplay", tmp_path / "file", *words)
     assert done.returncode == 2
     assert done.stderr.startswith("kempelen selfplay: ")
@@ -213,7 +213,7 @@ def test_scheduler_death_stops_run_that_can_be_resumed(
 ) -> None:
     path = tmp_path / "file"
     with threads_of(dask) as (threads, _):
-        run = generate(path, PLAN, "test", POSITIONS, elsewhere=threads)
+        run = generate(path, PLAN, "test", POSITIONS, remote_workers=threads)
         next(run)
         next(run)
         dask.processes[0].kill()

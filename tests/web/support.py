@@ -17,17 +17,17 @@ from protocols.server.limits import ServerLimits
 from protocols.server.tokens import TokenFile
 from tests.waiting import PATIENCE
 from web.server import PageServer
-from web.site import Offers, Site
-from web.store import Store
+from web.site import SiteResources, SiteContext
+from web.store import Database
 
 USUAL = ServerLimits()
-NOTHING_MORE = Offers()
+NOTHING_MORE = SiteResources()
 
 
 class Served:
     """A server that listens, and a client of it."""
 
-    def __init__(self, site: Site, port: int, log: list[str]) -> None:
+    def __init__(self, site: SiteContext, port: int, log: list[str]) -> None:
         self.site = site
         self.port = port
         self.log = log
@@ -104,7 +104,7 @@ def serving(
     store: Path,
     tokens: str | None = None,
     limits: ServerLimits = USUAL,
-    offers: Offers = NOTHING_MORE,
+    offers: SiteResources = NOTHING_MORE,
     port: int = 0,
     tls: tuple[str | None, str | None] = (None, None),
 ) -> Iterator[Served]:
@@ -114,8 +114,8 @@ def serving(
     log: list[str] = []
 
     async def run() -> None:
-        kept = Store(store)
-        site = Site(
+        kept = Database(store)
+        site = SiteContext(
             limits, EventLog(log.append), kept, TokenFile(tokens) if tokens else None, offers=offers
         )
         server = PageServer(site)

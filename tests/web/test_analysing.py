@@ -17,23 +17,23 @@ from kempelen.cli import main
 from protocols.server.limits import ServerLimits
 from protocols.server.tokens import new_token
 from tests.web.support import PATIENCE, Served, serving
-from tournament.assessments import AssessmentFile
+from tournament.assessments import AnalysisFile
 from tournament.go_review import LINE_LENGTH, annotated_sgf, read_sgf
-from tournament.judgement import Assessment
+from tournament.judgement import PositionEval
 from tournament.time_control import TimeControl
 from tournament.values import decode
 from web.analyse import page as analysing
 from web.analyse.studies import (
-    MOST_GAMES,
-    MOST_MOVES,
-    StudyError,
-    load,
-    played_on,
-    read_study,
+    MAX_GAMES,
+    MAX_MOVES,
+    AnalysisError,
+    load_games,
+    add_move,
+    parse_game,
 )
-from web.channel import MOST_UNREAD, Channel
-from web.shell import words
-from web.turnstile import MOST_ASKED, Turnstile
+from web.channel import MAX_UNSENT_BYTES, Channel
+from web.shell import page_words
+from web.turnstile import MAX_PENDING, VisitorLocks
 
 SCRIPT = "<script>alert(1)</script>"
 PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
@@ -70,7 +70,7 @@ class Analysis:
         assert answered == status, text
         return json.loads(text)
 
-    def load(self, text: str) -> list[dict[str, Any]]:
+    def load_games(self, text: str) -> list[dict[str, Any]]:
         games: list[dict[str, Any]] = self.post("load", {"text": text})["games"]
         return games
 
@@ -92,19 +92,19 @@ def page(served: Served) -> Iterator[Analysis]:
 
 
 def test_pgn_sgf_and_fen_load_with_names_and_comments(page: Analysis) -> None:
-    first, second = page.load(PGN)
+    first, second = page.load_games(PGN)
     assert first["players"] == [SCRIPT, "B"]
     assert first["positions"][1]["comment"] == SCRIPT
     assert first["moves"] == ["f2f3", "e7e5", "g2g4", "d8h4"]
     assert [each.get("move") for each in second["positions"]] == [None, "e4"]
-    (go,) = page.load(SGF)
+    (go,) = page.load_games(SGF)
     assert go["players"][0] == SCRIPT
     assert go["positions"][0]["comment"] == SCRIPT
     assert go["positions"][2]["rows"][1] == ".O..."
-    (position,) = page.load(MATE)
+    (position,) = page.load_games(MATE)
     assert position["positions"] == [{"type": "chess", "fen": MATE, "comment": ""}]
     for game, text in ((first, PGN), (go, SGF)):
-        assert load(game["source"])[0]["positions"] == load(text)[0]["positions"]
+        assert load_games(game["source"])[0]["positions"] == load_games(text)[0]["positions"]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_chess_and_go_moves_are_accepted_in_each_notation(page: Analysis) -> Non
     promoting = {"game": "chess", "start": "8/P6k/8/8/8/8/8/K7 w - - 0 1", "moves": []}
     made = page.post("move", {"study": promoting, "ply": 0, "move": "a7a8"})
     assert made["moves"] == ["a7a8q"]
-    (go,) = page.load(SGF)
+    (go,) = page.load_games(SGF)
     study = {"game": "go", "query": go["query"]}
     made = page.post("move", {"study": study, "ply": 1, "move": "d4"})
     assert made["query"]["moves"] == [["B", "C3"], ["W", "D4"]]
@@ -182,7 +182,7 @@ def test_new_search_request_replaces_running_search(page: Analysis) -> None:
 
 
 def test_go_search_reports_ownership(page: Analysis) -> None:
-    (go,) = page.load(SGF)
+    (go,) = page.load_games(SGF)
     page.send(kind="look", look=5, study={"game": "go", "query": go["query"]}, ply=4)
     message = page.hear("lines")
     assert message["look"] == 5
@@ -192,11 +192,11 @@ def test_go_search_reports_ownership(page: Analysis) -> None:
 
 
 def test_chess_and_go_games_are_reviewed(page: Analysis) -> None:
-    page.send(kind="review", study=page.load(PGN)[0], nodes=2000)
+    page.send(kind="review", study=page.load_games(PGN)[0], nodes=2000)
     review = page.hear("review", "finished")
     assert [move["grade"] for move in review["moves"]][2:] == ["blunder", ""]
     assert review["tallies"][0]["blunders"] == 1
-    go = page.load(SGF)[0]
+    go = page.load_games(SGF)[0]
     page.send(kind="review", study={"game": "go", "query": go["query"]}, nodes=60)
     review = page.hear("review", "finished")
     assert review["moves"][2]["grade"] == "blunder"
@@ -222,7 +222,7 @@ def test_reviewed_chess_game_matches_command_output(page: Analysis, tmp_path: Pa
     given, made = tmp_path / "game.pgn", tmp_path / "judged.pgn"
     given.write_text(ANNOTATED)
     assert main(["analyse", str(given), "-o", str(made), "--nodes", "3000"]) == 0
-    answer = page.post("record", judged(page, page.load(ANNOTATED)[0], 3000))
+    answer = page.post("record", judged(page, page.load_games(ANNOTATED)[0], 3000))
     assert answer == {"name": "analysed.pgn", "text": made.read_text()}
     assert "Opened boldly" in answer["text"]
     assert "[%eval" in answer["text"]
@@ -232,11 +232,11 @@ def test_reviewed_go_game_is_written_as_sgf(page: Analysis, tmp_path: Path) -> N
     """Of the file that it is from comes what would come of it without the page."""
     given = tmp_path / "game.sgf"
     given.write_text(NAMED)
-    sent = judged(page, page.load(NAMED)[0], 60)
+    sent = judged(page, page.load_games(NAMED)[0], 60)
     (score,) = read_sgf(given)
-    known = AssessmentFile(None, "")
+    known = AnalysisFile(None, "")
     for ply, said in enumerate(sent["said"]):
-        known.add(known.key(score.position(ply)), decode(Assessment, said))
+        known.add(known.key(score.position(ply)), decode(PositionEval, said))
     text = annotated_sgf(score, known, "Kempelen, 60 visits a move")
     assert page.post("record", sent) == {"name": "analysed.sgf", "text": text}
     assert "Opened boldly" in text
@@ -245,20 +245,20 @@ def test_reviewed_go_game_is_written_as_sgf(page: Analysis, tmp_path: Path) -> N
 
 def test_rectangular_board_is_shown_and_written(page: Analysis, tmp_path: Path) -> None:
     text = "(;GM[1]SZ[5:3]KM[0.5];B[ac];W[ea])"
-    (shown,) = page.load(text)
+    (shown,) = page.load_games(text)
     assert shown["positions"][2]["rows"] == ["....O", ".....", "X...."]
     assert (shown["query"]["boardXSize"], shown["query"]["boardYSize"]) == (5, 3)
-    on = played_on(shown, 1, "E1")
+    on = add_move(shown, 1, "E1")
     assert on["positions"][2]["rows"] == [".....", ".....", "X...O"]
     assert "SZ[5:3]" in on["source"]
-    with pytest.raises(StudyError, match="no point of the board"):
-        played_on(shown, 1, "A4")
+    with pytest.raises(AnalysisError, match="no point of the board"):
+        add_move(shown, 1, "A4")
     given = tmp_path / "game.sgf"
     given.write_text(text)
     (score,) = read_sgf(given)
-    known = AssessmentFile(None, "")
+    known = AnalysisFile(None, "")
     for ply, expected in enumerate((0.9, 0.9, 0.5)):
-        known.add(known.key(score.position(ply)), Assessment(expected, line=("C3", "D1", "pass")))
+        known.add(known.key(score.position(ply)), PositionEval(expected, line=("C3", "D1", "pass")))
     written = annotated_sgf(score, known, "Kempelen")
     assert "SZ[5:3]" in written
     assert "(;B[ca];W[dc];B[tt])" in "".join(written.split("\n"))
@@ -268,19 +268,19 @@ def test_rectangular_board_is_shown_and_written(page: Analysis, tmp_path: Path) 
 def test_reviewed_game_includes_added_moves(
     page: Analysis, text: str, moves: tuple[str, ...]
 ) -> None:
-    study = {**page.load(text)[0], "players": ['An "A"', "B]"]}
+    study = {**page.load_games(text)[0], "players": ['An "A"', "B]"]}
     for ply, move in enumerate(moves, 1):
         study = page.post("move", {"study": study, "ply": ply, "move": move})
     answer = page.post("record", judged(page, study, 40))
-    (again,) = page.load(answer["text"])
+    (again,) = page.load_games(answer["text"])
     assert again["players"] == ['An "A"', "B]"]
     assert len(again["positions"]) == 2 + len(moves)
     assert "Kempelen, 40 " in answer["text"]
 
 
 def test_review_that_does_not_match_game_is_rejected(page: Analysis) -> None:
-    chess = judged(page, page.load("1. e4 *")[0], 40)
-    go = judged(page, page.load(SGF)[0], 20)
+    chess = judged(page, page.load_games("1. e4 *")[0], 40)
+    go = judged(page, page.load_games(SGF)[0], 20)
     said = chess["said"][0]
     for wrong in (
         {**chess, "said": chess["said"][1:]},
@@ -302,7 +302,7 @@ def test_review_that_does_not_match_game_is_rejected(page: Analysis) -> None:
 def test_sgf_charset_is_ignored_for_decoded_text(page: Analysis) -> None:
     """Whatever the file says of itself: who has decoded it knew better."""
     for said in ("", "CA[GB18030]"):
-        (go,) = page.load(f"(;GM[1]SZ[5]{said}PB[柯洁]C[é];B[cc])")
+        (go,) = page.load_games(f"(;GM[1]SZ[5]{said}PB[柯洁]C[é];B[cc])")
         assert go["players"][0] == "柯洁"
         assert go["positions"][0]["comment"] == "é"
         assert "柯洁" in go["source"]
@@ -311,29 +311,29 @@ def test_sgf_charset_is_ignored_for_decoded_text(page: Analysis) -> None:
 @pytest.mark.thorough
 def test_review_of_longest_go_game_fits_in_one_message() -> None:
     """Less than may wait for a page that reads slowly, on the largest board."""
-    moves = [["BW"[ply % 2], "pass"] for ply in range(MOST_MOVES)]
+    moves = [["BW"[ply % 2], "pass"] for ply in range(MAX_MOVES)]
     query = {"boardXSize": 19, "boardYSize": 19, "rules": "chinese", "moves": moves}
-    study = read_study({"game": "go", "query": query})
-    known = AssessmentFile(None, "")
+    study = parse_game({"game": "go", "query": query})
+    known = AnalysisFile(None, "")
     line = tuple("Q16" for _ in range(LINE_LENGTH + 1))
-    for ply in range(MOST_MOVES + 1):
-        said = Assessment(0.4567, lead=-10.25, line=line, nodes=2000, owners=(-0.87,) * 361)
+    for ply in range(MAX_MOVES + 1):
+        said = PositionEval(0.4567, lead=-10.25, line=line, nodes=2000, owners=(-0.87,) * 361)
         known.add(known.key(study.position(ply)), said)
-    message = analysing._reviewed(study, known, MOST_MOVES + 1, TimeControl(nodes=2000))
-    assert len(json.dumps(message)) < MOST_UNREAD
+    message = analysing._review_message(study, known, MAX_MOVES + 1, TimeControl(nodes=2000))
+    assert len(json.dumps(message)) < MAX_UNSENT_BYTES
 
 
 def test_number_of_games_read_from_file_is_limited() -> None:
-    games = "1. e4 *\n\n" * MOST_GAMES
-    assert len(load(games + "1. Ke2 *\n")) == MOST_GAMES
+    games = "1. e4 *\n\n" * MAX_GAMES
+    assert len(load_games(games + "1. Ke2 *\n")) == MAX_GAMES
 
 
 def test_lone_surrogates_in_text_are_shown(page: Analysis) -> None:
-    (chess,) = page.load("1. e4 { \ud800 } *")
+    (chess,) = page.load_games("1. e4 { \ud800 } *")
     assert chess["positions"][1]["comment"] == r"\ud800"
-    (go,) = page.load("(;GM[1]SZ[5]C[\ud800];B[cc])")
+    (go,) = page.load_games("(;GM[1]SZ[5]C[\ud800];B[cc])")
     assert go["positions"][0]["comment"]
-    (go,) = page.load(r"(;GM[1]SZ[5]CA[unicode_escape]PB[\\ud800];B[cc])")
+    (go,) = page.load_games(r"(;GM[1]SZ[5]CA[unicode_escape]PB[\\ud800];B[cc])")
     assert go["players"][0] == r"\ud800"
 
 
@@ -346,9 +346,9 @@ def test_slow_analysis_does_not_block_other_requests(
     def wait(*arguments: Any) -> Any:
         begun.set()
         assert served.wait(PATIENCE)
-        raise StudyError("it is enough")
+        raise AnalysisError("it is enough")
 
-    monkeypatch.setattr(analysing, "read_study", wait)
+    monkeypatch.setattr(analysing, "parse_game", wait)
     page.send(kind="look", look=1, ply=0, study={"game": "chess", "moves": []})
     assert begun.wait(PATIENCE)
     assert page.served.ask("GET", "/health")[0] == 200
@@ -358,7 +358,7 @@ def test_slow_analysis_does_not_block_other_requests(
     begun.clear()
     served.clear()
     monkeypatch.setattr(analysing, "review_chess", wait)
-    page.send(kind="review", study=page.load(PGN)[0], nodes=1)
+    page.send(kind="review", study=page.load_games(PGN)[0], nodes=1)
     assert begun.wait(PATIENCE)
     assert page.served.ask("GET", "/health")[0] == 200
     served.set()
@@ -368,19 +368,19 @@ def test_slow_analysis_does_not_block_other_requests(
 def test_analysis_searches_take_shared_search_turns(
     page: Analysis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turns, entered = page.served.site.turns, []
-    enter = turns.enter
+    scheduler, entered = page.served.site.scheduler, []
+    enter = scheduler.register
 
     def note(*arguments: Any, **settings: Any) -> Any:
         entered.append(arguments)
         return enter(*arguments, **settings)
 
-    monkeypatch.setattr(turns, "enter", note)
-    (go,) = page.load(SGF)
+    monkeypatch.setattr(scheduler, "register", note)
+    (go,) = page.load_games(SGF)
     query = {"game": "go", "query": go["query"]}
     page.send(kind="look", look=1, study=query, ply=4)
     page.hear("lines", "done")
-    for study in (query, page.load("1. e4 *")[0]):
+    for study in (query, page.load_games("1. e4 *")[0]):
         before = len(entered)
         assert before
         page.send(kind="review", study=study, nodes=50)
@@ -407,11 +407,11 @@ def test_search_starting_during_disconnect_is_closed(
     run = Channel.run
 
     async def noted(self: Channel, heard: Any) -> None:
-        cut.append((asyncio.get_running_loop(), self._cut_off))
+        cut.append((asyncio.get_running_loop(), self._abort))
         self._expired = True  # as where it is cut off for having been open for too long
         await run(self, heard)
 
-    monkeypatch.setattr(analysing, "ChessLook", SlowLook)
+    monkeypatch.setattr(analysing, "ChessAnalysis", SlowLook)
     monkeypatch.setattr(Channel, "run", noted)
     page = Analysis(served)
     page.send(kind="look", look=1, study={"game": "chess", "start": None, "moves": []}, ply=0)
@@ -430,7 +430,7 @@ def test_waiting_for_review_to_end_can_be_cancelled(
     """To be cancelled while one waits for what one has cancelled is to be cancelled, too."""
 
     async def scenario() -> None:
-        visit = analysing.AnalysisVisit(cast(Any, None), cast(Any, None))
+        visit = analysing.AnalysisSession(cast(Any, None), cast(Any, None))
         begun = asyncio.Event()
 
         async def ends_slowly() -> None:
@@ -442,7 +442,7 @@ def test_waiting_for_review_to_end_can_be_cancelled(
 
         visit._review = asyncio.create_task(ends_slowly())
         await begun.wait()
-        ending = asyncio.create_task(visit._end_review())
+        ending = asyncio.create_task(visit._cancel_review())
         await asyncio.sleep(0)
         ending.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -455,7 +455,7 @@ def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
     limits = ServerLimits(hash_in_all=100)
     with serving(tmp_path / "web.sqlite", limits=limits) as served:
         page, budget = Analysis(served), served.site.budget
-        (go,) = page.load(SGF)
+        (go,) = page.load_games(SGF)
         study = {"game": "go", "query": go["query"]}
         lent = []
         search = analysing.go_search
@@ -464,13 +464,13 @@ def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
             @contextmanager
             def noted() -> Iterator[Any]:
                 with search(site) as searching:
-                    lent.append((searching.means.megabytes, budget.free))
+                    lent.append((searching.search_config.megabytes, budget.free))
                     yield searching
 
             return noted()
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(analysing, "go_search", note)
+            patch.setattr(analysing, "go_search_resources", note)
             page.send(kind="review", study=study, nodes=50)
             page.hear("review", "finished")
         assert lent == [(100, 0)]
@@ -493,28 +493,28 @@ def test_pending_file_loads_per_visitor_are_limited(tmp_path: Path) -> None:
     with (
         pytest.MonkeyPatch.context() as patch,
         serving(tmp_path / "web.sqlite") as served,
-        ThreadPoolExecutor(MOST_ASKED + 1) as pool,
+        ThreadPoolExecutor(MAX_PENDING + 1) as pool,
     ):
-        patch.setattr(analysing, "load", read)
+        patch.setattr(analysing, "load_games", read)
         asked = [
             pool.submit(served.ask, "POST", "/analyse/load", {"text": "x"})
-            for _ in range(MOST_ASKED + 1)
+            for _ in range(MAX_PENDING + 1)
         ]
         refused = next(as_completed(asked, PATIENCE)).result()
         assert reading == ["x"]
         free.set()
         assert (refused[0], "wait a little" in refused[2]) == (503, True)
         answered = sorted(each.result()[0] for each in asked)
-        assert answered == [200] * MOST_ASKED + [503]
+        assert answered == [200] * MAX_PENDING + [503]
 
 
 async def test_requests_of_one_visitor_do_not_block_other_visitors() -> None:
-    turnstile = Turnstile()
+    turnstile = VisitorLocks()
     order: list[str] = []
     free = asyncio.Event()
 
     async def ask(visitor: str, until: asyncio.Event) -> None:
-        async with turnstile.turn(visitor):
+        async with turnstile.lock(visitor):
             order.append(visitor)
             await until.wait()
 
@@ -528,7 +528,7 @@ async def test_requests_of_one_visitor_do_not_block_other_visitors() -> None:
     free.set()
     await asyncio.gather(*slow, return_exceptions=True)
     assert order == ["a", "b", "a"]
-    assert (turnstile._asked, turnstile._turns) == ({}, {})
+    assert (turnstile._pending, turnstile._locks) == ({}, {})
 
 
 def test_reviews_alternate_between_visitors(
@@ -544,7 +544,7 @@ def test_reviews_alternate_between_visitors(
         while not free.is_set():
             await asyncio.sleep(0.01)
 
-    monkeypatch.setattr(analysing, "assess_chess", assess)
+    monkeypatch.setattr(analysing, "analyse_chess", assess)
     with serving(tmp_path / "web.sqlite", path) as served:
         cookies = []
         for token in tokens:
@@ -572,8 +572,8 @@ def test_channel_sends_welcome_on_connect(page: Analysis) -> None:
 
 
 def test_analysis_errors_have_spanish_translations(page: Analysis) -> None:
-    known = words("analyse", "es")
-    (go,) = page.load(SGF)
+    known = page_words("analyse", "es")
+    (go,) = page.load_games(SGF)
     asked = (
         ("load", {"text": ""}),
         ("load", {"text": "hello"}),

@@ -19,17 +19,17 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from protocols.server.limits import SURGE, ServerLimits
+from protocols.server.limits import BURST_SECONDS, ServerLimits
 from protocols.server.tokens import new_token
 from tests.protocols.server.credentials import Certified, certified  # noqa: F401
 from tests.web.support import PATIENCE, Served, serving
 from web import connections, guard, visitors
-from web.channel import REFUSED
-from web.guard import MOST_BODY
+from web.channel import CLOSE_REJECTED
+from web.guard import MAX_BODY_BYTES
 from web.media_types import MEDIA_TYPES
-from web.shell import STATIC, words
-from web.site import Offers
-from web.visitors import COOKIE
+from web.shell import STATIC, page_words
+from web.site import SiteResources
+from web.visitors import COOKIE_NAME
 
 
 @pytest.fixture(scope="module")
@@ -152,17 +152,17 @@ def test_cross_origin_requests_are_rejected(served: Served) -> None:
     with pytest.raises(InvalidStatus) as refusal:
         served.watch(game, Origin="https://evil.example")
     assert refusal.value.response.status_code == 403
-    assert served.site.metrics.of("refused", "origin") >= 4
+    assert served.site.metrics.value("refused", "origin") >= 4
 
 
 def test_oversized_body_is_rejected(served: Served) -> None:
-    status, _, _ = served.ask("POST", "/games", b" " * (MOST_BODY + 1))
+    status, _, _ = served.ask("POST", "/games", b" " * (MAX_BODY_BYTES + 1))
     assert status == 413
 
 
 def test_oversized_chunked_body_is_rejected(served: Served) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
-    pieces = (b" " * (1 << 16) for _ in range((MOST_BODY >> 16) + 1))
+    pieces = (b" " * (1 << 16) for _ in range((MAX_BODY_BYTES >> 16) + 1))
     connection.request("POST", "/games", pieces, encode_chunked=True)
     response = connection.getresponse()
     assert (response.status, b"bytes are read" in response.read()) == (413, True)
@@ -176,22 +176,22 @@ def test_oversized_chunked_body_is_rejected(served: Served) -> None:
 def test_concurrent_large_uploads_are_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "MOST_BODIES", 1 << 20)
-    monkeypatch.setattr(guard, "LARGE_BODY", 1 << 16)
+    monkeypatch.setattr(guard, "MAX_BUFFERED_BYTES", 1 << 20)
+    monkeypatch.setattr(guard, "LARGE_BODY_BYTES", 1 << 16)
     large = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000000\r\n\r\n"
     with serving(tmp_path / "web.sqlite") as served:
         with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as slow:
             slow.sendall(large + b" " * 1_000_000)
             until = time.monotonic() + PATIENCE
-            while served.site.uploading < 1_000_000 and time.monotonic() < until:
+            while served.site.buffered_bytes < 1_000_000 and time.monotonic() < until:
                 time.sleep(0.01)
             status, headers, text = served.ask("POST", "/games", b" " * (1 << 17))
             assert (status, "try again" in text) == (503, True)
             assert headers["Retry-After"] == "60"
             assert served.ask("POST", "/games", {"game": "nim"})[0] == 201
-        while served.site.uploading and time.monotonic() < until:
+        while served.site.buffered_bytes and time.monotonic() < until:
             time.sleep(0.01)
-        assert served.site.uploading == 0
+        assert served.site.buffered_bytes == 0
         assert served.ask("POST", "/games", b" " * (1 << 17))[0] == 400
 
 
@@ -199,7 +199,7 @@ def test_session_cookies_per_visitor_are_limited(
     guarded: tuple[Served, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served, token = guarded
-    monkeypatch.setattr(visitors, "MOST_COOKIES", 3)
+    monkeypatch.setattr(visitors, "MAX_COOKIES_PER_NAME", 3)
     cookies = []
     for _ in range(5):
         _, headers, _ = served.ask("POST", "/signin", {"token": token})
@@ -226,13 +226,13 @@ def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
                 assert "too many requests" in text
             return status
 
-        asked = [ask(Cookie=cookies["alice"]) for _ in range(int(SURGE) + 60)]
-        assert asked[: int(SURGE)] == [200] * int(SURGE)
+        asked = [ask(Cookie=cookies["alice"]) for _ in range(int(BURST_SECONDS) + 60)]
+        assert asked[: int(BURST_SECONDS)] == [200] * int(BURST_SECONDS)
         assert asked.count(429) > 30
         assert ask(Cookie=cookies["bob"]) == 200  # who comes from the same address
         assert ask() == 401  # and who has not signed in
         assert served.ask("GET", "/static/site.js", Cookie=cookies["alice"])[0] == 200
-        assert served.site.metrics.of("refused", "requests") == asked.count(429)
+        assert served.site.metrics.value("refused", "requests") == asked.count(429)
         # Of so many the log tells some.
         assert 0 < len([line for line in served.log if "too many requests" in line]) <= 30
         while ask(Cookie=cookies["alice"]) != 429:  # a second may have gone, and brought one more
@@ -294,8 +294,8 @@ def test_pages_require_token_or_session_cookie(guarded: tuple[Served, str]) -> N
         served.watch(game).hear("welcome")
     assert served.ask("POST", "/signout", {}, Cookie=cookie)[0] == 200
     assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
-    kept = served.site.store.path.read_bytes()
-    value = cookie.removeprefix(f"{COOKIE}=")
+    kept = served.site.database.path.read_bytes()
+    value = cookie.removeprefix(f"{COOKIE_NAME}=")
     for secret in (token, value):
         assert secret not in "\n".join(served.log)
         assert secret.encode() not in kept
@@ -329,10 +329,10 @@ def test_sign_in_is_blocked_after_too_many_wrong_tokens(guarded: tuple[Served, s
     for _ in range(3):
         status, _, text = served.ask("POST", "/signin", {"token": "wrong"})
         assert status == 401
-        assert json.loads(text)["error"] in words("signin", "es")
+        assert json.loads(text)["error"] in page_words("signin", "es")
     _, _, text = served.ask("POST", "/signin", {"token": token})
     assert "too many wrong tokens" in text
-    assert json.loads(text)["error"] in words("signin", "es")
+    assert json.loads(text)["error"] in page_words("signin", "es")
 
 
 def test_too_many_sessions_per_address_are_rejected(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_too_many_sessions_per_address_are_rejected(tmp_path: Path) -> None:
         with pytest.raises(ConnectionClosed, match="too many sessions from your address") as end:
             served.watch(game).hear("welcome")
         assert end.value.rcvd is not None
-        assert end.value.rcvd.reason in words("site", "es")
+        assert end.value.rcvd.reason in page_words("site", "es")
         for line in lines:
             line.close()
 
@@ -357,12 +357,12 @@ def test_idle_or_long_session_is_closed(tmp_path: Path, limits: ServerLimits) ->
         with pytest.raises(ConnectionClosed, match="open for too long; load it again") as end:
             line.hear("nothing")
         assert end.value.rcvd is not None
-        assert end.value.rcvd.code == REFUSED
-        assert end.value.rcvd.reason in words("site", "es")
+        assert end.value.rcvd.code == CLOSE_REJECTED
+        assert end.value.rcvd.reason in page_words("site", "es")
         deadline = time.monotonic() + PATIENCE
-        while served.site.door.sessions and time.monotonic() < deadline:
+        while served.site.admission.sessions and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert not served.site.door.sessions
+        assert not served.site.admission.sessions
 
 
 def test_connection_without_request_is_closed(tmp_path: Path) -> None:
@@ -417,7 +417,7 @@ def test_slow_request_times_out(tmp_path: Path, first: bytes, begun: bytes) -> N
 
 def test_steady_upload_does_not_time_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = ServerLimits(authorising=0.3)
-    monkeypatch.setattr(connections, "BYTES_A_SECOND", 8192)
+    monkeypatch.setattr(connections, "MIN_BYTES_PER_S", 8192)
     with (
         serving(tmp_path / "web.sqlite", limits=limits) as served,
         socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection,
@@ -432,9 +432,9 @@ def test_steady_upload_does_not_time_out(tmp_path: Path, monkeypatch: pytest.Mon
 def test_client_that_stops_reading_is_disconnected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "STALLED", 0.3)
+    monkeypatch.setattr(connections, "WRITE_TIMEOUT_S", 0.3)
     size = 32 << 20
-    offers = Offers(choices=lambda: {"games": "x" * size})
+    offers = SiteResources(choices=lambda: {"games": "x" * size})
     asked = PAGE.replace(b"/health", b"/lessons/choices")
     with (
         serving(tmp_path / "web.sqlite", offers=offers) as served,
@@ -463,9 +463,9 @@ def test_client_gone_before_accept_is_not_counted(
         with suppress(InvalidStatus, ConnectionClosed):
             served.watch("any")
     deadline = time.monotonic() + PATIENCE
-    while served.site.door.waiting and time.monotonic() < deadline:
+    while served.site.admission.waiting and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert (served.site.door.waiting, served.site.door._of_address) == (0, {})
+    assert (served.site.admission.waiting, served.site.admission._of_address) == (0, {})
 
 
 def test_binary_channel_message_is_rejected(served: Served) -> None:
@@ -485,7 +485,7 @@ def test_running_request_is_answered_during_shutdown_grace(tmp_path: Path) -> No
         time.sleep(2.5)
         return "made"
 
-    offers, limits = Offers(steps=make), ServerLimits(grace=10.0)
+    offers, limits = SiteResources(steps=make), ServerLimits(grace=10.0)
     with ThreadPoolExecutor(1) as pool:
         with serving(tmp_path / "web.sqlite", limits=limits, offers=offers) as served:
             answer = pool.submit(served.ask, "POST", "/lessons/steps", b"")

@@ -11,7 +11,7 @@ from websockets.sync.client import connect
 from kempelen import web_steps
 from protocols.server.limits import ServerLimits
 from tests.web.support import PATIENCE, Served, serving
-from web.site import Offers
+from web.site import SiteResources
 
 # What is no value, too large a one, or half a letter; and JSON that Python reads and no browser.
 ODD: list[Any] = [
@@ -45,7 +45,7 @@ def changed(base: dict[str, Any], *keys: str) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    offers = SiteResources(choices=web_steps.choices, steps=web_steps.render_page)
     limits = ServerLimits(requests_a_second=10_000.0)
     path: Path = tmp_path_factory.mktemp("hostile") / "web.sqlite"
     with serving(path, limits=limits, offers=offers) as server:

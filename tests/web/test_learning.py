@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from agent.search.catalogue import algorithms
 from kempelen import web_steps
 from tests.web.support import serving
-from web.learn.page import MOST_WAITING, POLICY
-from web.site import Offers
+from web.learn.page import MAX_WAITING, SANDBOX_POLICY
+from web.site import SiteResources
 
 PAGE = "<title>Alpha &amp; beta</title><script>document.title = 'drawn ' + origin</script>"
 
@@ -29,7 +29,7 @@ def test_only_html_pages_in_lessons_folder_are_served(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("secret")
     (tmp_path / "other.html").write_text("secret")
     (folder / "odd name.html").write_text("secret")
-    with serving(tmp_path / "web.sqlite", offers=Offers(lessons=folder)) as served:
+    with serving(tmp_path / "web.sqlite", offers=SiteResources(lessons=folder)) as served:
         listed = json.loads(served.ask("GET", "/lessons")[2])
         assert listed == [{"name": "steps.html", "title": "Alpha & beta"}]
         status, headers, text = served.ask("GET", "/lessons/steps.html")
@@ -43,7 +43,7 @@ def test_only_html_pages_in_lessons_folder_are_served(tmp_path: Path) -> None:
 
 
 def test_step_page_accepts_only_offered_choices(tmp_path: Path) -> None:
-    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    offers = SiteResources(choices=web_steps.choices, steps=web_steps.render_page)
     form = "game=tic-tac-toe&algorithm=alpha-beta&depth=2&language=es"
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
         games = json.loads(served.ask("GET", "/lessons/choices")[2])["games"]
@@ -54,7 +54,7 @@ def test_step_page_accepts_only_offered_choices(tmp_path: Path) -> None:
         assert "<title>alpha-beta: tic-tac-toe</title>" in text
         assert '<html lang="es">' in text
         (policy,) = headers.get_all("Content-Security-Policy") or ()
-        assert policy == POLICY
+        assert policy == SANDBOX_POLICY
         for known, other in (
             ("alpha-beta", "alpha-beta%2Btable"), ("alpha-beta", "alphazero%2Bnetwork=x"),
             ("tic-tac-toe", "x.py:Game"), ("tic-tac-toe", "pig"), ("depth=2", "depth=99"),
@@ -81,11 +81,11 @@ def asked(**form: str) -> bytes:
 
 @pytest.mark.thorough
 def test_visitor_tree_is_searched_by_every_algorithm(tmp_path: Path) -> None:
-    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    offers = SiteResources(choices=web_steps.choices, steps=web_steps.render_page)
     tree = "[{name: N2, bounds: [1, 4], children: [5, 0.123456]}, [2, [7, -3]]]"
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
         known = json.loads(served.ask("GET", "/lessons/choices")[2])
-        assert known["tree"] == ["tree", web_steps.MOST_TEXT]
+        assert known["tree"] == ["tree", web_steps.MAX_TEXT_LENGTH]
         for algorithm in known["games"]["tree"]:
             body = asked(tree=tree, algorithm=algorithm)
             status, _, text = served.ask("POST", "/lessons/steps", body)
@@ -150,7 +150,7 @@ def test_invalid_or_oversized_tree_error_is_translated(tree: str, said: str, spa
     form = {"game": "tree", "algorithm": "alpha-beta", "tree": tree}
     for language, wanted in (("en", said), ("es", spanish)):
         with pytest.raises(ValueError, match=r"árbol|tree") as refused:
-            web_steps.page(form | {"language": language})
+            web_steps.render_page(form | {"language": language})
         assert wanted in str(refused.value)
 
 
@@ -170,11 +170,11 @@ TREES = st.recursive(
 def test_any_tree_is_searched_or_rejected(tree: object, algorithm: str) -> None:
     form = {"game": "tree", "algorithm": algorithm, "tree": yaml.safe_dump(tree)}
     with contextlib.suppress(ValueError):
-        assert web_steps.page(form)
+        assert web_steps.render_page(form)
 
 
 def test_step_page_errors_are_translated_to_spanish(tmp_path: Path) -> None:
-    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    offers = SiteResources(choices=web_steps.choices, steps=web_steps.render_page)
     with serving(tmp_path / "web.sqlite", offers=offers) as served:
         for form, wanted in (
             ({"game": "x"}, "no hay tal juego o algoritmo"),
@@ -190,19 +190,19 @@ def test_step_page_errors_are_translated_to_spanish(tmp_path: Path) -> None:
 
 def test_pending_step_page_requests_are_limited(tmp_path: Path) -> None:
     free = threading.Event()
-    offers = Offers(steps=lambda asked: "made" if free.wait(60) else "")
+    offers = SiteResources(steps=lambda asked: "made" if free.wait(60) else "")
     with (
         serving(tmp_path / "web.sqlite", offers=offers) as served,
-        ThreadPoolExecutor(MOST_WAITING + 1) as pool,
+        ThreadPoolExecutor(MAX_WAITING + 1) as pool,
     ):
         asked = [
             pool.submit(served.ask, "POST", "/lessons/steps", b"", Cookie="language=es")
-            for _ in range(MOST_WAITING + 1)
+            for _ in range(MAX_WAITING + 1)
         ]
         refused = next(as_completed(asked, 60)).result()
         free.set()
         assert (refused[0], "vuelva a intentarlo" in refused[2]) == (503, True)
-        assert sorted(each.result()[0] for each in asked) == [200] * MOST_WAITING + [503]
+        assert sorted(each.result()[0] for each in asked) == [200] * MAX_WAITING + [503]
 
 
 def test_no_lessons_are_offered_by_default(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
     from tests.browser import started
 
     (tmp_path / "steps.html").write_text(PAGE)
-    offers = Offers(lessons=tmp_path)
+    offers = SiteResources(lessons=tmp_path)
     with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main li a')")
@@ -235,16 +235,16 @@ def test_lesson_scripts_run_with_null_origin(tmp_path: Path) -> None:
 def test_exercise_answer_is_checked_in_browser(tmp_path: Path) -> None:
     from kempelen.lab import exercise_page, words
     from kempelen.lab.exercise_kinds import Origin
-    from kempelen.lab.exercise_making import exercise
+    from kempelen.lab.exercise_making import make_exercise
     from tests.browser import started
 
-    made = exercise(Origin("values"))
-    exercise_page.write(tmp_path / "exercise.html", [made], words.language("en"), "en", "Ada")
-    offers = Offers(lessons=tmp_path)
+    made = make_exercise(Origin("values"))
+    exercise_page.write_page(tmp_path / "exercise.html", [made], words.translator("en"), "en", "Ada")
+    offers = SiteResources(lessons=tmp_path)
     with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
         browser.open(f"{served.base}/lessons/exercise.html")
         browser.wait("return document.querySelector('#answer')")
-        browser.run("document.querySelector('#answer').value = arguments[0]", made.written_key())
+        browser.run("document.querySelector('#answer').value = arguments[0]", made.key_text())
         browser.find("#check").click()
         assert browser.wait("return document.querySelector('#feedback').textContent") == "right"
 
@@ -257,7 +257,7 @@ STEPS = "return globalThis.Kempelen && Kempelen.stepPage.replay.length"
 def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
     from tests.browser import started
 
-    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    offers = SiteResources(choices=web_steps.choices, steps=web_steps.render_page)
     with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main form button')")
@@ -277,7 +277,7 @@ def test_search_steps_are_shown_in_browser(tmp_path: Path) -> None:
 def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
     from tests.browser import started
 
-    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    offers = SiteResources(choices=web_steps.choices, steps=web_steps.render_page)
     with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main form button')")
@@ -318,7 +318,7 @@ def test_visitor_tree_is_edited_and_searched_in_browser(tmp_path: Path) -> None:
 def test_standalone_step_page_shows_command_line(tmp_path: Path) -> None:
     from tests.browser import started
 
-    text = web_steps.page({"game": "tree", "algorithm": "scout"})
+    text = web_steps.render_page({"game": "tree", "algorithm": "scout"})
     page = tmp_path / "alone.html"
     page.write_text(text.replace('"served":true', '"served":false'), encoding="utf-8")
     with started(tmp_path) as browser:

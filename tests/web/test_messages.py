@@ -10,15 +10,15 @@ import pytest
 
 import web
 from tests.web.support import Served, serving
-from web.analyse.studies import StudyError, load, played_on
-from web.channel import TROUBLES
-from web.messages import SPANISH, said
-from web.play.setup import SetupError, read_setup
-from web.site import Offers
+from web.analyse.studies import AnalysisError, load_games, add_move
+from web.channel import TRANSLATED_FIELDS
+from web.messages import SPANISH, translate
+from web.play.setup import SetupError, parse_setup
+from web.site import SiteResources
 
 SPANISH_VISITOR = {"Accept-Language": "es-AR,es;q=0.9"}
 # What is raised with a text for whoever looks at a page.
-RAISED = ("SetupError", "StudyError", "HTTPException", "RefusedError", "EngineError", "ValueError")
+RAISED = ("SetupError", "AnalysisError", "HTTPException", "RefusedError", "EngineError", "ValueError")
 TOLD = ("refuse", "refusal")
 
 
@@ -41,7 +41,7 @@ def forms(tree: ast.AST) -> Iterator[str]:
 def told(made: ast.Dict) -> Iterator[str]:
     """Give the texts of an object that says what went wrong."""
     values = {written(key): value for key, value in zip(made.keys, made.values, strict=True) if key}
-    if written(values.get("kind")) in TROUBLES:
+    if written(values.get("kind")) in TRANSLATED_FIELDS:
         yield from filter(None, [written(values.get("text"))])
 
 
@@ -67,13 +67,13 @@ def test_all_page_errors_have_spanish_translations() -> None:
     found = all_forms()
     assert len(found) > 50
     filled = [form.replace("{}", "7") for form in found]
-    assert [text for text in filled if said(text, "es") == text] == []
+    assert [text for text in filled if translate(text, "es") == text] == []
 
 
 def test_translations_have_same_number_of_placeholders() -> None:
     for form, spanish in SPANISH.items():
         assert form.count("{}") == spanish.count("{}"), form
-        assert said(form, "en") == form
+        assert translate(form, "en") == form
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_translations_have_same_number_of_placeholders() -> None:
 )
 def test_game_form_errors_are_translated(form: dict[str, Any], told: str) -> None:
     with pytest.raises(SetupError) as error:
-        read_setup(form, Offers())
-    assert said(str(error.value), "es").startswith(told)
+        parse_setup(form, SiteResources())
+    assert translate(str(error.value), "es").startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -106,20 +106,20 @@ def test_game_form_errors_are_translated(form: dict[str, Any], told: str) -> Non
     ],
 )
 def test_file_errors_are_translated(text: str, told: str) -> None:
-    with pytest.raises(StudyError) as error:
-        load(text)
-    assert said(str(error.value), "es").startswith(told)
+    with pytest.raises(AnalysisError) as error:
+        load_games(text)
+    assert translate(str(error.value), "es").startswith(told)
 
 
 def test_study_errors_are_translated() -> None:
     query = {"boardXSize": 5, "boardYSize": 9, "rules": "chinese", "moves": [["B", "F9"]]}
-    with pytest.raises(StudyError) as error:
-        played_on({"game": "go", "query": query}, 0, "C3")
-    assert said(str(error.value), "es") == "no es un punto del tablero: F9"
+    with pytest.raises(AnalysisError) as error:
+        add_move({"game": "go", "query": query}, 0, "C3")
+    assert translate(str(error.value), "es") == "no es un punto del tablero: F9"
 
 
 def test_long_unknown_message_is_returned_unchanged() -> None:
-    assert said(": " * 10_000, "es") == ": " * 10_000
+    assert translate(": " * 10_000, "es") == ": " * 10_000
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     def fail() -> Any:
         raise RuntimeError("a fault")
 
-    offers = Offers(engines={"Broken": "uci /no/such/program"}, choices=fail)
+    offers = SiteResources(engines={"Broken": "uci /no/such/program"}, choices=fail)
     with serving(tmp_path_factory.mktemp("said") / "web.sqlite", offers=offers) as server:
         yield server
 

@@ -206,12 +206,12 @@ def test_html_in_names_and_positions_is_escaped(
     browser: Browser, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """A game of the owner's that writes HTML, and an engine with such a name."""
-    from web.site import Offers
+    from web.site import SiteResources
 
     evil = "<img src=x onerror=alert(1)>"
     source = (Path(__file__).with_name("test_playing.py")).read_text().split("'''")[1]
     (tmp_path / "count.py").write_text(source.replace("<b>", evil))
-    offers = Offers(
+    offers = SiteResources(
         games=(f"{tmp_path / 'count.py'}:Count",), engines={evil: "uci /no/such/program"}
     )
     with serving(tmp_path / "web.sqlite", offers=offers) as served:

@@ -19,11 +19,11 @@ from websockets.exceptions import ConnectionClosed
 from protocols.client.process import EngineError
 from tests.web.support import PATIENCE, Served, serving
 from web.play import page as playing
-from web.play.boards import table_of
-from web.play.opponents import opponent_of
-from web.play.setup import Setup, kind_of
-from web.shell import words
-from web.site import Offers
+from web.play.boards import initial_game
+from web.play.opponents import start_opponent
+from web.play.setup import GameSetup, find_game_type
+from web.shell import page_words
+from web.site import SiteResources
 
 OWN_GAME = '''
 class Count:
@@ -69,7 +69,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("play")
     (folder / "count.py").write_text(OWN_GAME)
     engine = shlex.join([sys.executable, "-m", "kempelen.cli"])
-    offers = Offers(
+    offers = SiteResources(
         games=(f"{folder / 'count.py'}:Count",),
         evaluations={"nothing": f"{folder / 'count.py'}:evaluate"},
         engines={"Other": f"uci {engine} uci", "Broken": "uci /no/such/program"},
@@ -270,7 +270,7 @@ def test_game_continues_after_server_restart(tmp_path: Path) -> None:
         thinking.send(do="move", move="d3", ply=0)
         while thinking.hear("game")["ply"] != 1:
             pass
-        first.site.store.change(
+        first.site.database.execute(
             "UPDATE played SET setup = replace(setup, '60.0', '0.05') WHERE id = ?", slow
         )
     began = time.monotonic()
@@ -289,9 +289,9 @@ def test_game_continues_after_server_restart(tmp_path: Path) -> None:
 
 def test_withdrawn_opponent_is_not_replaced(served: Served) -> None:
     """A game that was kept names it; nobody else goes on with it in its name."""
-    setup = Setup(opponent="Gone")
+    setup = GameSetup(opponent="Gone")
     with pytest.raises(EngineError, match="not offered here any more"):
-        asyncio.run(opponent_of(setup, table_of(setup), served.site))
+        asyncio.run(start_opponent(setup, initial_game(setup), served.site))
 
 
 def test_slow_game_loading_does_not_block_other_requests(
@@ -307,7 +307,7 @@ def test_slow_game_loading_does_not_block_other_requests(
         assert served.wait(PATIENCE)
         return make(*arguments)
 
-    monkeypatch.setattr(playing, "Sitting", slow)
+    monkeypatch.setattr(playing, "GameSession", slow)
     with serving(tmp_path / "web.sqlite") as second:
         lines = [second.watch(game) for _ in range(2)]
         assert begun.wait(PATIENCE)
@@ -326,10 +326,10 @@ def test_saved_game_with_missing_source_file_is_rejected(tmp_path: Path) -> None
     path = tmp_path / "count.py"
     path.write_text(OWN_GAME)
     name = f"{path}:Count"
-    with serving(tmp_path / "web.sqlite", offers=Offers(games=(name,))) as first:
+    with serving(tmp_path / "web.sqlite", offers=SiteResources(games=(name,))) as first:
         game = first.begin(game=name)
     path.unlink()
-    kind_of.cache_clear()  # as in a process that begins anew
+    find_game_type.cache_clear()  # as in a process that begins anew
     with serving(tmp_path / "web.sqlite") as second:
         for part in ("record", "at/0"):
             status, _, text = second.ask("GET", f"/games/{game}/{part}")
@@ -337,4 +337,4 @@ def test_saved_game_with_missing_source_file_is_rejected(tmp_path: Path) -> None
         with pytest.raises(ConnectionClosed, match="cannot be played here any more") as end:
             second.watch(game).hear("welcome")
     assert end.value.rcvd is not None
-    assert end.value.rcvd.reason in words("site", "es")
+    assert end.value.rcvd.reason in page_words("site", "es")

@@ -8,14 +8,14 @@ import pytest
 import web
 from agent.chess.evaluations import DEFAULT
 from agent.games import catalogue
-from web.diagrams import grid_of
-from web.play.boards import at_ply, table_of
-from web.play.setup import LEVELS, Setup, SetupError, choices, games, read_setup
-from web.shell import LANGUAGES, words
-from web.site import Offers
+from web.diagrams import parse_grid
+from web.play.boards import replay_game, initial_game
+from web.play.setup import LEVELS, GameSetup, SetupError, form_choices, playable_games, parse_setup
+from web.shell import LANGUAGES, page_words
+from web.site import SiteResources
 
 STATIC = Path(web.__file__).with_name("static")
-OFFERS = Offers(
+OFFERS = SiteResources(
     evaluations={"mine": "/home/me/mine.py:evaluate"},
     engines={"Fish": "uci stockfish", "Stones": "gtp gnugo --mode gtp"},
 )
@@ -55,55 +55,55 @@ OFFERS = Offers(
 )
 def test_invalid_game_form_is_rejected(form: dict[str, Any], said: str) -> None:
     with pytest.raises(SetupError, match="^" + said):
-        read_setup(form, OFFERS)
+        parse_setup(form, OFFERS)
 
 
 def test_offered_engines_and_evaluations_are_chosen_by_name() -> None:
-    setup = read_setup({"opponent": "Fish", "evaluation": "mine", "side": "second"}, OFFERS)
+    setup = parse_setup({"opponent": "Fish", "evaluation": "mine", "side": "second"}, OFFERS)
     assert (setup.opponent, setup.evaluation, setup.side) == ("Fish", "mine", 1)
     assert setup.opponent_name == "Fish (mine)"
-    told = choices(OFFERS)
+    told = form_choices(OFFERS)
     assert told["evaluations"] == ["mine"]
     assert "/home/me" not in str(told)
     assert "stockfish" not in str(told)
 
 
 def test_built_in_evaluations_are_listed_with_default_first() -> None:
-    own = choices(OFFERS)["own_evaluations"]
+    own = form_choices(OFFERS)["own_evaluations"]
     assert (own["chess"][0], own["othello"]) == (DEFAULT, ("handcrafted",))
     script = (STATIC / "start.js").read_text("utf-8")
     for name in own["chess"]:
-        setup = read_setup({"evaluation": name}, OFFERS)
+        setup = parse_setup({"evaluation": name}, OFFERS)
         assert setup.opponent_name == ("Kempelen" if name == DEFAULT else f"Kempelen ({name})")
         assert f"{name}: say(" in script
-    assert read_setup({}, OFFERS).evaluation == DEFAULT
-    assert read_setup({"game": "othello"}, OFFERS).opponent_name == "Kempelen"
-    assert Setup(game="othello").opponent_name == Setup().opponent_name == "Kempelen"
+    assert parse_setup({}, OFFERS).evaluation == DEFAULT
+    assert parse_setup({"game": "othello"}, OFFERS).opponent_name == "Kempelen"
+    assert GameSetup(game="othello").opponent_name == GameSetup().opponent_name == "Kempelen"
     with pytest.raises(SetupError, match="evaluation: one of"):
-        read_setup({"game": "othello", "evaluation": DEFAULT}, OFFERS)
+        parse_setup({"game": "othello", "evaluation": DEFAULT}, OFFERS)
 
 
 def test_missing_options_use_defaults() -> None:
-    setup = read_setup({"game": "go", "options": {"komi": None, "size": None}}, OFFERS)
-    board = table_of(setup)
-    assert board.view()["komi"] == table_of(Setup(game="go")).view()["komi"]
+    setup = parse_setup({"game": "go", "options": {"komi": None, "size": None}}, OFFERS)
+    board = initial_game(setup)
+    assert board.view()["komi"] == initial_game(GameSetup(game="go")).view()["komi"]
     assert len(board.view()["rows"]) == setup.options["size"] > 2
 
 
 def test_go_supports_rectangular_board() -> None:
-    setup = read_setup({"game": "go", "options": {"size": "4x6"}, "handicap": 2}, OFFERS)
-    board = table_of(setup)
+    setup = parse_setup({"game": "go", "options": {"size": "4x6"}, "handicap": 2}, OFFERS)
+    board = initial_game(setup)
     assert {len(row) for row in board.view()["rows"]} == {4}
     assert len(board.view()["rows"]) == 6
     board.play("D6")
-    again = at_ply(setup, board.moves)
+    again = replay_game(setup, board.moves)
     assert again.view()["rows"][0] == [".", ".", ".", "O"]
-    assert read_setup({"game": "go", "options": {"size": "9x9"}}, OFFERS).options["size"] == 9
+    assert parse_setup({"game": "go", "options": {"size": "9x9"}}, OFFERS).options["size"] == 9
 
 
 def test_too_many_handicap_stones_are_rejected() -> None:
     with pytest.raises(ValueError, match="a board of size 2x3 has no room for 9 stones"):
-        table_of(read_setup({"game": "go", "options": {"size": "2x3"}, "handicap": 9}, OFFERS))
+        initial_game(parse_setup({"game": "go", "options": {"size": "2x3"}, "handicap": 9}, OFFERS))
 
 
 def test_levels_are_in_ascending_order() -> None:
@@ -113,21 +113,21 @@ def test_levels_are_in_ascending_order() -> None:
 
 
 def test_chess960_start_position_varies() -> None:
-    starts = {read_setup({"chess960": True}, OFFERS).fen for _ in range(8)}
+    starts = {parse_setup({"chess960": True}, OFFERS).fen for _ in range(8)}
     assert len(starts) > 1
 
 
-@pytest.mark.parametrize("game", [name for name in games(Offers()) if name != "chess"])
+@pytest.mark.parametrize("game", [name for name in playable_games(SiteResources()) if name != "chess"])
 def test_every_game_is_replayed_from_its_record(game: str) -> None:
     """Chance included: the record has its events."""
-    setup = read_setup({"game": game}, Offers())
-    board = table_of(setup)
+    setup = parse_setup({"game": game}, SiteResources())
+    board = initial_game(setup)
     for ply in range(12):
-        legal = board.legal()
+        legal = board.legal_moves()
         if not legal:
             break
         board.play(legal[7 * ply % len(legal)])
-    again = at_ply(setup, board.moves)
+    again = replay_game(setup, board.moves)
     assert again.view() == board.view()
     assert again.movers == board.movers
     assert again.mover == board.mover
@@ -138,7 +138,7 @@ def test_every_game_is_replayed_from_its_record(game: str) -> None:
 
 @pytest.mark.parametrize("game", ["othello", "tic-tac-toe", "checkers", "connect-four"])
 def test_every_grid_game_move_has_unique_cell_path(game: str) -> None:
-    board = table_of(read_setup({"game": game}, Offers()))
+    board = initial_game(parse_setup({"game": game}, SiteResources()))
     for ply in range(20):
         view = board.view()
         assert view["kind"] == "grid"
@@ -148,7 +148,7 @@ def test_every_grid_game_move_has_unique_cell_path(game: str) -> None:
         for move in view["legal"]:
             for row, column in move["path"]:
                 assert view["rows"][row][column]
-        legal = board.legal()
+        legal = board.legal_moves()
         if not legal:
             break
         board.play(legal[5 * ply % len(legal)])
@@ -156,7 +156,7 @@ def test_every_grid_game_move_has_unique_cell_path(game: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_form_choices_have_translations(language: str) -> None:
-    offered = choices(Offers())
+    offered = form_choices(SiteResources())
     named = {
         "game": offered["games"],
         "option": {option for options in offered["games"].values() for option in options},
@@ -164,14 +164,14 @@ def test_all_form_choices_have_translations(language: str) -> None:
         "rules": offered["rules"],
     }
     wanted = {f"{kind} {name}" for kind, names in named.items() for name in names}
-    assert wanted <= words("play", language).keys()
+    assert wanted <= page_words("play", language).keys()
 
 
 def test_grid_is_parsed_only_from_board_text() -> None:
-    assert grid_of(str(catalogue.new_game("backgammon"))) == []
-    assert grid_of("0:0, player 0 has 0") == []
-    assert grid_of(". X\nO .\n1 2") == [".X", "O."]
-    assert grid_of("a |\nb |\nc |") == []  # Nim with a counter in each heap
+    assert parse_grid(str(catalogue.new_game("backgammon"))) == []
+    assert parse_grid("0:0, player 0 has 0") == []
+    assert parse_grid(". X\nO .\n1 2") == [".X", "O."]
+    assert parse_grid("a |\nb |\nc |") == []  # Nim with a counter in each heap
     for board in ("a . X\nb O .", "3 . X\n2 O .\n1 . .\n  a b", "B . X\nA O ."):
-        assert grid_of(board)[0].startswith(".X")
-    assert grid_of("1 .\n2 .") == ["1.", "2."]
+        assert parse_grid(board)[0].startswith(".X")
+    assert parse_grid("1 .\n2 .") == ["1.", "2."]

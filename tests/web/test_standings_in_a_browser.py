@@ -11,10 +11,10 @@ from tests.web.support import Served, serving
 from tests.web.tournaments import chosen, write_ledger
 from tournament.formats import Format
 from tournament.game_settings import GameSettings
-from tournament.live_file import live_file_of
+from tournament.live_file import live_file_path
 from tournament.settings import SprtSettings
-from tournament.spectators import LedgerSpectator
-from web.site import Offers
+from tournament.spectators import LedgerView
+from web.site import SiteResources
 
 pytest.importorskip("selenium")
 
@@ -61,8 +61,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             games=2,
         ),
     ]
-    spectators = [LedgerSpectator(path) for path in ledgers]
-    with serving(folder / "web.sqlite", offers=Offers(spectators=lambda: spectators)) as server:
+    spectators = [LedgerView(path) for path in ledgers]
+    with serving(folder / "web.sqlite", offers=SiteResources(spectators=lambda: spectators)) as server:
         yield server
 
 
@@ -158,8 +158,8 @@ def test_sprt_page_shows_curves(browser: Browser, served: Served) -> None:
 
 def test_othello_page_works_in_spanish_and_dark_theme(browser: Browser, served: Served) -> None:
     """Live and again; with the reasons why games ended."""
-    ledger = served.site.offers.spectators()[3]
-    place = live_file_of(ledger._path)  # type: ignore[attr-defined]
+    ledger = served.site.resources.spectators()[3]
+    place = live_file_path(ledger._path)  # type: ignore[attr-defined]
     board = {
         "board": 1, "pair": "1.1-2.2", "game": 1, "white": "Ann", "black": "Bob", "fen": "",
         **OTHELLO, "white_clock": 5.0, "black_clock": 6.0, "last": "d3", "result": "",

@@ -16,14 +16,14 @@ from tests.tournament.support import engine, settings
 from tests.web.support import PATIENCE, Served, serving
 from tournament.game_settings import GameSettings
 from tournament.ledger import Ledger
-from tournament.live_file import live_file_of
+from tournament.live_file import live_file_path
 from tournament.records import GameRecord, MoveRecord
-from tournament.schedule import due
-from tournament.spectators import LedgerSpectator
+from tournament.schedule import due_pairs
+from tournament.spectators import LedgerView
 from tournament.verdicts import Termination
-from web.diagrams import drawing, drawn_game, pieces
-from web.shell import words
-from web.site import Offers
+from web.diagrams import diagram, game_diagrams, pieces_svg
+from web.shell import page_words
+from web.site import SiteResources
 from web.watch.page import WatchedTournament
 
 SCRIPT = "<script>alert(1)</script>"
@@ -36,7 +36,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> str:
     chosen = settings(*(engine("none", name=name) for name in names), games=2)
     kept = Ledger(path)
     kept.begin(chosen, resume=False)
-    for pair in due(chosen, {}):
+    for pair in due_pairs(chosen, {}):
         for game in pair.games:
             white, black = names[pair.key.white(game)], names[pair.key.black(game)]
             moves = MoveRecord("e2e4", cp=20, depth=3), MoveRecord("e7e5", cp=-10)
@@ -53,9 +53,9 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def served(ledger: str) -> Iterator[Served]:
-    spectator = LedgerSpectator(ledger)
+    spectator = LedgerView(ledger)
     with serving(
-        Path(ledger).with_name("web.sqlite"), offers=Offers(spectators=lambda: [spectator])
+        Path(ledger).with_name("web.sqlite"), offers=SiteResources(spectators=lambda: [spectator])
     ) as server:
         yield server
 
@@ -112,7 +112,7 @@ def test_running_board_is_sent_to_viewer(served: Served, ledger: str) -> None:
         "moves": ["e2e4"], "position": "rnbqkbnr/8/8/8/8/8/8/8 b - - 0 1", "turn": "black",
         "white_clock": 5.0, "black_clock": 6.0, "last": "e4", "result": "", "termination": "",
     }  # fmt: skip
-    place = live_file_of(ledger)
+    place = live_file_path(ledger)
     status = {"name": "match", "state": "running", "played": 6}
 
     with channel(served) as line:
@@ -143,27 +143,27 @@ def test_invalid_game_record_is_reported(ledger: str, tmp_path: Path) -> None:
         record["moves"][0]["move"] = "a1a8"
         database.execute("UPDATE game SET record = ? WHERE rowid = ?", (json.dumps(record), key))
     database.close()
-    spectator = LedgerSpectator(str(path))
-    with serving(tmp_path / "web.sqlite", offers=Offers(spectators=lambda: [spectator])) as server:
+    spectator = LedgerView(str(path))
+    with serving(tmp_path / "web.sqlite", offers=SiteResources(spectators=lambda: [spectator])) as server:
         name = f"{record['pair']}.{record['game']}"
         assert "cannot be shown" in got(server, f"/watch/1/games/{name}", 422)["error"]
 
 
 def test_positions_of_other_games_are_drawn() -> None:
-    shown = drawn_game(GameSettings("go", {"size": 5}), ["C3", "pass"])
+    shown = game_diagrams(GameSettings("go", {"size": 5}), ["C3", "pass"])
     assert shown[0]["rows"] == ["....."] * 5
     assert shown[1]["rows"][2] == "..X.."
     assert shown[1]["last"] == ["C3"]
-    wide = drawn_game(GameSettings("go", {"size": "5x3"}), ["E2"])
+    wide = game_diagrams(GameSettings("go", {"size": "5x3"}), ["E2"])
     assert wide[1]["rows"] == [".....", "....X", "....."]
-    assert drawn_game(GameSettings("nim"), [])[0]["type"] == "text"
+    assert game_diagrams(GameSettings("nim"), [])[0]["type"] == "text"
     for game, moves, rows, last in (
         ("othello", ["d3"], {2: "...X....", 3: "...XX..."}, [[2, 3]]),
         ("connect-four", ["4", "4"], {4: "...O...", 5: "...X..."}, [[4, 3]]),
         ("checkers", ["11-16"], {2: " b b . b", 3: ". . . b "}, [[2, 5], [3, 6]]),
         ("tic-tac-toe", ["b2"], {1: ".X."}, [[1, 1]]),
     ):
-        drawn = drawn_game(GameSettings(game), moves)[-1]
+        drawn = game_diagrams(GameSettings(game), moves)[-1]
         assert drawn["type"] == "grid"
         assert {row: drawn["rows"][row] for row in rows} == rows
         assert drawn["last"] == last
@@ -172,7 +172,7 @@ def test_positions_of_other_games_are_drawn() -> None:
 
 def test_grid_board_marks_last_move(ledger: str) -> None:
     """While it goes on, from the position before; not where moves were missed, or a game begins."""
-    spectator = LedgerSpectator(ledger)
+    spectator = LedgerView(ledger)
     spectator.poll()
     spectator.state.status["game"] = {"name": "tic-tac-toe"}
     watched = WatchedTournament(spectator)
@@ -194,11 +194,11 @@ def test_grid_board_marks_last_move(ledger: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_termination_has_a_translation(language: str) -> None:
-    assert {f"end {each}" for each in Termination} <= words("watch", language).keys()
+    assert {f"end {each}" for each in Termination} <= page_words("watch", language).keys()
 
 
 def test_piece_symbols_have_no_inline_styles() -> None:
-    text = pieces()
+    text = pieces_svg()
     assert text.count("<symbol ") == 12
     assert "style=" not in text
     assert 'id="wQ"' in text
@@ -206,7 +206,7 @@ def test_piece_symbols_have_no_inline_styles() -> None:
 
 def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:
     """What a broker tells is checked before a game is made of it."""
-    spectator = LedgerSpectator(ledger)
+    spectator = LedgerView(ledger)
     spectator.poll()
     key = next(iter(spectator.games))
     watched = WatchedTournament(spectator)
@@ -220,19 +220,19 @@ def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:
         spectator.trusted = False
         with pytest.raises(ValueError, match=r"catalogue|within bounds"):
             watched.replay(key)
-    assert len(drawing("chess", "k" * 10**6)["fen"]) < 200
-    assert len(drawing("go", " 1 X\n" * 10**5)["rows"]) <= 19
-    assert drawing("othello", "X O\n" * 10**5)["type"] == "text"
+    assert len(diagram("chess", "k" * 10**6)["fen"]) < 200
+    assert len(diagram("go", " 1 X\n" * 10**5)["rows"]) <= 19
+    assert diagram("othello", "X O\n" * 10**5)["type"] == "text"
 
 
 def test_damaged_tournament_does_not_affect_others(ledger: str, tmp_path: Path) -> None:
-    damaged, whole = LedgerSpectator(ledger), LedgerSpectator(ledger)
+    damaged, whole = LedgerView(ledger), LedgerView(ledger)
 
     def fail() -> None:
         raise TypeError("damaged")
 
     with serving(
-        tmp_path / "web.sqlite", offers=Offers(spectators=lambda: [damaged, whole])
+        tmp_path / "web.sqlite", offers=SiteResources(spectators=lambda: [damaged, whole])
     ) as server:
         with channel(server, 2) as line:
             hear(line)
@@ -247,7 +247,7 @@ def test_damaged_tournament_does_not_affect_others(ledger: str, tmp_path: Path) 
 
 
 def test_growing_curve_sends_only_new_points(ledger: str) -> None:
-    spectator = LedgerSpectator(ledger)
+    spectator = LedgerView(ledger)
     spectator.poll()
     watched = WatchedTournament(spectator)
     points = watched.changes()["curve"]["points"]
@@ -258,7 +258,7 @@ def test_growing_curve_sends_only_new_points(ledger: str) -> None:
 
 def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
     """Whether it has grown while nobody looked on, or since others were told last."""
-    spectator = LedgerSpectator(ledger)
+    spectator = LedgerView(ledger)
     spectator.poll()
     watched = WatchedTournament(spectator)
     points = list(watched.state()["state"]["curve"]["points"])
@@ -272,7 +272,7 @@ def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
     assert watched.state()["state"]["curve"]["points"] == points
     assert watched.changes() == {}
     heard: list[str] = []
-    watched.audience.channels.add(Mock(pass_on=heard.append))
+    watched.subscribers.channels.add(Mock(pass_on=heard.append))
     grow()
     assert watched.state()["state"]["curve"]["points"] == points
     (told,) = map(json.loads, heard)

@@ -13,11 +13,11 @@ from tests.tournament.support import play, settings
 from tests.web.support import Served, serving
 from tournament.adjudication import Adjudication
 from tournament.engine_settings import EngineProtocol, EngineSettings
-from tournament.live_file import LiveFile, live_file_of
+from tournament.live_file import LiveFile, live_file_path
 from tournament.settings import SprtSettings
-from tournament.spectators import LedgerSpectator
+from tournament.spectators import LedgerView
 from tournament.time_control import TimeControl
-from web.site import Offers
+from web.site import SiteResources
 
 pytest.importorskip("selenium")
 
@@ -62,7 +62,7 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         adjudication=Adjudication(maxmoves=10),
         sprt=SprtSettings(0, 5),
     )
-    live = LiveFile(live_file_of(path))
+    live = LiveFile(live_file_path(path))
     middle = threading.Event()
 
     def listen(event: Any) -> None:
@@ -75,8 +75,8 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     )
     runner.start()
     assert middle.wait(120)
-    spectator = LedgerSpectator(path)
-    offers = Offers(spectators=lambda: [spectator])
+    spectator = LedgerView(path)
+    offers = SiteResources(spectators=lambda: [spectator])
     try:
         with serving(folder / "web.sqlite", offers=offers) as server:
             yield server
@@ -137,7 +137,7 @@ def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: 
     assert first.get_attribute("aria-current") == "step"
     # Numbered as in the position that it is made in, which an opening has led to.
     number, _, _ = first.text.partition(".")
-    assert f" {number}" in next(iter(served.site.offers.spectators()[0].games.values()))["fen"]
+    assert f" {number}" in next(iter(served.site.resources.spectators()[0].games.values()))["fen"]
     assert fits(browser)
     check(browser)
 

@@ -9,7 +9,7 @@ from tournament.engine_settings import EngineProtocol
 from tournament.ledger import Ledger
 from tournament.pairs import PairKey
 from tournament.records import GameRecord, MoveRecord
-from tournament.schedule import due
+from tournament.schedule import due_pairs
 from tournament.settings import Settings
 from tournament.time_control import TimeControl
 from tournament.verdicts import Termination
@@ -44,7 +44,7 @@ def write_ledger(
     results: dict[PairKey, dict[int, float | None]] = {}
     names = [each.name for each in chosen.engines]
     played = 0
-    while pairs := due(chosen, results):
+    while pairs := due_pairs(chosen, results):
         for pair in pairs:
             for game in pair.games:
                 if played == games:

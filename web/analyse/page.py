@@ -20,54 +20,54 @@ from starlette.websockets import WebSocket
 
 from agent.border.user_code import describe
 from protocols.analysis.protocol import Settings
-from protocols.server.door import RefusedError
+from protocols.server.door import RejectedError
 from protocols.tasks import cancel_all
-from tournament.assessments import AssessmentFile
-from tournament.chess_review import ChessScore, assess_chess, review_chess
+from tournament.assessments import AnalysisFile
+from tournament.chess_review import ParsedChessGame, analyse_chess, review_chess
 from tournament.engine_settings import EngineProtocol, EngineSettings
-from tournament.go_review import assess_go, review_go
+from tournament.go_review import analyse_go, review_go
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
-from web.analyse.looks import ChessLook, GoLooks, chess_protocol, go_search
+from web.analyse.looks import ChessAnalysis, GoAnalyses, make_uci_engine, go_search_resources
 from web.analyse.studies import (
-    Study,
-    StudyError,
-    annotated,
-    load,
-    played_on,
-    read_study,
-    shown_review,
+    AnalysedGame,
+    AnalysisError,
+    annotate,
+    load_games,
+    add_move,
+    parse_game,
+    review_to_json,
 )
-from web.answers import JsonAnswer
-from web.channel import Channel, open_channel
-from web.site import Site
-from web.turnstile import Turnstile
+from web.answers import AsciiJsonResponse
+from web.channel import Channel, serve_channel
+from web.site import SiteContext
+from web.turnstile import VisitorLocks
 
 # What a move of a game may take: nodes in chess, visits in Go.
-NODES = {"chess": 60_000, "go": 150}
-MOST_NODES = {"chess": 1_000_000, "go": 2_000}
+DEFAULT_NODES = {"chess": 60_000, "go": 150}
+MAX_NODES = {"chess": 1_000_000, "go": 2_000}
 # A whole game takes no more: others wait for it.
-MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
+MAX_TOTAL_NODES = {"chess": 60_000_000, "go": 60_000}
 # Games that are judged at once, and files that are read; seconds between two reports.
-AT_ONCE = 1
-REPORT_EVERY = 0.5
-_AT_ONCE = nullcontext()
+MAX_CONCURRENT = 1
+REPORT_INTERVAL_S = 0.5
+_NO_LIMIT = nullcontext()
 # Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
-PATIENCE = 600.0
+SEARCH_TIMEOUT_S = 600.0
 
 
 class AnalysePage:
     """Shows positions and games, and what searches say of them."""
 
     name = "analyse"
-    shells = ("/analyse",)
+    paths = ("/analyse",)
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: SiteContext) -> None:
         self.site = site
-        self.go = GoLooks(site)
-        self.reviewing = asyncio.Semaphore(AT_ONCE)
-        self.reviews = Turnstile()  # so that nobody's many games keep another's one
-        self._loading = asyncio.Semaphore(AT_ONCE)
+        self.go = GoAnalyses(site)
+        self.review_limit = asyncio.Semaphore(MAX_CONCURRENT)
+        self.review_locks = VisitorLocks()  # so that nobody's many games keep another's one
+        self._load_limit = asyncio.Semaphore(MAX_CONCURRENT)
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return what the page asks for."""
@@ -86,200 +86,200 @@ class AnalysePage:
         await asyncio.to_thread(self.go.close)
 
     async def _load(self, request: Request) -> Response:
-        self._expect_visitor(request)
-        text = str((await _object(request)).get("text", ""))
-        return await self._answer(request, lambda: {"games": load(text)}, self._loading)
+        self._require_login(request)
+        text = str((await _json_object(request)).get("text", ""))
+        return await self._answer(request, lambda: {"games": load_games(text)}, self._load_limit)
 
     async def _move(self, request: Request) -> Response:
-        self._expect_visitor(request)
-        data = await _object(request)
+        self._require_login(request)
+        data = await _json_object(request)
         study, ply, move = data.get("study"), data.get("ply"), data.get("move")
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
             raise HTTPException(400, "study, ply and move are needed")
-        return await self._answer(request, lambda: played_on(study, max(0, ply), move))
+        return await self._answer(request, lambda: add_move(study, max(0, ply), move))
 
     async def _record(self, request: Request) -> Response:
         """Answer with a game that was judged, as a file."""
-        self._expect_visitor(request)
-        data = await _object(request)
-        return await self._answer(request, lambda: annotated(data), self._loading)
+        self._require_login(request)
+        data = await _json_object(request)
+        return await self._answer(request, lambda: annotate(data), self._load_limit)
 
     async def _answer(
         self,
         request: Request,
         make: Callable[[], dict[str, Any]],
-        among_all: AbstractAsyncContextManager[Any] = _AT_ONCE,
+        limiter: AbstractAsyncContextManager[Any] = _NO_LIMIT,
     ) -> Response:
         """Answer with what takes long to make; HTTPException where that cannot be.
 
         It is made in the visitor's turn, and then in a turn among all.
         """
         try:
-            async with self.site.turnstile.turn(self.site.visitor(request)), among_all:
-                return await asyncio.to_thread(lambda: JsonAnswer(make()))
-        except StudyError as error:
+            async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
+                return await asyncio.to_thread(lambda: AsciiJsonResponse(make()))
+        except AnalysisError as error:
             raise HTTPException(422, str(error)) from None
 
-    def _expect_visitor(self, request: Request) -> None:
+    def _require_login(self, request: Request) -> None:
         if not self.site.owner(request.cookies):
             raise HTTPException(401, "sign in with your token")
 
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
-            analysis = AnalysisVisit(self, channel)
-            channel.tell({"kind": "welcome"})  # by which a page that comes again asks again
+            analysis = AnalysisSession(self, channel)
+            channel.send({"kind": "welcome"})  # by which a page that comes again asks again
             try:
-                await channel.run(analysis.heard)
+                await channel.run(analysis.on_message)
             finally:
                 await asyncio.shield(analysis.close())
 
-        await open_channel(socket, self.site, serve)
+        await serve_channel(socket, self.site, serve)
 
 
-class AnalysisVisit:
+class AnalysisSession:
     """What one page has searched, as long as it is open."""
 
     def __init__(self, page: AnalysePage, channel: Channel) -> None:
         self._page = page
         self._channel = channel
-        self._chess: ChessLook | None = None
+        self._chess: ChessAnalysis | None = None
         self._go = ""
         self._review: asyncio.Task[None] | None = None
-        self._doing: asyncio.Future[None] | None = None
+        self._pending: asyncio.Future[None] | None = None
 
-    async def heard(self, message: dict[str, Any]) -> None:
+    async def on_message(self, message: dict[str, Any]) -> None:
         """Do what the page asks for; say why not where that cannot be."""
         kind = message.get("kind")
         try:
             if kind == "look":
                 await self._look(message)
             elif kind == "stop":
-                await self._beside(self._stop)
+                await self._run_in_thread(self._stop)
             elif kind == "review":
-                await self._begin_review(message)
+                await self._start_review(message)
             elif kind == "cancel":
-                await self._end_review()
+                await self._cancel_review()
             else:
-                raise StudyError("look, stop, review or cancel is expected")
-        except (StudyError, RefusedError) as error:
-            self._channel.tell({"kind": "refused", "text": str(error)})
+                raise AnalysisError("look, stop, review or cancel is expected")
+        except (AnalysisError, RejectedError) as error:
+            self._channel.send({"kind": "refused", "text": str(error)})
 
     async def close(self) -> None:
         """End all, also what a thread begins that goes on though the page is gone."""
-        await self._end_review()
-        if self._doing is not None:
-            await asyncio.gather(self._doing, return_exceptions=True)
+        await self._cancel_review()
+        if self._pending is not None:
+            await asyncio.gather(self._pending, return_exceptions=True)
         await asyncio.to_thread(self._stop)
         if self._chess is not None:
             await asyncio.to_thread(self._chess.close)
 
-    async def _beside(self, act: Callable[..., None], *arguments: Any) -> None:
+    async def _run_in_thread(self, act: Callable[..., None], *arguments: Any) -> None:
         """Do something in a thread; it is done to its end though the page is gone meanwhile."""
-        self._doing = asyncio.ensure_future(asyncio.to_thread(act, *arguments))
-        await asyncio.shield(self._doing)
+        self._pending = asyncio.ensure_future(asyncio.to_thread(act, *arguments))
+        await asyncio.shield(self._pending)
 
     async def _look(self, message: dict[str, Any]) -> None:
         study, ply, number = await self._study(message), message.get("ply"), message.get("look")
         most = len(study.moves)
         if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
-            raise StudyError("ply and look are numbers")
-        await self._beside(self._search, number, study, ply)
+            raise AnalysisError("ply and look are numbers")
+        await self._run_in_thread(self._search, number, study, ply)
 
-    async def _study(self, message: dict[str, Any]) -> Study:
+    async def _study(self, message: dict[str, Any]) -> AnalysedGame:
         """Return what is studied; a long game takes long to check."""
         study = message.get("study")
         if not isinstance(study, dict):
-            raise StudyError("a study is needed")
-        async with self._page.site.turnstile.turn(self._channel.visitor):
-            return await asyncio.to_thread(read_study, study)
+            raise AnalysisError("a study is needed")
+        async with self._page.site.visitor_locks.lock(self._channel.visitor):
+            return await asyncio.to_thread(parse_game, study)
 
-    def _search(self, number: int, study: Study, ply: int) -> None:
-        if isinstance(study, ChessScore):
+    def _search(self, number: int, study: AnalysedGame, ply: int) -> None:
+        if isinstance(study, ParsedChessGame):
             if self._chess is None:
-                self._chess = ChessLook(self._page.site, self._channel.tell)
-            self._chess.look(number, study, ply)
+                self._chess = ChessAnalysis(self._page.site, self._channel.send)
+            self._chess.analyse(number, study, ply)
         else:
             self._page.go.stop(self._go)
-            self._go = self._page.go.look(number, study, ply, self._channel.tell)
+            self._go = self._page.go.analyse(number, study, ply, self._channel.send)
 
     def _stop(self) -> None:
         self._page.go.stop(self._go)
         if self._chess is not None:
             self._chess.stop()
 
-    async def _begin_review(self, message: dict[str, Any]) -> None:
+    async def _start_review(self, message: dict[str, Any]) -> None:
         study = await self._study(message)
-        game = "chess" if isinstance(study, ChessScore) else "go"
-        nodes = message.get("nodes", NODES[game])
+        game = "chess" if isinstance(study, ParsedChessGame) else "go"
+        nodes = message.get("nodes", DEFAULT_NODES[game])
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
-            raise StudyError("nodes is a number from 1")
-        await self._end_review()
-        await self._beside(self._stop)
-        most = min(MOST_NODES[game], MOST_IN_ALL[game] // (len(study.moves) + 1))
-        limits = TimeControl(nodes=min(nodes, most), patience=PATIENCE)
-        self._review = asyncio.create_task(self._judge(study, limits))
+            raise AnalysisError("nodes is a number from 1")
+        await self._cancel_review()
+        await self._run_in_thread(self._stop)
+        most = min(MAX_NODES[game], MAX_TOTAL_NODES[game] // (len(study.moves) + 1))
+        limits = TimeControl(nodes=min(nodes, most), patience=SEARCH_TIMEOUT_S)
+        self._review = asyncio.create_task(self._run_review(study, limits))
 
-    async def _end_review(self) -> None:
+    async def _cancel_review(self) -> None:
         task, self._review = self._review, None
         if task is not None:
             await cancel_all({task})
 
-    async def _judge(self, study: Study, limits: TimeControl) -> None:
-        site, known = self._page.site, AssessmentFile(None, "")
+    async def _run_review(self, study: AnalysedGame, limits: TimeControl) -> None:
+        site, known = self._page.site, AnalysisFile(None, "")
         at = 0
 
         def report(done: int) -> None:
             nonlocal at
             at = done
 
-        async def keep_telling() -> None:
+        async def send_progress() -> None:
             told = 0
             while True:
-                await asyncio.sleep(REPORT_EVERY)
+                await asyncio.sleep(REPORT_INTERVAL_S)
                 if at != told:
                     told = at
-                    await self._tell_review(study, known, at)
+                    await self._send_review(study, known, at)
 
-        telling = asyncio.create_task(keep_telling())
+        progress = asyncio.create_task(send_progress())
         try:
-            if self._page.reviewing.locked():
-                self._channel.tell({"kind": "waiting"})
-            async with self._page.reviews.turn(self._channel.visitor), self._page.reviewing:
-                if isinstance(study, ChessScore):
+            if self._page.review_limit.locked():
+                self._channel.send({"kind": "waiting"})
+            async with self._page.review_locks.lock(self._channel.visitor), self._page.review_limit:
+                if isinstance(study, ParsedChessGame):
                     own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
-                    await assess_chess(
+                    await analyse_chess(
                         [study], own, limits, known, report=report,
-                        own=lambda send: chess_protocol(site, send),
+                        own=lambda send: make_uci_engine(site, send),
                     )  # fmt: skip
                 else:
-                    with go_search(site) as searching:
-                        settings = Settings(searching=searching, turns=site.turns)
-                        await assess_go([study], settings, limits, known, report=report)
-            await cancel_all({telling})
-            await self._tell_review(study, known, len(study.moves) + 1, limits)
-        except (SettingsError, RefusedError) as error:
-            self._channel.tell({"kind": "refused", "text": str(error)})
+                    with go_search_resources(site) as searching:
+                        settings = Settings(search_settings=searching, scheduler=site.scheduler)
+                        await analyse_go([study], settings, limits, known, report=report)
+            await cancel_all({progress})
+            await self._send_review(study, known, len(study.moves) + 1, limits)
+        except (SettingsError, RejectedError) as error:
+            self._channel.send({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
-            site.log.note("failed", page="analyse", error=describe(error))
-            self._channel.tell({"kind": "refused", "text": "the server failed; its log says how"})
+            site.log.write("failed", page="analyse", error=describe(error))
+            self._channel.send({"kind": "refused", "text": "the server failed; its log says how"})
         finally:
-            await cancel_all({telling})
+            await cancel_all({progress})
 
-    async def _tell_review(
-        self, study: Study, known: AssessmentFile, done: int, limits: TimeControl | None = None
+    async def _send_review(
+        self, study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None = None
     ) -> None:
         """Tell how far a game is judged; to write a long one takes long enough for a thread.
 
         limits: by which it was judged, once it is whole.
         """
-        message = await asyncio.to_thread(_reviewed, study, known, done, limits)
-        self._channel.tell(message)
+        message = await asyncio.to_thread(_review_message, study, known, done, limits)
+        self._channel.send(message)
 
 
-def _reviewed(
-    study: Study, known: AssessmentFile, done: int, limits: TimeControl | None
+def _review_message(
+    study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None
 ) -> dict[str, Any]:
-    if isinstance(study, ChessScore):
+    if isinstance(study, ParsedChessGame):
         review = review_chess(study, known)
     else:
         review = review_go(study, known)
@@ -289,25 +289,25 @@ def _reviewed(
         "total": len(study.moves) + 1,
         "finished": limits is not None,
         "start": review.start,
-        "moves": encode(shown_review(review)),
+        "moves": encode(review_to_json(review)),
         "tallies": encode(review.tallies),
     }
     if limits is not None:
         said = [known.get(known.key(study.position(ply))) for ply in range(len(study.moves) + 1)]
         if review.game == "go":
-            message["owners"] = [_owners(each.owners if each else ()) for each in said]
+            message["owners"] = [_encode_ownership(each.owners if each else ()) for each in said]
         # With these the page has a file made of the game.
         message["nodes"] = limits.nodes
         message["said"] = [each and encode(dataclasses.replace(each, owners=())) for each in said]
     return message
 
 
-def _owners(owners: Sequence[float]) -> str:
+def _encode_ownership(owners: Sequence[float]) -> str:
     """Return whose points are as a letter each, k of nobody: a long game's are many."""
     return "".join(chr(ord("k") + round(10 * owner)) for owner in owners)
 
 
-async def _object(request: Request) -> dict[str, Any]:
+async def _json_object(request: Request) -> dict[str, Any]:
     """Return the object of JSON in a request's body, an empty one if there is none."""
     try:
         data = await request.json()
@@ -316,6 +316,6 @@ async def _object(request: Request) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def make(site: Site) -> AnalysePage:
+def make(site: SiteContext) -> AnalysePage:
     """Return the page."""
     return AnalysePage(site)

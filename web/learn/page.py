@@ -21,15 +21,15 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from agent.border.files import read_bytes
-from agent.border.plain_text import plain
-from web.answers import JsonAnswer
-from web.site import Site
+from agent.border.plain_text import sanitize_line
+from web.answers import AsciiJsonResponse
+from web.site import SiteContext
 
-LARGEST = 16 << 20
-MOST_LISTED = 200
+MAX_PAGE_BYTES = 16 << 20
+MAX_LISTED = 200
 # So many visitors may wait for a page of steps, of which one is made at a time.
-MOST_WAITING = 8
-POLICY = (
+MAX_WAITING = 8
+SANDBOX_POLICY = (
     "sandbox allow-scripts allow-forms allow-downloads; default-src 'none'; "
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
     "form-action 'none'; frame-ancestors 'self'"
@@ -42,12 +42,12 @@ class LearnPage:
     """Lists the pages of the owner's folder, and serves them."""
 
     name = "learn"
-    shells = ("/learn",)
+    paths = ("/learn",)
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: SiteContext) -> None:
         self._site = site
-        self._folder = site.offers.lessons
-        self._making = asyncio.Lock()
+        self._folder = site.resources.lessons
+        self._page_lock = asyncio.Lock()
         self._waiting = 0
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -56,7 +56,7 @@ class LearnPage:
             Route("/lessons", self._list),
             Route("/lessons/choices", self._choices),
             Route("/lessons/steps", self._steps, methods=["POST"]),
-            Route("/lessons/{name}", self._lesson),
+            Route("/lessons/{name}", self._serve_lesson),
         )
 
     async def start(self) -> None:
@@ -66,61 +66,61 @@ class LearnPage:
         """End nothing."""
 
     async def _list(self, request: Request) -> Response:
-        self._expect_visitor(request)
-        return JsonAnswer(await asyncio.to_thread(self._found))
+        self._require_login(request)
+        return AsciiJsonResponse(await asyncio.to_thread(self._list_lessons))
 
-    async def _lesson(self, request: Request) -> Response:
-        self._expect_visitor(request)
+    async def _serve_lesson(self, request: Request) -> Response:
+        self._require_login(request)
         name = request.path_params["name"]
         if self._folder is None or not _NAME.fullmatch(name):
             raise HTTPException(404, "there is no such page")
         try:
-            data = await asyncio.to_thread(read_bytes, self._folder / name, LARGEST)
+            data = await asyncio.to_thread(read_bytes, self._folder / name, MAX_PAGE_BYTES)
         except (OSError, ValueError):
             raise HTTPException(404, "there is no such page") from None
-        return _boxed(data)
+        return _sandboxed(data)
 
     async def _choices(self, request: Request) -> Response:
-        self._expect_visitor(request)
-        return JsonAnswer(await asyncio.to_thread(self._site.offers.choices))
+        self._require_login(request)
+        return AsciiJsonResponse(await asyncio.to_thread(self._site.resources.choices))
 
     async def _steps(self, request: Request) -> Response:
         """Make a page of steps, one at a time: a form is sent, which strangers' pages cannot."""
-        self._expect_visitor(request)
-        make_page = self._site.offers.steps
+        self._require_login(request)
+        make_page = self._site.resources.steps
         if make_page is None:
             raise HTTPException(404, "there is no such page")
         body = (await request.body()).decode(errors="replace")
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= MAX_WAITING:
             raise HTTPException(503, "too many pages are being made: try again in a minute")
         self._waiting += 1
         try:
             asked = dict(parse_qsl(body, max_num_fields=9))
-            async with self._making:
+            async with self._page_lock:
                 text = await asyncio.to_thread(make_page, asked)
         except ValueError as error:
             raise HTTPException(400, str(error)) from None
         finally:
             self._waiting -= 1
-        return _boxed(text)
+        return _sandboxed(text)
 
-    def _found(self) -> list[dict[str, str]]:
+    def _list_lessons(self) -> list[dict[str, str]]:
         """Return the pages of the folder, with their titles."""
         if self._folder is None:
             return []
         names = sorted(path.name for path in self._folder.glob("*.html"))
-        known = [name for name in names if _NAME.fullmatch(name)][:MOST_LISTED]
+        known = [name for name in names if _NAME.fullmatch(name)][:MAX_LISTED]
         return [{"name": name, "title": _title_of(self._folder / name)} for name in known]
 
-    def _expect_visitor(self, request: Request) -> None:
+    def _require_login(self, request: Request) -> None:
         if not self._site.owner(request.cookies):
             raise HTTPException(401, "sign in with your token")
 
 
-def _boxed(content: str | bytes) -> Response:
+def _sandboxed(content: str | bytes) -> Response:
     """Return a page with the policy that gives it nobody's origin."""
     # A page in a sandbox cannot be the opener of others: no policy may ask for that.
-    headers = {"Content-Security-Policy": POLICY, "Cross-Origin-Opener-Policy": "unsafe-none"}
+    headers = {"Content-Security-Policy": SANDBOX_POLICY, "Cross-Origin-Opener-Policy": "unsafe-none"}
     return HTMLResponse(content, headers=headers)
 
 
@@ -133,16 +133,16 @@ def _title_of(path: Path) -> str:
     return _title(path, status.st_mtime_ns, status.st_size)
 
 
-@lru_cache(2 * MOST_LISTED)
+@lru_cache(2 * MAX_LISTED)
 def _title(path: Path, changed: int, size: int) -> str:
     """Return a page's title, which is the same until its file is another."""
     try:
-        match = _TITLE.search(read_bytes(path, LARGEST).decode(errors="replace"))
+        match = _TITLE.search(read_bytes(path, MAX_PAGE_BYTES).decode(errors="replace"))
     except (OSError, ValueError):
         match = None
-    return plain(unescape(match[1])) if match else path.stem
+    return sanitize_line(unescape(match[1])) if match else path.stem
 
 
-def make(site: Site) -> LearnPage:
+def make(site: SiteContext) -> LearnPage:
     """Return the page."""
     return LearnPage(site)

@@ -9,26 +9,26 @@ from typing import Any, Protocol, cast
 
 import chess
 
-from agent.game import CHANCE, Chance, Gridded, Patterned
+from agent.game import CHANCE, ChanceGame, GridGame, HasPatterns
 from agent.games.chance import draw_event
 from agent.games.checkers import Checkers
-from agent.games.course import LONGEST
-from agent.games.life import dead_of, statuses
-from agent.games.stones import members
-from openings.starts import Start
-from protocols.gtp.boards import GameBoard, score_text
-from protocols.gtp.go_board import GoBoard
+from agent.games.course import MAX_PLIES
+from agent.games.life import dead_from_statuses, chain_statuses
+from agent.games.stones import iter_bits
+from openings.starts import StartPosition
+from protocols.gtp.boards import GtpBoard, score_text
+from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.rules import read_rules
 from protocols.gtp.values import GtpError
 from tournament.referee import ChessReferee
-from tournament.verdicts import Termination, Verdict, draw, win
-from web.diagrams import grid_of
-from web.play.setup import CHESS, Setup, is_go, kind_of
+from tournament.verdicts import Termination, GameResult, draw, win
+from web.diagrams import parse_grid
+from web.play.setup import CHESS, GameSetup, is_go, find_game_type
 
 _SQUARES = re.compile(r"\d+")
 
 
-class PlayBoard(Protocol):
+class PlayedGame(Protocol):
     """One game as it stands. A player is 0, who moves first, or 1.
 
     moves: all moves and events so far, as text; movers: who made each. white: who is White.
@@ -42,7 +42,7 @@ class PlayBoard(Protocol):
     def mover(self) -> int:
         """The player to move."""
 
-    def legal(self) -> list[str]:
+    def legal_moves(self) -> list[str]:
         """Return the legal moves; none when the game is over."""
 
     def play(self, text: str) -> None:
@@ -51,22 +51,22 @@ class PlayBoard(Protocol):
     def undo(self) -> None:
         """Take the last move or event back."""
 
-    def verdict(self) -> Verdict | None:
+    def game_result(self) -> GameResult | None:
         """Return how the game has ended by its rules; it may take long."""
 
     def view(self) -> dict[str, Any]:
         """Return what a page draws."""
 
 
-class ChessTable:
+class ChessGame:
     """A board of chess."""
 
     white = 0
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: GameSetup) -> None:
         self.setup = setup
         self._referee = ChessReferee(
-            Start(setup.fen or chess.STARTING_FEN, ()), chess960=setup.chess960
+            StartPosition(setup.fen or chess.STARTING_FEN, ()), chess960=setup.chess960
         )
         self._first = self._referee.turn
         self.moves, self.movers = self._referee.moves, self._referee.movers
@@ -82,7 +82,7 @@ class ChessTable:
         """The player to move: White is 0, also where Black begins."""
         return self._referee.mover
 
-    def legal(self) -> list[str]:
+    def legal_moves(self) -> list[str]:
         """Return the legal moves."""
         return [self.board.uci(move) for move in self.board.legal_moves]
 
@@ -104,9 +104,9 @@ class ChessTable:
         for those in (self.moves, self.movers, self.sans):
             those.pop()
 
-    def verdict(self) -> Verdict | None:
+    def game_result(self) -> GameResult | None:
         """Return how the game has ended by its rules."""
-        return self._referee.verdict()
+        return self._referee.game_result()
 
     def view(self) -> dict[str, Any]:
         """Return what a page draws."""
@@ -117,27 +117,27 @@ class ChessTable:
             "fen": board.fen(),
             "check": board.is_check(),
             "last": [last[:2], last[2:4]] if last else [],
-            "legal": self.legal(),
+            "legal": self.legal_moves(),
             "written": [board.san(move) for move in board.legal_moves],
             "text": self.sans,
         }
 
 
-class GameTable:
+class BoardGame:
     """A board of any other game."""
 
     white = 1
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: GameSetup) -> None:
         self.setup = setup
-        kind = kind_of(setup.game)
-        self.board: GameBoard = (
-            GoBoard(kind, setup.options) if is_go(setup.game) else GameBoard(kind, setup.options)
+        kind = find_game_type(setup.game)
+        self.board: GtpBoard = (
+            GtpGoBoard(kind, setup.options) if is_go(setup.game) else GtpBoard(kind, setup.options)
         )
         self.moves: list[str] = []
         self.movers: list[int] = []
         self._last: list[list[int]] = []  # the cells of the last move, as far as they are known
-        self._let_chance_play()
+        self._play_chance_events()
 
     @property
     def game(self) -> Any:
@@ -149,23 +149,23 @@ class GameTable:
         """The player to move."""
         return int(self.game.turn)
 
-    def legal(self) -> list[str]:
+    def legal_moves(self) -> list[str]:
         """Return the legal moves."""
-        return [] if self.game.outcome() is not None else self.board.legal()
+        return [] if self.game.outcome() is not None else self.board.legal_moves()
 
     def play(self, text: str) -> None:
         """Make a move, and let chance play after it."""
         self.replay(text)
-        self._let_chance_play()
+        self._play_chance_events()
 
     def replay(self, text: str) -> None:
         """Make a move or let an event happen, as a record has it."""
         chance = self.game.turn == CHANCE
         mover = (self.movers[-1] if self.movers else 0) if chance else self.mover
-        legal = {move.lower(): move for move in self.board.legal()}
+        legal = {move.lower(): move for move in self.board.legal_moves()}
         if text.lower() not in legal or self.game.outcome() is not None:
             raise ValueError(f"{text!r} is no legal move")
-        cells = [] if chance else self._paths().get(legal[text.lower()], [])
+        cells = [] if chance else self._move_cells().get(legal[text.lower()], [])
         try:
             self.board.play(mover, text)
         except GtpError as error:
@@ -181,65 +181,65 @@ class GameTable:
         self.moves.pop()
         self.movers.pop()
 
-    def verdict(self) -> Verdict | None:
+    def game_result(self) -> GameResult | None:
         """Return how the game has ended by its rules."""
         outcome = self.game.outcome()
         if outcome is None:
-            too_long = len(self.moves) >= LONGEST
-            return draw(Termination.MAX_MOVES, f"{LONGEST} plies") if too_long else None
-        return self._judged(outcome)
+            too_long = len(self.moves) >= MAX_PLIES
+            return draw(Termination.MAX_MOVES, f"{MAX_PLIES} plies") if too_long else None
+        return self._verdict_from_score(outcome)
 
     def view(self) -> dict[str, Any]:
         """Return what a page draws."""
         text = str(self.game)
-        rows = grid_of(text)
-        paths = self._paths()
+        rows = parse_grid(text)
+        paths = self._move_cells()
         return {
             "kind": "grid" if rows else "text",
             "rows": rows,
             "dark": isinstance(self.game, Checkers),
-            "falls": isinstance(self.game, Patterned) and self.game.upright,
+            "falls": isinstance(self.game, HasPatterns) and self.game.upright,
             "position": text,
-            "legal": [{"text": move, "path": paths.get(move, [])} for move in self.legal()],
+            "legal": [{"text": move, "path": paths.get(move, [])} for move in self.legal_moves()],
             "last": self._last,
             "text": self.moves,
         }
 
-    def _judged(self, outcome: float) -> Verdict:
+    def _verdict_from_score(self, outcome: float) -> GameResult:
         detail = score_text(outcome) if abs(outcome) not in (0, 1) else ""
         if outcome == 0:
             return draw(Termination.RULES)
         return win(1 if outcome > 0 else 0, Termination.RULES, detail)
 
-    def _let_chance_play(self) -> None:
+    def _play_chance_events(self) -> None:
         while self.game.turn == CHANCE and self.game.outcome() is None:
             chance = Random(f"{self.setup.seed}/{len(self.moves)}").random()
-            event = draw_event(cast("Chance[Any]", self.game), chance)
+            event = draw_event(cast("ChanceGame[Any]", self.game), chance)
             self.replay(self.game.text(event))
 
-    def _paths(self) -> dict[str, list[list[int]]]:
+    def _move_cells(self) -> dict[str, list[list[int]]]:
         """Return by which cells of the board, rows from above, each legal move is made."""
         game = self.game
         if isinstance(game, Checkers):
             return {
-                move: [_square(int(n)) for n in _SQUARES.findall(move)] for move in self.legal()
+                move: [_square(int(n)) for n in _SQUARES.findall(move)] for move in self.legal_moves()
             }
-        if not isinstance(game, Gridded) or self.game.outcome() is not None:
+        if not isinstance(game, GridGame) or self.game.outcome() is not None:
             return {}
         found: dict[str, list[list[int]]] = {}
         for row, cells in enumerate(game.grid()):
             for column in range(len(cells)):
-                if (move := game.filling(row, column)) is not None:
+                if (move := game.move_at(row, column)) is not None:
                     found.setdefault(self.game.text(move), [[row, column]])
         return found
 
 
-class GoTable(GameTable):
+class GoGame(BoardGame):
     """A board of Go, with handicap, rules, and what counts as dead in the end."""
 
-    board: GoBoard
+    board: GtpGoBoard
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: GameSetup) -> None:
         super().__init__(setup)
         self.board.set_rules(read_rules(setup.rules))
         self.handicap: list[str] = []
@@ -255,9 +255,9 @@ class GoTable(GameTable):
     def dead(self) -> list[str]:
         """Return the dead stones of the position in which both have passed; takes long once."""
         if self._dead[0] != len(self.moves):
-            game, friendly = self.game, self.board.rules.friendly
-            found = dead_of(statuses(game)) if friendly else 0
-            self._dead = len(self.moves), [game.text(vertex) for vertex in members(found)]
+            game, friendly_pass_ok = self.game, self.board.rules.friendly_pass_ok
+            found = dead_from_statuses(chain_statuses(game)) if friendly_pass_ok else 0
+            self._dead = len(self.moves), [game.text(vertex) for vertex in iter_bits(found)]
         return self._dead[1]
 
     def undo(self) -> None:
@@ -265,12 +265,12 @@ class GoTable(GameTable):
         super().undo()
         self._dead = (-1, [])
 
-    def verdict(self) -> Verdict | None:
+    def game_result(self) -> GameResult | None:
         """Return how the game has ended, by the rules in force."""
         if self.game.outcome() is None:
-            return super().verdict()
+            return super().game_result()
         self.dead()
-        return self._judged(self.board.result())
+        return self._verdict_from_score(self.board.result())
 
     def view(self) -> dict[str, Any]:
         """Return what a page draws."""
@@ -279,7 +279,7 @@ class GoTable(GameTable):
         return {
             "kind": "go",
             "rows": [row.split()[1:] for row in str(game).splitlines()[: game.height]],
-            "legal": self.legal(),
+            "legal": self.legal_moves(),
             "last": self.moves[-1] if self.moves else "",
             "dead": self.dead() if over else [],
             "prisoners": list(game.prisoners),
@@ -289,18 +289,18 @@ class GoTable(GameTable):
         }
 
 
-def table_of(setup: Setup) -> PlayBoard:
+def initial_game(setup: GameSetup) -> PlayedGame:
     """Return the board of a game at its start."""
     if setup.game == CHESS:
-        return ChessTable(setup)
-    return GoTable(setup) if is_go(setup.game) else GameTable(setup)
+        return ChessGame(setup)
+    return GoGame(setup) if is_go(setup.game) else BoardGame(setup)
 
 
-def at_ply(setup: Setup, moves: Sequence[str]) -> PlayBoard:
+def replay_game(setup: GameSetup, moves: Sequence[str]) -> PlayedGame:
     """Return the board after moves and events, as a record has them. Raises ValueError."""
-    table = table_of(setup)
+    table = initial_game(setup)
     for text in moves[len(table.moves) :]:
-        if isinstance(table, GameTable):
+        if isinstance(table, BoardGame):
             table.replay(text)
         else:
             table.play(text)

@@ -8,77 +8,77 @@ from typing import Protocol
 
 from agent.border.command_line import split_command_line
 from agent.chess.settings import SEARCHES
-from protocols.client.gtp import GtpEngine, board_command
-from protocols.client.inside import InsideEngine, no_log
+from protocols.client.gtp import GtpClient, boardsize_command
+from protocols.client.inside import InProcessTransport, ignore_log_file
 from protocols.client.ours import AUTHORS
 from protocols.client.process import EngineError
-from protocols.client.uci import Answer, InfoCallback, SearchRequest, UciEngine
-from protocols.client.xboard import XBoardEngine
+from protocols.client.uci import PlayResult, InfoCallback, SearchRequest, UciClient
+from protocols.client.xboard import XboardClient
 from protocols.gtp.play import Settings
-from protocols.gtp.protocol import Gtp
-from protocols.pipes import Served
-from protocols.uci.protocol import Uci
-from web.play.boards import GoTable, PlayBoard
-from web.play.setup import CHESS, Setup, own_evaluations
-from web.site import Site
+from protocols.gtp.protocol import GtpProtocol
+from protocols.pipes import ThreadedLineProtocol
+from protocols.uci.protocol import UciProtocol
+from web.play.boards import GoGame, PlayedGame
+from web.play.setup import CHESS, GameSetup, builtin_evaluations
+from web.site import SiteContext
 
-NAME = "Kempelen"
+ENGINE_NAME = "Kempelen"
 HINT_SECONDS = 1.0
 # Beyond what is asked for, in seconds, before a search counts as hung.
-PATIENCE = 60.0
+SEARCH_TIMEOUT_MARGIN_S = 60.0
 
 
-class Adversary(Protocol):
+class Opponent(Protocol):
     """What can be asked for moves: every client of an engine, once it has been started."""
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
-    ) -> Answer:
+    ) -> PlayResult:
         """Return a move."""
 
     async def close(self) -> None:
         """End it."""
 
 
-async def opponent_of(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
+async def start_opponent(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
     """Start the opponent of a game. Raises EngineError."""
-    line = site.offers.engines.get(setup.opponent)
+    line = site.resources.engines.get(setup.opponent)
     if line is not None:
-        return await _program(line, setup, board)
+        return await _start_external(line, setup, board)
     if setup.opponent:
         raise EngineError("it is not offered here any more; begin another game")
-    return await (_chess if setup.game == CHESS else _other)(setup, board, site)
+    return await (_start_uci if setup.game == CHESS else _start_gtp)(setup, board, site)
 
 
-async def adviser_of(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
+async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
     """Start whoever gives hints: our own agent, as well as it plays. Raises EngineError."""
     plain = replace(
         setup, opponent="", level=None, algorithm="", evaluation="", base=None,
         seconds=HINT_SECONDS,
     )  # fmt: skip
-    return await opponent_of(plain, board, site)
+    return await start_opponent(plain, board, site)
 
 
-def _evaluation(setup: Setup, site: Site) -> str:
+def _evaluation(setup: GameSetup, site: SiteContext) -> str:
     """Return the evaluation of our own agent, as the option of that name takes it."""
-    name = setup.evaluation or own_evaluations(setup.game)[0]
-    return site.offers.evaluations.get(name, name)
+    name = setup.evaluation or builtin_evaluations(setup.game)[0]
+    return site.resources.evaluations.get(name, name)
 
 
-async def _chess(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
-    def make(send: Callable[[str], None]) -> Served:
-        return Uci(NAME, AUTHORS, send, no_log, allowance=site.allowance)
+async def _start_uci(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+    def make(send: Callable[[str], None]) -> ThreadedLineProtocol:
+        return UciProtocol(ENGINE_NAME, AUTHORS, send, ignore_log_file, session_context=site.session_context)
 
-    engine = UciEngine(NAME, converse=lambda: InsideEngine(NAME, make=make))
+    engine = UciClient(ENGINE_NAME, make_transport=lambda: InProcessTransport(ENGINE_NAME, make=make))
     options: dict[str, str | int | float | bool] = {"Evaluation": _evaluation(setup, site)}
     options["Search"] = setup.algorithm or SEARCHES[0]
     options["UCI_Chess960"] = setup.chess960
     if setup.level is not None:
         options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
-    return await _begun(engine, options)
+    return await _start(engine, options)
 
 
-async def _other(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
+async def _start_gtp(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
     settings = Settings(
         game=setup.game,
         options=setup.options,
@@ -87,35 +87,35 @@ async def _other(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
         seconds=setup.seconds,
     )
 
-    def make(send: Callable[[str], None]) -> Served:
-        return Gtp(
-            NAME, "", send, lambda text: site.log.note("told", text=text), settings, site.allowance
+    def make(send: Callable[[str], None]) -> ThreadedLineProtocol:
+        return GtpProtocol(
+            ENGINE_NAME, "", send, lambda text: site.log.write("told", text=text), settings, site.session_context
         )  # fmt: skip
 
-    engine = GtpEngine(
-        NAME, setup=_beginning(board), converse=lambda: InsideEngine(NAME, make=make)
+    engine = GtpClient(
+        ENGINE_NAME, setup_commands=_setup_commands(board), make_transport=lambda: InProcessTransport(ENGINE_NAME, make=make)
     )
-    return await _begun(engine, {})
+    return await _start(engine, {})
 
 
-async def _program(line: str, setup: Setup, board: PlayBoard) -> Adversary:
+async def _start_external(line: str, setup: GameSetup, board: PlayedGame) -> Opponent:
     protocol, command, *arguments = split_command_line(line)
     options: dict[str, str | int | float | bool] = {}
-    engine: UciEngine | GtpEngine | XBoardEngine
+    engine: UciClient | GtpClient | XboardClient
     if protocol == "gtp":
-        engine = GtpEngine(command, arguments, setup=_beginning(board))
+        engine = GtpClient(command, arguments, setup_commands=_setup_commands(board))
     elif protocol == "xboard":
-        engine = XBoardEngine(command, arguments)
+        engine = XboardClient(command, arguments)
     else:
-        engine = UciEngine(command, arguments)
+        engine = UciClient(command, arguments)
         if setup.chess960:
             options["UCI_Chess960"] = True
-    return await _begun(engine, options)
+    return await _start(engine, options)
 
 
-async def _begun(
-    engine: UciEngine | GtpEngine | XBoardEngine, options: Mapping[str, str | int | float | bool]
-) -> Adversary:
+async def _start(
+    engine: UciClient | GtpClient | XboardClient, options: Mapping[str, str | int | float | bool]
+) -> Opponent:
     """Start an engine and set its options; one that fails is ended."""
     try:
         await engine.start()
@@ -127,11 +127,11 @@ async def _begun(
     return engine
 
 
-def _beginning(board: PlayBoard) -> tuple[str, ...]:
+def _setup_commands(board: PlayedGame) -> tuple[str, ...]:
     """Return the commands of GTP that begin a game."""
-    if not isinstance(board, GoTable):
+    if not isinstance(board, GoGame):
         return ("clear_board",)
-    commands = [board_command(board.game), "clear_board", f"komi {board.board.komi:g}"]
+    commands = [boardsize_command(board.game), "clear_board", f"komi {board.board.komi:g}"]
     if board.setup.opponent == "":
         commands.append(f"kata-set-rules {board.setup.rules}")
     if board.handicap:

@@ -16,19 +16,19 @@ from typing import Any
 import chess
 
 from agent.chess.evaluations import DEFAULT
-from agent.chess.levels import LEAST_ELO, MOST_ELO
+from agent.chess.levels import MIN_ELO, MAX_ELO
 from agent.chess.settings import SEARCHES
 from agent.evaluation import HANDCRAFTED, NETWORK
 from agent.games import catalogue
-from agent.games.catalogue import GameError, Kind
-from agent.games.go import Go, read_size, write_size
+from agent.games.catalogue import GameError, GameType
+from agent.games.go import Go, parse_size, format_size
 from agent.search.catalogue import algorithms
-from web.site import Offers
+from web.site import SiteResources
 
 CHESS = "chess"
 GO = "go"
 # Trees are for the lab, where they are drawn.
-_NOT_PLAYED = ("tree", "random-tree", "plain-chess")
+_EXCLUDED_GAMES = ("tree", "random-tree", "plain-chess")
 # The options of games that a visitor may choose, and between what; a board without bounds would
 # fill the memory.
 BOUNDS: dict[str, tuple[int, int]] = {
@@ -40,7 +40,7 @@ BOUNDS: dict[str, tuple[int, int]] = {
 }
 # Levels of chess by name, weakest first, and their Elo; the last plays as well as it can.
 LEVELS: dict[str, int | None] = {
-    "beginner": LEAST_ELO,
+    "beginner": MIN_ELO,
     "casual": 1600,
     "club": 1850,
     "strong": 2100,
@@ -48,9 +48,9 @@ LEVELS: dict[str, int | None] = {
     "full": None,
 }
 RULES = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand")
-LONGEST_CLOCK = 6 * 3600.0
-MOST_SECONDS = 60.0  # of one move
-MOST_HANDICAP = 9
+MAX_CLOCK_S = 6 * 3600.0
+MAX_MOVE_SECONDS = 60.0  # of one move
+MAX_HANDICAP = 9
 
 
 class SetupError(ValueError):
@@ -58,7 +58,7 @@ class SetupError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class GameSetup:
     """One game before its first move.
 
     game: as the catalogue finds it; options: of its class. side: the visitor's number as a player,
@@ -93,58 +93,58 @@ class Setup:
             words.append(str(self.level))
         if self.algorithm:
             words.append(self.algorithm)
-        if self.evaluation not in ("", own_evaluations(self.game)[0]):
+        if self.evaluation not in ("", builtin_evaluations(self.game)[0]):
             words.append(f"({self.evaluation})")
         return " ".join(words)
 
 
-def own_evaluations(game: str) -> tuple[str, ...]:
+def builtin_evaluations(game: str) -> tuple[str, ...]:
     """Return our own evaluations of a game by their names, the usual one first."""
     if game != CHESS:
         return (HANDCRAFTED.name,)
     return tuple(dict.fromkeys((DEFAULT, NETWORK, HANDCRAFTED.name)))
 
 
-def games(offers: Offers) -> list[str]:
+def playable_games(offers: SiteResources) -> list[str]:
     """Return the names of all games that may be played."""
-    return [name for name in catalogue.names() if name not in _NOT_PLAYED] + list(offers.games)
+    return [name for name in catalogue.names() if name not in _EXCLUDED_GAMES] + list(offers.games)
 
 
 @cache
-def kind_of(game: str) -> Kind:
+def find_game_type(game: str) -> GameType:
     """Return a game's kind. Raises GameError."""
     return catalogue.find(game)
 
 
 def is_go(game: str) -> bool:
     """Tell whether a game is Go, with all that is played around it."""
-    return game == GO and issubclass(kind_of(game).game, Go)
+    return game == GO and issubclass(find_game_type(game).game_class, Go)
 
 
-def choices(offers: Offers) -> dict[str, Any]:
+def form_choices(offers: SiteResources) -> dict[str, Any]:
     """Return what a visitor may choose from, for the page's form."""
-    names_of_games = games(offers)
+    names_of_games = playable_games(offers)
     names = [name for name in algorithms() if name not in ("and-or",)]
     return {
-        "games": {name: _options_of(name) for name in names_of_games},
+        "games": {name: _game_options(name) for name in names_of_games},
         "levels": LEVELS,
-        "elo": [LEAST_ELO, MOST_ELO],
+        "elo": [MIN_ELO, MAX_ELO],
         "searches": list(SEARCHES),
         "algorithms": names,
-        "own_evaluations": {name: own_evaluations(name) for name in names_of_games},
+        "builtin_evaluations": {name: builtin_evaluations(name) for name in names_of_games},
         "evaluations": list(offers.evaluations),
         "engines": {name: text.split()[0] for name, text in offers.engines.items()},
         "rules": list(RULES),
-        "handicap": MOST_HANDICAP,
+        "handicap": MAX_HANDICAP,
     }
 
 
-def _options_of(game: str) -> dict[str, Any]:
+def _game_options(game: str) -> dict[str, Any]:
     """Return the options of a game with their usual values and bounds."""
     found: dict[str, Any] = {}
     if game == CHESS:
         return found
-    for name, parameter in signature(kind_of(game).game).parameters.items():
+    for name, parameter in signature(find_game_type(game).game_class).parameters.items():
         default = parameter.default
         if isinstance(default, bool):
             found[name] = {"usual": default}
@@ -157,46 +157,46 @@ def _options_of(game: str) -> dict[str, Any]:
     return found
 
 
-def read_setup(form: Mapping[str, Any], offers: Offers) -> Setup:
+def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
     """Return what a page's form asks for. Raises SetupError."""
     reader = _Form(form)
-    game = reader.choice("game", games(offers), CHESS)
+    game = reader.choice("game", playable_games(offers), CHESS)
     side = reader.choice("side", ("first", "second", "random"), "first")
-    own = own_evaluations(game)
+    own = builtin_evaluations(game)
     searches = SEARCHES if game == CHESS else tuple(algorithms())
-    base = reader.number("base", 1.0, LONGEST_CLOCK, None)
+    base = reader.number("base", 1.0, MAX_CLOCK_S, None)
     seed = random.SystemRandom().randrange(1 << 31)
-    setup = Setup(
+    setup = GameSetup(
         game=game,
         options=_read_options(reader, game),
         side=seed % 2 if side == "random" else int(side == "second"),
         opponent=reader.choice("opponent", ("", *_engines_for(game, offers)), ""),
         algorithm=reader.choice("algorithm", ("", *searches), ""),
         evaluation=reader.choice("evaluation", (*own, *offers.evaluations), own[0]),
-        seconds=reader.number("seconds", 0.02, MOST_SECONDS, 1.0) or 1.0,
+        seconds=reader.number("seconds", 0.02, MAX_MOVE_SECONDS, 1.0) or 1.0,
         base=base,
         increment=reader.number("increment", 0.0, 60.0, 0.0) or 0.0,
         seed=seed,
     )
     if game == CHESS:
-        level = reader.number("level", LEAST_ELO, MOST_ELO, None)
+        level = reader.number("level", MIN_ELO, MAX_ELO, None)
         return dataclasses.replace(
-            setup, level=None if level is None or setup.opponent else int(level), **_start(reader)
+            setup, level=None if level is None or setup.opponent else int(level), **_read_position(reader)
         )
     if is_go(game):
         setup = dataclasses.replace(
             setup,
-            handicap=int(reader.number("handicap", 0, MOST_HANDICAP, 0) or 0),
+            handicap=int(reader.number("handicap", 0, MAX_HANDICAP, 0) or 0),
             rules=reader.choice("rules", RULES, RULES[0]),
         )
     try:
-        kind_of(game).new(**setup.options)
+        find_game_type(game).new(**setup.options)
     except GameError as error:
         raise SetupError(str(error)) from None
     return setup
 
 
-def _start(reader: _Form) -> dict[str, Any]:
+def _read_position(reader: _Form) -> dict[str, Any]:
     """Return from where chess is played. Raises SetupError."""
     chess960 = reader.flag("chess960")
     text = reader.text("fen", 120).strip()
@@ -214,7 +214,7 @@ def _start(reader: _Form) -> dict[str, Any]:
     return {"fen": board.fen(), "chess960": chess960}
 
 
-def _engines_for(game: str, offers: Offers) -> Iterable[str]:
+def _engines_for(game: str, offers: SiteResources) -> Iterable[str]:
     """Return the engines that play a game: of GTP those play Go, of the others chess."""
     for name, text in offers.engines.items():
         if (game == CHESS and not text.startswith("gtp ")) or (
@@ -224,7 +224,7 @@ def _engines_for(game: str, offers: Offers) -> Iterable[str]:
 
 
 def _read_options(reader: _Form, game: str) -> dict[str, Any]:
-    known, given = _options_of(game), reader.form.get("options", {})
+    known, given = _game_options(game), reader.form.get("options", {})
     if not isinstance(given, Mapping):
         raise SetupError("options: an object is expected")
     inner = _Form(given)
@@ -232,16 +232,16 @@ def _read_options(reader: _Form, game: str) -> dict[str, Any]:
     for name in given:
         if name not in known:
             raise SetupError(f"options: {game} has none to choose called {str(name)[:40]!r}")
-        usual = known[name]["usual"]
-        if isinstance(usual, bool):
+        default = known[name]["usual"]
+        if isinstance(default, bool):
             options[name] = inner.flag(name)
             continue
         low, high = known[name]["bounds"]
         if "two_sides" in known[name]:
-            options[name] = inner.board_size(name, low, high, usual)
+            options[name] = inner.board_size(name, low, high, default)
         else:
-            value = inner.number(name, low, high, usual)
-            options[name] = int(value or 0) if isinstance(usual, int) else value
+            value = inner.number(name, low, high, default)
+            options[name] = int(value or 0) if isinstance(default, int) else value
     return options
 
 
@@ -251,32 +251,32 @@ class _Form:
     def __init__(self, form: Mapping[str, Any]) -> None:
         self.form = form
 
-    def choice(self, name: str, among: Iterable[str], usual: str) -> str:
-        value, known = self.form.get(name, usual), tuple(among)
+    def choice(self, name: str, allowed: Iterable[str], default: str) -> str:
+        value, known = self.form.get(name, default), tuple(allowed)
         if not isinstance(value, str) or value not in known:
             raise SetupError(f"{name}: one of {', '.join(filter(None, known))} is expected")
         return value
 
-    def number(self, name: str, low: float, high: float, usual: float | None) -> float | None:
-        value = self.form.get(name, usual)
+    def number(self, name: str, low: float, high: float, default: float | None) -> float | None:
+        value = self.form.get(name, default)
         if value is None:
-            return usual
+            return default
         good = isinstance(value, int | float) and not isinstance(value, bool)
         if not good or not low <= value <= high:  # as no number is that is not finite
             raise SetupError(f"{name}: a number from {low:g} to {high:g} is expected")
         return float(value)
 
-    def board_size(self, name: str, low: int, high: int, usual: int) -> int | str:
+    def board_size(self, name: str, low: int, high: int, default: int) -> int | str:
         value = self.form.get(name)
         try:
-            edges = read_size(usual if value is None else value)
+            edges = parse_size(default if value is None else value)
         except ValueError:
             edges = None
         if edges is None or not all(low <= edge <= high for edge in edges):
             raise SetupError(
                 f"{name}: a number from {low} to {high} is expected, or WIDTHxHEIGHT such as 9x13"
             )
-        return write_size(*edges)
+        return format_size(*edges)
 
     def flag(self, name: str) -> bool:
         value = self.form.get(name, False)
@@ -284,8 +284,8 @@ class _Form:
             raise SetupError(f"{name}: true or false is expected")
         return value
 
-    def text(self, name: str, most: int) -> str:
+    def text(self, name: str, max_length: int) -> str:
         value = self.form.get(name, "")
-        if not isinstance(value, str) or len(value) > most:
-            raise SetupError(f"{name}: a text of at most {most} characters is expected")
+        if not isinstance(value, str) or len(value) > max_length:
+            raise SetupError(f"{name}: a text of at most {max_length} characters is expected")
         return value

@@ -15,85 +15,85 @@ from typing import Any, cast
 
 import chess
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from agent.limits import SideClock
 from agent.player import describe
 from protocols.client.process import EngineError
-from protocols.client.uci import RESIGNATION, Answer, SearchRequest
+from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
 from protocols.tasks import cancel_all
-from protocols.xboard.draws import Agreement
-from tournament.verdicts import Termination, Verdict, draw, win
-from web.channel import Audience, Channel
-from web.play.archive import Archive, KeptGame, names_of
-from web.play.boards import ChessTable, PlayBoard, at_ply
+from protocols.xboard.draws import DrawPolicy
+from tournament.verdicts import Termination, GameResult, draw, win
+from web.channel import Subscribers, Channel
+from web.play.archive import Archive, SavedGame, player_names
+from web.play.boards import ChessGame, PlayedGame, replay_game
 from web.play.opponents import (
     HINT_SECONDS,
-    PATIENCE,
-    Adversary,
-    adviser_of,
-    opponent_of,
+    SEARCH_TIMEOUT_MARGIN_S,
+    Opponent,
+    start_hint_engine,
+    start_opponent,
 )
-from web.site import Site
+from web.site import SiteContext
 
 # How long an opponent of whom nobody asks anything is kept, in seconds.
-UNASKED = 120.0
+IDLE_OPPONENT_TIMEOUT_S = 120.0
 
 
-class Sitting:
+class GameSession:
     """A game that is being played, or looked at."""
 
-    def __init__(self, kept: KeptGame, site: Site, archive: Archive) -> None:
-        self.kept = kept
-        self.board: PlayBoard = at_ply(kept.setup, kept.moves)
-        self.audience = Audience()
+    def __init__(self, kept: SavedGame, site: SiteContext, archive: Archive) -> None:
+        self.saved = kept
+        self.board: PlayedGame = replay_game(kept.setup, kept.moves)
+        self.subscribers = Subscribers()
         self._site = site
         self._archive = archive
-        self._opponent: Adversary | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._hint: asyncio.Task[None] | None = None
-        self._flag: asyncio.TimerHandle | None = None
-        self._leaving: asyncio.TimerHandle | None = None
-        self._beside: set[asyncio.Task[None]] = set()  # what is done and nobody must wait for
-        self._changing = asyncio.Lock()
-        self._visitors = 0
-        self._since = time.monotonic()
-        self._trouble = ""
-        self._agreement = Agreement()
+        self._opponent: Opponent | None = None
+        self._search_task: asyncio.Task[None] | None = None
+        self._hint_task: asyncio.Task[None] | None = None
+        self._flag_timer: asyncio.TimerHandle | None = None
+        self._suspend_timer: asyncio.TimerHandle | None = None
+        self._background_tasks: set[asyncio.Task[None]] = set()  # what is done and nobody must wait for
+        self._lock = asyncio.Lock()
+        self._watchers = 0
+        self._turn_started = time.monotonic()
+        self._error = ""
+        self._draw_policy = DrawPolicy()
         if kept.setup.base is not None and kept.clocks is None:
             kept.clocks = [kept.setup.base, kept.setup.base]
 
     @property
     def idle(self) -> bool:
         """Whether nobody looks at it and nothing goes on."""
-        return not self._visitors and self._task is None and self._opponent is None
+        return not self._watchers and self._search_task is None and self._opponent is None
 
-    async def attend(self, channel: Channel) -> None:
+    async def serve(self, channel: Channel) -> None:
         """Serve a page until it is gone. Only the game's owner may do anything."""
-        mine = channel.owner == self.kept.owner
-        if self._leaving is not None:
-            self._leaving.cancel()
+        is_owner = channel.owner == self.saved.owner
+        if self._suspend_timer is not None:
+            self._suspend_timer.cancel()
 
-        async def heard(message: dict[str, Any]) -> None:
-            if mine:  # what is begun is done to its end, though the page is gone meanwhile
-                await asyncio.shield(self._begin(self._act(channel, message)))
+        async def on_message(message: dict[str, Any]) -> None:
+            if is_owner:  # what is begun is done to its end, though the page is gone meanwhile
+                await asyncio.shield(self._run_in_background(self._handle_message(channel, message)))
 
-        self._visitors += 1
+        self._watchers += 1
         try:
-            channel.tell({"kind": "welcome", "mine": mine})
-            async with self._changing:
-                await self._settle()
-                if self.kept.verdict is not None:  # what is dead takes long to tell, once
+            channel.send({"kind": "welcome", "mine": is_owner})
+            async with self._lock:
+                await self._continue_game()
+                if self.saved.game_result is not None:  # what is dead takes long to tell, once
                     await asyncio.to_thread(self.board.view)
-            await self.audience.attend(channel, self.state, heard)
+            await self.subscribers.serve(channel, self.state, on_message)
         finally:
-            self._visitors -= 1
-            if not self._visitors:
-                self._leaving = self._later(UNASKED, self._rest_unless_visited)
+            self._watchers -= 1
+            if not self._watchers:
+                self._suspend_timer = self._call_later(IDLE_OPPONENT_TIMEOUT_S, self._suspend_unless_watched)
 
     def state(self) -> dict[str, Any]:
         """Return all that a page shows."""
-        kept, board = self.kept, self.board
-        white, black = names_of(kept, board)
+        kept, board = self.saved, self.board
+        white, black = player_names(kept, board)
         names = [white, black] if board.white == 0 else [black, white]
         return {
             "kind": "game",
@@ -106,74 +106,74 @@ class Sitting:
             "ply": len(kept.moves),
             "movers": board.movers,
             "clocks": self._clocks(),
-            "thinking": self._task is not None,
-            "trouble": self._trouble,
-            "result": kept.verdict.result if kept.verdict else "",
-            "reason": kept.verdict.termination.value if kept.verdict else "",
-            "detail": kept.verdict.detail if kept.verdict else "",
+            "thinking": self._search_task is not None,
+            "trouble": self._error,
+            "result": kept.game_result.result if kept.game_result else "",
+            "reason": kept.game_result.termination.value if kept.game_result else "",
+            "detail": kept.game_result.detail if kept.game_result else "",
             "board": board.view(),
         }
 
-    async def rest(self) -> None:
+    async def suspend(self) -> None:
         """End what goes on for this game; it goes on when somebody looks at it again."""
-        async with self._changing:
-            await self._rest()
+        async with self._lock:
+            await self._suspend()
 
-    async def _rest_unless_visited(self) -> None:
-        async with self._changing:
-            if not self._visitors:
-                await self._rest()
+    async def _suspend_unless_watched(self) -> None:
+        async with self._lock:
+            if not self._watchers:
+                await self._suspend()
 
-    async def _rest(self) -> None:
-        for timer in (self._flag, self._leaving):
+    async def _suspend(self) -> None:
+        for timer in (self._flag_timer, self._suspend_timer):
             if timer is not None:
                 timer.cancel()
-        hint, self._hint = self._hint, None
+        hint, self._hint_task = self._hint_task, None
         if hint is not None:
             await cancel_all({hint})
-        await self._interrupt()
-        await self._dismiss()
+        await self._stop_search()
+        await self._close_opponent()
 
-    def _later(
+    def _call_later(
         self, seconds: float, act: Callable[[], Coroutine[Any, Any, None]]
     ) -> asyncio.TimerHandle:
         """Have something done after so many seconds."""
         loop = asyncio.get_running_loop()
-        return loop.call_later(seconds, lambda: self._begin(act()))
+        return loop.call_later(seconds, lambda: self._run_in_background(act()))
 
-    def _begin(self, doing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _run_in_background(self, doing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Have something done beside whoever asks for it."""
         task = asyncio.create_task(doing)
-        self._beside.add(task)
-        task.add_done_callback(self._beside.discard)
+        self._background_tasks.add(task)
+        task.add_done_callback(self._background_tasks.discard)
         return task
 
-    async def _act(self, channel: Channel, message: Mapping[str, Any]) -> None:
+    async def _handle_message(self, channel: Channel, message: Mapping[str, Any]) -> None:
         actions = {
             "move": self._move,
             "back": self._take_back,
-            "hint": self._advise,
+            "hint": self._give_hint,
             "resign": self._resign,
             "draw": self._offer_draw,
-            "again": self._settle_anew,
+            "again": self._retry,
         }
         action = actions.get(str(message.get("do")))
         if action is None:
-            channel.tell({"kind": "error", "text": "that cannot be done here"})
+            channel.send({"kind": "error", "text": "that cannot be done here"})
             return
-        async with self._changing:
+        async with self._lock:
             try:
                 await action(message)
             except ValueError as error:
-                channel.tell({"kind": "error", "text": plain(str(error), 200)})
-                channel.tell(self.state())
+                channel.send({"kind": "error", "text": sanitize_line(str(error), 200)})
+                channel.send(self.state())
 
     async def _move(self, message: Mapping[str, Any]) -> None:
         text, ply = message.get("move"), message.get("ply")
-        self._expect_turn()
+        self._require_turn()
         if not isinstance(text, str) or len(text) > 200:
             raise ValueError("a move is a short text")
-        if ply is not None and ply != len(self.kept.moves):
+        if ply is not None and ply != len(self.saved.moves):
             raise ValueError("that move was for another position")
         clocks, mover = self._clocks(), self.board.mover
         if clocks is None or clocks[mover] > 0.0:
@@ -181,176 +181,176 @@ class Sitting:
                 self.board.play(text)
             except ValueError:
                 raise ValueError("that is no legal move") from None
-        self._spend(mover)
-        if self.kept.verdict is None:
-            await self._moved()
+        self._charge_clock(mover)
+        if self.saved.game_result is None:
+            await self._after_move()
 
     async def _take_back(self, message: Mapping[str, Any]) -> None:
         """Take back to the visitor's last decision."""
-        side = self.kept.setup.side
+        side = self.saved.setup.side
         movers = self.board.movers
         if side not in movers:
             raise ValueError("there is no move of yours to take back")
-        await self._interrupt()
-        kept = self.kept
-        kept.verdict = None
-        self._trouble = ""
-        self._agreement.clear()
+        await self._stop_search()
+        kept = self.saved
+        kept.game_result = None
+        self._error = ""
+        self._draw_policy.clear()
         while movers:
             self.board.undo()
             kept.moves[:] = self.board.moves
-            legal = self.board.legal()
+            legal = self.board.legal_moves()
             if self.board.mover == side and legal:
                 break
-        self._since = time.monotonic()
-        await self._settle()
-        self._keep_and_tell()
+        self._turn_started = time.monotonic()
+        await self._continue_game()
+        self._save_and_broadcast()
 
-    async def _advise(self, message: Mapping[str, Any]) -> None:
-        self._expect_turn()
-        if self._hint is None:
-            self._hint = asyncio.create_task(self._tell_hint(list(self.kept.moves)))
+    async def _give_hint(self, message: Mapping[str, Any]) -> None:
+        self._require_turn()
+        if self._hint_task is None:
+            self._hint_task = asyncio.create_task(self._send_hint(list(self.saved.moves)))
 
-    async def _tell_hint(self, moves: Sequence[str]) -> None:
+    async def _send_hint(self, moves: Sequence[str]) -> None:
         """Tell what to play after these moves, unless others have been made by then."""
         try:
-            found = await self._advice()
-            if moves == self.kept.moves:
+            found = await self._find_hint()
+            if moves == self.saved.moves:
                 text = found
-                if isinstance(self.board, ChessTable):
+                if isinstance(self.board, ChessGame):
                     text = self.board.board.san(chess.Move.from_uci(found))
                 hint = {"kind": "hint", "move": found, "text": text, "ply": len(moves)}
-                self.audience.tell(hint)
+                self.subscribers.broadcast(hint)
         except Exception as error:  # noqa: BLE001 - a hint is no more than that
-            self.audience.tell({"kind": "error", "text": self._words(error)})
+            self.subscribers.broadcast({"kind": "error", "text": self._error_text(error)})
         finally:
-            self._hint = None
+            self._hint_task = None
 
-    async def _advice(self) -> str:
+    async def _find_hint(self) -> str:
         """Return what our own agent would play. Raises EngineError."""
-        site, owner = self._site, self.kept.owner
-        site.engines.enter(owner)
+        site, owner = self._site, self.saved.owner
+        site.engine_quota.acquire(owner)
         try:
-            adviser = await adviser_of(self.kept.setup, self.board, site)
+            adviser = await start_hint_engine(self.saved.setup, self.board, site)
             try:
                 request = self._request(HINT_SECONDS)
-                return (await adviser.search(request, HINT_SECONDS + PATIENCE)).move
+                return (await adviser.search(request, HINT_SECONDS + SEARCH_TIMEOUT_MARGIN_S)).move
             finally:
                 await adviser.close()
         finally:
-            site.engines.leave(owner)
+            site.engine_quota.release(owner)
 
     async def _resign(self, message: Mapping[str, Any]) -> None:
-        self._expect_going_on()
-        await self._interrupt()
-        self._end(win(self._side_of(1 - self.kept.setup.side), Termination.RESIGNATION))
+        self._require_unfinished()
+        await self._stop_search()
+        self._end(win(self._side_of(1 - self.saved.setup.side), Termination.RESIGNATION))
 
     async def _offer_draw(self, message: Mapping[str, Any]) -> None:
-        self._expect_turn()
+        self._require_turn()
         board = self.board
-        if isinstance(board, ChessTable) and self._agreement.accepts(board.board):
+        if isinstance(board, ChessGame) and self._draw_policy.accepts(board.board):
             self._end(draw(Termination.RULES, "by agreement"))
         else:
-            self.audience.tell({"kind": "refused draw"})
+            self.subscribers.broadcast({"kind": "refused draw"})
 
-    async def _settle_anew(self, message: Mapping[str, Any]) -> None:
+    async def _retry(self, message: Mapping[str, Any]) -> None:
         """Try again after the opponent has failed."""
-        self._trouble = ""
-        await self._settle()
-        self.audience.tell(self.state())
+        self._error = ""
+        await self._continue_game()
+        self.subscribers.broadcast(self.state())
 
-    async def _moved(self) -> None:
+    async def _after_move(self) -> None:
         """Keep a move that was made, and see how the game goes on."""
-        kept = self.kept
+        kept = self.saved
         kept.moves[:] = self.board.moves
-        if not self.board.legal() or isinstance(self.board, ChessTable):
-            await self._judge()
-        if kept.verdict is None and len(kept.moves) % 100 == 0:
-            await self._judge()
-        self._since = time.monotonic()
-        await self._settle()
-        self._keep_and_tell()
+        if not self.board.legal_moves() or isinstance(self.board, ChessGame):
+            await self._check_result()
+        if kept.game_result is None and len(kept.moves) % 100 == 0:
+            await self._check_result()
+        self._turn_started = time.monotonic()
+        await self._continue_game()
+        self._save_and_broadcast()
 
-    async def _judge(self) -> None:
+    async def _check_result(self) -> None:
         """Find out whether the game is over; to score Go takes long enough for a thread."""
-        if isinstance(self.board, ChessTable):
-            self.kept.verdict = self.board.verdict()
+        if isinstance(self.board, ChessGame):
+            self.saved.game_result = self.board.game_result()
             return
-        self.kept.verdict = await asyncio.to_thread(self.board.verdict)
+        self.saved.game_result = await asyncio.to_thread(self.board.game_result)
 
-    async def _settle(self) -> None:
+    async def _continue_game(self) -> None:
         """Have the opponent think if it is his turn, and let the clock of the mover run."""
-        if self.kept.verdict is not None:
+        if self.saved.game_result is not None:
             return
-        if not self.board.legal():  # it ended, and the server with it
-            await self._judge()
-            self._keep_and_tell()
+        if not self.board.legal_moves():  # it ended, and the server with it
+            await self._check_result()
+            self._save_and_broadcast()
             return
-        theirs = self.board.mover != self.kept.setup.side
-        if theirs and self._task is None and not self._trouble:
-            self._since = time.monotonic()
-            self._task = asyncio.create_task(self._think())
+        theirs = self.board.mover != self.saved.setup.side
+        if theirs and self._search_task is None and not self._error:
+            self._turn_started = time.monotonic()
+            self._search_task = asyncio.create_task(self._think())
         self._set_flag()
 
     async def _think(self) -> None:
         """Have the opponent move; whatever goes wrong is told, and the game waits."""
-        ply = len(self.kept.moves)
+        ply = len(self.saved.moves)
         try:
-            opponent = self._opponent or await self._invite()
-            answer = await opponent.search(self._request(self.kept.setup.seconds), self._patience())
+            opponent = self._opponent or await self._start_opponent()
+            answer = await opponent.search(self._request(self.saved.setup.seconds), self._search_timeout())
         except Exception as error:  # noqa: BLE001 - whatever an opponent does, the game waits
-            async with self._changing:
-                self._task = None
-                self._trouble = self._words(error, f"{self.kept.setup.opponent_name}: ")
-                await self._dismiss()
-                self.audience.tell(self.state())
+            async with self._lock:
+                self._search_task = None
+                self._error = self._error_text(error, f"{self.saved.setup.opponent_name}: ")
+                await self._close_opponent()
+                self.subscribers.broadcast(self.state())
             return
-        async with self._changing:
-            self._task = None
-            if ply == len(self.kept.moves) and self.kept.verdict is None:
+        async with self._lock:
+            self._search_task = None
+            if ply == len(self.saved.moves) and self.saved.game_result is None:
                 await self._take_answer(answer)
 
-    async def _take_answer(self, answer: Answer) -> None:
+    async def _take_answer(self, answer: PlayResult) -> None:
         """Make the move that the opponent has found."""
-        self._spend(self.board.mover)
-        if self.kept.verdict is not None:
+        self._charge_clock(self.board.mover)
+        if self.saved.game_result is not None:
             return
         if answer.move == RESIGNATION:
-            self._end(win(self._side_of(self.kept.setup.side), Termination.RESIGNATION))
+            self._end(win(self._side_of(self.saved.setup.side), Termination.RESIGNATION))
             return
         try:
             self.board.play(answer.move)
         except ValueError:
-            self._trouble = plain(f"{self.kept.setup.opponent_name} played {answer.move!r}", 200)
-            self.audience.tell(self.state())
+            self._error = sanitize_line(f"{self.saved.setup.opponent_name} played {answer.move!r}", 200)
+            self.subscribers.broadcast(self.state())
             return
-        self._agreement.note(cast(Any, answer.info))
-        await self._moved()
+        self._draw_policy.record_score(cast(Any, answer.info))
+        await self._after_move()
 
-    def _words(self, error: Exception, before: str = "") -> str:
+    def _error_text(self, error: Exception, before: str = "") -> str:
         """Return what went wrong as visitors may see it: without the owner's files."""
         foreseen = isinstance(error, EngineError | ValueError) and str(error)
         text = str(error) if foreseen else describe(error)
-        return plain(self._site.allowance.permissions.hide(before + text), 200)
+        return sanitize_line(self._site.session_context.permissions.redact(before + text), 200)
 
-    async def _invite(self) -> Adversary:
+    async def _start_opponent(self) -> Opponent:
         """Start the opponent; what that takes is on nobody's clock. Raises EngineError."""
-        engines = self._site.engines
-        engines.enter(self.kept.owner)
+        engines = self._site.engine_quota
+        engines.acquire(self.saved.owner)
         try:
-            opponent = await opponent_of(self.kept.setup, self.board, self._site)
+            opponent = await start_opponent(self.saved.setup, self.board, self._site)
         except BaseException:
-            engines.leave(self.kept.owner)
+            engines.release(self.saved.owner)
             raise
         self._opponent = opponent
-        self._since = time.monotonic()
+        self._turn_started = time.monotonic()
         self._set_flag()
         return opponent
 
     def _request(self, seconds: float) -> SearchRequest:
-        kept, board = self.kept, self.board
+        kept, board = self.saved, self.board
         clocks: dict[str, Any] = {"movetime": seconds}
-        if kept.clocks is not None and self._task is asyncio.current_task():
+        if kept.clocks is not None and self._search_task is asyncio.current_task():
             increment = kept.setup.increment
             white, black = (
                 SideClock(kept.clocks[player], increment)
@@ -366,9 +366,9 @@ class Sitting:
             **clocks,
         )
 
-    def _patience(self) -> float:
-        clocks = self.kept.clocks
-        return PATIENCE + (self.kept.setup.seconds if clocks is None else max(clocks))
+    def _search_timeout(self) -> float:
+        clocks = self.saved.clocks
+        return SEARCH_TIMEOUT_MARGIN_S + (self.saved.setup.seconds if clocks is None else max(clocks))
 
     def _side_of(self, player: int) -> int:
         """Return the side of a player: 0 is White."""
@@ -376,73 +376,73 @@ class Sitting:
 
     def _clocks(self) -> list[float] | None:
         """Return what is left of both clocks at this moment."""
-        if self.kept.clocks is None:
+        if self.saved.clocks is None:
             return None
-        clocks = list(self.kept.clocks)
-        if self._runs:
-            clocks[self.board.mover] -= time.monotonic() - self._since
+        clocks = list(self.saved.clocks)
+        if self._clock_running:
+            clocks[self.board.mover] -= time.monotonic() - self._turn_started
         return [round(max(left, 0.0), 2) for left in clocks]
 
     @property
-    def _runs(self) -> bool:
+    def _clock_running(self) -> bool:
         """Whether time runs: not that of an opponent who is not there yet, or no longer."""
         mover = self.board.mover
-        here = mover == self.kept.setup.side or self._opponent is not None
-        return self.kept.verdict is None and mover in (0, 1) and here
+        here = mover == self.saved.setup.side or self._opponent is not None
+        return self.saved.game_result is None and mover in (0, 1) and here
 
-    def _spend(self, mover: int) -> None:
+    def _charge_clock(self, mover: int) -> None:
         """Take the time of whoever has moved off his clock; who has none left has lost."""
-        clocks = self.kept.clocks
+        clocks = self.saved.clocks
         if clocks is None:
             return
-        clocks[mover] -= time.monotonic() - self._since
+        clocks[mover] -= time.monotonic() - self._turn_started
         if clocks[mover] <= 0.0:
             clocks[mover] = 0.0
             self._end(win(self._side_of(1 - mover), Termination.TIME))
         else:
-            clocks[mover] += self.kept.setup.increment
+            clocks[mover] += self.saved.setup.increment
 
     def _set_flag(self) -> None:
         """Have somebody look at the clock when it will have run out."""
-        if self._flag is not None:
-            self._flag.cancel()
+        if self._flag_timer is not None:
+            self._flag_timer.cancel()
         clocks = self._clocks()
-        if clocks is not None and self._runs:
-            self._flag = self._later(clocks[self.board.mover] + 0.02, self._look_at_clock)
+        if clocks is not None and self._clock_running:
+            self._flag_timer = self._call_later(clocks[self.board.mover] + 0.02, self._check_flag)
 
-    async def _look_at_clock(self) -> None:
-        async with self._changing:
+    async def _check_flag(self) -> None:
+        async with self._lock:
             clocks = self._clocks()
-            if self._runs and clocks is not None and clocks[self.board.mover] <= 0.0:
-                self._spend(self.board.mover)
+            if self._clock_running and clocks is not None and clocks[self.board.mover] <= 0.0:
+                self._charge_clock(self.board.mover)
 
-    def _end(self, verdict: Verdict) -> None:
-        self.kept.verdict = verdict
-        self._keep_and_tell()
+    def _end(self, game_result: GameResult) -> None:
+        self.saved.game_result = game_result
+        self._save_and_broadcast()
 
-    def _keep_and_tell(self) -> None:
-        self._archive.keep(self.kept)
-        self.audience.tell(self.state())
+    def _save_and_broadcast(self) -> None:
+        self._archive.save(self.saved)
+        self.subscribers.broadcast(self.state())
 
-    def _expect_going_on(self) -> None:
-        if self.kept.verdict is not None:
+    def _require_unfinished(self) -> None:
+        if self.saved.game_result is not None:
             raise ValueError("the game is over")
 
-    def _expect_turn(self) -> None:
-        self._expect_going_on()
-        if self.board.mover != self.kept.setup.side or self._task is not None:
+    def _require_turn(self) -> None:
+        self._require_unfinished()
+        if self.board.mover != self.saved.setup.side or self._search_task is not None:
             raise ValueError("it is not your turn")
 
-    async def _interrupt(self) -> None:
+    async def _stop_search(self) -> None:
         """Have the opponent stop thinking."""
-        if self._task is not None:
-            task, self._task = self._task, None
+        if self._search_task is not None:
+            task, self._search_task = self._search_task, None
             await cancel_all({task})
-            await self._dismiss()
+            await self._close_opponent()
 
-    async def _dismiss(self) -> None:
+    async def _close_opponent(self) -> None:
         opponent, self._opponent = self._opponent, None
         if opponent is not None:
-            self._site.engines.leave(self.kept.owner)
+            self._site.engine_quota.release(self.saved.owner)
             with contextlib.suppress(EngineError):
                 await opponent.close()

@@ -19,22 +19,22 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import sanitize_line
 from agent.games import catalogue
 from tournament.game_settings import CHESS, GO, GameSettings
-from tournament.spectators import Spectator
+from tournament.spectators import TournamentView
 from tournament.values import SettingsError, decode
-from web.answers import JsonAnswer
-from web.channel import Audience, Channel, nothing_heard, open_channel
-from web.diagrams import changed_cells, drawing, drawn_chess, drawn_game, send_pieces
-from web.site import Site
+from web.answers import AsciiJsonResponse
+from web.channel import Subscribers, Channel, ignore_message, serve_channel
+from web.diagrams import changed_cells, diagram, chess_diagrams, game_diagrams, serve_pieces
+from web.site import SiteContext
 
 # Seconds between two looks at what is new.
-INTERVAL = 0.1
+POLL_INTERVAL_S = 0.1
 # Finished games that are listed at once.
-LISTED = 100
+MAX_LISTED = 100
 # The largest option of a game, such as a size, that a broker may name.
-MOST_OPTION = 30
+MAX_OPTION = 30
 
 
 @dataclass(slots=True)
@@ -50,11 +50,11 @@ class _Grid:
 class WatchedTournament:
     """One tournament, and those who look at it."""
 
-    def __init__(self, spectator: Spectator) -> None:
+    def __init__(self, spectator: TournamentView) -> None:
         self.spectator = spectator
-        self.audience = Audience()
+        self.subscribers = Subscribers()
         self.failure = ""  # why the last look at it failed, if so
-        self._told: dict[str, Any] = {}
+        self._sent: dict[str, Any] = {}
         self._grids: dict[str, _Grid] = {}  # of games on squares, by board
 
     @property
@@ -75,23 +75,23 @@ class WatchedTournament:
 
         Whoever looks on already is told what is new first, so that all know the same.
         """
-        self.tell_changes()
-        return {"kind": "all", "state": self._told}
+        self.send_changes()
+        return {"kind": "all", "state": self._sent}
 
-    def tell_changes(self) -> None:
+    def send_changes(self) -> None:
         """Tell all who look at it what is new since the last time."""
         if changes := self.changes():
-            self.audience.tell({"kind": "change", "state": changes})
+            self.subscribers.broadcast({"kind": "change", "state": changes})
 
     def changes(self) -> dict[str, Any]:
         """Return what is new since the last time."""
-        parts = self._parts()
-        new = {key: part for key, part in parts.items() if self._told.get(key) != part}
+        parts = self._current_state()
+        new = {key: part for key, part in parts.items() if self._sent.get(key) != part}
         curve = new.get("curve")
-        old = self._told.get("curve", {}).get("points", [])
+        old = self._sent.get("curve", {}).get("points", [])
         if curve and old and curve["points"][: len(old)] == old:
             new["curve"] = {"more": curve["points"][len(old) :]}
-        self._told = parts
+        self._sent = parts
         return new
 
     def games(self, before: int) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ class WatchedTournament:
         shown = ("white", "black", "result", "termination", "detail", "started")
         return [
             {"number": number, "key": key, **{name: record.get(name, "") for name in shown}}
-            for number, (key, record) in reversed([*enumerate(records)][-LISTED:])
+            for number, (key, record) in reversed([*enumerate(records)][-MAX_LISTED:])
         ]
 
     def replay(self, key: str) -> dict[str, Any]:
@@ -110,10 +110,10 @@ class WatchedTournament:
         moves = [*record["opening"], *played]
         if self.game.name == CHESS:
             board = chess.Board(record["fen"], chess960=bool(record.get("chess960")))
-            positions = drawn_chess(board, moves)
+            positions = chess_diagrams(board, moves)
         else:
             self._check_game()
-            positions = drawn_game(self.game, moves)
+            positions = game_diagrams(self.game, moves)
         names = ("white", "black", "result", "termination", "detail", "started")
         return {
             "key": key,
@@ -137,10 +137,10 @@ class WatchedTournament:
         for name, value in game.options.items():
             if (game.name, name) == (GO, "size") and isinstance(value, str):
                 continue  # Go has bounds of its own
-            if not isinstance(value, int | float) or abs(value) > MOST_OPTION:
+            if not isinstance(value, int | float) or abs(value) > MAX_OPTION:
                 raise ValueError(f"its option {name} is not within bounds")
 
-    def _parts(self) -> dict[str, Any]:
+    def _current_state(self) -> dict[str, Any]:
         spectator, game = self.spectator, self.game.name
         parts: dict[str, Any] = {
             "runner": spectator.runner,
@@ -151,11 +151,11 @@ class WatchedTournament:
             part = {key: value for key, value in snapshot.items() if key not in ("run", "sequence")}
             if name.startswith("boards/"):
                 part["moves"] = len(part.get("moves", ()))
-                drawn = drawing(game, str(part.pop("position", "")))
+                drawn = diagram(game, str(part.pop("position", "")))
                 if drawn["type"] == "grid":
                     drawn["last"] = self._last_cells(name, part, drawn["rows"])
                 else:
-                    drawn["last"] = _squares(game, list(snapshot.get("moves", ()))[-1:])
+                    drawn["last"] = _marked_squares(game, list(snapshot.get("moves", ()))[-1:])
                 part["drawing"] = drawn
             parts[name] = part
         return parts
@@ -180,9 +180,9 @@ class WatchPage:
     """Shows the tournaments that the server looks at."""
 
     name = "watch"
-    shells = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
+    paths = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
 
-    def __init__(self, site: Site, spectators: Callable[[], Sequence[Spectator]]) -> None:
+    def __init__(self, site: SiteContext, spectators: Callable[[], Sequence[TournamentView]]) -> None:
         """Show what `spectators` gives, which may grow."""
         self._site = site
         self._spectators = spectators
@@ -192,7 +192,7 @@ class WatchPage:
     def routes(self) -> Sequence[BaseRoute]:
         """Return what the page asks for."""
         return (
-            Route("/watch/pieces.svg", send_pieces),
+            Route("/watch/pieces.svg", serve_pieces),
             Route("/watch/tournaments", self._list),
             Route("/watch/{number:number}/games", self._games),
             Route("/watch/{number:number}/games/{key:str}", self._replay),
@@ -201,8 +201,8 @@ class WatchPage:
 
     async def start(self) -> None:
         """Look at all tournaments from now on."""
-        await self._look()
-        self._task = asyncio.create_task(self._keep_looking())
+        await self._poll()
+        self._task = asyncio.create_task(self._poll_forever())
 
     async def stop(self) -> None:
         """Look no longer."""
@@ -211,85 +211,85 @@ class WatchPage:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    async def _keep_looking(self) -> None:
+    async def _poll_forever(self) -> None:
         while True:
-            await asyncio.sleep(INTERVAL)
-            await self._look()
+            await asyncio.sleep(POLL_INTERVAL_S)
+            await self._poll()
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         for spectator in self._spectators()[len(self._watched) :]:
             self._watched.append(WatchedTournament(spectator))
         for watched in self._watched:
             try:
                 await asyncio.to_thread(watched.spectator.poll)
-                if watched.audience.channels:
-                    watched.tell_changes()
+                if watched.subscribers.channels:
+                    watched.send_changes()
                 watched.failure = ""
             except Exception as error:  # noqa: BLE001 - what one source holds stops no other
                 failure, watched.failure = watched.failure, repr(error)[:200]
                 if watched.failure != failure:
-                    self._site.log.note("failed", page=self.name, reason=watched.failure)
+                    self._site.log.write("failed", page=self.name, reason=watched.failure)
 
     async def _list(self, request: Request) -> Response:
-        self._expect_visitor(request)
+        self._require_login(request)
         found = [
             {"number": number, "name": each.name, "status": each.spectator.state.status}
             for number, each in enumerate(self._watched, 1)
         ]
-        return JsonAnswer({"tournaments": found})
+        return AsciiJsonResponse({"tournaments": found})
 
     async def _games(self, request: Request) -> Response:
-        self._expect_visitor(request)
-        watched = self._named(request.path_params["number"])
+        self._require_login(request)
+        watched = self._find(request.path_params["number"])
         if watched is None:
             raise HTTPException(404, "there is no such thing")
         before = request.query_params.get("before", "")
         most = int(before) if before.isdecimal() and len(before) < 10 else None
         games = watched.games(len(watched.spectator.games) if most is None else most)
-        return JsonAnswer({"games": games})
+        return AsciiJsonResponse({"games": games})
 
     async def _replay(self, request: Request) -> Response:
-        self._expect_visitor(request)
-        watched = self._named(request.path_params["number"])
+        self._require_login(request)
+        watched = self._find(request.path_params["number"])
         key = request.path_params["key"]
         if watched is None or key not in watched.spectator.games:
             raise HTTPException(404, "there is no such thing")
         try:
-            async with self._site.turnstile.turn(self._site.visitor(request)):
-                return JsonAnswer(await asyncio.to_thread(watched.replay, key))
+            async with self._site.visitor_locks.lock(self._site.client_key(request)):
+                return AsciiJsonResponse(await asyncio.to_thread(watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
             text = f"game {key} cannot be shown: {error}"
             raise HTTPException(
-                422, plain(self._site.allowance.permissions.hide(text), 300)
+                422, sanitize_line(self._site.session_context.permissions.redact(text), 300)
             ) from None
 
     async def _channel(self, socket: WebSocket) -> None:
-        watched = self._named(socket.path_params["number"])
+        watched = self._find(socket.path_params["number"])
 
         async def serve(channel: Channel) -> None:
             if watched is None:
-                channel.tell({"kind": "absent"})
-                await channel.run(nothing_heard)
+                channel.send({"kind": "absent"})
+                await channel.run(ignore_message)
             else:
-                await watched.audience.attend(channel, watched.state, nothing_heard)
+                await watched.subscribers.serve(channel, watched.state, ignore_message)
 
-        await open_channel(socket, self._site, serve)
+        await serve_channel(socket, self._site, serve)
 
-    def _expect_visitor(self, request: Request) -> None:
+    def _require_login(self, request: Request) -> None:
         if not self._site.owner(request.cookies):
             raise HTTPException(401, "sign in with your token")
 
-    def _named(self, number: int) -> WatchedTournament | None:
+    def _find(self, number: int) -> WatchedTournament | None:
         return self._watched[number - 1] if 1 <= number <= len(self._watched) else None
 
 
-def _squares(game: str, last: Sequence[str]) -> list[str]:
+def _marked_squares(game: str, last: Sequence[str]) -> list[str]:
     """Return what is marked on a board as the last move."""
     if game == CHESS:
         return [square for move in last for square in (move[:2], move[2:4])]
     return list(last)
 
 
-def make(site: Site) -> WatchPage:
+def make(site: SiteContext) -> WatchPage:
     """Return the page."""
-    return WatchPage(site, site.offers.spectators)
+    return WatchPage(site, site.resources.spectators)

@@ -8,36 +8,36 @@ from protocols.gtp.command import Command
 from protocols.gtp.values import Arguments
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpPlay
+    from protocols.gtp.play import GtpSession
 
 
-def _protocol_version(gtp: GtpPlay, _: Arguments) -> str:
+def _protocol_version(gtp: GtpSession, _: Arguments) -> str:
     return "2"
 
 
-def _name(gtp: GtpPlay, _: Arguments) -> str:
+def _name(gtp: GtpSession, _: Arguments) -> str:
     return gtp.name
 
 
-def _version(gtp: GtpPlay, _: Arguments) -> str:
+def _version(gtp: GtpSession, _: Arguments) -> str:
     return gtp.version
 
 
-def _known_command(gtp: GtpPlay, arguments: Arguments) -> str:
-    return "true" if arguments.word() in gtp.known() else "false"
+def _known_command(gtp: GtpSession, arguments: Arguments) -> str:
+    return "true" if arguments.word() in gtp.known_commands() else "false"
 
 
-def _list_commands(gtp: GtpPlay, _: Arguments) -> str:
-    return "\n".join(gtp.known())
+def _list_commands(gtp: GtpSession, _: Arguments) -> str:
+    return "\n".join(gtp.known_commands())
 
 
-def _opponent(gtp: GtpPlay, arguments: Arguments) -> str:
+def _opponent(gtp: GtpSession, arguments: Arguments) -> str:
     """Meet an opponent, whose name may have several words; none is a stranger."""
-    gtp.opponent.meet(" ".join(arguments.rest()))
+    gtp.opponent.set_opponent(" ".join(arguments.rest()))
     return ""
 
 
-def _nothing(gtp: GtpPlay, _: Arguments) -> str:
+def _ignore(gtp: GtpSession, _: Arguments) -> str:
     """Do nothing more: that a line came is what matters."""
     return ""
 
@@ -48,9 +48,9 @@ COMMANDS = {
     "version": Command(_version),
     "known_command": Command(_known_command),
     "list_commands": Command(_list_commands),
-    "quit": Command(_nothing),
-    "stop": Command(_nothing),
-    "kgs-game_over": Command(_nothing),
+    "quit": Command(_ignore),
+    "stop": Command(_ignore),
+    "kgs-game_over": Command(_ignore),
     "kempelen-opponent": Command(_opponent),
-    "gogui-interrupt": Command(_nothing),
+    "gogui-interrupt": Command(_ignore),
 }

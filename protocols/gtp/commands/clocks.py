@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protocols.gtp.clocks import KINDS, from_time_settings, read_kind
+from protocols.gtp.clocks import TIME_SYSTEMS, from_time_settings, read_time_system
 from protocols.gtp.command import Command
 from protocols.gtp.values import Arguments
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpPlay
+    from protocols.gtp.play import GtpSession
 
 
-def _time_settings(gtp: GtpPlay, arguments: Arguments) -> str:
-    system = from_time_settings(arguments.seconds(), arguments.seconds(), arguments.number())
-    arguments.end()
+def _time_settings(gtp: GtpSession, arguments: Arguments) -> str:
+    system = from_time_settings(arguments.seconds(), arguments.seconds(), arguments.integer())
+    arguments.expect_end()
     gtp.start_clocks(system)
     return ""
 
 
-def _kgs_time_settings(gtp: GtpPlay, arguments: Arguments) -> str:
-    system = read_kind(arguments)
-    arguments.end()
+def _kgs_time_settings(gtp: GtpSession, arguments: Arguments) -> str:
+    system = read_time_system(arguments)
+    arguments.expect_end()
     gtp.start_clocks(system)
     return ""
 
 
-def _kata_list_time_settings(gtp: GtpPlay, _: Arguments) -> str:
-    return " ".join(KINDS)
+def _kata_list_time_settings(gtp: GtpSession, _: Arguments) -> str:
+    return " ".join(TIME_SYSTEMS)
 
 
-def _time_left(gtp: GtpPlay, arguments: Arguments) -> str:
-    player, seconds, count = arguments.player(), arguments.real(), arguments.number()
-    arguments.end()
-    gtp.set_left(player, max(seconds, 0.0), count)
+def _time_left(gtp: GtpSession, arguments: Arguments) -> str:
+    player, seconds, count = arguments.player(), arguments.real(), arguments.integer()
+    arguments.expect_end()
+    gtp.set_remaining_time(player, max(seconds, 0.0), count)
     return ""
 
 

@@ -11,102 +11,102 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent.games.ladders import ladders
-from agent.games.life import owners
+from agent.games.life import ownership
 from agent.games.stones import EMPTY, PASS
-from protocols.gtp.analysis import MOST_MOVES, RootView, winrate
+from protocols.gtp.analysis import MAX_MOVES, RootInfo, winrate
 from protocols.gtp.boards import winner_text
 from protocols.gtp.command import Command
 from protocols.gtp.values import COLOURS, Arguments, game_id
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpPlay
+    from protocols.gtp.play import GtpSession
 
 # By how many liberties a chain has; the last for more.
-LIBERTIES = ("red", "yellow", "green", "cyan")
+LIBERTY_COLOURS = ("red", "yellow", "green", "cyan")
 NO_COLOUR = '""'
-PROSPECTS = {"lost": "red", "threatened": "yellow"}
+LADDER_COLOURS = {"lost": "red", "threatened": "yellow"}
 # From little to much.
 _COLD, _HOT = (0x40, 0x60, 0xFF), (0xFF, 0x30, 0x30)
 
 
-def _play_sequence(gtp: GtpPlay, arguments: Arguments) -> str:
+def _play_sequence(gtp: GtpSession, arguments: Arguments) -> str:
     gtp.board.play_all(arguments.moves())
     return ""
 
 
-def _setup(gtp: GtpPlay, arguments: Arguments) -> str:
+def _setup(gtp: GtpSession, arguments: Arguments) -> str:
     gtp.go_board.set_up(arguments.moves())
-    gtp.turned_back()
+    gtp.on_position_changed()
     return ""
 
 
-def _setup_player(gtp: GtpPlay, arguments: Arguments) -> str:
+def _setup_player(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
-    arguments.end()
-    gtp.go_board.set_first(player)
+    arguments.expect_end()
+    gtp.go_board.set_player_to_move(player)
     return ""
 
 
-def _game_id(gtp: GtpPlay, _: Arguments) -> str:
+def _game_id(gtp: GtpSession, _: Arguments) -> str:
     return game_id(gtp.board.name)
 
 
-def _board(gtp: GtpPlay, _: Arguments) -> str:
+def _board(gtp: GtpSession, _: Arguments) -> str:
     return str(gtp.board.game)
 
 
-def _board_size(gtp: GtpPlay, _: Arguments) -> str:
+def _board_size(gtp: GtpSession, _: Arguments) -> str:
     """Return one number, or two where the board is no square, which GoGui cannot show."""
     return gtp.board.size
 
 
-def _legal_moves(gtp: GtpPlay, _: Arguments) -> str:
-    return " ".join(gtp.board.legal())
+def _legal_moves(gtp: GtpSession, _: Arguments) -> str:
+    return " ".join(gtp.board.legal_moves())
 
 
-def _side_to_move(gtp: GtpPlay, _: Arguments) -> str:
+def _side_to_move(gtp: GtpSession, _: Arguments) -> str:
     return COLOURS[gtp.board.turn]
 
 
-def _final_result(gtp: GtpPlay, _: Arguments) -> str:
+def _final_result(gtp: GtpSession, _: Arguments) -> str:
     return winner_text(gtp.board.result())
 
 
-def _analyze_commands(gtp: GtpPlay, _: Arguments) -> str:
-    known = gtp.known()
+def _analyze_commands(gtp: GtpSession, _: Arguments) -> str:
+    known = gtp.known_commands()
     return "\n".join(line for line in ANALYZE_COMMANDS if line.split("/")[2].split()[0] in known)
 
 
-def _player(gtp: GtpPlay, arguments: Arguments) -> int:
+def _read_player(gtp: GtpSession, arguments: Arguments) -> int:
     """Take the colour whose moves are thought about: who is to move without one."""
-    player = arguments.player_if_any()
-    arguments.end()
+    player = arguments.optional_player()
+    arguments.expect_end()
     return gtp.board.turn if player is None else player
 
 
-def _ownership(gtp: GtpPlay, arguments: Arguments) -> str:
+def _ownership(gtp: GtpSession, arguments: Arguments) -> str:
     """Return a dboard of whose each point will be, by the search, or by playouts at random."""
-    player = _player(gtp, arguments)
-    lines = gtp.lines(player)
-    shares = next((line.owners for line in lines if line.owners is not None), None)
+    player = _read_player(gtp, arguments)
+    lines = gtp.analysis_lines(player)
+    shares = next((line.ownership for line in lines if line.ownership is not None), None)
     if shares is None:
-        return _rows(gtp, (f"{share:.2f}" for share in owners(gtp.go_board.game)))
-    return _rows(gtp, (f"{-share if player else share:.2f}" for share in shares))
+        return _format_rows(gtp, (f"{share:.2f}" for share in ownership(gtp.go_board.game)))
+    return _format_rows(gtp, (f"{-share if player else share:.2f}" for share in shares))
 
 
-def _visits(gtp: GtpPlay, arguments: Arguments) -> str:
+def _visits(gtp: GtpSession, arguments: Arguments) -> str:
     """Return a drawing of where the search looked: the more visits, the redder."""
-    player = _player(gtp, arguments)
-    lines = [line for line in gtp.lines(player) if line.visits]
+    player = _read_player(gtp, arguments)
+    lines = [line for line in gtp.analysis_lines(player) if line.visits]
     if not lines:
         return "TEXT nothing was searched"
     text, most = gtp.board.game.text, max(line.visits for line in lines)
-    root = RootView.of(lines)
+    root = RootInfo.from_lines(lines)
     visits = [(text(line.pv[0]), line.visits) for line in lines if line.pv[0] != PASS]
-    visits = visits[:MOST_MOVES]
+    visits = visits[:MAX_MOVES]
     drawn = [f"COLOR {_heat(number / most)} {point}" for point, number in visits]
     if visits:
-        drawn.append("LABEL " + " ".join(f"{point} {_short(number)}" for point, number in visits))
+        drawn.append("LABEL " + " ".join(f"{point} {_abbreviate(number)}" for point, number in visits))
     drawn.append(
         f"TEXT {root.visits} visits, {COLOURS[player]} wins {100 * root.winrate:.1f} %,"
         f" {text(lines[0].pv[0])} {100 * winrate(lines[0]):.1f} %"
@@ -114,23 +114,23 @@ def _visits(gtp: GtpPlay, arguments: Arguments) -> str:
     return "\n".join(drawn)
 
 
-def _ladders(gtp: GtpPlay, arguments: Arguments) -> str:
+def _ladders(gtp: GtpSession, arguments: Arguments) -> str:
     """Return a drawing of the chains that a ladder captures: red even if they move first."""
-    arguments.end()
+    arguments.expect_end()
     board = gtp.go_board
     found = ladders(board.game.stones)
     drawn = [
-        f"COLOR {PROSPECTS[prospect]} {' '.join(map(board.game.text, chain))}"
+        f"COLOR {LADDER_COLOURS[prospect]} {' '.join(map(board.game.text, chain))}"
         for chain, prospect in found.items()
-        if prospect in PROSPECTS
+        if prospect in LADDER_COLOURS
     ]
     lost = sum(prospect == "lost" for prospect in found.values())
     return "\n".join([*drawn, f"TEXT {lost} lost, {len(drawn) - lost} threatened"])
 
 
-def _liberties(gtp: GtpPlay, arguments: Arguments) -> str:
+def _liberties(gtp: GtpSession, arguments: Arguments) -> str:
     """Return a cboard of the chains by the number of their liberties."""
-    arguments.end()
+    arguments.expect_end()
     stones = gtp.go_board.game.stones
     of = stones.shape
     found = []
@@ -139,11 +139,11 @@ def _liberties(gtp: GtpPlay, arguments: Arguments) -> str:
             vertex = of.vertex(column, row)
             number = stones.liberties[stones.head[vertex]].bit_count()
             taken = stones.board[vertex] != EMPTY
-            found.append(LIBERTIES[min(number, len(LIBERTIES)) - 1] if taken else NO_COLOUR)
-    return _rows(gtp, found)
+            found.append(LIBERTY_COLOURS[min(number, len(LIBERTY_COLOURS)) - 1] if taken else NO_COLOUR)
+    return _format_rows(gtp, found)
 
 
-def _rows(gtp: GtpPlay, points: Iterable[str]) -> str:
+def _format_rows(gtp: GtpSession, points: Iterable[str]) -> str:
     """Write what belongs to the points, rows from above."""
     words, width = list(points), gtp.go_board.game.width
     return "\n" + "\n".join(
@@ -156,7 +156,7 @@ def _heat(share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-def _short(number: int) -> str:
+def _abbreviate(number: int) -> str:
     """Write a number in four signs at most."""
     if number < 10_000:
         return str(number)
@@ -183,8 +183,8 @@ ANALYZE_COMMANDS = (
 
 COMMANDS = {
     "gogui-play_sequence": Command(_play_sequence),
-    "gogui-setup": Command(_setup, go=True),
-    "gogui-setup_player": Command(_setup_player, go=True),
+    "gogui-setup": Command(_setup, go_only=True),
+    "gogui-setup_player": Command(_setup_player, go_only=True),
     "gogui-rules_game_id": Command(_game_id),
     "gogui-rules_board": Command(_board),
     "gogui-rules_board_size": Command(_board_size),
@@ -192,8 +192,8 @@ COMMANDS = {
     "gogui-rules_side_to_move": Command(_side_to_move),
     "gogui-rules_final_result": Command(_final_result),
     "gogui-analyze_commands": Command(_analyze_commands),
-    "kempelen-ownership": Command(_ownership, go=True),
-    "kempelen-visits": Command(_visits, go=True),
-    "kempelen-ladders": Command(_ladders, go=True),
-    "kempelen-liberties": Command(_liberties, go=True),
+    "kempelen-ownership": Command(_ownership, go_only=True),
+    "kempelen-visits": Command(_visits, go_only=True),
+    "kempelen-ladders": Command(_ladders, go_only=True),
+    "kempelen-liberties": Command(_liberties, go_only=True),
 }

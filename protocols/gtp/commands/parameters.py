@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from agent.evaluation import EvaluationError
 from protocols.gtp.command import Command
-from protocols.gtp.go_board import GoBoard
-from protocols.gtp.resignation import ResignRate
-from protocols.gtp.values import ENDLESS, Arguments, GtpError
+from protocols.gtp.go_board import GtpGoBoard
+from protocols.gtp.resignation import ResignPolicy
+from protocols.gtp.values import NO_LIMIT, Arguments, GtpError
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpPlay, Settings
+    from protocols.gtp.play import GtpSession, Settings
 
-MOST_THREADS, MOST_MEGABYTES, MOST_SECONDS = 1024, 1 << 20, 1e9
+MAX_THREADS, MAX_MEGABYTES, MAX_SECONDS = 1024, 1 << 20, 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,70 +26,70 @@ class SessionParameter:
     share: what of a session's permissions bounds it, if anything.
     """
 
-    read: Callable[[Settings], str]
-    write: Callable[[Settings, str], Settings]
+    get_text: Callable[[Settings], str]
+    with_text: Callable[[Settings, str], Settings]
     expected: str
-    go: bool = False
-    share: Literal["", "megabytes", "threads"] = ""
+    go_only: bool = False
+    limited_by: Literal["", "megabytes", "threads"] = ""
 
 
-def _whole(text: str, most: int) -> int:
+def _parse_integer(text: str, most: int) -> int:
     number = int(text)
     if not 1 <= number <= most:
         raise ValueError
     return number
 
 
-def _real(text: str, above: float, below: float) -> float:
+def _parse_float(text: str, above: float, below: float) -> float:
     number = float(text)
     if not above < number < below:
         raise ValueError
     return number
 
 
-def _switch(text: str) -> bool:
+def _parse_bool(text: str) -> bool:
     switches = {"true": True, "false": False}
     if text.lower() not in switches:
         raise ValueError
     return switches[text.lower()]
 
 
-def _shown(value: bool) -> str:
+def _format_bool(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _most(text: str) -> int | None:
+def _parse_limit(text: str) -> int | None:
     """Read a limit, which may be none."""
-    number = _whole(text, ENDLESS)
-    return None if number == ENDLESS else number
+    number = _parse_integer(text, NO_LIMIT)
+    return None if number == NO_LIMIT else number
 
 
 def _set_playouts(settings: Settings, text: str) -> Settings:
-    return replace(settings, means=replace(settings.means, playouts=_most(text)))
+    return replace(settings, search_config=replace(settings.search_config, playouts=_parse_limit(text)))
 
 
 def _set_threads(settings: Settings, text: str) -> Settings:
-    threads = _whole(text, MOST_THREADS)
-    return replace(settings, means=replace(settings.means, threads=threads))
+    threads = _parse_integer(text, MAX_THREADS)
+    return replace(settings, search_config=replace(settings.search_config, threads=threads))
 
 
 def _set_memory(settings: Settings, text: str) -> Settings:
-    megabytes = _whole(text, MOST_MEGABYTES)
-    return replace(settings, means=replace(settings.means, megabytes=megabytes))
+    megabytes = _parse_integer(text, MAX_MEGABYTES)
+    return replace(settings, search_config=replace(settings.search_config, megabytes=megabytes))
 
 
 def _set_threshold(settings: Settings, text: str) -> Settings:
-    below = (_real(text, -1, 0) + 1) / 2
-    return replace(settings, resign_rate=ResignRate(below, settings.resign_rate.moves))
+    below = (_parse_float(text, -1, 0) + 1) / 2
+    return replace(settings, resign_policy=ResignPolicy(below, settings.resign_policy.consecutive_moves))
 
 
 def _set_turns(settings: Settings, text: str) -> Settings:
-    return replace(settings, resign_rate=ResignRate(settings.resign_rate.below, _whole(text, 1000)))
+    return replace(settings, resign_policy=ResignPolicy(settings.resign_policy.threshold, _parse_integer(text, 1000)))
 
 
-_MOST = f"a whole number from 1, {ENDLESS} for no limit"
+_LIMIT_EXPECTED = f"a whole number from 1, {NO_LIMIT} for no limit"
 _PLAYOUTS = SessionParameter(
-    lambda settings: str(settings.means.playouts or ENDLESS), _set_playouts, _MOST
+    lambda settings: str(settings.search_config.playouts or NO_LIMIT), _set_playouts, _LIMIT_EXPECTED
 )
 # In KataGo's words; `maxNodes`, `maxDepth` and `memory` are ours, and there visits and playouts
 # differ.
@@ -97,100 +97,100 @@ PARAMETERS = {
     "maxVisits": _PLAYOUTS,
     "maxPlayouts": _PLAYOUTS,
     "maxNodes": SessionParameter(
-        lambda settings: str(settings.nodes or ENDLESS),
-        lambda settings, text: replace(settings, nodes=_most(text)),
-        _MOST,
+        lambda settings: str(settings.nodes or NO_LIMIT),
+        lambda settings, text: replace(settings, nodes=_parse_limit(text)),
+        _LIMIT_EXPECTED,
     ),
     "maxDepth": SessionParameter(
-        lambda settings: str(settings.depth or ENDLESS),
-        lambda settings, text: replace(settings, depth=_most(text)),
-        _MOST,
+        lambda settings: str(settings.depth or NO_LIMIT),
+        lambda settings, text: replace(settings, depth=_parse_limit(text)),
+        _LIMIT_EXPECTED,
     ),
     "maxTime": SessionParameter(
         lambda settings: f"{settings.seconds:.10g}",
-        lambda settings, text: replace(settings, seconds=_real(text, 0, MOST_SECONDS)),
+        lambda settings, text: replace(settings, seconds=_parse_float(text, 0, MAX_SECONDS)),
         "seconds above 0",
     ),
     "numSearchThreads": SessionParameter(
-        lambda settings: str(settings.means.threads),
+        lambda settings: str(settings.search_config.threads),
         _set_threads,
-        f"a whole number from 1 to {MOST_THREADS}",
-        share="threads",
+        f"a whole number from 1 to {MAX_THREADS}",
+        limited_by="threads",
     ),
     "memory": SessionParameter(
-        lambda settings: str(settings.means.megabytes),
+        lambda settings: str(settings.search_config.megabytes),
         _set_memory,
-        f"megabytes from 1 to {MOST_MEGABYTES}",
-        share="megabytes",
+        f"megabytes from 1 to {MAX_MEGABYTES}",
+        limited_by="megabytes",
     ),
     "ponderingEnabled": SessionParameter(
-        lambda settings: _shown(settings.ponders),
-        lambda settings, text: replace(settings, ponders=_switch(text)),
+        lambda settings: _format_bool(settings.ponders),
+        lambda settings, text: replace(settings, ponders=_parse_bool(text)),
         "true or false",
     ),
     "analysisPVLen": SessionParameter(
-        lambda settings: str(settings.longest_pv),
-        lambda settings, text: replace(settings, longest_pv=_whole(text, 1000)),
+        lambda settings: str(settings.max_pv_length),
+        lambda settings, text: replace(settings, max_pv_length=_parse_integer(text, 1000)),
         "a whole number from 1 to 1000",
     ),
     "allowResignation": SessionParameter(
-        lambda settings: _shown(settings.resigns),
-        lambda settings, text: replace(settings, resigns=_switch(text)),
+        lambda settings: _format_bool(settings.resigns),
+        lambda settings, text: replace(settings, resigns=_parse_bool(text)),
         "true or false",
-        go=True,
+        go_only=True,
     ),
     "resignThreshold": SessionParameter(
-        lambda settings: f"{2 * settings.resign_rate.below - 1:.10g}",
+        lambda settings: f"{2 * settings.resign_policy.threshold - 1:.10g}",
         _set_threshold,
         "a number between -1, a lost game, and 0",
-        go=True,
+        go_only=True,
     ),
     "resignConsecTurns": SessionParameter(
-        lambda settings: str(settings.resign_rate.moves),
+        lambda settings: str(settings.resign_policy.consecutive_moves),
         _set_turns,
         "a whole number from 1 to 1000",
-        go=True,
+        go_only=True,
     ),
 }
 
 
-def _known(gtp: GtpPlay) -> list[str]:
-    go = isinstance(gtp.board, GoBoard)
-    return [name for name, parameter in PARAMETERS.items() if go or not parameter.go]
+def _available_names(gtp: GtpSession) -> list[str]:
+    go = isinstance(gtp.board, GtpGoBoard)
+    return [name for name, parameter in PARAMETERS.items() if go or not parameter.go_only]
 
 
-def _find(gtp: GtpPlay, name: str) -> SessionParameter:
-    known = _known(gtp)
+def _find_parameter(gtp: GtpSession, name: str) -> SessionParameter:
+    known = _available_names(gtp)
     if name not in known:
         raise GtpError(f"no parameter {name}; there are {', '.join(known)}")
     return PARAMETERS[name]
 
 
-def _list_params(gtp: GtpPlay, arguments: Arguments) -> str:
-    arguments.end()
-    return " ".join(_known(gtp))
+def _list_params(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.expect_end()
+    return " ".join(_available_names(gtp))
 
 
-def _get_param(gtp: GtpPlay, arguments: Arguments) -> str:
+def _get_param(gtp: GtpSession, arguments: Arguments) -> str:
     name = arguments.word()
-    arguments.end()
-    return _find(gtp, name).read(gtp.settings)
+    arguments.expect_end()
+    return _find_parameter(gtp, name).get_text(gtp.settings)
 
 
-def _set_param(gtp: GtpPlay, arguments: Arguments) -> str:
+def _set_param(gtp: GtpSession, arguments: Arguments) -> str:
     name, text = arguments.word(), arguments.word()
-    arguments.end()
-    parameter = _find(gtp, name)
+    arguments.expect_end()
+    parameter = _find_parameter(gtp, name)
     try:
-        settings = parameter.write(gtp.settings, text)
+        settings = parameter.with_text(gtp.settings, text)
     except ValueError:
         raise GtpError(f"{name}: expected {parameter.expected}, not {text}") from None
-    if parameter.share:
-        most: int = getattr(gtp.permissions, parameter.share)
-        if int(parameter.read(settings)) > most:
+    if parameter.limited_by:
+        most: int = getattr(gtp.permissions, parameter.limited_by)
+        if int(parameter.get_text(settings)) > most:
             raise GtpError(f"{name} is at most {most} here")
     try:
-        gtp.change(settings)
+        gtp.change_settings(settings)
     except (ValueError, EvaluationError) as error:
         raise GtpError(f"{name} {text}: {error}") from None
     return ""

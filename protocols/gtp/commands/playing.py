@@ -4,84 +4,84 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.games.go import MOST_KOMI
-from protocols.gtp.analysis import Aloud
+from agent.games.go import MAX_KOMI
+from protocols.gtp.analysis import AnalysisReporter
 from protocols.gtp.boards import score_text
 from protocols.gtp.command import Command
-from protocols.gtp.go_board import GoBoard
+from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpPlay
+    from protocols.gtp.play import GtpSession
 
 
-def _boardsize(gtp: GtpPlay, arguments: Arguments) -> str:
+def _boardsize(gtp: GtpSession, arguments: Arguments) -> str:
     """Take an edge, or the columns and the rows, which KataGo parts by a colon too."""
     words = arguments.rest()
     edges = Arguments(tuple(words[0].split(":") if len(words) == 1 else words))
-    width = edges.number()
-    height = edges.number() if edges else None
-    edges.end()
+    width = edges.integer()
+    height = edges.integer() if edges else None
+    edges.expect_end()
     gtp.board.resize(width, height)
     gtp.new_game()
     return ""
 
 
-def _clear_board(gtp: GtpPlay, arguments: Arguments) -> str:
-    arguments.end()
+def _clear_board(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.expect_end()
     gtp.board.clear()
     gtp.new_game()
     return ""
 
 
-def _komi(gtp: GtpPlay, arguments: Arguments) -> str:
+def _komi(gtp: GtpSession, arguments: Arguments) -> str:
     komi = arguments.real() + 0.0  # no -0
-    arguments.end()
-    if abs(komi) >= MOST_KOMI:
+    arguments.expect_end()
+    if abs(komi) >= MAX_KOMI:
         raise GtpError("unacceptable komi")
-    if isinstance(gtp.board, GoBoard):  # other games have none, but must know the command
+    if isinstance(gtp.board, GtpGoBoard):  # other games have none, but must know the command
         gtp.board.set_komi(komi)
-        gtp.turned_back()
+        gtp.on_position_changed()
     return ""
 
 
-def _get_komi(gtp: GtpPlay, arguments: Arguments) -> str:
-    arguments.end()
+def _get_komi(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.expect_end()
     return f"{gtp.go_board.komi:.10g}"
 
 
-def _fixed_handicap(gtp: GtpPlay, arguments: Arguments) -> str:
-    number = arguments.number()
-    arguments.end()
+def _fixed_handicap(gtp: GtpSession, arguments: Arguments) -> str:
+    number = arguments.integer()
+    arguments.expect_end()
     return gtp.go_board.fixed_handicap(number)
 
 
-def _place_free_handicap(gtp: GtpPlay, arguments: Arguments) -> str:
-    number = arguments.number()
-    arguments.end()
+def _place_free_handicap(gtp: GtpSession, arguments: Arguments) -> str:
+    number = arguments.integer()
+    arguments.expect_end()
     return gtp.go_board.place_free_handicap(number)
 
 
-def _set_free_handicap(gtp: GtpPlay, arguments: Arguments) -> str:
+def _set_free_handicap(gtp: GtpSession, arguments: Arguments) -> str:
     gtp.go_board.set_free_handicap(arguments.rest())
     return ""
 
 
-def _set_position(gtp: GtpPlay, arguments: Arguments) -> str:
+def _set_position(gtp: GtpSession, arguments: Arguments) -> str:
     """KataGo's: put stones on the board, whatever was there, without a history."""
     gtp.go_board.set_position(arguments.moves())
-    gtp.turned_back()
-    gtp.settle()
+    gtp.on_position_changed()
+    gtp.wait_until_loaded()
     return ""
 
 
-def _clear_cache(gtp: GtpPlay, arguments: Arguments) -> str:
-    arguments.end()
-    gtp.forget()
+def _clear_cache(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.expect_end()
+    gtp.clear_cache()
     return ""
 
 
-def _loadsgf(gtp: GtpPlay, arguments: Arguments) -> str:
+def _loadsgf(gtp: GtpSession, arguments: Arguments) -> str:
     words = [arguments.word(), *arguments.rest()]
     number = None
     if len(words) > 1 and words[-1].isascii() and words[-1].isdecimal() and len(words[-1]) < 9:
@@ -91,7 +91,7 @@ def _loadsgf(gtp: GtpPlay, arguments: Arguments) -> str:
     return COLOURS[turn]
 
 
-def _printsgf(gtp: GtpPlay, arguments: Arguments) -> str:
+def _printsgf(gtp: GtpSession, arguments: Arguments) -> str:
     """Return the game, or write it to the file that is named."""
     if not arguments:
         return gtp.go_board.sgf()
@@ -99,59 +99,59 @@ def _printsgf(gtp: GtpPlay, arguments: Arguments) -> str:
     return ""
 
 
-def _play(gtp: GtpPlay, arguments: Arguments) -> str:
+def _play(gtp: GtpSession, arguments: Arguments) -> str:
     player, move = arguments.player(), arguments.word()
-    arguments.end()
+    arguments.expect_end()
     gtp.board.play(player, move)
     return ""
 
 
-def _genmove(gtp: GtpPlay, arguments: Arguments) -> str:
+def _genmove(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
-    arguments.end()
-    return gtp.play_best(player)
+    arguments.expect_end()
+    return gtp.generate_move(player)
 
 
-def _kgs_genmove_cleanup(gtp: GtpPlay, arguments: Arguments) -> str:
+def _kgs_genmove_cleanup(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
-    arguments.end()
+    arguments.expect_end()
     with gtp.go_board.cleaning_up():
-        return gtp.play_best(player, to_the_end=True)
+        return gtp.generate_move(player, never_resign=True)
 
 
-def _reg_genmove(gtp: GtpPlay, arguments: Arguments) -> str:
+def _reg_genmove(gtp: GtpSession, arguments: Arguments) -> str:
     player = arguments.player()
-    arguments.end()
-    return gtp.board.game.text(gtp.best(player, Aloud(gtp.report)).move)
+    arguments.expect_end()
+    return gtp.board.game.text(gtp.search_move(player, AnalysisReporter(gtp.report)).move)
 
 
-def _undo(gtp: GtpPlay, arguments: Arguments) -> str:
-    arguments.end()
+def _undo(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.expect_end()
     gtp.board.undo()
-    gtp.turned_back()
+    gtp.on_position_changed()
     return ""
 
 
-def _gg_undo(gtp: GtpPlay, arguments: Arguments) -> str:
-    number = arguments.number() if arguments else 1
-    arguments.end()
-    gtp.board.undo_all(number)
-    gtp.turned_back()
+def _gg_undo(gtp: GtpSession, arguments: Arguments) -> str:
+    number = arguments.integer() if arguments else 1
+    arguments.expect_end()
+    gtp.board.undo_moves(number)
+    gtp.on_position_changed()
     return ""
 
 
-def _final_score(gtp: GtpPlay, _: Arguments) -> str:
+def _final_score(gtp: GtpSession, _: Arguments) -> str:
     return score_text(gtp.board.result())
 
 
-def _final_status_list(gtp: GtpPlay, arguments: Arguments) -> str:
+def _final_status_list(gtp: GtpSession, arguments: Arguments) -> str:
     status = arguments.word()
     if status not in ("alive", "dead", "seki"):
         raise GtpError(SYNTAX_ERROR)
-    return gtp.go_board.chains(status)  # type: ignore[arg-type]
+    return gtp.go_board.chains_with_status(status)  # type: ignore[arg-type]
 
 
-def _showboard(gtp: GtpPlay, _: Arguments) -> str:
+def _showboard(gtp: GtpSession, _: Arguments) -> str:
     return "\n" + str(gtp.board.game)
 
 
@@ -160,21 +160,21 @@ COMMANDS = {
     "rectangular_boardsize": Command(_boardsize),
     "clear_board": Command(_clear_board),
     "komi": Command(_komi),
-    "get_komi": Command(_get_komi, go=True),
-    "fixed_handicap": Command(_fixed_handicap, go=True),
-    "place_free_handicap": Command(_place_free_handicap, go=True),
-    "set_free_handicap": Command(_set_free_handicap, go=True),
-    "set_position": Command(_set_position, go=True),
+    "get_komi": Command(_get_komi, go_only=True),
+    "fixed_handicap": Command(_fixed_handicap, go_only=True),
+    "place_free_handicap": Command(_place_free_handicap, go_only=True),
+    "set_free_handicap": Command(_set_free_handicap, go_only=True),
+    "set_position": Command(_set_position, go_only=True),
     "clear_cache": Command(_clear_cache),
-    "loadsgf": Command(_loadsgf, go=True, trusted=True),
-    "printsgf": Command(_printsgf, go=True, trusted=True, bare=True),
+    "loadsgf": Command(_loadsgf, go_only=True, requires_trust=True),
+    "printsgf": Command(_printsgf, go_only=True, requires_trust=True, trust_free_without_arguments=True),
     "play": Command(_play),
     "genmove": Command(_genmove),
-    "kgs-genmove_cleanup": Command(_kgs_genmove_cleanup, go=True),
+    "kgs-genmove_cleanup": Command(_kgs_genmove_cleanup, go_only=True),
     "reg_genmove": Command(_reg_genmove),
     "undo": Command(_undo),
     "gg-undo": Command(_gg_undo),
     "final_score": Command(_final_score),
-    "final_status_list": Command(_final_status_list, go=True),
+    "final_status_list": Command(_final_status_list, go_only=True),
     "showboard": Command(_showboard),
 }

@@ -9,35 +9,35 @@ from protocols.gtp.rules import GoRules, read_rules, with_field
 from protocols.gtp.values import SYNTAX_ERROR, Arguments, GtpError
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpPlay
+    from protocols.gtp.play import GtpSession
 
 
-def _get_rules(gtp: GtpPlay, arguments: Arguments) -> str:
-    arguments.end()
+def _get_rules(gtp: GtpSession, arguments: Arguments) -> str:
+    arguments.expect_end()
     return str(gtp.go_board.rules)
 
 
-def _set_rules(gtp: GtpPlay, arguments: Arguments) -> str:
+def _set_rules(gtp: GtpSession, arguments: Arguments) -> str:
     if not arguments:
         raise GtpError(SYNTAX_ERROR)
-    return _keep(gtp, read_rules(" ".join(arguments.rest())))
+    return _set_go_rules(gtp, read_rules(" ".join(arguments.rest())))
 
 
-def _set_rule(gtp: GtpPlay, arguments: Arguments) -> str:
+def _set_rule(gtp: GtpSession, arguments: Arguments) -> str:
     name, value = arguments.word(), arguments.word()
-    arguments.end()
-    return _keep(gtp, with_field(gtp.go_board.rules, name, value))
+    arguments.expect_end()
+    return _set_go_rules(gtp, with_field(gtp.go_board.rules, name, value))
 
 
-def _keep(gtp: GtpPlay, rules: GoRules) -> str:
+def _set_go_rules(gtp: GtpSession, rules: GoRules) -> str:
     gtp.go_board.set_rules(rules)
-    gtp.turned_back()
+    gtp.on_position_changed()
     return ""
 
 
 COMMANDS = {
-    "kata-get-rules": Command(_get_rules, go=True),
-    "kata-set-rules": Command(_set_rules, go=True),
-    "kata-set-rule": Command(_set_rule, go=True),
-    "kgs-rules": Command(_set_rules, go=True),
+    "kata-get-rules": Command(_get_rules, go_only=True),
+    "kata-set-rules": Command(_set_rules, go_only=True),
+    "kata-set-rule": Command(_set_rule, go_only=True),
+    "kgs-rules": Command(_set_rules, go_only=True),
 }

@@ -41,10 +41,10 @@ def test_packed_data_round_trips(
 ) -> None:
     form = ContainerFormat(b"\x8bAny\r\n", len(numbers), alignment)
     file = opened(form, form.pack(head, content, numbers))
-    assert file.is_ours
+    assert file.has_magic
     assert file.is_intact
     assert file.numbers == tuple(numbers)
-    assert (file.head.decode(), file.head_length) == (head, len(head.encode()))
+    assert (file.header.decode(), file.header_length) == (head, len(head.encode()))
     assert file.content == content
     assert file.content_start % alignment == 0
     assert len(file.data) == file.content_start + len(content)
@@ -57,11 +57,11 @@ def test_damage_is_detected_and_file_stays_readable(form: ContainerFormat) -> No
         damaged = bytearray(whole)
         damaged[place] ^= 0x40
         file = opened(form, bytes(damaged))
-        assert file.is_ours == (place >= len(form.magic))
+        assert file.has_magic == (place >= len(form.magic))
         assert file.is_intact == (place < len(form.magic))
     for length in range(len(whole)):
         file = opened(form, whole[:length])
-        assert file.is_ours == (length >= len(form.magic))
+        assert file.has_magic == (length >= len(form.magic))
         assert not file.is_intact
         assert whole.startswith(form.magic[:length] + file.checksum)
         assert b"content".startswith(file.content)

@@ -4,24 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.border.plain_text import NAME_LENGTH, plain, plain_lines, plain_name
+from agent.border.plain_text import MAX_NAME_LENGTH, sanitize_line, sanitize_lines, sanitize_name
 from tests.support import ANY_TEXT
 
 
 @given(ANY_TEXT, st.integers(1, 50))
 def test_plain_text_is_one_printable_line_of_limited_length(text, most):
-    for shown in (plain(text), plain_name(text)):
+    for shown in (sanitize_line(text), sanitize_name(text)):
         assert shown.isprintable()
         assert shown.encode().decode() == shown
-        assert plain(shown) == shown
-    assert len(plain(text, most)) <= most
-    assert len(plain_name(text)) <= NAME_LENGTH
+        assert sanitize_line(shown) == shown
+    assert len(sanitize_line(text, most)) <= most
+    assert len(sanitize_name(text)) <= MAX_NAME_LENGTH
 
 
 @given(ANY_TEXT)
 def test_plain_lines_keep_line_breaks(text):
-    assert all(line.isprintable() for line in plain_lines(text).split("\n"))
-    assert plain_lines(text).count("\n") == min(text.count("\n"), 99)
+    assert all(line.isprintable() for line in sanitize_lines(text).split("\n"))
+    assert sanitize_lines(text).count("\n") == min(text.count("\n"), 99)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_plain_lines_keep_line_breaks(text):
     ],
 )
 def test_plain_escapes_and_truncates_text(text, shown):
-    assert plain(text) == shown
+    assert sanitize_line(text) == shown
 
 
 def test_plain_lines_keep_indentation():
-    assert plain_lines("a:\n  b\x07\n\n") == "a:\n  b\\x07\n\n"
+    assert sanitize_lines("a:\n  b\x07\n\n") == "a:\n  b\\x07\n\n"

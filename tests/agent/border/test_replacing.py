@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.border import files
-from agent.border.files import naming, replace_atomically
+from agent.border.files import name_in_errors, replace_atomically
 from agent.chess import network_format
 from agent.evaluation import SHIPPED_NETWORK
 from tests.systems import needs_links
@@ -64,7 +64,7 @@ def test_replacement_error_names_the_file(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_errors_without_errno_keep_their_message() -> None:
-    with pytest.raises(OSError, match=r"^choose another folder$"), naming("file"):
+    with pytest.raises(OSError, match=r"^choose another folder$"), name_in_errors("file"):
         raise OSError("choose another folder")
 
 

@@ -10,8 +10,8 @@ from tests.support import ROOT
 # Says what descriptor 0 still gives while a thread waits for what the parent says.
 TAKEN = """
 import os, threading
-from agent.border.standard_input import take_standard_input
-source = take_standard_input()
+from agent.border.standard_input import detach_stdin
+source = detach_stdin()
 thread = threading.Thread(target=lambda: print(os.read(source, 9)))
 thread.start()
 print(os.read(0, 9), flush=True)
@@ -19,8 +19,8 @@ thread.join()
 """
 ENDING = """
 import time
-from agent.border.standard_input import end_with_parent
-end_with_parent()
+from agent.border.standard_input import exit_with_parent
+exit_with_parent()
 import numpy
 print("loaded", flush=True)
 time.sleep(600)
@@ -54,7 +54,7 @@ def test_libraries_load_while_waiting_for_parent_to_exit() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes a descriptor before the program starts")
 def test_a_closed_standard_input_is_empty() -> None:
-    code = "from agent.border.standard_input import *; print(os.read(take_standard_input(), 9))"
+    code = "from agent.border.standard_input import *; print(os.read(detach_stdin(), 9))"
     command = f'exec "$0" -c "import os; {code}" <&-'
     said = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, cwd=ROOT)
     assert said.stdout == b"b''\n"

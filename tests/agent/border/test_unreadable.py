@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.border.files import read_text
-from agent.border.unreadable import blamed_on
+from agent.border.unreadable import convert_read_errors
 
 
 class UnreadableError(Exception):
@@ -21,12 +21,12 @@ def test_read_error_names_file_and_reason(tmp_path: Path) -> None:
         tmp_path / "none.txt": "No such file or directory",
     }
     for path, reason in wrong.items():
-        with pytest.raises(UnreadableError) as raised, blamed_on(path, UnreadableError):
+        with pytest.raises(UnreadableError) as raised, convert_read_errors(path, UnreadableError):
             read_text(path)
         assert str(raised.value) == f"cannot read {path}: {reason}"
         assert raised.value.__suppress_context__, "the message says all of it"
 
 
 def test_unrelated_errors_are_not_wrapped() -> None:
-    with pytest.raises(ZeroDivisionError), blamed_on("numbers.txt", UnreadableError):
+    with pytest.raises(ZeroDivisionError), convert_read_errors("numbers.txt", UnreadableError):
         1 / 0  # noqa: B018 - it raises

@@ -94,7 +94,7 @@ def test_file_extension_may_be_uppercase(tmp_path: Path) -> None:
 def test_neighbour_may_have_the_name_of_an_inner_package(tmp_path: Path, name: str) -> None:
     (tmp_path / f"{name}.py").write_text("BONUS = 10\n")
     (tmp_path / "mine.py").write_text(f"from {name} import BONUS\n")
-    assert load_module(str(tmp_path / "mine.py"), "evaluation").BONUS == 10
+    assert load_module(str(tmp_path / "mine.py"), "evaluation").HANDICAP_BONUSES == 10
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -118,4 +118,4 @@ def test_neighbour_with_our_name_that_is_not_imported_does_no_harm(tmp_path: Pat
     (tmp_path / "agent.py").write_text("raise RuntimeError\n")
     (tmp_path / "agents").mkdir()
     (tmp_path / "mine.py").write_text("import agents\nBONUS = 3\n")
-    assert load_module(str(tmp_path / "mine.py"), "evaluation").BONUS == 3
+    assert load_module(str(tmp_path / "mine.py"), "evaluation").HANDICAP_BONUSES == 3

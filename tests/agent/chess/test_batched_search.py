@@ -8,11 +8,11 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.search import KernelSearch
-from agent.chess.tree_search import TreeSearch
+from agent.chess.search import AlphaBetaSearch
+from agent.chess.tree_search import MctsSearch
 from agent.compiled.tree import ROOT
 from agent.evaluation import Evaluation, EvaluationError
-from agent.games.chess_batch import ChessBatch, of_boards
+from agent.games.chess_batch import ChessBatch, batch_from_boards
 from agent.limits import Info, Limits, Mate
 from tests.agent.chess.test_tree_search import KIWIPETE, check_tree, last_info, pool_of
 
@@ -29,11 +29,11 @@ def with_priors(batch: ChessBatch) -> Any:
     return material(batch), np.ones((len(batch), batch.width))
 
 
-def search_by(function: Callable[[Any], Any], size: int, megabytes: int = 16) -> TreeSearch:
-    return TreeSearch(megabytes, evaluation=Evaluation("mine", python=function, batch=size))
+def search_by(function: Callable[[Any], Any], size: int, megabytes: int = 16) -> MctsSearch:
+    return MctsSearch(megabytes, evaluation=Evaluation("mine", python=function, batch=size))
 
 
-def check_nothing_is_under_way(search: TreeSearch) -> None:
+def check_nothing_is_under_way(search: MctsSearch) -> None:
     """All visits of nodes come from below or were their first, and no leaf is reserved."""
     pool = pool_of(search)
     assert not pool.columns["marks"].any()
@@ -81,7 +81,7 @@ def test_batches_contain_exact_positions_and_moves(size: int) -> None:
         for first in [None, *board.legal_moves]:
             if first is not None:
                 board.push(first)
-            exact = of_boards([board])
+            exact = batch_from_boards([board])
             key = exact.pieces[0].tobytes() + bytes([int(exact.turns[0])])
             found = wanted.get(key + exact.castling[0].tobytes())
             if found is not None:
@@ -177,22 +177,22 @@ def test_invalid_evaluation_raises_and_next_search_works(
         return function(batch) if len(calls) > after else material(batch)
 
     search = search_by(judge, 16)
-    search.arm()
+    search.clear_stop()
     infos: list[Info[chess.Move]] = []
     with pytest.raises(EvaluationError, match=message):
-        infos.extend(search.deepen(chess.Board(), Limits(nodes=5000)))
+        infos.extend(search.search(chess.Board(), Limits(nodes=5000)))
     for info in search_again(search, judge, calls):
         assert info.pv[0] in chess.Board().legal_moves
     assert len(calls) > after
 
 
 def search_again(
-    search: TreeSearch, judge: Callable[[Any], Any], calls: list[int]
+    search: MctsSearch, judge: Callable[[Any], Any], calls: list[int]
 ) -> list[Info[chess.Move]]:
     """After a failure the next search begins anew, and its evaluation is asked again."""
     search.set_evaluation(Evaluation("sound", python=material, batch=16))
-    search.arm()
-    infos = list(search.deepen(chess.Board(), Limits(nodes=200)))
+    search.clear_stop()
+    infos = list(search.search(chess.Board(), Limits(nodes=200)))
     assert infos[-1].nodes == 200
     check_nothing_is_under_way(search)
     return infos
@@ -200,8 +200,8 @@ def search_again(
 
 def test_move_is_reported_before_first_failure() -> None:
     search = search_by(lambda batch: 1 // 0, 16)
-    search.arm()
-    told = search.deepen(chess.Board(), Limits(nodes=500))
+    search.clear_stop()
+    told = search.search(chess.Board(), Limits(nodes=500))
     info = next(told)
     assert info.pv[0] in chess.Board().legal_moves
     assert not info.complete
@@ -232,9 +232,9 @@ def test_alpha_beta_evaluates_one_position_at_a_time() -> None:
         sizes.add(len(batch))
         return material(batch) + 0.4
 
-    search = KernelSearch(1, evaluation=Evaluation("mine", python=judge, batch=64))
-    search.arm()
-    info = list(search.deepen(chess.Board(CAPTURE), Limits(depth=3)))[-1]
+    search = AlphaBetaSearch(1, evaluation=Evaluation("mine", python=judge, batch=64))
+    search.clear_stop()
+    info = list(search.search(chess.Board(CAPTURE), Limits(depth=3)))[-1]
     assert info.pv[0] == chess.Move.from_uci("c3e4")
     assert sizes == {1}
     assert search.evaluate(chess.Board("4k3/8/8/8/8/8/8/R3K3 b - - 0 1")) == -500

@@ -3,7 +3,7 @@
 import chess
 
 from agent.chess.bench import POSITIONS, run
-from agent.threads.latch import Latch
+from agent.threads.latch import OneShotEvent
 
 
 def test_bench_searches_every_position_once():
@@ -17,7 +17,7 @@ def test_bench_searches_every_position_once():
 
 
 def test_stop_ends_bench_after_current_position():
-    stop = Latch()
+    stop = OneShotEvent()
     infos = run(3, stop)
     next(infos)
     stop.set()

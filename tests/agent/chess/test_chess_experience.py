@@ -1,50 +1,50 @@
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.chess.experience import ChessNotation
-from agent.chess.search import KernelSearch
-from agent.experience.lesson import Lesson
+from agent.chess.experience import ChessLearningAdapter
+from agent.chess.search import AlphaBetaSearch
+from agent.experience.lesson import LearnedMove
 from agent.limits import Cp, Limits
 
 
 def find(search, board, depth=6):
-    search.arm()
-    return list(search.deepen(board.copy(), Limits(depth=depth)))[-1]
+    search.clear_stop()
+    return list(search.search(board.copy(), Limits(depth=depth)))[-1]
 
 
 def lessons(board, move, found, depth):
     after = board.copy()
     after.push_uci(move)
     key = f"{zobrist_hash(after):016x}"
-    assert key == ChessNotation().after(board, chess.Move.from_uci(move))
-    return {key: Lesson("chess engine", board.epd(), move, key, "", 0, found, depth)}, (key,)
+    assert key == ChessLearningAdapter().key_after(board, chess.Move.from_uci(move))
+    return {key: LearnedMove("chess engine", board.epd(), move, key, "", 0, found, depth)}, (key,)
 
 
 def test_lesson_affects_search_unless_search_is_deeper():
     board = chess.Board()
-    plain, taught = KernelSearch(1), KernelSearch(1)
+    plain, taught = AlphaBetaSearch(1), AlphaBetaSearch(1)
     before = find(plain, board)
     line = board.copy()
     line.push(before.pv[0])
     reply = before.pv[1].uci()
     # A reply that was thought level and has lost: whoever is to move there will not see it coming.
-    taught.learn_from(*lessons(line, reply, -900, 40))
+    taught.set_learned_moves(*lessons(line, reply, -900, 40))
     after = find(taught, board)
     assert after.pv[:2] != before.pv[:2] or after.score.value > before.score.value + 100
     # An entry of a shallow search changes nothing that a deeper one finds.
-    shallow = KernelSearch(1)
-    shallow.learn_from(*lessons(line, reply, -900, 2))
+    shallow = AlphaBetaSearch(1)
+    shallow.set_learned_moves(*lessons(line, reply, -900, 2))
     found = find(shallow, board).score
     assert isinstance(found, Cp)
     assert abs(found.value - before.score.value) < 60
 
 
 def test_new_game_clears_lessons_from_hash_table():
-    board, search = chess.Board(), KernelSearch(1)
+    board, search = chess.Board(), AlphaBetaSearch(1)
     plain = find(search, board)
     line = board.copy()
     line.push(plain.pv[0])
-    search.learn_from(*lessons(line, plain.pv[1].uci(), -900, 40))
+    search.set_learned_moves(*lessons(line, plain.pv[1].uci(), -900, 40))
     search.new_game()
     again = find(search, board)
     assert (again.nodes, again.pv, again.score) == (plain.nodes, plain.pv, plain.score)

@@ -10,13 +10,13 @@ import chess
 import chess.syzygy
 import pytest
 
-from agent.chess.endgame import Endgame
-from agent.chess.ending_index import ending_named
-from agent.chess.ending_tables import Tables
-from agent.chess.foreign_tables import SyzygyTables, open_gaviota, open_syzygy
-from agent.chess.own_tables import OwnTables
-from agent.chess.search import KernelSearch
-from agent.chess.tree_search import TreeSearch
+from agent.chess.endgame import Tablebases
+from agent.chess.ending_index import endgame_from_name
+from agent.chess.ending_tables import DtmTables
+from agent.chess.foreign_tables import SyzygyTablebase, open_gaviota, open_syzygy
+from agent.chess.own_tables import BuiltinTablebase
+from agent.chess.search import AlphaBetaSearch
+from agent.chess.tree_search import MctsSearch
 from agent.limits import Cp, Info, Limits, Mate
 
 pytestmark = pytest.mark.early
@@ -26,37 +26,37 @@ GAVIOTA = "/usr/share/gaviotatb/gtb4"
 
 
 @pytest.fixture(scope="module")
-def own(endgame_tables: Tables) -> OwnTables:
-    return OwnTables(endgame_tables)
+def own(endgame_tables: DtmTables) -> BuiltinTablebase:
+    return BuiltinTablebase(endgame_tables)
 
 
-def searching(endgame: Endgame) -> KernelSearch:
-    search = KernelSearch(megabytes=1)
-    search.set_endgame(endgame)
+def searching(endgame: Tablebases) -> AlphaBetaSearch:
+    search = AlphaBetaSearch(megabytes=1)
+    search.set_tablebases(endgame)
     return search
 
 
 @pytest.fixture(scope="module")
-def search(own: OwnTables) -> KernelSearch:
-    return searching(Endgame(own))
+def search(own: BuiltinTablebase) -> AlphaBetaSearch:
+    return searching(Tablebases(own))
 
 
-def think(search: KernelSearch, board: chess.Board, depth: int, lines: int = 1) -> Info[chess.Move]:
-    search.arm()
-    return [i for i in search.deepen(board, Limits(depth=depth), lines) if i.multipv == 1][-1]
+def think(search: AlphaBetaSearch, board: chess.Board, depth: int, lines: int = 1) -> Info[chess.Move]:
+    search.clear_stop()
+    return [i for i in search.search(board, Limits(depth=depth), lines) if i.multipv == 1][-1]
 
 
-def worth(own: OwnTables, board: chess.Board) -> int:
-    value = own.value(board)
+def worth(own: BuiltinTablebase, board: chess.Board) -> int:
+    value = own.probe(board)
     assert value is not None
     return value
 
 
-def random_wins(own: OwnTables, name: str, number: int) -> Iterable[chess.Board]:
+def random_wins(own: BuiltinTablebase, name: str, number: int) -> Iterable[chess.Board]:
     """Positions that the side to move, the stronger one, wins."""
     rng = random.Random(name)
     pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
-        chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending_named(name).codes
+        chess.Piece((code - 1) % 5 + 1, code < 6) for code in endgame_from_name(name).codes
     ]
     while number:
         board = chess.Board(None)
@@ -69,7 +69,7 @@ def random_wins(own: OwnTables, name: str, number: int) -> Iterable[chess.Board]
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
-def test_won_root_is_answered_from_tables(search: KernelSearch, own: OwnTables, name: str) -> None:
+def test_won_root_is_answered_from_tables(search: AlphaBetaSearch, own: BuiltinTablebase, name: str) -> None:
     for board in random_wins(own, name, 10):
         value = worth(own, board)
         info = think(search, board, 30)
@@ -86,7 +86,7 @@ def test_won_root_is_answered_from_tables(search: KernelSearch, own: OwnTables, 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
 def test_lost_root_plays_the_longest_defence(
-    search: KernelSearch, own: OwnTables, name: str
+    search: AlphaBetaSearch, own: BuiltinTablebase, name: str
 ) -> None:
     for board in random_wins(own, name, 10):
         board.push(think(search, board, 1).pv[0])
@@ -99,7 +99,7 @@ def test_lost_root_plays_the_longest_defence(
         assert worth(own, board) == value - 1
 
 
-def test_drawn_root_keeps_the_draw(search: KernelSearch, own: OwnTables) -> None:
+def test_drawn_root_keeps_the_draw(search: AlphaBetaSearch, own: BuiltinTablebase) -> None:
     narrow = 0
     for board in random_wins(own, "KPK", 300):
         board = board.copy(stack=False)
@@ -114,7 +114,7 @@ def test_drawn_root_keeps_the_draw(search: KernelSearch, own: OwnTables) -> None
     assert narrow > 5
 
 
-def after_moves(own: OwnTables, board: chess.Board) -> list[int]:
+def after_moves(own: BuiltinTablebase, board: chess.Board) -> list[int]:
     """The values of the positions after each move, to the other side."""
     values = []
     for move in board.legal_moves:
@@ -124,22 +124,22 @@ def after_moves(own: OwnTables, board: chess.Board) -> list[int]:
     return values
 
 
-def test_search_finds_mates_in_tables(search: KernelSearch) -> None:
+def test_search_finds_mates_in_tables(search: AlphaBetaSearch) -> None:
     # Five pieces: taking the knight leads to a won KQKR.
     board = chess.Board("8/7r/8/3k4/8/8/1n6/1KQ5 w - - 0 1")
     info = think(search, board, 5)
     assert isinstance(info.score, Mate)
     assert info.score.moves > 5
     assert info.tbhits > 0
-    assert think(searching(Endgame()), board, 5).tbhits == 0
+    assert think(searching(Tablebases()), board, 5).tbhits == 0
 
 
-def test_table_mates_equal_searched_mates(search: KernelSearch, own: OwnTables) -> None:
+def test_table_mates_equal_searched_mates(search: AlphaBetaSearch, own: BuiltinTablebase) -> None:
     compared = 0
     for board in random_wins(own, "KQK", 60):
         if worth(own, board) // 2 <= 2:
             compared += 1
-            found = think(KernelSearch(1, selective=False), board, 4).score
+            found = think(AlphaBetaSearch(1, selective=False), board, 4).score
             assert found == think(search, board, 4).score == Mate(worth(own, board) // 2)
             assert found == think(search, board, 2, lines=2).score
     assert compared > 1
@@ -148,13 +148,13 @@ def test_table_mates_equal_searched_mates(search: KernelSearch, own: OwnTables) 
 @pytest.mark.parametrize(
     "fen", ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1"]
 )
-def test_positions_outside_tables_are_searched(search: KernelSearch, fen: str) -> None:
+def test_positions_outside_tables_are_searched(search: AlphaBetaSearch, fen: str) -> None:
     info = think(search, chess.Board(fen), 2)
     assert info.depth == 2
     assert info.nodes > 0
 
 
-def test_mate_beyond_fifty_move_rule_is_not_claimed(search: KernelSearch, own: OwnTables) -> None:
+def test_mate_beyond_fifty_move_rule_is_not_claimed(search: AlphaBetaSearch, own: BuiltinTablebase) -> None:
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
     value = worth(own, board)
     board.halfmove_clock = 100 - (value - 1)
@@ -165,7 +165,7 @@ def test_mate_beyond_fifty_move_rule_is_not_claimed(search: KernelSearch, own: O
     assert info.nodes > 0
 
 
-def defend(own: OwnTables, board: chess.Board) -> chess.Move:
+def defend(own: BuiltinTablebase, board: chess.Board) -> chess.Move:
     """The longest defence, or one that escapes the mate."""
     values = {}
     for move in board.legal_moves:
@@ -176,7 +176,7 @@ def defend(own: OwnTables, board: chess.Board) -> chess.Move:
     return max(values, key=values.__getitem__)
 
 
-def win(search: KernelSearch, own: OwnTables, board: chess.Board) -> None:
+def win(search: AlphaBetaSearch, own: BuiltinTablebase, board: chess.Board) -> None:
     attacker = board.turn
     while not board.is_game_over(claim_draw=True):
         move = think(search, board, 6).pv[0] if board.turn == attacker else defend(own, board)
@@ -188,7 +188,7 @@ def win(search: KernelSearch, own: OwnTables, board: chess.Board) -> None:
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KQKR", "KBBK"])
 def test_tables_win_against_the_best_defence(
-    search: KernelSearch, own: OwnTables, name: str
+    search: AlphaBetaSearch, own: BuiltinTablebase, name: str
 ) -> None:
     for board in random_wins(own, name, 5):
         search.new_game()
@@ -196,7 +196,7 @@ def test_tables_win_against_the_best_defence(
 
 
 @pytest.mark.thorough
-def test_capture_saves_win_from_fifty_move_rule(search: KernelSearch, own: OwnTables) -> None:
+def test_capture_saves_win_from_fifty_move_rule(search: AlphaBetaSearch, own: BuiltinTablebase) -> None:
     board = next(b for b in random_wins(own, "KQKR", 400) if 30 < worth(own, b) < 50)
     # Too late for the mate, early enough for the rook.
     board.halfmove_clock = 100 - (worth(own, board) - 1) + 4
@@ -207,12 +207,12 @@ def test_capture_saves_win_from_fifty_move_rule(search: KernelSearch, own: OwnTa
 class SyzygyFromDistances:
     """Stands for Syzygy tables of KBNK: without pawns, mate is the goal of all their plies."""
 
-    def __init__(self, own: OwnTables) -> None:
+    def __init__(self, own: BuiltinTablebase) -> None:
         self.wdl = {"KBNvK": 1}
         self._own = own
 
     def probe_dtz(self, board: chess.Board) -> int:
-        value = self._own.value(board)
+        value = self._own.probe(board)
         if value is None:
             raise KeyError(board.fen())
         if value == 0:
@@ -220,17 +220,17 @@ class SyzygyFromDistances:
         return value - 1 if value % 2 == 0 else -max(value - 1, 1)
 
 
-def syzygy_from(own: OwnTables) -> SyzygyTables:
+def syzygy_from(own: BuiltinTablebase) -> SyzygyTablebase:
     stand_in: Any = SyzygyFromDistances(own)
-    return SyzygyTables(stand_in)
+    return SyzygyTablebase(stand_in)
 
 
-def test_syzygy_tables_select_moves_to_search(own: OwnTables) -> None:
+def test_syzygy_tables_select_moves_to_search(own: BuiltinTablebase) -> None:
     syzygy = syzygy_from(own)
-    assert syzygy.size == 4
-    endgame = Endgame(syzygy=syzygy)
+    assert syzygy.max_pieces == 4
+    endgame = Tablebases(syzygy=syzygy)
     for board in random_wins(own, "KBNK", 5):
-        advice = endgame.advise(board, list(board.legal_moves))
+        advice = endgame.probe_root(board, list(board.legal_moves))
         assert advice is not None
         assert advice.score is None
         value = worth(own, board)
@@ -242,10 +242,10 @@ def test_syzygy_tables_select_moves_to_search(own: OwnTables) -> None:
         assert info.pv[0] in advice.moves
         assert info.tbhits >= board.legal_moves.count()
     board = chess.Board("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1")
-    assert endgame.advise(board, list(board.legal_moves)) is None
+    assert endgame.probe_root(board, list(board.legal_moves)) is None
 
 
-def test_syzygy_tables_prefer_draw_then_longest_defence(own: OwnTables) -> None:
+def test_syzygy_tables_prefer_draw_then_longest_defence(own: BuiltinTablebase) -> None:
     syzygy = syzygy_from(own)
     saved = 0
     for board in random_wins(own, "KBNK", 60):
@@ -253,23 +253,23 @@ def test_syzygy_tables_prefer_draw_then_longest_defence(own: OwnTables) -> None:
         if not board.is_valid() or not any(board.legal_moves):
             continue
         values = dict(zip(board.legal_moves, after_moves(own, board), strict=True))
-        best = {values[move] for move in syzygy.best(board, list(values))}
+        best = {values[move] for move in syzygy.best_moves(board, list(values))}
         assert best == ({0} if 0 in values.values() else {max(values.values())})
         saved += best == {0}
     assert saved > 2
 
 
 @pytest.mark.needs(GAVIOTA)
-def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
+def test_gaviota_tables_answer_at_the_root(own: BuiltinTablebase) -> None:
     gaviota = open_gaviota(GAVIOTA)
     try:
-        assert gaviota.size == 3
-        search = searching(Endgame(gaviota=gaviota))
+        assert gaviota.max_pieces == 3
+        search = searching(Tablebases(gaviota=gaviota))
         for board in random_wins(own, "KPK", 10):
             value = worth(own, board)
-            assert gaviota.value(board) == value
+            assert gaviota.probe(board) == value
             assert think(search, board, 3).score == Mate(value // 2)
-        assert gaviota.value(chess.Board()) is None
+        assert gaviota.probe(chess.Board()) is None
     finally:
         gaviota.close()
 
@@ -285,7 +285,7 @@ def test_gaviota_tables_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(builtins, "open", open_to_read)
     gaviota = open_gaviota(GAVIOTA)
-    assert gaviota.value(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
+    assert gaviota.probe(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
     gaviota.close()
 
 
@@ -295,14 +295,14 @@ def test_damaged_gaviota_tables_are_reported_and_skipped(tmp_path: Path) -> None
         (tmp_path / "kqk.gtb.cp4").write_bytes(content)
         told: list[str] = []
         gaviota = open_gaviota(str(tmp_path), told.append)
-        assert [gaviota.value(board), gaviota.value(board.mirror())] == [None, None]
+        assert [gaviota.probe(board), gaviota.probe(board.mirror())] == [None, None]
         gaviota.close()
         assert len(told) == 1
         assert "kqk.gtb.cp4 is damaged" in told[0]
 
 
 @pytest.fixture(scope="module")
-def syzygy() -> Iterator[SyzygyTables]:
+def syzygy() -> Iterator[SyzygyTablebase]:
     """Real tables, of three pieces."""
     tables = open_syzygy(str(SYZYGY))
     yield tables
@@ -310,8 +310,8 @@ def syzygy() -> Iterator[SyzygyTables]:
 
 
 @pytest.mark.thorough
-def test_syzygy_tables_agree_with_own_tables(own: OwnTables, syzygy: SyzygyTables) -> None:
-    assert syzygy.size == 3
+def test_syzygy_tables_agree_with_own_tables(own: BuiltinTablebase, syzygy: SyzygyTablebase) -> None:
+    assert syzygy.max_pieces == 3
     with chess.syzygy.open_tablebase(str(SYZYGY)) as tables:
         for name in ("KPK", "KRK", "KQK"):
             for board in random_wins(own, name, 100):
@@ -326,10 +326,10 @@ def test_syzygy_tables_agree_with_own_tables(own: OwnTables, syzygy: SyzygyTable
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["KPK", "KRK"])
 def test_real_syzygy_tables_win_under_the_fifty_move_rule(
-    own: OwnTables, syzygy: SyzygyTables, name: str
+    own: BuiltinTablebase, syzygy: SyzygyTablebase, name: str
 ) -> None:
     """Even where the count has begun long before."""
-    search = searching(Endgame(syzygy=syzygy))
+    search = searching(Tablebases(syzygy=syzygy))
     with chess.syzygy.open_tablebase(str(SYZYGY)) as tables:
         for board in random_wins(own, name, 6):
             board.halfmove_clock = 99 - tables.probe_dtz(board)
@@ -337,14 +337,14 @@ def test_real_syzygy_tables_win_under_the_fifty_move_rule(
             win(search, own, board)
 
 
-def test_syzygy_tables_do_not_repeat_a_won_position(syzygy: SyzygyTables) -> None:
+def test_syzygy_tables_do_not_repeat_a_won_position(syzygy: SyzygyTablebase) -> None:
     board = chess.Board("8/8/8/8/8/4k3/8/R3K3 w - - 0 1")
-    first = syzygy.best(board, board.legal_moves)[0]
+    first = syzygy.best_moves(board, board.legal_moves)[0]
     back = chess.Move(first.to_square, first.from_square)
     for move in (first, chess.Move.from_uci("e3f3"), back, chess.Move.from_uci("f3e3")) * 2:
         assert board.is_legal(move)
         board.push(move)
-    again = syzygy.best(board, board.legal_moves)
+    again = syzygy.best_moves(board, board.legal_moves)
     assert again
     assert first not in again
 
@@ -363,18 +363,18 @@ def test_damaged_syzygy_tables_are_reported_and_skipped(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         told: list[str] = []
         tables = open_syzygy(str(tmp_path), told.append)
-        assert tables.best(board, board.legal_moves) == []
-        assert tables.best(board, board.legal_moves) == []
+        assert tables.best_moves(board, board.legal_moves) == []
+        assert tables.best_moves(board, board.legal_moves) == []
         tables.close()
         assert len(told) == 1
         assert "KvKQ is damaged" in told[0] or "KQvK is damaged" in told[0]
 
 
-def test_stop_ends_table_probing(own: OwnTables) -> None:
+def test_stop_ends_table_probing(own: BuiltinTablebase) -> None:
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
     moves = list(board.legal_moves)
-    assert Endgame(own).advise(board, moves) is not None
-    assert Endgame(own).advise(board, moves, lambda: True) is None
+    assert Tablebases(own).probe_root(board, moves) is not None
+    assert Tablebases(own).probe_root(board, moves, lambda: True) is None
     asked = 0
 
     def later() -> bool:
@@ -382,39 +382,39 @@ def test_stop_ends_table_probing(own: OwnTables) -> None:
         asked += 1
         return asked > len(moves) + 5
 
-    advice = Endgame(own).advise(board, moves, later)
+    advice = Tablebases(own).probe_root(board, moves, later)
     assert advice is not None
     assert len(advice.line) < 3
 
 
-def test_tree_search_uses_tables(own: OwnTables) -> None:
-    search = TreeSearch(megabytes=1)
-    search.set_endgame(Endgame(own))
+def test_tree_search_uses_tables(own: BuiltinTablebase) -> None:
+    search = MctsSearch(megabytes=1)
+    search.set_tablebases(Tablebases(own))
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
     assert think(search, board, 3).score == Mate(worth(own, board) // 2)
     # Five pieces, several lines: the search itself looks positions up.
-    search.arm()
-    infos = list(search.deepen(chess.Board("8/7r/8/3k4/8/8/1n6/1KQ5 w - - 0 1"), Limits(nodes=999)))
+    search.clear_stop()
+    infos = list(search.search(chess.Board("8/7r/8/3k4/8/8/1n6/1KQ5 w - - 0 1"), Limits(nodes=999)))
     assert isinstance(infos[-1].score, Mate)
     assert infos[-1].tbhits > 0
 
 
-def test_tree_search_plays_only_moves_chosen_by_tables(own: OwnTables) -> None:
+def test_tree_search_plays_only_moves_chosen_by_tables(own: BuiltinTablebase) -> None:
     """Also where its tree has all moves from a search before."""
-    search = TreeSearch(megabytes=1)
-    endgame = Endgame(syzygy=syzygy_from(own))
-    search.set_endgame(endgame)
+    search = MctsSearch(megabytes=1)
+    endgame = Tablebases(syzygy=syzygy_from(own))
+    search.set_tablebases(endgame)
     for board in random_wins(own, "KBNK", 3):
-        search.arm()
-        list(search.deepen(board, Limits(nodes=500), 3))
-        advice = endgame.advise(board, list(board.legal_moves))
+        search.clear_stop()
+        list(search.search(board, Limits(nodes=500), 3))
+        advice = endgame.probe_root(board, list(board.legal_moves))
         assert advice is not None
         assert think(search, board, 4).pv[0] in advice.moves
 
 
 @pytest.mark.parametrize("lines", [1, 3])
 def test_tables_respect_search_moves_and_multipv(
-    search: KernelSearch, own: OwnTables, lines: int
+    search: AlphaBetaSearch, own: BuiltinTablebase, lines: int
 ) -> None:
     for board in random_wins(own, "KBNK", 5):
         allowed = tuple(sorted(board.legal_moves, key=str)[::2])
@@ -423,8 +423,8 @@ def test_tables_respect_search_moves_and_multipv(
             board.push(move)
             values.append(worth(own, board))
             board.pop()
-        search.arm()
-        infos = list(search.deepen(board, Limits(depth=2, search_moves=allowed), lines))[-lines:]
+        search.clear_stop()
+        infos = list(search.search(board, Limits(depth=2, search_moves=allowed), lines))[-lines:]
         assert {info.pv[0] for info in infos} <= set(allowed)
         mates = sorted((value + 1) // 2 for value in values if value % 2)
         expected = [Mate(plies) for plies in mates[:lines]]

@@ -5,9 +5,9 @@ import random
 import chess
 import pytest
 
-from agent.chess.ending_tables import Tables
-from agent.chess.own_tables import OwnTables
-from agent.chess.search import KernelSearch
+from agent.chess.ending_tables import DtmTables
+from agent.chess.own_tables import BuiltinTablebase
+from agent.chess.search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED
 from agent.limits import Limits
 
@@ -15,11 +15,11 @@ LONG = 12  # plies: what a search sees at once
 
 
 @pytest.fixture(scope="module")
-def search() -> KernelSearch:
-    return KernelSearch(megabytes=4, evaluation=HANDCRAFTED)
+def search() -> AlphaBetaSearch:
+    return AlphaBetaSearch(megabytes=4, evaluation=HANDCRAFTED)
 
 
-def worth(search: KernelSearch, fen: str) -> int:
+def worth(search: AlphaBetaSearch, fen: str) -> int:
     """The evaluation for White, which must be the same with the colours and the turn changed."""
     board = chess.Board(fen)
     value = search.evaluate(board)
@@ -38,7 +38,7 @@ def worth(search: KernelSearch, fen: str) -> int:
         pytest.param("8/8/4k3/8/3bP3/4K3/8/2B5 w - - 0 1", id="blockade, bishops alike"),
     ],
 )
-def test_drawn_material_scores_zero(search: KernelSearch, fen: str) -> None:
+def test_drawn_material_scores_zero(search: AlphaBetaSearch, fen: str) -> None:
     assert worth(search, fen) == 0
 
 
@@ -96,7 +96,7 @@ def test_drawn_material_scores_zero(search: KernelSearch, fen: str) -> None:
     ],
 )
 def test_drawish_material_scores_lower(
-    search: KernelSearch, drawish: str, normal: str, share: float
+    search: AlphaBetaSearch, drawish: str, normal: str, share: float
 ) -> None:
     assert 0 <= worth(search, drawish) < share * worth(search, normal)
 
@@ -112,7 +112,7 @@ def test_drawish_material_scores_lower(
         pytest.param("8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", id="queen against rook"),
     ],
 )
-def test_won_endings_have_winning_scores(search: KernelSearch, fen: str) -> None:
+def test_won_endings_have_winning_scores(search: AlphaBetaSearch, fen: str) -> None:
     assert worth(search, fen) > 200
 
 
@@ -124,12 +124,12 @@ def test_won_endings_have_winning_scores(search: KernelSearch, fen: str) -> None
     ],
 )
 def test_bishop_and_knight_prefer_corner_of_bishop_colour(
-    search: KernelSearch, right: str, wrong: str
+    search: AlphaBetaSearch, right: str, wrong: str
 ) -> None:
     assert worth(search, right) > worth(search, wrong) + 300
 
 
-def test_extra_material_outweighs_corner_bonus(search: KernelSearch) -> None:
+def test_extra_material_outweighs_corner_bonus(search: AlphaBetaSearch) -> None:
     corner = worth(search, "k7/2K5/8/8/2B5/2N5/8/8 w - - 0 1")
     for piece in ("P", "N", "B", "R"):
         assert worth(search, f"8/8/8/3k4/2B5/2N5/{piece}7/K7 w - - 0 1") > corner
@@ -139,12 +139,12 @@ def test_extra_material_outweighs_corner_bonus(search: KernelSearch) -> None:
     assert queen > knight > pawn
 
 
-def test_extra_pawn_raises_score_of_queen_against_rook(search: KernelSearch) -> None:
+def test_extra_pawn_raises_score_of_queen_against_rook(search: AlphaBetaSearch) -> None:
     alone = worth(search, "k7/r7/8/2K5/8/8/8/7Q w - - 0 1")
     assert worth(search, "k7/r7/8/2K5/8/8/4P3/7Q w - - 0 1") > alone
 
 
-def test_evaluation_drives_lone_king_to_edge(search: KernelSearch) -> None:
+def test_evaluation_drives_lone_king_to_edge(search: AlphaBetaSearch) -> None:
     edge = worth(search, "8/8/8/8/8/3K4/8/1k2R3 w - - 0 1")
     assert edge > worth(search, "8/8/8/2k5/8/3K4/8/4R3 w - - 0 1")
     assert edge > worth(search, "8/8/8/8/8/5K2/8/1k2R3 w - - 0 1")
@@ -153,41 +153,41 @@ def test_evaluation_drives_lone_king_to_edge(search: KernelSearch) -> None:
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KBBK", "KQKR"])
 def test_search_mates_without_endgame_tables(
-    search: KernelSearch, endgame_tables: Tables, name: str, thorough: bool
+    search: AlphaBetaSearch, endgame_tables: DtmTables, name: str, thorough: bool
 ) -> None:
     """Against the best defence, at a number of nodes that a fast game allows."""
-    own = OwnTables(endgame_tables)
+    own = BuiltinTablebase(endgame_tables)
     rng = random.Random(name)
     for _ in range(4 if thorough else 1):
         board = random_win(own, name, rng)
         search.new_game()
         while not board.is_game_over() and board.halfmove_clock < 100:
             if board.turn == chess.WHITE:
-                search.arm()
-                *_, info = search.deepen(board, Limits(nodes=60_000))
+                search.clear_stop()
+                *_, info = search.search(board, Limits(nodes=60_000))
                 board.push(info.pv[0])
             else:
                 board.push(longest_defence(own, board))
         assert board.is_checkmate(), board.fen()
 
 
-def random_win(own: OwnTables, name: str, rng: random.Random) -> chess.Board:
+def random_win(own: BuiltinTablebase, name: str, rng: random.Random) -> chess.Board:
     strong, weak = name[1:].split("K")
     pieces = [chess.Piece.from_symbol(letter) for letter in f"K{strong}k{weak.lower()}"]
     while True:
         board = chess.Board(None)
         for square, piece in zip(rng.sample(range(64), len(pieces)), pieces, strict=True):
             board.set_piece_at(square, piece)
-        value = own.value(board) if board.is_valid() else None
+        value = own.probe(board) if board.is_valid() else None
         if value is not None and value > LONG and value % 2 == 0:
             return board
 
 
-def longest_defence(own: OwnTables, board: chess.Board) -> chess.Move:
+def longest_defence(own: BuiltinTablebase, board: chess.Board) -> chess.Move:
     delays = {}
     for move in board.legal_moves:
         board.push(move)
-        value = own.value(board)
+        value = own.probe(board)
         delays[move] = value if value and value % 2 == 0 else 1000  # no win is better still
         board.pop()
     return max(delays, key=delays.__getitem__)

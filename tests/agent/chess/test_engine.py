@@ -11,17 +11,17 @@ import pytest
 from agent import evaluation as evaluation_module
 from agent.chess import engine as engine_module
 from agent.chess import settings as settings_module
-from agent.chess.engine import Engine
+from agent.chess.engine import ChessBackend
 from agent.chess.evaluations import DEFAULT, load
-from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, Level, skill_of
-from agent.chess.plain_search import PlainSearch
-from agent.chess.weak_search import WeakSearch
-from agent.clock import Clock
+from agent.chess.levels import MAX_SKILL, MIN_ELO, MAX_ELO, SkillLevel, skill_for_elo
+from agent.chess.plain_search import PythonSearch
+from agent.chess.weak_search import LimitedStrengthSearch
+from agent.clock import SearchClock
 from agent.compiled import warming
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.limits import Limits, SideClock
-from agent.player import PlayerError
-from agent.threads.latch import Latch, wait_for_any
+from agent.player import AgentError
+from agent.threads.latch import OneShotEvent, wait_for_any
 from agent.threads.task_thread import Job
 from tests.held_compiler import HeldCompiler
 from tests.waiting import PATIENCE
@@ -36,11 +36,11 @@ class FakeKernel:
         self.calls = []
         self.evaluation = evaluation
 
-    def deepen(self, board, limits, lines=1):
+    def search(self, board, limits, lines=1):
         self.calls.append("deepen")
         return iter(())
 
-    def arm(self):
+    def clear_stop(self):
         pass
 
     def new_game(self):
@@ -82,7 +82,7 @@ def situation(monkeypatch):
         children=0,
     )
     now.gate.set()
-    monkeypatch.setattr(engine_module, "_tried_out", set())
+    monkeypatch.setattr(engine_module, "_warmed_up", set())
 
     def load(part):
         assert now.gate.wait(PATIENCE)
@@ -95,12 +95,12 @@ def situation(monkeypatch):
 
     for module in (engine_module, settings_module):
         monkeypatch.setattr(module, "usable_cores", lambda: 8)
-    monkeypatch.setattr(warming, "is_warm", lambda part: now.warm and part not in now.cold_parts)
+    monkeypatch.setattr(warming, "is_cached", lambda part: now.warm and part not in now.cold_parts)
     monkeypatch.setattr(warming, "load", load)
     monkeypatch.setattr(warming, "compile_in_child", compile_in_child)
-    fake = SimpleNamespace(KernelSearch=FakeKernel)
+    fake = SimpleNamespace(AlphaBetaSearch=FakeKernel)
     monkeypatch.setitem(sys.modules, "agent.chess.search", fake)
-    fake = SimpleNamespace(TreeSearch=FakeTree)
+    fake = SimpleNamespace(MctsSearch=FakeTree)
     monkeypatch.setitem(sys.modules, "agent.chess.tree_search", fake)
     return now
 
@@ -108,7 +108,7 @@ def situation(monkeypatch):
 @pytest.fixture
 def engine(situation):
     reports = []
-    made = Engine(reports.append)
+    made = ChessBackend(reports.append)
     made.reports = reports
     yield made
     situation.gate.set()
@@ -116,7 +116,7 @@ def engine(situation):
 
 
 def searcher(engine, limits, stop=None):
-    return engine.searcher(Clock(limits), stop or Latch())
+    return engine.searcher(SearchClock(limits), stop or OneShotEvent())
 
 
 @pytest.mark.parametrize("limits", [BLITZ, Limits(depth=3), Limits(infinite=True)])
@@ -126,7 +126,7 @@ def test_warm_kernel_handles_every_kind_of_limit(engine, limits):
 
 
 def test_new_kernel_runs_trial_search_and_is_reset(engine):
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     assert kernel.calls[:2] == ["deepen", "new_game"]
 
 
@@ -136,7 +136,7 @@ def test_early_settings_are_applied_when_kernel_loads(engine, tmp_path):
     engine.set_megabytes(64)
     engine.set_threads(3)
     engine.set_evaluation(f"{path}:evaluate")
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     assert kernel.calls[2:] == [
         ("resize", 64),
         ("set_threads", 1),
@@ -145,7 +145,7 @@ def test_early_settings_are_applied_when_kernel_loads(engine, tmp_path):
 
 
 def test_shipped_network_is_the_default_evaluation(engine):
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     assert kernel.evaluation.network is load(DEFAULT).network
     engine.set_evaluation("handcrafted")
     assert kernel.evaluation is HANDCRAFTED
@@ -156,7 +156,7 @@ def test_broken_network_falls_back_to_handcrafted_evaluation(engine, damage, mon
     path = tmp_path / "shipped.nnue"
     damage(path)
     monkeypatch.setattr(evaluation_module, "SHIPPED_NETWORK", path)
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     assert kernel.evaluation is HANDCRAFTED
     (told,) = engine.reports
     assert told.startswith(f"evaluation nnue: {path}")
@@ -172,13 +172,13 @@ def test_rejected_memory_size_keeps_the_network(engine):
     wait_for_any(engine.ready, timeout=60)
     with pytest.raises(MemoryError):
         engine.set_megabytes(65536)
-    assert engine.kernel(Latch()).evaluation.network is load(DEFAULT).network
+    assert engine.kernel(OneShotEvent()).evaluation.network is load(DEFAULT).network
 
 
 def test_handcrafted_evaluation_needs_no_network_file(engine, monkeypatch, tmp_path):
     monkeypatch.setattr(evaluation_module, "SHIPPED_NETWORK", tmp_path / "none.nnue")
     engine.set_evaluation("handcrafted")
-    assert engine.kernel(Latch()).evaluation is HANDCRAFTED
+    assert engine.kernel(OneShotEvent()).evaluation is HANDCRAFTED
     assert engine.reports == []
 
 
@@ -187,13 +187,13 @@ def test_invalid_early_settings_are_reported_and_ignored(engine, tmp_path):
     path.write_text("def wrong(board):\n    return 0\n")
     engine.set_megabytes(2048)
     engine.set_evaluation(f"{path}:wrong")
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     assert engine.reports == ["no memory", "does not compile"]
     assert kernel.calls[2:] == [("set_threads", 1)]
 
 
 def test_settings_are_applied_to_loaded_kernel(engine):
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     del kernel.calls[:]
     engine.set_megabytes(8)
     engine.set_threads(2)
@@ -214,9 +214,9 @@ def test_settings_are_applied_to_loaded_kernel(engine):
 
 @pytest.mark.parametrize("spec", ["nonsense", "missing.py:f", "x" * 5000 + ".py:f", "no_module:f"])
 def test_missing_evaluation_changes_nothing(engine, spec):
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     before = list(kernel.calls)
-    with pytest.raises((EvaluationError, PlayerError)):
+    with pytest.raises((EvaluationError, AgentError)):
         engine.set_evaluation(spec)
     assert kernel.calls == before
 
@@ -224,7 +224,7 @@ def test_missing_evaluation_changes_nothing(engine, spec):
 def test_only_timed_searches_run_before_cold_kernel_is_compiled(engine, situation):
     situation.warm = False
     for limits in (BLITZ, Limits(movetime=1.0), Limits(clock=SideClock(60.0), ponder=True)):
-        assert isinstance(searcher(engine, limits), PlainSearch)
+        assert isinstance(searcher(engine, limits), PythonSearch)
     assert "compiling" in engine.reports[0]
     found = []
     waiting = threading.Thread(target=lambda: found.append(searcher(engine, Limits(depth=3))))
@@ -240,18 +240,18 @@ def test_only_timed_searches_run_before_cold_kernel_is_compiled(engine, situatio
 
 def test_search_waiting_for_kernel_can_be_stopped(engine, situation):
     situation.warm = False
-    stop = Latch()
+    stop = OneShotEvent()
     timer = threading.Timer(0.05, stop.set)
     timer.start()
-    assert isinstance(searcher(engine, Limits(infinite=True), stop), PlainSearch)
+    assert isinstance(searcher(engine, Limits(infinite=True), stop), PythonSearch)
     timer.join()
-    with pytest.raises(PlayerError, match="kernel, which is still being compiled"):
+    with pytest.raises(AgentError, match="kernel, which is still being compiled"):
         engine.kernel(stop)
 
 
 def test_stop_does_not_interrupt_kernel_loading(engine, situation):
     situation.gate.clear()
-    stop = Latch()
+    stop = OneShotEvent()
     stop.set()
     timer = threading.Timer(0.1, situation.gate.set)
     timer.start()
@@ -261,35 +261,35 @@ def test_stop_does_not_interrupt_kernel_loading(engine, situation):
 
 def test_timed_search_waits_briefly_for_warm_kernel(engine, situation):
     situation.gate.clear()
-    assert isinstance(searcher(engine, Limits(clock=SideClock(0.5))), PlainSearch)
+    assert isinstance(searcher(engine, Limits(clock=SideClock(0.5))), PythonSearch)
     situation.gate.set()
     assert isinstance(searcher(engine, BLITZ), FakeKernel)
 
 
 def test_readiness_waits_for_the_kernel_or_for_the_next_request(engine, situation, monkeypatch):
     situation.gate.clear()
-    job = Job(lambda job: None, lengthy=False)
-    timer = threading.Timer(0.05, job.overtaken.set)
+    job = Job(lambda job: None, long_running=False)
+    timer = threading.Timer(0.05, job.superseded.set)
     timer.start()
-    engine.settle(job)
+    engine.wait_until_loaded(job)
     assert not engine.ready.is_set()
     timer.join()
-    monkeypatch.setattr("agent.chess.engine.PATIENCE", 0.01)
+    monkeypatch.setattr("agent.chess.engine.READY_TIMEOUT_S", 0.01)
     time.sleep(0.02)
-    engine.settle(Job(lambda job: None, lengthy=False))
+    engine.wait_until_loaded(Job(lambda job: None, long_running=False))
     assert not engine.ready.is_set()
-    monkeypatch.setattr("agent.chess.engine.PATIENCE", PATIENCE)
+    monkeypatch.setattr("agent.chess.engine.READY_TIMEOUT_S", PATIENCE)
     situation.gate.set()
-    engine.settle(Job(lambda job: None, lengthy=False))
+    engine.wait_until_loaded(Job(lambda job: None, long_running=False))
     assert engine.ready.is_set()
 
 
 def test_missing_kernel_falls_back_to_plain_search(engine, situation):
     situation.error = ImportError("no numba here")
-    assert isinstance(searcher(engine, Limits(depth=1)), PlainSearch)
+    assert isinstance(searcher(engine, Limits(depth=1)), PythonSearch)
     assert "no numba here" in engine.reports[0]
-    with pytest.raises(PlayerError, match="kernel"):
-        engine.kernel(Latch())
+    with pytest.raises(AgentError, match="kernel"):
+        engine.kernel(OneShotEvent())
 
 
 def test_fallback_search_uses_user_evaluation(engine, situation, tmp_path):
@@ -298,13 +298,13 @@ def test_fallback_search_uses_user_evaluation(engine, situation, tmp_path):
     path.write_text("def evaluate(board):\n    raise ValueError('mine was called')\n")
     engine.set_evaluation(f"{path}:evaluate")
     plain = searcher(engine, BLITZ)
-    plain.arm()
+    plain.clear_stop()
     with pytest.raises(Exception, match="mine was called"):
-        list(plain.deepen(chess.Board(), Limits(depth=1)))
+        list(plain.search(chess.Board(), Limits(depth=1)))
 
 
 def test_chosen_search_runs_and_gets_the_memory(engine):
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     engine.set_megabytes(64)
     engine.set_final_choice("value")
     engine.set_search("mcts")
@@ -330,28 +330,28 @@ def test_levels_use_alphabeta_search(engine):
     assert isinstance(searcher(engine, Limits(depth=3)), FakeTree)
     engine.set_level(skill=5)
     weak = searcher(engine, Limits(depth=3))
-    assert isinstance(weak, WeakSearch)
-    assert weak._level == Level(5)
+    assert isinstance(weak, LimitedStrengthSearch)
+    assert weak._level == SkillLevel(5)
     engine.set_level(limit=True)
-    assert searcher(engine, BLITZ)._level == Level(skill_of(LEAST_ELO))
-    engine.set_level(elo=MOST_ELO)
+    assert searcher(engine, BLITZ)._level == SkillLevel(skill_for_elo(MIN_ELO))
+    engine.set_level(elo=MAX_ELO)
     assert isinstance(searcher(engine, BLITZ), FakeTree)
     engine.set_level(limit=False)
-    assert searcher(engine, BLITZ)._level == Level(5)
+    assert searcher(engine, BLITZ)._level == SkillLevel(5)
 
 
 def test_levels_use_one_thread(engine):
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     del kernel.calls[:]
     engine.set_threads(3)
     engine.set_level(skill=5)
     engine.set_threads(4)
-    engine.set_level(skill=int(FULL))
+    engine.set_level(skill=int(MAX_SKILL))
     assert kernel.calls == [("set_threads", threads) for threads in (3, 1, 1, 4)]
 
 
 def test_thread_count_is_limited_to_cores(engine):
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     del kernel.calls[:]
     for threads in (8, 9, 256, 1):
         engine.set_threads(threads)
@@ -364,7 +364,7 @@ def test_thread_count_is_limited_to_cores(engine):
 def test_python_evaluation_uses_one_thread(engine, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("def evaluate(board):\n    return 0\n")
-    kernel = engine.kernel(Latch())
+    kernel = engine.kernel(OneShotEvent())
     engine.set_threads(3)
     engine.set_evaluation(f"{path}:evaluate")
     engine.set_threads(4)
@@ -409,7 +409,7 @@ def test_unloadable_search_is_reported_and_alphabeta_plays(engine, situation, mo
     def fail(megabytes, evaluation):
         raise ImportError("not this one")
 
-    monkeypatch.setattr(sys.modules["agent.chess.tree_search"], "TreeSearch", fail)
+    monkeypatch.setattr(sys.modules["agent.chess.tree_search"], "MctsSearch", fail)
     engine.set_search("mcts")
     for _ in range(2):
         assert isinstance(searcher(engine, BLITZ), FakeKernel)

@@ -6,19 +6,19 @@ import chess
 import numba
 import pytest
 
-from agent.chess.exchange import VALUES, wins_exchange
+from agent.chess.exchange import PIECE_VALUES, see_ge
 from agent.chess.records import Worker, position_at
 from agent.chess.rules import KernelBoard
 
 
 @numba.njit
 def wins(worker: Worker, move: int, threshold: int) -> bool:
-    return wins_exchange(position_at(worker, 0), move, threshold)
+    return see_ge(position_at(worker, 0), move, threshold)
 
 
 def value(board: chess.Board, square: int) -> int:
     kind = board.piece_type_at(square)
-    return VALUES[kind - 1] if kind else 0
+    return PIECE_VALUES[kind - 1] if kind else 0
 
 
 def exchange(board: chess.Board, move: chess.Move) -> int:
@@ -29,12 +29,12 @@ def exchange(board: chess.Board, move: chess.Move) -> int:
     target, side = move.to_square, board.turn
     gain = value(board, target)
     if board.is_en_passant(move):
-        gain = VALUES[chess.PAWN - 1]
+        gain = PIECE_VALUES[chess.PAWN - 1]
         board.remove_piece_at(target + (-8 if side else 8))
     kind = board.piece_type_at(move.from_square) or chess.PAWN
     board.remove_piece_at(move.from_square)
     if move.promotion:
-        gain += VALUES[move.promotion - 1] - VALUES[chess.PAWN - 1]
+        gain += PIECE_VALUES[move.promotion - 1] - PIECE_VALUES[chess.PAWN - 1]
         kind = move.promotion
     board.set_piece_at(target, chess.Piece(kind, side))
     return gain - recapture(board, target, not side)
@@ -67,7 +67,7 @@ def test_static_exchange_evaluation_equals_reference(seed: int) -> None:
             continue
         game.load(board)
         for number in game.legal_moves():
-            move = game.move(number)
+            move = game.decode_move(number)
             if not (board.is_capture(move) or rng.random() < 0.1):
                 continue
             expected = exchange(board, move)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import chess
 import pytest
 
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED
 
 
 @pytest.fixture(scope="module")
-def search() -> KernelSearch:
-    return KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
+def search() -> AlphaBetaSearch:
+    return AlphaBetaSearch(megabytes=1, evaluation=HANDCRAFTED)
 
 
 def random_positions(seed: int) -> Iterator[chess.Board]:
@@ -30,13 +30,13 @@ def random_positions(seed: int) -> Iterator[chess.Board]:
 
 @pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("seed", range(5))
-def test_evaluation_is_colour_symmetric(search: KernelSearch, seed: int) -> None:
+def test_evaluation_is_colour_symmetric(search: AlphaBetaSearch, seed: int) -> None:
     for board in random_positions(seed):
         assert search.evaluate(board) == search.evaluate(board.mirror()), board.fen()
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_evaluation_is_left_right_symmetric(search: KernelSearch, seed: int) -> None:
+def test_evaluation_is_left_right_symmetric(search: AlphaBetaSearch, seed: int) -> None:
     for board in random_positions(seed):
         seen = board.copy(stack=False)
         seen.castling_rights = chess.BB_EMPTY
@@ -46,7 +46,7 @@ def test_evaluation_is_left_right_symmetric(search: KernelSearch, seed: int) -> 
 
 def test_cached_evaluation_equals_fresh_evaluation() -> None:
     rng = random.Random(1)
-    remembering = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
+    remembering = AlphaBetaSearch(megabytes=1, evaluation=HANDCRAFTED)
     board = chess.Board()
     for _ in range(400):
         moves = list(board.legal_moves)
@@ -54,7 +54,7 @@ def test_cached_evaluation_equals_fresh_evaluation() -> None:
             board.reset()
             continue
         board.push(rng.choice(moves))
-        forgetful = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
+        forgetful = AlphaBetaSearch(megabytes=1, evaluation=HANDCRAFTED)
         assert remembering.evaluate(board) == forgetful.evaluate(board), board.fen()
 
 
@@ -87,11 +87,11 @@ def test_cached_evaluation_equals_fresh_evaluation() -> None:
         ),
     ],
 )
-def test_better_positions_score_higher(search: KernelSearch, better: str, worse: str) -> None:
+def test_better_positions_score_higher(search: AlphaBetaSearch, better: str, worse: str) -> None:
     assert search.evaluate(chess.Board(better)) > search.evaluate(chess.Board(worse))
 
 
-def test_evaluation_is_relative_to_side_to_move(search: KernelSearch) -> None:
+def test_evaluation_is_relative_to_side_to_move(search: AlphaBetaSearch) -> None:
     board = chess.Board("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")
     assert search.evaluate(board) > 1500
     board.turn = chess.BLACK

@@ -8,14 +8,14 @@ import chess
 import pytest
 
 from agent.chess.levels import (
-    CALIBRATION,
-    FULL,
-    LEAST_ELO,
-    MOST_ELO,
-    Level,
-    skill_of,
+    ELO_CALIBRATION,
+    MAX_SKILL,
+    MIN_ELO,
+    MAX_ELO,
+    SkillLevel,
+    skill_for_elo,
 )
-from agent.chess.weak_search import LINES, WeakSearch
+from agent.chess.weak_search import CANDIDATE_LINES, LimitedStrengthSearch
 from agent.limits import Cp, Info, Limits, Mate, Progress
 
 SCORES = (Cp(50), Cp(40), Cp(0), Cp(-400))
@@ -30,7 +30,7 @@ class Lines:
         self.closed = False
         self._stop = threading.Event()
 
-    def arm(self):
+    def clear_stop(self):
         self._stop.clear()
 
     def stop(self):
@@ -42,7 +42,7 @@ class Lines:
     def progress(self):
         return Progress(nodes=7)
 
-    def deepen(self, board, limits, lines=1):
+    def search(self, board, limits, lines=1):
         self.asked.append((limits, lines))
         nodes = 0
         moves = sorted(limits.search_moves or board.legal_moves, key=chess.Move.uci)
@@ -65,13 +65,13 @@ def choices(skill, scores=SCORES, seeds=300):
     board = chess.Board()
     moves = sorted(board.legal_moves, key=chess.Move.uci)
     for seed in range(seeds):
-        *_, last = WeakSearch(Lines(scores), Level(skill), seed).deepen(board, Limits())
+        *_, last = LimitedStrengthSearch(Lines(scores), SkillLevel(skill), seed).search(board, Limits())
         found[moves.index(last.pv[0])] += 1
-    return [found[n] / seeds for n in range(LINES)]
+    return [found[n] / seeds for n in range(CANDIDATE_LINES)]
 
 
 def test_higher_levels_have_stronger_settings():
-    levels = [Level(skill / 2) for skill in range(40)]
+    levels = [SkillLevel(skill / 2) for skill in range(40)]
     for weak, strong in pairwise(levels):
         assert strong.nodes > weak.nodes
         assert strong.temperature < weak.temperature
@@ -90,7 +90,7 @@ def test_a_weak_level_errs_more_than_a_strong_one():
 
 @pytest.mark.thorough
 def test_move_probability_is_softmax_with_temperature():
-    behind = round(Level(0).temperature)
+    behind = round(SkillLevel(0).temperature)
     first, second, third, fourth = choices(0, (Cp(0), Cp(-behind)), 2000)
     assert first == pytest.approx(1 / (1 + 3 / 2.718), abs=0.04)
     assert second == pytest.approx(third, abs=0.04)
@@ -108,7 +108,7 @@ def test_same_seed_repeats_moves_and_other_seed_differs():
     def game(seed):
         board = chess.Board()
         for _ in range(30):
-            *_, last = WeakSearch(Lines(), Level(1), seed).deepen(board, Limits())
+            *_, last = LimitedStrengthSearch(Lines(), SkillLevel(1), seed).search(board, Limits())
             board.push(last.pv[0])
         return board.fen()
 
@@ -118,8 +118,8 @@ def test_same_seed_repeats_moves_and_other_seed_differs():
 
 def test_weak_search_stops_at_node_limit_and_keeps_its_move():
     lines = Lines()
-    level = Level(10)
-    infos = list(WeakSearch(lines, level, 1).deepen(chess.Board(), Limits()))
+    level = SkillLevel(10)
+    infos = list(LimitedStrengthSearch(lines, level, 1).search(chess.Board(), Limits()))
     assert level.nodes * 0.9 < infos[-1].nodes < level.nodes * 4
     assert lines.closed
     assert len({info.pv[0] for info in infos}) == 1
@@ -131,34 +131,34 @@ def test_user_limits_apply_to_weak_search():
     board = chess.Board()
     wanted = (chess.Move.from_uci("e2e4"), chess.Move.from_uci("d2d4"))
     limits = Limits(nodes=50, depth=3, search_moves=wanted)
-    infos = list(WeakSearch(lines, Level(10), 1).deepen(board, limits, 3))
+    infos = list(LimitedStrengthSearch(lines, SkillLevel(10), 1).search(board, limits, 3))
     ((seen, count),) = lines.asked
     assert (seen.nodes, seen.depth, count) == (50, 3, 2)
     assert infos[-1].pv[0] in wanted
 
 
 def test_weak_search_reports_all_multipv_lines():
-    infos = list(WeakSearch(Lines(), Level(0), 3).deepen(chess.Board(), Limits(), 6))
+    infos = list(LimitedStrengthSearch(Lines(), SkillLevel(0), 3).search(chess.Board(), Limits(), 6))
     assert [info.multipv for info in infos][:6] == [1, 2, 3, 4, 5, 6]
     assert len({info.pv[0] for info in infos[:6]}) == 6
 
 
 def test_weak_search_answers_when_stopped_immediately():
-    weak = WeakSearch(Lines(), Level(5), 3)
+    weak = LimitedStrengthSearch(Lines(), SkillLevel(5), 3)
     weak.stop()
-    (info,) = weak.deepen(chess.Board(), Limits())
+    (info,) = weak.search(chess.Board(), Limits())
     assert info.multipv == 1
-    weak.arm()
-    assert len(list(weak.deepen(chess.Board(), Limits()))) > 1
+    weak.clear_stop()
+    assert len(list(weak.search(chess.Board(), Limits()))) > 1
     assert weak.progress().nodes == 7
 
 
 def test_elo_maps_to_calibrated_skill():
-    assert CALIBRATION[0][1] <= LEAST_ELO, "the weakest level is weaker than what is offered"
-    assert 0 <= skill_of(LEAST_ELO) < 4
-    assert skill_of(0) == 0
-    assert skill_of(MOST_ELO) == FULL == skill_of(MOST_ELO + 100)
-    for skill, elo in CALIBRATION:
-        assert skill_of(elo) == pytest.approx(skill)
-    skills = [skill_of(elo) for elo in range(CALIBRATION[0][1], MOST_ELO + 1, 10)]
+    assert ELO_CALIBRATION[0][1] <= MIN_ELO, "the weakest level is weaker than what is offered"
+    assert 0 <= skill_for_elo(MIN_ELO) < 4
+    assert skill_for_elo(0) == 0
+    assert skill_for_elo(MAX_ELO) == MAX_SKILL == skill_for_elo(MAX_ELO + 100)
+    for skill, elo in ELO_CALIBRATION:
+        assert skill_for_elo(elo) == pytest.approx(skill)
+    skills = [skill_for_elo(elo) for elo in range(ELO_CALIBRATION[0][1], MAX_ELO + 1, 10)]
     assert skills == sorted(set(skills))

@@ -8,10 +8,10 @@ import pytest
 
 from agent.chess.evaluations import load
 from agent.chess.evaluators import make_evaluator
-from agent.chess.network_model import bucket, evaluate, inputs
-from agent.chess.network_view import describe, look
+from agent.chess.network_model import bucket_index, evaluate, active_features
+from agent.chess.network_view import format_breakdown, break_down
 from agent.chess.rules import KernelBoard
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Limits
 from benchmarks.random_network import random_network
@@ -45,10 +45,10 @@ def games():
 def test_inputs_are_flipped_and_mirrored_by_perspective():
     board = chess.Board("8/8/8/2k5/8/8/P7/6K1 w - - 0 1")
     # White's king on g1 mirrors its view; Black's on c5 turns the ranks alone.
-    assert inputs(board, chess.WHITE) == sorted(
+    assert active_features(board, chess.WHITE) == sorted(
         [0 * 64 + 8 + 7, 5 * 64 + 1, (6 + 5) * 64 + chess.F5]
     )
-    assert inputs(board, chess.BLACK) == sorted(
+    assert active_features(board, chess.BLACK) == sorted(
         [6 * 64 + chess.A7, (6 + 5) * 64 + chess.G8, 5 * 64 + chess.C4]
     )
 
@@ -56,13 +56,13 @@ def test_inputs_are_flipped_and_mirrored_by_perspective():
 def test_inputs_are_colour_symmetric():
     for start, seed in games():
         for board in walk(start, seed, 30):
-            assert inputs(board, chess.WHITE) == inputs(board.mirror(), chess.BLACK)
+            assert active_features(board, chess.WHITE) == active_features(board.mirror(), chess.BLACK)
 
 
 def test_piece_counts_map_evenly_to_output_buckets():
-    assert [bucket(pieces, 8) for pieces in (2, 4, 5, 8, 9, 28, 29, 32)] == [0, 0, 1, 1, 2, 6, 7, 7]
-    assert {bucket(pieces, 1) for pieces in range(2, 33)} == {0}
-    assert bucket(40, 8) == 7  # made-up positions have more
+    assert [bucket_index(pieces, 8) for pieces in (2, 4, 5, 8, 9, 28, 29, 32)] == [0, 0, 1, 1, 2, 6, 7, 7]
+    assert {bucket_index(pieces, 1) for pieces in range(2, 33)} == {0}
+    assert bucket_index(40, 8) == 7  # made-up positions have more
 
 
 def test_kernel_evaluation_equals_numpy(network):
@@ -86,8 +86,8 @@ def is_ending(board):
 
 
 def test_known_endings_bypass_the_network(network):
-    search = KernelSearch(1, evaluation=Evaluation("mine", network=network))
-    by_hand = KernelSearch(1, evaluation=HANDCRAFTED)
+    search = AlphaBetaSearch(1, evaluation=Evaluation("mine", network=network))
+    by_hand = AlphaBetaSearch(1, evaluation=HANDCRAFTED)
     won = chess.Board("8/8/8/3k4/8/8/8/3QK3 b - - 0 1")
     assert search.evaluate(won) == by_hand.evaluate(won) < -500
     drawn = chess.Board("8/8/8/3k4/8/8/4N3/3NK3 w - - 0 1")
@@ -96,7 +96,7 @@ def test_known_endings_bypass_the_network(network):
 
 def test_new_network_takes_effect_immediately(tmp_path):
     board = chess.Board()
-    search = KernelSearch(1, evaluation=HANDCRAFTED)
+    search = AlphaBetaSearch(1, evaluation=HANDCRAFTED)
     by_hand = search.evaluate(board)
     for seed in (1, 2, 3):
         network = random_network(32, 1, seed)
@@ -123,29 +123,29 @@ def test_replaced_network_file_is_reloaded(tmp_path):
 
 
 def test_hash_table_is_cleared_only_when_evaluation_changes():
-    search = KernelSearch(4)
+    search = AlphaBetaSearch(4)
     nodes = []
     for again in (False, True, True):
         if again:
             search.set_evaluation(load("nnue"))
-        *_, last = search.deepen(chess.Board(), Limits(depth=8))
+        *_, last = search.search(chess.Board(), Limits(depth=8))
         nodes.append(last.nodes)
     assert nodes[1] < nodes[0] / 2
     search.set_evaluation(HANDCRAFTED)
     search.set_evaluation(load("nnue"))
-    *_, last = search.deepen(chess.Board(), Limits(depth=8))
+    *_, last = search.search(chess.Board(), Limits(depth=8))
     assert last.nodes == nodes[0]
 
 
 def test_fresh_and_reused_searches_give_equal_results(network):
     """What was kept of sums must not show: a fresh search and a used one find the same."""
-    used = KernelSearch(1, evaluation=Evaluation("mine", network=network))
+    used = AlphaBetaSearch(1, evaluation=Evaluation("mine", network=network))
     for start, _ in [*games()][:6]:
-        *_, first = used.deepen(start, Limits(nodes=3000))
+        *_, first = used.search(start, Limits(nodes=3000))
         used.new_game()
-        fresh = KernelSearch(1, evaluation=Evaluation("mine", network=network))
-        *_, second = used.deepen(start, Limits(nodes=3000))
-        *_, third = fresh.deepen(start, Limits(nodes=3000))
+        fresh = AlphaBetaSearch(1, evaluation=Evaluation("mine", network=network))
+        *_, second = used.search(start, Limits(nodes=3000))
+        *_, third = fresh.search(start, Limits(nodes=3000))
         assert (first.score, first.pv, first.nodes) == (second.score, second.pv, second.nodes)
         assert (first.score, first.pv, first.nodes) == (third.score, third.pv, third.nodes)
         used.new_game()
@@ -163,13 +163,13 @@ def test_unreadable_network_is_reported(tmp_path):
 
 def test_network_view_shows_piece_values(network):
     board = chess.Board("r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 4 4")
-    view = look(network, board)
-    assert view.score == -evaluate(network, board) == view.outputs[view.chosen]
-    assert view.worth.keys() == {*board.piece_map()} - {chess.E1, chess.E8}
+    view = break_down(network, board)
+    assert view.score == -evaluate(network, board) == view.outputs[view.selected_output]
+    assert view.piece_values.keys() == {*board.piece_map()} - {chess.E1, chess.E8}
     without = board.copy()
     without.remove_piece_at(chess.C4)
-    assert view.worth[chess.C4] == view.score + evaluate(network, without)
-    drawn = "\n".join(describe(network, board))
+    assert view.piece_values[chess.C4] == view.score + evaluate(network, without)
+    drawn = "\n".join(format_breakdown(network, board))
     assert f"[{view.score / 100:+.2f}]" in drawn
-    assert f"{view.worth[chess.C4] / 100:+.2f}" in drawn
+    assert f"{view.piece_values[chess.C4] / 100:+.2f}" in drawn
     assert drawn.count("|   p   ") == 8

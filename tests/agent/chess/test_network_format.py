@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agent.chess import network_format
-from agent.chess.network_format import ALIGNMENT, Network, NetworkError, read
+from agent.chess.network_format import ALIGNMENT, NnueNetwork, NetworkError, read
 from agent.evaluation import SHIPPED_NETWORK
 from benchmarks.random_network import random_network
 from tests.support import ROOT
@@ -141,7 +141,7 @@ def test_weights_are_quantized_to_their_scales():
     given = parts()
     given["inputs"][5, 3], given["biases"][2] = 1.0, -0.5
     given["outputs"][0, 40], given["output_biases"][0] = 1.25, 0.001
-    (weights,) = Network.of(**given).weights
+    (weights,) = NnueNetwork.quantize(**given).weights
     assert weights["inputs"][5, 3] == 255
     assert weights["biases"][2] == -128
     assert weights["outputs"][0, 1, 8] == 80
@@ -163,7 +163,7 @@ def test_overflowing_weights_are_rejected(name, value, message):
     given = parts()
     given[name][...] = value
     with pytest.raises(NetworkError, match=message):
-        Network.of(**given)
+        NnueNetwork.quantize(**given)
 
 
 @pytest.mark.parametrize(
@@ -177,28 +177,28 @@ def test_overflowing_weights_are_rejected(name, value, message):
 )
 def test_wrong_array_shapes_are_rejected(name, shape, message):
     with pytest.raises(NetworkError, match=message):
-        Network.of(**parts() | {name: np.zeros(shape)})
+        NnueNetwork.quantize(**parts() | {name: np.zeros(shape)})
 
 
 def test_most_negative_output_bias_is_rejected():
-    network = Network.of(**parts())
+    network = NnueNetwork.quantize(**parts())
     network.weights["output_biases"][...] = np.iinfo(np.int64).min
     with pytest.raises(NetworkError, match="an output bias of"):
-        network.require_sound("mine")
+        network.validate_ranges("mine")
 
 
 @pytest.mark.parametrize(
     "manifest", [{1: 2, "a": 3}, {"a": object()}, {"a": float("nan")}], ids=["keys", "type", "nan"]
 )
 def test_non_json_manifest_is_not_written(manifest, path):
-    network = Network.of(**parts() | {"manifest": manifest})
+    network = NnueNetwork.quantize(**parts() | {"manifest": manifest})
     with pytest.raises(NetworkError, match=r"mine\.nnue: the manifest is no JSON"):
         network.write(path)
     assert not path.exists()
 
 
 def test_oversized_manifest_is_not_written(path):
-    network = Network.of(**parts() | {"manifest": {"openings": ["8/8"] * 300_000}})
+    network = NnueNetwork.quantize(**parts() | {"manifest": {"openings": ["8/8"] * 300_000}})
     with pytest.raises(NetworkError, match=r"mine\.nnue: a manifest of \d+ bytes is too long"):
         network.write(path)
     assert not path.exists()
@@ -206,7 +206,7 @@ def test_oversized_manifest_is_not_written(path):
 
 def test_deeply_nested_manifest_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr(network_format.json, "dumps", lambda value, **more: "[" * 100_000)
-    Network.of(**parts()).write(tmp_path / "deep.nnue")
+    NnueNetwork.quantize(**parts()).write(tmp_path / "deep.nnue")
     monkeypatch.undo()
     with pytest.raises(NetworkError, match=r"deep\.nnue: its manifest is not JSON"):
         read(tmp_path / "deep.nnue")
@@ -214,5 +214,5 @@ def test_deeply_nested_manifest_is_rejected(tmp_path, monkeypatch):
 
 def test_unsupported_neuron_count_is_rejected():
     with pytest.raises(NetworkError, match="33 neurons"):
-        Network.of(**parts(33))
+        NnueNetwork.quantize(**parts(33))
     assert network_format.NEURON_COUNTS[0] == 32

@@ -12,9 +12,9 @@ from agent.chess.evaluators import make_evaluator
 from agent.chess.ordering import (
     capture_history,
     next_move,
-    note_tried,
+    record_tried_move,
     quiet_history,
-    reward,
+    update_histories,
     start_picking,
 )
 from agent.chess.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
@@ -46,9 +46,9 @@ def pick(worker: Worker, table_move: int, last: int) -> Any:
             break
         picked[count] = move
         count += 1
-        note_tried(frame, move)
+        record_tried_move(frame, move)
         if move == last:
-            reward(worker, 0, move, DEPTH)
+            update_histories(worker, 0, move, DEPTH)
             break
     return picked[:count]
 
@@ -94,7 +94,7 @@ class Node:
 
 def test_good_captures_come_first_and_losing_ones_last() -> None:
     order = Node().pick()
-    names = [KernelBoard().move(move).uci() for move in (order[0], order[-1])]
+    names = [KernelBoard().decode_move(move).uci() for move in (order[0], order[-1])]
     assert names == ["f3e5", "b1b6"]
     assert sorted(order) == sorted(Node().legal_moves())
 

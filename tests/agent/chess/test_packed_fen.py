@@ -6,8 +6,8 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, board_of, packed_dtype
-from agent.chess.packed_fen import fens_of
+from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, unpack_board, packed_dtype
+from agent.chess.packed_fen import packed_fens
 
 
 def packed(board: chess.Board) -> np.void:
@@ -44,14 +44,14 @@ def test_packed_fen_equals_board_fen(start: str | int) -> None:
     fresh = chess.Board(start) if isinstance(start, str) else chess.Board.from_chess960_pos(start)
     boards = [each for seed in range(4) for each in walk(fresh.copy(), seed)]
     positions = np.array([packed(board) for board in boards], packed_dtype)
-    found = fens_of(positions)
+    found = packed_fens(positions)
     assert any(board.ep_square is not None for board in boards)
     for board, position, (fen, chess960) in zip(boards, positions, found, strict=True):
-        again = board_of(position)
+        again = unpack_board(position)
         assert chess960 == again.chess960
         assert fen == again.fen(shredder=chess960, en_passant="fen")
         assert chess.Board(fen, chess960=True) == chess.Board(board.fen(), chess960=True)
 
 
 def test_empty_array_gives_no_fens() -> None:
-    assert fens_of(np.zeros(0, packed_dtype)) == []
+    assert packed_fens(np.zeros(0, packed_dtype)) == []

@@ -88,7 +88,7 @@ def test_rules_match_python_chess_in_random_positions(
         board.push(back if back in moves else rng.choice(moves))
         game.load(board)
         assert game.key() == chess.polyglot.zobrist_hash(board), board.fen()
-        found = sorted(game.move(number).uci() for number in game.legal_moves())
+        found = sorted(game.decode_move(number).uci() for number in game.legal_moves())
         assert found == sorted(move.uci() for move in board.legal_moves), board.fen()
         expected = terminations(board)
         outcome = game.outcome()
@@ -119,7 +119,7 @@ def test_null_move_resets_repetition() -> None:
     game = KernelBoard()
     game.load(board)
     assert game.outcome() is None
-    assert sorted(map(str, map(game.move, game.legal_moves()))) == sorted(
+    assert sorted(map(str, map(game.decode_move, game.legal_moves()))) == sorted(
         map(str, board.legal_moves)
     )
 

@@ -8,13 +8,13 @@ from functools import partial
 import chess
 import pytest
 
-from agent.chess.aspiration import aspirate
-from agent.chess.plain_search import PlainSearch, score
+from agent.chess.aspiration import aspiration_search
+from agent.chess.plain_search import PythonSearch, score
 from agent.chess.rules import KernelBoard
-from agent.chess.search import KernelSearch
+from agent.chess.search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
-from agent.games.plain_chess import PlainGame
+from agent.games.plain_chess import PlainChess
 from agent.limits import Cp, Info, Limits, Mate
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.ordering import Ordering
@@ -23,10 +23,10 @@ KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
 
 def last_info(
-    search: KernelSearch, board: chess.Board, limits: Limits[chess.Move]
+    search: AlphaBetaSearch, board: chess.Board, limits: Limits[chess.Move]
 ) -> Info[chess.Move]:
-    search.arm()
-    return list(search.deepen(board, limits))[-1]
+    search.clear_stop()
+    return list(search.search(board, limits))[-1]
 
 
 def random_games(seed: int, number: int) -> list[chess.Board]:
@@ -67,17 +67,17 @@ def material(board: chess.Board) -> int:
 def test_unpruned_search_equals_plain_alpha_beta(
     evaluation: Evaluation, depth: int, thorough: bool
 ) -> None:
-    search = KernelSearch(megabytes=1, evaluation=evaluation, selective=False)
-    static = KernelSearch(megabytes=1, evaluation=evaluation)
+    search = AlphaBetaSearch(megabytes=1, evaluation=evaluation, selective=False)
+    static = AlphaBetaSearch(megabytes=1, evaluation=evaluation)
 
     def evaluate(game: Game[chess.Move]) -> float:
-        assert isinstance(game, PlainGame)
+        assert isinstance(game, PlainChess)
         return static.evaluate(game.board)
 
     oracle = AlphaBeta[chess.Move](
         evaluate,
         AlphaBetaOptions(
-            ending=PlainSearch.ENDING,
+            ending=PythonSearch.ENDING,
             continuation=True,
             ordering=Ordering[chess.Move](ratings=True),
         ),
@@ -85,7 +85,7 @@ def test_unpruned_search_equals_plain_alpha_beta(
     number = (6 if depth == 3 else 40) if thorough else 3 if depth == 3 else 12
     for board in random_games(depth, number):
         found = last_info(search, board, Limits(depth=depth))
-        assert found.score == score(oracle.search(PlainGame(board), depth).value), board.fen()
+        assert found.score == score(oracle.search(PlainChess(board), depth).value), board.fen()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_unpruned_search_equals_plain_alpha_beta(
     ],
 )
 def test_mate_distances_are_exact(fen: str, moves: int) -> None:
-    search = KernelSearch()
+    search = AlphaBetaSearch()
     info = last_info(search, chess.Board(fen), Limits(depth=14))
     assert info.score == Mate(moves)
     board = chess.Board(fen)
@@ -113,21 +113,21 @@ def test_stalemate_and_repetition_are_draws() -> None:
     # The queen, a piece up, stalemates on f7.
     board = chess.Board("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1")
     stalemate = chess.Move.from_uci("f1f7")
-    info = last_info(KernelSearch(), board, Limits(depth=4, search_moves=(stalemate,)))
+    info = last_info(AlphaBetaSearch(), board, Limits(depth=4, search_moves=(stalemate,)))
     assert info.score == Cp(0)
-    assert last_info(KernelSearch(), board, Limits(depth=4)).score == Mate(1)
+    assert last_info(AlphaBetaSearch(), board, Limits(depth=4)).score == Mate(1)
     # Down a queen, White checks for ever.
     board = chess.Board("6k1/6p1/8/7Q/8/8/rq3PPP/6K1 w - - 0 1")
-    assert last_info(KernelSearch(), board, Limits(depth=12)).score == Cp(0)
+    assert last_info(AlphaBetaSearch(), board, Limits(depth=12)).score == Cp(0)
 
 
 def test_game_history_counts_for_repetition() -> None:
     board = chess.Board("k7/8/8/8/8/8/5PPP/q5BK w - - 0 1")
-    info = last_info(KernelSearch(), board, Limits(depth=6))
+    info = last_info(AlphaBetaSearch(), board, Limits(depth=6))
     for text in ("h2h3", "a8b8", "h1h2", "b8a8", "h2h1", "a8b8", "h1h2", "b8a8"):
         board.push_uci(text)
     again = last_info(
-        KernelSearch(),
+        AlphaBetaSearch(),
         board,
         Limits(depth=1, search_moves=(chess.Move.from_uci("h2h1"),)),
     )
@@ -140,7 +140,7 @@ def test_multipv_lines_differ_and_scores_descend() -> None:
     for depth in range(1, 7):
         infos = [
             info
-            for info in KernelSearch().deepen(board, Limits(depth=depth), 4)
+            for info in AlphaBetaSearch().search(board, Limits(depth=depth), 4)
             if info.depth == depth
         ]
         assert [info.multipv for info in infos] == [1, 2, 3, 4]
@@ -150,16 +150,16 @@ def test_multipv_lines_differ_and_scores_descend() -> None:
 
 
 def test_progress_is_available_during_search() -> None:
-    search = KernelSearch()
-    thread = threading.Thread(target=lambda: list(search.deepen(chess.Board(), Limits())))
+    search = AlphaBetaSearch()
+    thread = threading.Thread(target=lambda: list(search.search(chess.Board(), Limits())))
     thread.start()
     time.sleep(0.3)
     progress = search.progress()
     search.stop()
     thread.join()
     assert progress.nodes > 0
-    assert progress.move in chess.Board().legal_moves
-    assert 1 <= progress.number <= 20
+    assert progress.current_move in chess.Board().legal_moves
+    assert 1 <= progress.current_move_number <= 20
 
 
 def test_helper_thread_reduces_main_thread_nodes() -> None:
@@ -172,13 +172,13 @@ def test_helper_thread_reduces_main_thread_nodes() -> None:
     def nodes(game: KernelBoard, depth: int) -> int:
         score = 0
         for level in range(1, depth + 1):
-            score = aspirate(game.worker, level, score)
+            score = aspiration_search(game.worker, level, score)
         return int(game.worker.nodes)
 
-    alone, shared = KernelSearch(), KernelSearch(threads=2)
+    alone, shared = AlphaBetaSearch(), AlphaBetaSearch(threads=2)
     for search in (alone, shared):
-        search._crew.begin(partial(search._load, board, Limits()))
-        search._crew.employ(len(search._crew))
-    main, helper = shared._crew.at_work
+        search._workers.begin(partial(search._load, board, Limits()))
+        search._workers.add_workers(len(search._workers))
+    main, helper = shared._workers.active
     nodes(helper, depth + 2)
-    assert 0 < nodes(main, depth) < nodes(alone._crew.first, depth) / 2
+    assert 0 < nodes(main, depth) < nodes(alone._workers.first, depth) / 2

@@ -7,29 +7,29 @@ import time
 import chess
 import pytest
 
-from agent.chess.crew_search import CrewSearch
-from agent.chess.search import KernelSearch
-from agent.chess.tree_search import TreeSearch
+from agent.chess.crew_search import ChessSearch
+from agent.chess.search import AlphaBetaSearch
+from agent.chess.tree_search import MctsSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate, Score
 from tests.waiting import until
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
-Searcher = type[KernelSearch] | type[TreeSearch]
+Searcher = type[AlphaBetaSearch] | type[MctsSearch]
 
 
-@pytest.fixture(params=[KernelSearch, TreeSearch], ids=["alphabeta", "mcts"])
+@pytest.fixture(params=[AlphaBetaSearch, MctsSearch], ids=["alphabeta", "mcts"])
 def searcher(request: pytest.FixtureRequest) -> Searcher:
     found: Searcher = request.param
     return found
 
 
 def last_info(
-    search: CrewSearch, board: chess.Board, limits: Limits[chess.Move]
+    search: ChessSearch, board: chess.Board, limits: Limits[chess.Move]
 ) -> Info[chess.Move]:
-    search.arm()
-    return list(search.deepen(board, limits))[-1]
+    search.clear_stop()
+    return list(search.search(board, limits))[-1]
 
 
 def value(score: Score) -> int:
@@ -80,7 +80,7 @@ def test_smallest_node_limit_returns_legal_move(searcher: Searcher, nodes: int) 
 def test_search_moves_restrict_root_moves(searcher: Searcher) -> None:
     board = chess.Board(KIWIPETE)
     wanted = tuple(chess.Move.from_uci(text) for text in ("a2a3", "h1g1"))
-    infos = list(searcher().deepen(board, Limits(depth=6, search_moves=wanted), 5))
+    infos = list(searcher().search(board, Limits(depth=6, search_moves=wanted), 5))
     assert {info.pv[0] for info in infos} == set(wanted)
     assert max(info.multipv for info in infos) == 2
 
@@ -93,7 +93,7 @@ def test_variations_are_legal_in_board_notation(searcher: Searcher, chess960: bo
         if board.chess960 != chess960:
             board = chess.Board("r3k2r/pppq1ppp/2n1pn2/3p4/3P4/2N1PN2/PPPQ1PPP/R3K2R w KQkq - 0 1")
             board.chess960 = chess960
-        for info in searcher().deepen(board, Limits(depth=8)):
+        for info in searcher().search(board, Limits(depth=8)):
             replay = board.copy()
             for move in info.pv:
                 assert move in replay.legal_moves
@@ -105,7 +105,7 @@ def test_another_thread_can_stop_the_search(searcher: Searcher) -> None:
     search = searcher()
     started = time.perf_counter()
     threading.Timer(0.2, search.stop).start()
-    infos = list(search.deepen(chess.Board(), Limits(infinite=True)))
+    infos = list(search.search(chess.Board(), Limits(infinite=True)))
     assert infos
     assert time.perf_counter() - started < 5
 
@@ -113,10 +113,10 @@ def test_another_thread_can_stop_the_search(searcher: Searcher) -> None:
 def test_stop_before_search_takes_effect(searcher: Searcher) -> None:
     search = searcher()
     search.stop()
-    infos = list(search.deepen(chess.Board(), Limits(infinite=True)))
+    infos = list(search.search(chess.Board(), Limits(infinite=True)))
     assert len(infos) == 1
     assert infos[0].pv[0] in chess.Board().legal_moves
-    search.arm()
+    search.clear_stop()
     assert last_info(search, chess.Board(), Limits(depth=3)).depth == 3
 
 
@@ -125,7 +125,7 @@ def test_threads_share_the_work(searcher: Searcher) -> None:
     search = searcher(threads=3)
 
     def searched() -> list[int]:
-        return [int(game.worker.nodes) for game in search._crew]
+        return [int(game.worker.nodes) for game in search._workers]
 
     board = chess.Board(KIWIPETE)
     endless = threading.Thread(target=last_info, args=(search, board, Limits(infinite=True)))
@@ -135,12 +135,12 @@ def test_threads_share_the_work(searcher: Searcher) -> None:
     endless.join()
     assert shared, searched()
     search.new_game()
-    search.arm()
-    goal = 900_000 if searcher is KernelSearch else 30_000
+    search.clear_stop()
+    goal = 900_000 if searcher is AlphaBetaSearch else 30_000
     info = last_info(search, board, Limits(nodes=goal))
     assert info.pv[0] in board.legal_moves
     assert threading.active_count() == 1
-    if searcher is KernelSearch:
+    if searcher is AlphaBetaSearch:
         assert max(searched()) < goal / 3 + 10
         assert info.nodes <= search.progress().nodes == sum(searched())
     else:
@@ -156,7 +156,7 @@ def test_multipv_lines_begin_with_different_moves(searcher: Searcher) -> None:
     for nodes in range(200, 6000, 200):
         search.new_game()
         told: dict[int, chess.Move] = {}  # as a front end shows them, by their numbers
-        for info in search.deepen(chess.Board(KIWIPETE), Limits(nodes=nodes), 4):
+        for info in search.search(chess.Board(KIWIPETE), Limits(nodes=nodes), 4):
             told[info.multipv] = info.pv[0]
         assert sorted(told) == [1, 2, 3, 4][: len(told)]
         assert len({*told.values()}) == len(told)
@@ -165,11 +165,11 @@ def test_multipv_lines_begin_with_different_moves(searcher: Searcher) -> None:
 
 def test_multipv_reports_the_best_line_first() -> None:
     """Those that were finished before the search ended, which are as deep as the first."""
-    search, compared = KernelSearch(megabytes=1), 0
+    search, compared = AlphaBetaSearch(megabytes=1), 0
     for nodes in range(2000, 12000, 200):
         search.new_game()
         levels: list[list[Info[chess.Move]]] = []
-        for info in search.deepen(chess.Board(KIWIPETE), Limits(nodes=nodes), 4):
+        for info in search.search(chess.Board(KIWIPETE), Limits(nodes=nodes), 4):
             if info.multipv == 1:
                 levels.append([])
             levels[-1].append(info)
@@ -226,7 +226,7 @@ def test_a_python_evaluation_sees_the_position(searcher: Searcher) -> None:
     search = searcher(evaluation=Evaluation("look", python=look))
     assert search.evaluate(board) == 0
     assert seen[0].fen() == board.fen()
-    list(search.deepen(board, Limits(depth=2)))
+    list(search.search(board, Limits(depth=2)))
     assert all(position.is_valid() for position in seen)
 
 
@@ -244,7 +244,7 @@ def test_failing_evaluation_is_reported(searcher: Searcher, after: int) -> None:
     search = searcher(evaluation=Evaluation("my.py:fail", python=fail))
     infos: list[Info[chess.Move]] = []
     with pytest.raises(EvaluationError, match=r"my.py:fail failed: ZeroDivisionError: by zero"):
-        infos.extend(search.deepen(chess.Board(), Limits(depth=10)))
+        infos.extend(search.search(chess.Board(), Limits(depth=10)))
     assert infos[-1].pv[0] in chess.Board().legal_moves
     search.set_evaluation(HANDCRAFTED)
     assert last_info(search, chess.Board(), Limits(depth=3)).depth == 3
@@ -258,11 +258,11 @@ def test_evaluation_results_are_cached(searcher: Searcher) -> None:
         return 0
 
     search = searcher(evaluation=Evaluation("look", python=look))
-    list(search.deepen(chess.Board(), Limits(depth=3)))
+    list(search.search(chess.Board(), Limits(depth=3)))
     assert len(seen) == len(set(seen)) > 10
     search.new_game()
     asked = len(seen)
-    list(search.deepen(chess.Board(), Limits(depth=1)))
+    list(search.search(chess.Board(), Limits(depth=1)))
     assert len(seen) > asked
 
 
@@ -279,9 +279,9 @@ def test_failed_evaluation_is_not_cached(searcher: Searcher) -> None:
 
     search = searcher(evaluation=Evaluation("once", python=fail_once))
     with pytest.raises(EvaluationError):
-        list(search.deepen(chess.Board(), Limits(depth=2)))
-    search.arm()
-    list(search.deepen(chess.Board(), Limits(depth=2)))
+        list(search.search(chess.Board(), Limits(depth=2)))
+    search.clear_stop()
+    list(search.search(chess.Board(), Limits(depth=2)))
     assert failed[0] in seen
 
 
@@ -297,10 +297,10 @@ def test_large_evaluations_are_not_mate_scores(searcher: Searcher) -> None:
     assert isinstance(last_info(search, chess.Board(), Limits(depth=1)).score, Cp)
 
 
-def reports(search: CrewSearch, limits: Limits[chess.Move]) -> list[tuple[object, ...]]:
-    search.arm()
+def reports(search: ChessSearch, limits: Limits[chess.Move]) -> list[tuple[object, ...]]:
+    search.clear_stop()
     search.new_game()
-    infos = search.deepen(chess.Board(KIWIPETE), limits)
+    infos = search.search(chess.Board(KIWIPETE), limits)
     return [(info.depth, info.score, info.pv, info.nodes) for info in infos]
 
 

@@ -5,8 +5,8 @@ import time
 import chess
 import pytest
 
-from agent.chess.bench import POSITIONS, nodes_a_second
-from agent.chess.timing import calls_a_second
+from agent.chess.bench import POSITIONS, nodes_per_second
+from agent.chess.timing import calls_per_second
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 
 BOARDS = [chess.Board(), chess.Board("8/8/4kpp1/3p1b2/p6P/2B5/6P1/6K1 b - - 2 47")]
@@ -21,20 +21,20 @@ def test_evaluation_speed_counts_calls_over_all_boards() -> None:
         return 0
 
     began = time.perf_counter()
-    speed = calls_a_second(Evaluation("mine", python=evaluate), BOARDS, 0.05)
+    speed = calls_per_second(Evaluation("mine", python=evaluate), BOARDS, 0.05)
     took = time.perf_counter() - began
     assert took >= 0.05
     assert len(seen) / took <= speed <= len(seen) / 0.05
     assert {*seen} == {chess.WHITE, chess.BLACK}
-    assert speed < 1000 < calls_a_second(HANDCRAFTED, BOARDS, 0.02)
+    assert speed < 1000 < calls_per_second(HANDCRAFTED, BOARDS, 0.02)
 
 
 def test_speed_tests_raise_evaluation_errors() -> None:
     failing = Evaluation("mine", python=lambda board: 1 // 0)
     with pytest.raises(EvaluationError, match="mine failed: ZeroDivisionError"):
-        calls_a_second(failing, BOARDS, 1.0)
+        calls_per_second(failing, BOARDS, 1.0)
     with pytest.raises(EvaluationError, match="mine failed: ZeroDivisionError"):
-        nodes_a_second(1.0, failing)
+        nodes_per_second(1.0, failing)
 
 
 def test_node_speed_searches_every_position() -> None:
@@ -45,7 +45,7 @@ def test_node_speed_searches_every_position() -> None:
         return 0
 
     began = time.perf_counter()
-    slow = nodes_a_second(0.3, Evaluation("mine", python=evaluate))
+    slow = nodes_per_second(0.3, Evaluation("mine", python=evaluate))
     assert time.perf_counter() - began >= 0.3
     assert {chess.Board(fen).fullmove_number for fen in POSITIONS} <= roots
-    assert 0 < slow < nodes_a_second(0.3)
+    assert 0 < slow < nodes_per_second(0.3)

@@ -7,12 +7,12 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.mcts import DEEPEST, play_out
-from agent.chess.search import KernelSearch
-from agent.chess.tree_search import TreeSearch
+from agent.chess.mcts import MAX_TREE_PLY, run_playouts
+from agent.chess.search import AlphaBetaSearch
+from agent.chess.tree_search import MctsSearch
 from agent.compiled.growth import FIRST_PLAYOUTS
 from agent.compiled.node_pool import NodePool
-from agent.compiled.tree import FULL, GROWING, NEW, NO_NODE, ROOT, UNKNOWN
+from agent.compiled.tree import FULL, GROWING, NOT_EXPANDED, NO_NODE, ROOT, UNKNOWN
 from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate
 
@@ -22,21 +22,21 @@ KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
 
 def last_info(
-    search: TreeSearch, board: chess.Board, limits: Limits[chess.Move]
+    search: MctsSearch, board: chess.Board, limits: Limits[chess.Move]
 ) -> Info[chess.Move]:
-    search.arm()
-    return list(search.deepen(board, limits))[-1]
+    search.clear_stop()
+    return list(search.search(board, limits))[-1]
 
 
-def pool_of(search: TreeSearch) -> NodePool:
+def pool_of(search: MctsSearch) -> NodePool:
     return search._pool
 
 
-def check_tree(search: TreeSearch, board: chess.Board, node: int = ROOT) -> int:
+def check_tree(search: MctsSearch, board: chess.Board, node: int = ROOT) -> int:
     """Check a tree against the rules of chess and of counting; return its nodes."""
-    pool, game = pool_of(search), search._crew.first
+    pool, game = pool_of(search), search._workers.first
     children = pool.children(node)
-    moves = [game.move(pool.move(child)) for child in children]
+    moves = [game.decode_move(pool.move(child)) for child in children]
     assert len(moves) == len(set(moves))
     assert set(moves) <= set(board.legal_moves)
     visits = sum(map(pool.visits, children))
@@ -56,7 +56,7 @@ def check_tree(search: TreeSearch, board: chess.Board, node: int = ROOT) -> int:
 
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, KIWIPETE])
 def test_tree_has_only_legal_moves_and_consistent_visits(fen: str, thorough: bool) -> None:
-    search, nodes = TreeSearch(), 3000 if thorough else 1200
+    search, nodes = MctsSearch(), 3000 if thorough else 1200
     info = last_info(search, chess.Board(fen), Limits(nodes=nodes))
     pool = pool_of(search)
     assert info.nodes == nodes
@@ -74,16 +74,16 @@ def test_tree_has_only_legal_moves_and_consistent_visits(fen: str, thorough: boo
     ],
 )
 def test_mates_are_proven(fen: str, moves: int) -> None:
-    info = last_info(TreeSearch(), chess.Board(fen), Limits(nodes=200_000))
+    info = last_info(MctsSearch(), chess.Board(fen), Limits(nodes=200_000))
     assert info.score == Mate(moves)
     assert info.nodes < 200_000, "a proven root ends the search"
 
 
 def test_multipv_search_continues_after_mate_proof() -> None:
     board = chess.Board("7k/8/8/8/8/8/R7/1R5K w - - 0 1")
-    search = TreeSearch()
-    search.arm()
-    infos = list(search.deepen(board, Limits(nodes=5000), 2))
+    search = MctsSearch()
+    search.clear_stop()
+    infos = list(search.search(board, Limits(nodes=5000), 2))
     assert infos[-1].nodes == 5000
     assert infos[-2].score == Mate(2)
 
@@ -91,7 +91,7 @@ def test_multipv_search_continues_after_mate_proof() -> None:
 def test_stalemate_is_worth_a_draw() -> None:
     board = chess.Board("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1")
     stalemate = chess.Move.from_uci("f1f7")
-    search = TreeSearch()
+    search = MctsSearch()
     info = last_info(search, board, Limits(nodes=500, search_moves=(stalemate,)))
     assert info.score == Cp(0)
     assert last_info(search, board, Limits(nodes=5000)).score == Mate(1)
@@ -100,10 +100,10 @@ def test_stalemate_is_worth_a_draw() -> None:
 def test_mcts_agrees_with_alphabeta_on_hanging_piece() -> None:
     """A piece hangs: both say so, and take it."""
     board = chess.Board("rnbqkb1r/pppp1ppp/8/4p3/4n3/2N2N2/PPPP1PPP/R1BQKB1R w KQkq - 0 5")
-    search = KernelSearch()
-    search.arm()
-    *_, exact = search.deepen(board, Limits(depth=8))
-    info = last_info(TreeSearch(), board, Limits(nodes=20_000))
+    search = AlphaBetaSearch()
+    search.clear_stop()
+    *_, exact = search.search(board, Limits(depth=8))
+    info = last_info(MctsSearch(), board, Limits(nodes=20_000))
     assert info.pv[0] == exact.pv[0]
     assert isinstance(info.score, Cp)
     assert isinstance(exact.score, Cp)
@@ -111,18 +111,18 @@ def test_mcts_agrees_with_alphabeta_on_hanging_piece() -> None:
 
 
 def test_each_depth_doubles_the_playouts() -> None:
-    search = TreeSearch()
-    search.arm()
-    ends = {info.depth: info.nodes for info in search.deepen(chess.Board(), Limits(depth=9))}
+    search = MctsSearch()
+    search.clear_stop()
+    ends = {info.depth: info.nodes for info in search.search(chess.Board(), Limits(depth=9))}
     assert ends == {depth: FIRST_PLAYOUTS << depth for depth in range(1, 10)}
 
 
 @pytest.mark.parametrize("choice", ["visits", "value", "bound"])
 def test_final_move_follows_choice_setting(choice: str) -> None:
-    search = TreeSearch(choice=choice)  # type: ignore[arg-type]
+    search = MctsSearch(choice=choice)  # type: ignore[arg-type]
     info = last_info(search, chess.Board(KIWIPETE), Limits(nodes=2000))
-    pool, game = pool_of(search), search._crew.first
-    children = {game.move(pool.move(child)): child for child in pool.children(ROOT)}
+    pool, game = pool_of(search), search._workers.first
+    children = {game.decode_move(pool.move(child)): child for child in pool.children(ROOT)}
     measure = {"visits": pool.visits, "value": pool.mean}.get(choice)
     if measure:
         assert measure(children[info.pv[0]]) == max(map(measure, children.values()))
@@ -131,7 +131,7 @@ def test_final_move_follows_choice_setting(choice: str) -> None:
 
 @pytest.mark.thorough
 def test_tree_is_reused_while_the_game_continues() -> None:
-    search = TreeSearch()
+    search = MctsSearch()
     board = chess.Board(KIWIPETE)
     info = last_info(search, board, Limits(nodes=10_000))
     board.push(info.pv[0])
@@ -159,7 +159,7 @@ def test_tree_is_reused_while_the_game_continues() -> None:
 
 @pytest.mark.thorough
 def test_full_pool_is_pruned_and_search_continues() -> None:
-    search = TreeSearch(megabytes=1)
+    search = MctsSearch(megabytes=1)
     capacity = pool_of(search).tree.capacity = 5000
     board = chess.Board(KIWIPETE)
     info = last_info(search, board, Limits(nodes=3 * capacity))
@@ -169,14 +169,14 @@ def test_full_pool_is_pruned_and_search_continues() -> None:
     assert pool.state != FULL
     assert check_tree(search, board.copy()) <= capacity
     assert info.hashfull <= 1000
-    pool.make_room()
+    pool.prune()
     assert 200 < pool.permille_used() <= 500
     check_tree(search, board.copy())
 
 
 @pytest.mark.thorough
 def test_threads_share_one_tree() -> None:
-    search = TreeSearch(threads=3)
+    search = MctsSearch(threads=3)
     board = chess.Board(KIWIPETE)
     info = last_info(search, board, Limits(nodes=20_000))
     pool = pool_of(search)
@@ -196,10 +196,10 @@ def test_tree_is_discarded_after_evaluation_error() -> None:
             raise ZeroDivisionError
         return 0
 
-    search = TreeSearch(evaluation=Evaluation("fail", python=fail))
-    search.arm()
+    search = MctsSearch(evaluation=Evaluation("fail", python=fail))
+    search.clear_stop()
     with pytest.raises(EvaluationError):
-        list(search.deepen(chess.Board(), Limits(depth=8)))
+        list(search.search(chess.Board(), Limits(depth=8)))
     search._take_root(chess.Board(), Limits())
     assert pool_of(search).visits(ROOT) == 0
 
@@ -208,16 +208,16 @@ def test_tree_is_discarded_after_evaluation_error() -> None:
 def test_unproven_checkmate_node_gets_no_child(move: str, plies: int) -> None:
     """A second thread comes to it when the first one has entered it and not yet judged it."""
     board = chess.Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
-    search = TreeSearch()
+    search = MctsSearch()
     last_info(search, board, Limits(nodes=1, search_moves=(chess.Move.from_uci(move),)))
     pool = pool_of(search)
     (child,) = pool.children(ROOT)
-    entered = {"visits": 1, "proven": UNKNOWN, "untried": NEW, "firsts": NO_NODE}
+    entered = {"visits": 1, "proven": UNKNOWN, "untried": NOT_EXPANDED, "firsts": NO_NODE}
     for name, value in entered.items():
         pool.columns[name][child] = value
     pool.tree.state, pool.tree.goal = GROWING, pool.playouts + 1
-    path = np.zeros(DEEPEST + 2, np.int64)
-    play_out(search._crew.first.worker, pool.tree, path)
+    path = np.zeros(MAX_TREE_PLY + 2, np.int64)
+    run_playouts(search._workers.first.worker, pool.tree, path)
     assert path[1] == child
     assert pool.visits(child) == 2
     assert np.count_nonzero(path[1:]) == plies

@@ -7,12 +7,12 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.levels import Level
-from agent.chess.search import KernelSearch
+from agent.chess.levels import SkillLevel
+from agent.chess.search import AlphaBetaSearch
 from agent.chess.selfplay import SelfPlay
-from agent.chess.selfplay_rules import Rules
-from agent.chess.tree_search import TreeSearch
-from agent.chess.weak_search import WeakSearch
+from agent.chess.selfplay_rules import SelfPlaySettings
+from agent.chess.tree_search import MctsSearch
+from agent.chess.weak_search import LimitedStrengthSearch
 from agent.compiled import user_evaluation
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.limits import Cp, Info, Limits
@@ -99,7 +99,7 @@ FAILURES = {
     "sometimes_none": "TypeError: expected int64, got None",
 }
 
-Searcher = type[KernelSearch] | type[TreeSearch]
+Searcher = type[AlphaBetaSearch] | type[MctsSearch]
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=[KernelSearch, TreeSearch], ids=["alphabeta", "mcts"])
+@pytest.fixture(params=[AlphaBetaSearch, MctsSearch], ids=["alphabeta", "mcts"])
 def searcher(request: pytest.FixtureRequest) -> Searcher:
     found: Searcher = request.param
     return found
@@ -119,10 +119,10 @@ def searcher(request: pytest.FixtureRequest) -> Searcher:
 def test_evaluation_error_ends_search_and_is_reported(
     file: Path, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
+    search = AlphaBetaSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
     infos: list[Info[chess.Move]] = []
     with pytest.raises(EvaluationError, match=f"my_eval.py:{name} failed: {FAILURES[name]}"):
-        infos.extend(search.deepen(chess.Board(), Limits(depth=20)))
+        infos.extend(search.search(chess.Board(), Limits(depth=20)))
     assert infos[-1].pv[0] in chess.Board().legal_moves
     if name == "raises_late":
         assert infos[-1].complete
@@ -130,8 +130,8 @@ def test_evaluation_error_ends_search_and_is_reported(
         with pytest.raises(EvaluationError, match=FAILURES[name]):
             search.evaluate(chess.Board())
     search.set_evaluation(HANDCRAFTED)
-    search.arm()
-    assert list(search.deepen(chess.Board(), Limits(depth=3)))[-1].depth == 3
+    search.clear_stop()
+    assert list(search.search(chess.Board(), Limits(depth=3)))[-1].depth == 3
     assert capfd.readouterr() == ("", "")
 
 
@@ -142,28 +142,28 @@ def test_evaluation_error_ends_search_with_any_thread_count(
     search = searcher(megabytes=1, threads=threads, evaluation=load(f"{file}:raises_late"))
     for _ in range(2):
         search.new_game()
-        search.arm()
+        search.clear_stop()
         with pytest.raises(EvaluationError, match="too late"):
-            list(search.deepen(chess.Board(), Limits(infinite=True)))
+            list(search.search(chess.Board(), Limits(infinite=True)))
 
 
 def test_evaluation_error_ends_weak_search(file: Path) -> None:
-    search = WeakSearch(KernelSearch(evaluation=load(f"{file}:raises")), Level(5), seed=1)
+    search = LimitedStrengthSearch(AlphaBetaSearch(evaluation=load(f"{file}:raises")), SkillLevel(5), seed=1)
     with pytest.raises(EvaluationError, match="raises failed: ValueError"):
-        list(search.deepen(chess.Board(), Limits(movetime=5)))
+        list(search.search(chess.Board(), Limits(movetime=5)))
 
 
 def test_failed_evaluation_is_not_cached(file: Path) -> None:
-    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:raises"))
+    search = AlphaBetaSearch(megabytes=1, evaluation=load(f"{file}:raises"))
     with pytest.raises(EvaluationError):
-        list(search.deepen(chess.Board(), Limits(depth=5)))
-    assert not np.any(search._crew.first.worker["evaluations"])
-    assert search._crew.first.worker["failure"] == 0
+        list(search.search(chess.Board(), Limits(depth=5)))
+    assert not np.any(search._workers.first.worker["evaluations"])
+    assert search._workers.first.worker["failure"] == 0
 
 
 @pytest.mark.parametrize("name", ["raises", "raises_late"])
 def test_evaluation_error_ends_self_play(file: Path, name: str) -> None:
-    rules = Rules(nodes=4000, opening_limit=30000)
+    rules = SelfPlaySettings(nodes=4000, opening_limit=30000)
     with pytest.raises(EvaluationError, match=f"{name} failed: ValueError"):
         SelfPlay(rules, 1, evaluation=load(f"{file}:{name}")).play(0)
 
@@ -172,16 +172,16 @@ def test_evaluation_error_ends_self_play(file: Path, name: str) -> None:
 def test_non_numeric_evaluation_is_rejected(file: Path, name: str, type_name: str) -> None:
     message = f"{name} cannot be compiled: it must return a number, always; .*{type_name}"
     with pytest.raises(EvaluationError, match=message):
-        KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
+        AlphaBetaSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("great", 29000), ("small", -29000), ("fraction", 7), ("unsigned", -2)]
 )
 def test_numbers_are_converted_to_clamped_centipawns(file: Path, name: str, value: int) -> None:
-    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
+    search = AlphaBetaSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
     assert search.evaluate(chess.Board()) == value
-    info = list(search.deepen(chess.Board(), Limits(depth=1)))[-1]
+    info = list(search.search(chess.Board(), Limits(depth=1)))[-1]
     assert isinstance(info.score, Cp)
 
 
@@ -194,7 +194,7 @@ def test_same_source_works_under_two_file_names(
     for name in ("first_name", "second_name"):
         (tmp_path / f"{name}.py").write_text(source)
         evaluation = load(f"{tmp_path / name}.py:f")
-        assert KernelSearch(megabytes=1, evaluation=evaluation).evaluate(chess.Board()) == 5
+        assert AlphaBetaSearch(megabytes=1, evaluation=evaluation).evaluate(chess.Board()) == 5
         monkeypatch.delitem(sys.modules, f"kempelen_evaluation_{name}")  # as in a new process
 
 
@@ -207,14 +207,14 @@ def test_error_names_current_line_after_file_is_edited(
     )
     for lines in (0, 2):
         (tmp_path / "moving.py").write_text("\n" * lines + source)
-        search = KernelSearch(megabytes=1, evaluation=load(f"{tmp_path / 'moving'}.py:f"))
+        search = AlphaBetaSearch(megabytes=1, evaluation=load(f"{tmp_path / 'moving'}.py:f"))
         with pytest.raises(EvaluationError, match=rf"bad \(moving\.py, line {lines + 5}\)"):
             search.evaluate(chess.Board())
         monkeypatch.delitem(sys.modules, "kempelen_evaluation_moving")  # as in a new process
 
 
 def test_error_omits_internal_line_compiled_in_another_folder(file: Path) -> None:
-    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:nan"))
+    search = AlphaBetaSearch(megabytes=1, evaluation=load(f"{file}:nan"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(user_evaluation, "__file__", "/elsewhere/agent/user_evaluation.py")
         with pytest.raises(EvaluationError, match=r"it returned NaN$"):

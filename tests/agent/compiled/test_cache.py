@@ -14,7 +14,7 @@ import numba
 import pytest
 
 from agent.compiled import cache, kernel, warming
-from agent.compiled.loading import Loading
+from agent.compiled.loading import KernelLoader
 from agent.connect_four.parts import CONNECT_FOUR
 from agent.threads.latch import wait_for_any
 from kempelen.cli import main
@@ -60,7 +60,7 @@ def test_files_in_own_cache_folder_are_trusted(folder: Path, trace: Path) -> Non
     with pytest.raises(TypeError):  # it is no compiled function
         kernel.c_function(SIGNATURE, double, "double")
     assert trace.exists()
-    assert warming.is_warm(CONNECT_FOUR)
+    assert warming.is_cached(CONNECT_FOUR)
 
 
 def give_to(uid: int, path: Path) -> None:
@@ -88,7 +88,7 @@ def test_files_writable_by_others_are_not_loaded(
     writable_folder = reason != STRANGER and path.is_dir()
     assert (f"chmod go-w {path}" if writable_folder else "delete it") in told
     assert "KEMPELEN_CACHE_DIR" in told
-    assert warming.is_warm(CONNECT_FOUR) == (where == "kernel/double.pickle")
+    assert warming.is_cached(CONNECT_FOUR) == (where == "kernel/double.pickle")
 
 
 def test_untrusted_cache_file_is_replaced(folder: Path) -> None:
@@ -133,16 +133,16 @@ def test_new_cache_files_are_not_writable_by_others(mask: int, tmp_path: Path) -
     assert modes(folder.parent, folder) == [0o700, 0o700]
     assert modes(folder / "file") == [0o644]
     assert cache.read(folder, "file") == b"code"
-    assert cache.problem(folder) is None
+    assert cache.write_problem(folder) is None
 
 
 def test_nothing_is_written_to_folder_writable_by_others(folder: Path) -> None:
     folder.parent.chmod(0o777)
-    with pytest.raises(cache.UntrustedError):
+    with pytest.raises(cache.UntrustedCacheError):
         cache.write(folder, "new", b"")
-    with pytest.raises(cache.UntrustedError):
+    with pytest.raises(cache.UntrustedCacheError):
         cache.write(folder.parent / "another", "new", b"")
-    with pytest.raises(cache.UntrustedError):
+    with pytest.raises(cache.UntrustedCacheError):
         cache.lock(folder)
     folder.parent.chmod(0o700)
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -160,7 +160,7 @@ def test_old_cache_folder_permissions_are_fixed(
     (tmp_path / "kempelen").mkdir()
     (tmp_path / "kempelen").chmod(0o775)
     folder = kernel.cache_folder.__wrapped__()
-    assert cache.problem(folder) is None
+    assert cache.write_problem(folder) is None
     assert modes(folder.parent) == [0o755]
 
 
@@ -192,10 +192,10 @@ def test_untrusted_cache_is_reported_once_and_code_still_loads(
     monkeypatch.setattr(warming, "PARTS", {"toy": ("agent.compiled.parts",)})
     monkeypatch.setattr(warming, "compile_in_child", lambda part: pytest.fail("a child"))
     told: list[str] = []
-    first = Loading("toy", "kernel", "playing without it", told.append)
-    second = Loading("toy", "search", "playing otherwise", told.append, after=first)
+    first = KernelLoader("toy", "kernel", "playing without it", told.append)
+    second = KernelLoader("toy", "search", "playing otherwise", told.append, after=first)
     for loading in (first, second):
         loading.start()
         wait_for_any(loading.ready, timeout=60)
-        assert loading.usable
+        assert loading.is_loaded
     assert len([line for line in told if f"chmod go-w {folder.parent}" in line]) == 1

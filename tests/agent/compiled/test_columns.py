@@ -15,8 +15,8 @@ KINDS = {
     np.int64: columns.INT64,
     np.float32: columns.FLOAT32,
 }
-add_int32 = columns.adder(columns.INT32)
-exchange_int64 = columns.exchanger(columns.INT64)
+add_int32 = columns.atomic_adder(columns.INT32)
+exchange_int64 = columns.atomic_exchanger(columns.INT64)
 
 
 @numba.njit(nogil=True)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.compiled.crew import Crew
+from agent.compiled.crew import WorkerPool
 
 
 class Hand:
@@ -28,22 +28,22 @@ def load(hand: Hand) -> None:
 
 
 @pytest.fixture
-def crew() -> Crew[Hand]:
-    return Crew(Hand, 3)
+def crew() -> WorkerPool[Hand]:
+    return WorkerPool(Hand, 3)
 
 
-def test_search_begins_with_one_worker(crew: Crew[Hand]) -> None:
+def test_search_begins_with_one_worker(crew: WorkerPool[Hand]) -> None:
     crew.begin(load)
     assert [hand.worker.stop for hand in crew] == [0, 1, 1]
-    assert list(crew.at_work) == [crew.first]
-    crew.employ(2)
+    assert list(crew.active) == [crew.first]
+    crew.add_workers(2)
     assert [hand.worker.stop for hand in crew] == [0, 0, 1]
-    assert list(crew.at_work) == list(crew)[:2]
+    assert list(crew.active) == list(crew)[:2]
 
 
-def test_other_workers_run_in_threads_and_are_stopped(crew: Crew[Hand]) -> None:
+def test_other_workers_run_in_threads_and_are_stopped(crew: WorkerPool[Hand]) -> None:
     crew.begin(load)
-    crew.employ(3)
+    crew.add_workers(3)
     worked: list[tuple[int, Hand]] = []
     before = threading.active_count()
     crew.start(lambda hand, number: hand.work(lambda: worked.append((number, hand))))
@@ -56,9 +56,9 @@ def test_other_workers_run_in_threads_and_are_stopped(crew: Crew[Hand]) -> None:
     assert not crew.first.worker.stop
 
 
-def test_workers_can_be_joined_and_restarted(crew: Crew[Hand]) -> None:
+def test_workers_can_be_joined_and_restarted(crew: WorkerPool[Hand]) -> None:
     crew.begin(load)
-    crew.employ(3)
+    crew.add_workers(3)
     worked: list[int] = []
     for _ in range(2):
         crew.start(lambda hand, number: worked.append(number))
@@ -66,18 +66,18 @@ def test_workers_can_be_joined_and_restarted(crew: Crew[Hand]) -> None:
     assert sorted(worked) == [1, 1, 2, 2]
 
 
-def test_a_stop_is_kept_until_the_crew_is_armed(crew: Crew[Hand]) -> None:
+def test_a_stop_is_kept_until_the_crew_is_armed(crew: WorkerPool[Hand]) -> None:
     crew.stop()
     crew.begin(load)
     assert crew.stopped
     assert [hand.worker.stop for hand in crew] == [1, 1, 1]
-    crew.arm()
+    crew.clear_stop()
     crew.begin(load)
     assert not crew.stopped
     assert crew.first.worker.stop == 0
 
 
-def test_stop_during_loading_reaches_all_workers(crew: Crew[Hand]) -> None:
+def test_stop_during_loading_reaches_all_workers(crew: WorkerPool[Hand]) -> None:
     def load_and_stop(hand: Hand) -> None:
         if hand is not crew.first:
             crew.stop()
@@ -85,18 +85,18 @@ def test_stop_during_loading_reaches_all_workers(crew: Crew[Hand]) -> None:
 
     crew.begin(load_and_stop)
     assert not crew.stopped
-    crew.employ(3)
+    crew.add_workers(3)
     assert [hand.worker.stop for hand in crew] == [1, 1, 1]
 
 
-def test_crew_can_be_resized_and_renewed(crew: Crew[Hand]) -> None:
+def test_crew_can_be_resized_and_renewed(crew: WorkerPool[Hand]) -> None:
     first, second, _ = crew
     crew.resize(2)
     assert list(crew) == [first, second]
     crew.resize(4)
     assert len(crew) == 4
     assert list(crew)[:2] == [first, second]
-    crew.renew()
+    crew.reset_helpers()
     assert len(crew) == 4
     assert crew.first is first
     assert second not in list(crew)

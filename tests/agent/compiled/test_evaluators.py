@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from agent.compiled.evaluators import PythonEvaluator, call
+from agent.compiled.evaluators import PythonEvaluator, evaluate_root
 from agent.evaluation import EvaluationError
 
 
@@ -15,18 +15,18 @@ def interrupted(worker: int, ply: int) -> int:
 def test_keyboard_interrupt_is_raised_in_main_thread() -> None:
     ended: list[bool] = []
     evaluator = PythonEvaluator("mine", interrupted, lambda: ended.append(True))
-    assert call(evaluator, 0) == 0
+    assert evaluate_root(evaluator, 0) == 0
     assert ended == [True]
     with pytest.raises(KeyboardInterrupt):
-        evaluator.take_error(())
-    assert evaluator.take_error(()) is None
+        evaluator.pop_error(())
+    assert evaluator.pop_error(()) is None
 
 
 def test_keyboard_interrupt_is_evaluation_error_in_other_threads() -> None:
     evaluator = PythonEvaluator("mine", interrupted, lambda: None)
-    thread = threading.Thread(target=call, args=(evaluator, 0))
+    thread = threading.Thread(target=evaluate_root, args=(evaluator, 0))
     thread.start()
     thread.join()
-    error = evaluator.take_error(())
+    error = evaluator.pop_error(())
     assert isinstance(error, EvaluationError)
     assert "mine" in str(error)

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from agent.compiled.record import Many, allocate, record
+from agent.compiled.record import FixedArray, allocate, record
 
 NUMBERS = list(range(100, 108))
 
@@ -17,7 +17,7 @@ NUMBERS = list(range(100, 108))
 @record
 class Row:
     before: int
-    numbers: Annotated[Many[int], np.int16, len(NUMBERS)]
+    numbers: Annotated[FixedArray[int], np.int16, len(NUMBERS)]
     after: int
 
 

@@ -68,10 +68,10 @@ FOREIGN = """
 import numba
 from agent.compiled import kernel, warming
 warming.load('alphabeta')
-def look_up(x):
+def probe_position(x):
     return {1: 1, 2: 2}[2] * x
 signature = numba.int32(numba.int32)
-print(kernel.c_function(signature, look_up, "look_up", foreign=True).ctypes(4), kernel.compiled)
+print(kernel.c_function(signature, probe_position, "probe_position", foreign=True).ctypes(4), kernel.compiled)
 """
 
 
@@ -79,7 +79,7 @@ print(kernel.c_function(signature, look_up, "look_up", foreign=True).ctypes(4), 
 def test_cached_foreign_code_finds_its_dependencies(tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", kernel.cache_folder()
     shutil.copytree(folder, cache / folder.name)
-    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 ['look_up']\n"
+    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 ['probe_position']\n"
     assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 []\n"
 
 

@@ -6,11 +6,11 @@ import time
 import pytest
 
 from agent.compiled import warming
-from agent.compiled.source import CompiledSource
+from agent.compiled.source import CompiledBackend
 from agent.evaluation import HANDCRAFTED
 from agent.games.connect_four import ConnectFour
 from agent.search.searcher import GameSearcher
-from agent.search.source import Evaluate, GameSource
+from agent.search.source import Evaluate, GameBackend
 from agent.search.suiting import make_search
 
 
@@ -19,20 +19,20 @@ def test_request_waits_for_warm_code_but_not_for_compiler(
     warm: bool, waits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    monkeypatch.setattr(warming, "is_warm", lambda part: warm)
-    monkeypatch.setattr(warming, "problem", lambda: "the cache is lost")  # so no child compiles
+    monkeypatch.setattr(warming, "is_cached", lambda part: warm)
+    monkeypatch.setattr(warming, "cache_problem", lambda: "the cache is lost")  # so no child compiles
     monkeypatch.setattr(warming, "load", lambda part: go_on.wait(60))
 
-    def source() -> GameSource[int]:
+    def source() -> GameBackend[int]:
         def make(evaluate: Evaluate) -> GameSearcher[int]:
             return GameSearcher(make_search("minimax", ConnectFour(), evaluate))
 
-        return GameSource(make, lambda game: 0.0, None, lambda line: None)
+        return GameBackend(make, lambda game: 0.0, None, lambda line: None)
 
-    compiled = CompiledSource("toy", HANDCRAFTED.name, source(), source, lambda line: None)
+    compiled = CompiledBackend("toy", HANDCRAFTED.name, source(), source, lambda line: None)
     threading.Timer(0.3, go_on.set).start()
     began = time.monotonic()
-    compiled.settle(60)
+    compiled.wait_until_loaded(60)
     assert compiled.loaded == waits
     assert time.monotonic() - began < 30
     go_on.set()

@@ -11,7 +11,7 @@ import pytest
 from agent.chess.packed import packed_dtype
 from agent.chess.records import Frame, Position, Worker
 from agent.compiled.bits import Bits
-from agent.compiled.record import Many, allocate, dtype_of, layout, offset_of, record
+from agent.compiled.record import FixedArray, allocate, dtype_of, layout, offset_of, record
 from agent.compiled.tree import COLUMNS, NodeTree
 from tests.systems import module_or_skip
 
@@ -23,9 +23,9 @@ class Base:
 
 class Whole(Base):
     share: float
-    numbers: Annotated[Many[int], 3]
-    words: Annotated[Many[Bits], 2]
-    narrow: Annotated[Many[int], np.int16, 5]
+    numbers: Annotated[FixedArray[int], 3]
+    words: Annotated[FixedArray[Bits], 2]
+    narrow: Annotated[FixedArray[int], np.int16, 5]
 
 
 WHOLE = [
@@ -48,7 +48,7 @@ def test_records_can_contain_records() -> None:
 
     class Outer:
         one: inner  # type: ignore[valid-type]
-        many: Annotated[Many[inner], 4]  # type: ignore[valid-type]
+        many: Annotated[FixedArray[inner], 4]  # type: ignore[valid-type]
 
     base = layout(Base)
     expected = np.dtype([("one", base), ("many", base, (4,))], align=True)
@@ -61,7 +61,7 @@ class NoSuchType:
 
 
 class NoNumber:
-    many: Many[int]
+    many: FixedArray[int]
 
 
 class NotMany:

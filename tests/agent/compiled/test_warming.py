@@ -16,10 +16,10 @@ import pytest
 
 from agent import evaluation
 from agent.chess.evaluations import load as load_evaluation
-from agent.chess.network_format import neurons_of
+from agent.chess.network_format import read_neuron_count
 from agent.chess.parts import ALPHABETA
 from agent.compiled import cache, kernel, warming
-from agent.compiled.parts import APART, ON_DEMAND, PARTS, VARIANTS
+from agent.compiled.parts import COMPILED_IN_PARALLEL, ON_DEMAND, PARTS, VARIANTS
 from agent.connect_four.parts import CONNECT_FOUR
 from agent.evaluation import NETWORK, SHIPPED_NETWORK
 from agent.machine import usable_cores
@@ -70,8 +70,8 @@ SMALL = Cold(
 )
 LARGE = Cold(
     ALPHABETA,
-    APART,
-    f"agent.chess.network.{neurons_of(SHIPPED_NETWORK)}",
+    COMPILED_IN_PARALLEL,
+    f"agent.chess.network.{read_neuron_count(SHIPPED_NETWORK)}",
     "import chess; from agent.chess import rules; perft = rules.perft(chess.Board(), 3)",
     8902,
 )
@@ -141,7 +141,7 @@ def test_second_process_loads_all_compiled_parts(tmp_path: Path) -> None:
 def test_tests_run_on_a_warm_cache(part: str) -> None:
     """`make test` warms the cache first, so that no test waits for the compiler."""
     warming.load(part)
-    assert warming.is_warm(part)
+    assert warming.is_cached(part)
 
 
 def output_when_warm(code: str) -> str:
@@ -153,7 +153,7 @@ def output_when_warm(code: str) -> str:
 def test_unused_part_is_not_imported() -> None:
     output = output_when_warm(
         "import sys; from agent.compiled import warming; warming.load('alphabeta');"
-        "from agent.chess.search import KernelSearch; KernelSearch();"
+        "from agent.chess.search import AlphaBetaSearch; AlphaBetaSearch();"
         "print('agent.chess.mcts' in sys.modules)"
     )
     assert output.split() == ["False"]
@@ -172,10 +172,10 @@ def test_warm_start_does_not_import_the_compiler() -> None:
 
 @pytest.mark.thorough
 def test_main_modules_do_not_import_separately_compiled_ones() -> None:
-    modules = [m for part in PARTS.values() for m in part if m not in APART]
+    modules = [m for part in PARTS.values() for m in part if m not in COMPILED_IN_PARALLEL]
     output = output_when_warm(
         f"import sys\nfor module in {modules}: __import__(module)\n"
-        f"print([module for module in {APART} if module in sys.modules])"
+        f"print([module for module in {COMPILED_IN_PARALLEL} if module in sys.modules])"
     )
     assert output == "[]\n"
 
@@ -199,7 +199,7 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(warming, "PARTS", {"play": ("toy_apart", "toy"), "apart": ("toy_apart",)})
-    monkeypatch.setattr(warming, "APART", ("toy_apart",))
+    monkeypatch.setattr(warming, "COMPILED_IN_PARALLEL", ("toy_apart",))
     monkeypatch.setattr(warming, "cache_folder", lambda: tmp_path / "base" / "cache")
     monkeypatch.setattr(warming, "usable_cores", lambda: 2)
     return tmp_path
@@ -216,7 +216,7 @@ def test_second_process_compiles_separate_modules(toys: Path) -> None:
     warming.warm_up(lambda *stage: stages.append(stage), ["play"])
     assert imports(toys) == [("toy", True), ("toy_apart", False), ("toy_apart", True)]
     assert stages == [("toy", 0, 2), ("toy_apart", 1, 2), ("", 2, 2)]
-    assert warming.is_warm("play")
+    assert warming.is_cached("play")
 
 
 def failing_start(*_: object, **__: object) -> None:
@@ -239,7 +239,7 @@ def test_one_process_loads_all_without_a_second(
         cache.write(toys / "base" / "cache", "complete-play", b"")
     warming.load("play")
     assert imports(toys) == [("toy", True), ("toy_apart", True)]
-    assert warming.is_warm("play") or reason == "no cache"
+    assert warming.is_cached("play") or reason == "no cache"
 
 
 def test_part_with_one_module_needs_no_second_process(toys: Path) -> None:
@@ -251,7 +251,7 @@ def test_failed_compilation_leaves_no_mark_and_no_process(toys: Path) -> None:
     (toys / "toy.py").write_text("raise ValueError('no')")
     with pytest.raises(ValueError, match="no"):
         warming.load("play")
-    assert not warming.is_warm("play")
+    assert not warming.is_cached("play")
     assert not (toys / "log").exists()
 
 
@@ -350,16 +350,16 @@ def test_compilation_works_without_file_locks(toys: Path, monkeypatch: pytest.Mo
         cache.lock(warming.cache_folder())
     assert not isinstance(caught.value, BlockingIOError)
     warming.load("play")
-    assert warming.is_warm("play")
+    assert warming.is_cached("play")
 
 
 def test_waiting_for_cache_lock_times_out(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "PATIENCE", 0.3)
+    monkeypatch.setattr(warming, "LOCK_TIMEOUT_S", 0.3)
     with cache.lock(warming.cache_folder()):
         began = time.monotonic()
         warming.load("play")
         assert time.monotonic() - began >= 0.3
-    assert warming.is_warm("play")
+    assert warming.is_cached("play")
 
 
 def test_waiting_ends_when_lock_holder_stalls(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +372,7 @@ def test_waiting_ends_when_lock_holder_stalls(toys: Path, monkeypatch: pytest.Mo
         warming.load("play")
         assert 1.0 < time.monotonic() - began < 30
         progressing.join()
-    assert warming.is_warm("play")
+    assert warming.is_cached("play")
 
 
 def progress_for(folder: Path, seconds: float) -> None:
@@ -422,13 +422,13 @@ def test_new_variant_is_compiled_separately(toys: Path, monkeypatch: pytest.Monk
     variant = "128"
     monkeypatch.setattr(warming, "VARIANTS", {"play": lambda: variant})
     warming.load("play")
-    assert warming.is_warm("play")
+    assert warming.is_cached("play")
     variant = "256"
-    assert not warming.is_warm("play")
+    assert not warming.is_cached("play")
     warming.load("play")
-    assert warming.is_warm("play")
+    assert warming.is_cached("play")
     variant = "128"
-    assert warming.is_warm("play")
+    assert warming.is_cached("play")
 
 
 def test_chess_kernel_variant_is_shipped_network_size(

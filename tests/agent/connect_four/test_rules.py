@@ -57,5 +57,5 @@ def test_squares_and_empty_squares_match_the_plain_game() -> None:
         assert board.empty_squares() == 42 - before.bit_count()
         for move in game.moves():
             game.play(move)
-            assert board.squares([move]) == before ^ (game.discs(0) | game.discs(1))
+            assert board.landing_squares([move]) == before ^ (game.discs(0) | game.discs(1))
             game.undo()

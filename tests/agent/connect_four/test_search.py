@@ -14,7 +14,7 @@ from agent.evaluation import Evaluation, EvaluationError, load
 from agent.games.connect_four import ConnectFour, evaluate
 from agent.limits import Cp, Info, Limits, Mate, Score
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.ending import Ending
+from agent.search.ending import TerminalScoring
 from agent.search.ordering import Ordering
 from agent.search.table import Table
 from tests.agent.connect_four.test_rules import random_game
@@ -38,8 +38,8 @@ def levels(
     search: ConnectFourSearch, game: ConnectFour, limits: Limits[int] = ENDLESS, lines: int = 1
 ) -> list[Info[int]]:
     search.new_game()
-    search.arm()
-    return list(search.deepen(game, limits, lines))
+    search.clear_stop()
+    return list(search.search(game, limits, lines))
 
 
 def plain_search() -> AlphaBeta[int]:
@@ -47,7 +47,7 @@ def plain_search() -> AlphaBeta[int]:
     return AlphaBeta(
         lambda game: to_score(evaluate(game)),
         AlphaBetaOptions(
-            ending=Ending(win=MATE, step=1),
+            ending=TerminalScoring(win=MATE, ply_penalty=1),
             ordering=Ordering(ratings=True),
             table=Table(100_000),
         ),
@@ -183,7 +183,7 @@ def test_repeated_search_has_the_same_nodes(search: ConnectFourSearch) -> None:
 def test_boards_of_different_sizes_share_no_table_entries(search: ConnectFourSearch) -> None:
     alone = levels(search, ConnectFour(5, 5), Limits(depth=8))
     levels(search, ConnectFour(), Limits(depth=8))
-    after = list(search.deepen(ConnectFour(5, 5), Limits(depth=8)))
+    after = list(search.search(ConnectFour(5, 5), Limits(depth=8)))
     assert [(i.nodes, i.pv) for i in alone] == [(i.nodes, i.pv) for i in after]
 
 
@@ -191,7 +191,7 @@ def test_stop_from_another_thread_ends_the_search_at_once(search: ConnectFourSea
     search.new_game()
     delays = []
     for _ in range(5):
-        search.arm()
+        search.clear_stop()
         asked: list[float] = []
 
         def stop(asked: list[float] = asked) -> None:
@@ -200,7 +200,7 @@ def test_stop_from_another_thread_ends_the_search_at_once(search: ConnectFourSea
 
         timer = threading.Timer(0.1, stop)
         timer.start()
-        last = list(search.deepen(ConnectFour(), Limits()))[-1]
+        last = list(search.search(ConnectFour(), Limits()))[-1]
         delays.append(time.perf_counter() - asked[0])
         assert last.pv[0] in range(7)
         timer.join()
@@ -208,24 +208,24 @@ def test_stop_from_another_thread_ends_the_search_at_once(search: ConnectFourSea
 
 
 def test_stop_before_the_search_still_returns_a_move(search: ConnectFourSearch) -> None:
-    search.arm()
+    search.clear_stop()
     search.stop()
-    (info,) = search.deepen(play("444"), Limits(search_moves=(5, 6)))
+    (info,) = search.search(play("444"), Limits(search_moves=(5, 6)))
     assert info.pv == (5,)
     assert not info.complete
-    search.arm()
-    assert len(list(search.deepen(play("444"), Limits(depth=3)))) == 3
+    search.clear_stop()
+    assert len(list(search.search(play("444"), Limits(depth=3)))) == 3
 
 
 def test_progress_is_readable_during_the_search(search: ConnectFourSearch) -> None:
     search.new_game()
-    search.arm()
-    for _ in islice(search.deepen(ConnectFour(), Limits()), 8):
+    search.clear_stop()
+    for _ in islice(search.search(ConnectFour(), Limits()), 8):
         pass
     now = search.progress()
     assert now.nodes > 1000
     assert now.seldepth >= 7
-    assert now.move in range(7)
+    assert now.current_move in range(7)
 
 
 def test_evaluation_equals_that_of_the_plain_game(search: ConnectFourSearch) -> None:
@@ -293,10 +293,10 @@ def test_failing_evaluation_ends_the_search() -> None:
         return 0
 
     search = ConnectFourSearch(1, Evaluation("mine", python=fails))
-    search.arm()
+    search.clear_stop()
     found = []
     with pytest.raises(EvaluationError, match="evaluation mine failed: ValueError: no good"):
-        found.extend(search.deepen(ConnectFour(), Limits(depth=8)))
+        found.extend(search.search(ConnectFour(), Limits(depth=8)))
     assert [info.depth for info in found] == [1, 2, 3]
 
 

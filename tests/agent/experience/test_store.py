@@ -5,28 +5,28 @@ import sys
 
 import pytest
 
-from agent.chess.experience import ChessNotation
-from agent.experience.lesson import Lesson
-from agent.experience.memory import Experience
-from agent.experience.store import ExperienceError, ExperienceFile
-from agent.player import PlayerError
+from agent.chess.experience import ChessLearningAdapter
+from agent.experience.lesson import LearnedMove
+from agent.experience.memory import PositionLearner
+from agent.experience.store import LearningDatabaseError, LearnedMoveDatabase
+from agent.player import AgentError
 from tests.systems import posix_only
 
 
 def lesson(move="e2e4", found=-100.0, **more):
-    return Lesson("chess engine", "start", move, f"after {move}", "e7e5", 30.0, found, 8, **more)
+    return LearnedMove("chess engine", "start", move, f"after {move}", "e7e5", 30.0, found, 8, **more)
 
 
 @pytest.fixture
 def file(tmp_path):
-    return ExperienceFile(tmp_path / "experience.db")
+    return LearnedMoveDatabase(tmp_path / "experience.db")
 
 
 def test_file_is_created_with_first_lesson(file):
     assert file.lessons() == file.news() == []
     assert not file.path.exists()
     file.add([lesson()])
-    assert ExperienceFile(file.path).lessons() == [lesson()]
+    assert LearnedMoveDatabase(file.path).read_all() == [lesson()]
 
 
 def test_repeated_lessons_are_averaged(file):
@@ -44,27 +44,27 @@ def test_repeated_lessons_are_averaged(file):
 
 
 def test_news_returns_lessons_written_since_last_call(file):
-    other = ExperienceFile(file.path)
+    other = LearnedMoveDatabase(file.path)
     file.add([lesson("e2e4"), lesson("d2d4")])
-    assert {each.move for each in other.news()} == {"e2e4", "d2d4"}
-    assert other.news() == []
+    assert {each.move for each in other.read_new()} == {"e2e4", "d2d4"}
+    assert other.read_new() == []
     file.add([lesson("d2d4")])
-    assert [(each.move, each.times) for each in other.news()] == [("d2d4", 2)]
+    assert [(each.move, each.times) for each in other.read_new()] == [("d2d4", 2)]
     file.prune(1)
     file.path.unlink()
     file.add([lesson("c2c4")])
-    assert [each.move for each in other.news()] == ["c2c4"]
+    assert [each.move for each in other.read_new()] == ["c2c4"]
 
 
 def test_least_useful_lessons_are_pruned(tmp_path):
-    file = ExperienceFile(tmp_path / "small.db", most=3)
+    file = LearnedMoveDatabase(tmp_path / "small.db", most=3)
     file.add([lesson("a2a3", times=2)])
     for move in ("b2b3", "c2c3", "d2d3"):
         file.add([lesson(move)])
-    assert {each.move for each in file.lessons()} == {"a2a3", "c2c3", "d2d3"}
-    file.note_use([(lesson("c2c3").key, 4)])
+    assert {each.move for each in file.read_all()} == {"a2a3", "c2c3", "d2d3"}
+    file.add_use_counts([(lesson("c2c3").key, 4)])
     assert file.prune(1) == 2
-    assert [(each.move, each.used) for each in file.lessons()] == [("c2c3", 4)]
+    assert [(each.move, each.used) for each in file.read_all()] == [("c2c3", 4)]
     assert file.prune(1) == 0
 
 
@@ -73,8 +73,8 @@ import sys
 from agent.chess.experience import ChessNotation
 from agent.experience.lesson import Lesson
 from agent.experience.memory import Experience
-from agent.experience.store import ExperienceFile
-file = ExperienceFile(sys.argv[1])
+from agent.experience.store import LearnedMoveDatabase
+file = LearnedMoveDatabase(sys.argv[1])
 for number in range(40):
     own = Lesson("g", f"{sys.argv[2]} {number}", "m", "a", "r", 1, 0, 1)
     file.add([own, Lesson("g", "shared", "m", "a", "r", 1, 0, 1)])
@@ -103,7 +103,7 @@ def test_file_locked_by_another_program_is_reported(file):
     file.patience = 0.01
     held = sqlite3.connect(file.path)
     held.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(ExperienceError, match="another program uses it: end that one"):
+    with pytest.raises(LearningDatabaseError, match="another program uses it: end that one"):
         file.add([lesson()])
     held.close()
     file.add([lesson()])
@@ -114,26 +114,26 @@ def test_unusable_files_are_rejected_and_kept(file, tmp_path):
     content = bytearray(file.path.read_bytes())
     content[4096 * 3 : 4096 * 6] = os.urandom(4096 * 3)
     file.path.write_bytes(content)
-    with pytest.raises(ExperienceError, match=r"experience\.db: .*it is damaged: restore it"):
-        ExperienceFile(file.path)
+    with pytest.raises(LearningDatabaseError, match=r"experience\.db: .*it is damaged: restore it"):
+        LearnedMoveDatabase(file.path)
     assert file.path.read_bytes() == content
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE lesson (x)")
     database.close()
-    with pytest.raises(ExperienceError, match="it holds no experience; name another file"):
-        ExperienceFile(other)
-    with pytest.raises(ExperienceError, match="its folder does not exist"):
-        ExperienceFile(tmp_path / "none" / "x")
-    with pytest.raises(ExperienceError, match="Is a directory"):
-        ExperienceFile(tmp_path)
-    newer = ExperienceFile(tmp_path / "newer.db")
+    with pytest.raises(LearningDatabaseError, match="it holds no experience; name another file"):
+        LearnedMoveDatabase(other)
+    with pytest.raises(LearningDatabaseError, match="its folder does not exist"):
+        LearnedMoveDatabase(tmp_path / "none" / "x")
+    with pytest.raises(LearningDatabaseError, match="Is a directory"):
+        LearnedMoveDatabase(tmp_path)
+    newer = LearnedMoveDatabase(tmp_path / "newer.db")
     newer.add([lesson()])
     with sqlite3.connect(newer.path) as database:
         database.execute("PRAGMA user_version = 9")
     database.close()
-    with pytest.raises(ExperienceError, match="another version"):
-        ExperienceFile(newer.path)
+    with pytest.raises(LearningDatabaseError, match="another version"):
+        LearnedMoveDatabase(newer.path)
 
 
 @pytest.mark.parametrize("change", ["found = 9e999", "predicted = -9e999", "times = 0"])
@@ -142,14 +142,14 @@ def test_invalid_lesson_values_are_rejected(file, change):
     with sqlite3.connect(file.path) as database:
         database.execute(f"UPDATE lesson SET {change}")
     database.close()
-    with pytest.raises(ExperienceError, match="it is damaged: restore it"):
-        ExperienceFile(file.path)
+    with pytest.raises(LearningDatabaseError, match="it is damaged: restore it"):
+        LearnedMoveDatabase(file.path)
 
 
 @posix_only("~name is a folder beside the user's there")
 def test_unknown_home_folder_is_reported(tmp_path):
-    with pytest.raises(PlayerError, match=r"~nobody-at-all/x: its folder does not exist"):
-        Experience(ChessNotation()).use("~nobody-at-all/x")
+    with pytest.raises(AgentError, match=r"~nobody-at-all/x: its folder does not exist"):
+        PositionLearner(ChessLearningAdapter()).open_file("~nobody-at-all/x")
 
 
 def test_missing_lesson_table_is_reported_as_damage(file):
@@ -157,5 +157,5 @@ def test_missing_lesson_table_is_reported_as_damage(file):
     with sqlite3.connect(file.path) as database:
         database.execute("DROP TABLE lesson")
     database.close()
-    with pytest.raises(ExperienceError, match="no such table: lesson; it is damaged: restore it"):
-        ExperienceFile(file.path)
+    with pytest.raises(LearningDatabaseError, match="no such table: lesson; it is damaged: restore it"):
+        LearnedMoveDatabase(file.path)

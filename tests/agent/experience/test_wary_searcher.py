@@ -1,13 +1,13 @@
 import chess
 import pytest
 
-from agent.chess.experience import ChessNotation
-from agent.experience.lesson import Lesson
-from agent.experience.memory import Experience
-from agent.experience.searcher import MARGIN, WarySearcher
-from agent.experience.store import ExperienceFile
+from agent.chess.experience import ChessLearningAdapter
+from agent.experience.lesson import LearnedMove
+from agent.experience.memory import PositionLearner
+from agent.experience.searcher import DEPTH_MARGIN, PositionLearningSearcher
+from agent.experience.store import LearnedMoveDatabase
 from agent.limits import Cp, Info, Limits, Mate
-from agent.player import PlayerError
+from agent.player import AgentError
 
 LIMITS = Limits(nodes=1000)
 
@@ -20,7 +20,7 @@ class Scripted:
         self.depths = depths
         self.asked = []
 
-    def deepen(self, position, limits, lines=1):
+    def search(self, position, limits, lines=1):
         self.asked.append(limits)
         moves = limits.search_moves or list(position.legal_moves)
         known = {move: self.scores.get(move, -500) for move in moves}
@@ -31,26 +31,26 @@ class Scripted:
 
 
 def experience(*lessons):
-    made = Experience(ChessNotation())
-    made.remember()
-    made._take(list(lessons))
+    made = PositionLearner(ChessLearningAdapter())
+    made.enable()
+    made._merge(list(lessons))
     return made
 
 
 def lesson(board, move, predicted, found, depth=8):
-    notation = ChessNotation()
-    after = notation.after(board, chess.Move.from_uci(move))
-    return Lesson(notation.game, board.epd(), move, after, "", predicted, found, depth)
+    notation = ChessLearningAdapter()
+    after = notation.key_after(board, chess.Move.from_uci(move))
+    return LearnedMove(notation.game, board.epd(), move, after, "", predicted, found, depth)
 
 
 def answer(searcher, board, limits=LIMITS):
-    info = list(searcher.deepen(board, limits))[-1]
+    info = list(searcher.search(board, limits))[-1]
     return info.pv[0].uci(), getattr(info.score, "value", info.score)
 
 
 def test_search_is_unchanged_without_lessons():
     scripted = Scripted({"e2e4": 30})
-    assert answer(WarySearcher(scripted, experience()), chess.Board()) == ("e2e4", 30)
+    assert answer(PositionLearningSearcher(scripted, experience()), chess.Board()) == ("e2e4", 30)
     assert scripted.asked == [LIMITS]
 
 
@@ -61,7 +61,7 @@ def test_search_is_unchanged_without_lessons():
 def test_known_move_gets_its_learned_score(found, expected):
     board = chess.Board()
     scripted = Scripted({"e2e4": 30, "d2d4": 20})
-    wary = WarySearcher(scripted, experience(lesson(board, "e2e4", 30, found)))
+    wary = PositionLearningSearcher(scripted, experience(lesson(board, "e2e4", 30, found)))
     assert answer(wary, board) == expected
     assert chess.Move.from_uci("e2e4") not in scripted.asked[0].search_moves
 
@@ -70,23 +70,23 @@ def test_search_runs_if_all_moves_are_known():
     board = chess.Board("k7/8/1K6/8/8/8/8/1R6 b - - 0 1")
     (only,) = board.legal_moves
     scripted = Scripted({only.uci(): -50})
-    wary = WarySearcher(scripted, experience(lesson(board, only.uci(), 0, -80)))
+    wary = PositionLearningSearcher(scripted, experience(lesson(board, only.uci(), 0, -80)))
     assert answer(wary, board) == (only.uci(), -50)
 
 
 def test_deeper_search_overrides_lesson():
     board = chess.Board()
-    scripted = Scripted({"e2e4": 30, "d2d4": 20}, depths=3 + MARGIN)
-    wary = WarySearcher(scripted, experience(lesson(board, "e2e4", 30, -100, depth=2)))
-    infos = list(wary.deepen(board, LIMITS))
-    assert [info.depth for info in infos] == list(range(1, 4 + MARGIN))  # each of them once
+    scripted = Scripted({"e2e4": 30, "d2d4": 20}, depths=3 + DEPTH_MARGIN)
+    wary = PositionLearningSearcher(scripted, experience(lesson(board, "e2e4", 30, -100, depth=2)))
+    infos = list(wary.search(board, LIMITS))
+    assert [info.depth for info in infos] == list(range(1, 4 + DEPTH_MARGIN))  # each of them once
     assert infos[0].pv[0].uci() == "d2d4"
     assert scripted.asked[1].search_moves == ()
-    assert scripted.asked[1].nodes == LIMITS.nodes - (3 + MARGIN)
+    assert scripted.asked[1].nodes == LIMITS.nodes - (3 + DEPTH_MARGIN)
     # A search that ends at once after that has nothing new to say.
-    scripted.depths = 3 + MARGIN
-    assert list(wary.deepen(board, LIMITS))[-1].pv[0].uci() == "d2d4"
-    scripted.depths = 5 + MARGIN
+    scripted.depths = 3 + DEPTH_MARGIN
+    assert list(wary.search(board, LIMITS))[-1].pv[0].uci() == "d2d4"
+    scripted.depths = 5 + DEPTH_MARGIN
     assert answer(wary, board) == ("e2e4", 30)
 
 
@@ -98,112 +98,112 @@ def test_analysis_ignores_lessons(limits):
     board = chess.Board()
     made = experience(lesson(board, "e2e4", 30, -100))
     scripted = Scripted({"e2e4": 30})
-    list(WarySearcher(scripted, made).deepen(board, limits))
+    list(PositionLearningSearcher(scripted, made).search(board, limits))
     assert scripted.asked == [limits]
-    assert not made._thoughts
+    assert not made._predictions
 
 
 def play(wary, board, ours, theirs):
-    (*_,) = wary.deepen(board.copy(), LIMITS)
+    (*_,) = wary.search(board.copy(), LIMITS)
     board.push_uci(ours)
     board.push_uci(theirs)
 
 
 def test_a_surprise_is_learned_at_the_next_move(tmp_path):
     scripted = Scripted({"e2e4": 30, "d2d4": 20})
-    made = Experience(ChessNotation())
-    made.use(str(tmp_path / "file"))
-    wary, board = WarySearcher(scripted, made), chess.Board()
+    made = PositionLearner(ChessLearningAdapter())
+    made.open_file(str(tmp_path / "file"))
+    wary, board = PositionLearningSearcher(scripted, made), chess.Board()
     start = board.epd()
     play(wary, board, "e2e4", "e7e5")
     scripted.scores = {chess.Move.from_uci("d2d4"): -90}
     play(wary, board, "d2d4", "a7a6")
-    (found,) = made.take_surprises()
+    (found,) = made.pop_surprises()
     assert (found.position, found.move, found.reply) == (start, "e2e4", "e7e5")
     assert (found.predicted, found.found, found.depth) == (30, -90, 6)
     made.flush()
-    assert ExperienceFile(tmp_path / "file").lessons() == [found]
+    assert LearnedMoveDatabase(tmp_path / "file").read_all() == [found]
     scripted.scores = {}
-    list(wary.deepen(board.copy(), LIMITS))
-    assert len(made.take_surprises()) == 1  # -500 is another
+    list(wary.search(board.copy(), LIMITS))
+    assert len(made.pop_surprises()) == 1  # -500 is another
 
 
 def test_missed_ponder_search_teaches_nothing():
     hits = []
     scripted = Scripted({"e2e4": 30})
     made = experience()
-    wary = WarySearcher(scripted, made, lambda: bool(hits))
+    wary = PositionLearningSearcher(scripted, made, lambda: bool(hits))
     board = chess.Board()
     hits.append(1)
     play(wary, board, "e2e4", "e7e5")
     guessed = board.copy()
     hits.clear()
-    list(wary.deepen(guessed, LIMITS))  # -500, but is it so?
-    made.conclude(lambda board: 0.03)
-    assert not made.take_surprises()
-    wary, board = WarySearcher(scripted, made, lambda: bool(hits)), chess.Board()
+    list(wary.search(guessed, LIMITS))  # -500, but is it so?
+    made.record_result(lambda board: 0.03)
+    assert not made.pop_surprises()
+    wary, board = PositionLearningSearcher(scripted, made, lambda: bool(hits)), chess.Board()
     hits.append(1)
     play(wary, board, "e2e4", "e7e5")
     hits.clear()
     scripted.scores = {chess.Move.from_uci("g1f3"): -400}
     play(wary, board, "g1f3", "b8c6")  # pondered on, and it came about
-    assert not made.take_surprises()
+    assert not made.pop_surprises()
     hits.append(1)
-    list(wary.deepen(board, LIMITS))
-    assert [each.move for each in made.take_surprises()] == ["e2e4", "g1f3"]
+    list(wary.search(board, LIMITS))
+    assert [each.move for each in made.pop_surprises()] == ["e2e4", "g1f3"]
 
 
 def test_game_result_is_learned():
     scripted, made = Scripted({"e2e4": 30}), experience()
-    play(WarySearcher(scripted, made), chess.Board(), "e2e4", "e7e5")
-    made.conclude(lambda board: -1 if board.turn else 1)
-    (found,) = made.take_surprises()
+    play(PositionLearningSearcher(scripted, made), chess.Board(), "e2e4", "e7e5")
+    made.record_result(lambda board: -1 if board.turn else 1)
+    (found,) = made.pop_surprises()
     assert (found.move, found.found, found.reply) == ("e2e4", -1000, "")
-    made.conclude(lambda board: 1)
-    assert not made.take_surprises()
+    made.record_result(lambda board: 1)
+    assert not made.pop_surprises()
 
 
 def test_reply_is_found_without_move_history():
-    notation, board = ChessNotation(), chess.Board()
+    notation, board = ChessLearningAdapter(), chess.Board()
     move = chess.Move.from_uci("e2e4")
     later = chess.Board("rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
-    assert notation.reply(board, move, later) == "c7c5"
-    assert notation.reply(board, chess.Move.from_uci("d2d4"), later) is None
+    assert notation.find_reply(board, move, later) == "c7c5"
+    assert notation.find_reply(board, chess.Move.from_uci("d2d4"), later) is None
 
 
 def test_unwritten_lessons_are_kept_until_saved(tmp_path):
     reports = []
-    made = Experience(ChessNotation(), reports.append)
+    made = PositionLearner(ChessLearningAdapter(), reports.append)
     path = tmp_path / "folder" / "file"
     path.parent.mkdir()
-    made.use(str(path))
+    made.open_file(str(path))
     board = chess.Board()
-    made.note(board, Info(5, Cp(0), (chess.Move.from_uci("e2e4"),)))
+    made.record_search(board, Info(5, Cp(0), (chess.Move.from_uci("e2e4"),)))
     path.parent.rename(tmp_path / "away")
-    made.conclude(lambda board: -1)
+    made.record_result(lambda board: -1)
     made.flush()
     made.flush()
     (told,) = (text for text in reports if "folder must be writable" in text)
     assert told.endswith("what was learned is kept until it can be written")
-    with pytest.raises(PlayerError, match="experience stays with this file"):
-        made.use("")
+    with pytest.raises(AgentError, match="experience stays with this file"):
+        made.open_file("")
     assert made.active
     (tmp_path / "away").rename(path.parent)
     made.close()
-    assert len(ExperienceFile(path).lessons()) == 1
-    with pytest.raises(PlayerError, match="its folder does not exist"):
-        made.use(str(tmp_path / "none" / "file"))
+    assert len(LearnedMoveDatabase(path).read_all()) == 1
+    with pytest.raises(AgentError, match="its folder does not exist"):
+        made.open_file(str(tmp_path / "none" / "file"))
     assert made.active
 
 
 def test_taken_back_moves_do_not_learn_from_the_result():
     scripted, made = Scripted({"e2e4": 30, "d2d4": 20}), experience()
-    wary, board = WarySearcher(scripted, made), chess.Board()
+    wary, board = PositionLearningSearcher(scripted, made), chess.Board()
     play(wary, board, "e2e4", "e7e5")
     play(wary, board, "d2d4", "d7d5")
     board = chess.Board()
     scripted.scores = {chess.Move.from_uci("c2c4"): 30}
     play(wary, board, "c2c4", "e7e5")
-    made.take_surprises()
-    made.conclude(lambda board: -1)
-    assert [each.move for each in made.take_surprises()] == ["c2c4"]
+    made.pop_surprises()
+    made.record_result(lambda board: -1)
+    assert [each.move for each in made.pop_surprises()] == ["c2c4"]

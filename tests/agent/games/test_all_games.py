@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 
-from agent.game import CHANCE, Bounded, Chance, find_move
+from agent.game import CHANCE, HasValueBounds, ChanceGame, parse_move
 from agent.games import catalogue
 from agent.games.tree import Tree
 from agent.search.alpha_beta import AlphaBeta
 from tests.support import ROOT, small_game
 
 CHOMP = f"{ROOT}/tests/data/games/chomp.py:Chomp"
-GAMES = [*catalogue.built_in(), CHOMP]
-OF_CHANCE = [name for name in GAMES if isinstance(catalogue.new_game(name), Chance)]
+GAMES = [*catalogue.builtin_names(), CHOMP]
+OF_CHANCE = [name for name in GAMES if isinstance(catalogue.new_game(name), ChanceGame)]
 
 
 def pytest_generate_tests(metafunc):
@@ -106,7 +106,7 @@ class TestEveryGame:
             assert len(set(texts)) == len(texts)
             assert all(text and not any(char.isspace() for char in text) for text in texts)
             few = slice(None, None, 1 + len(moves) // 40)  # each is looked for among all
-            assert [find_move(game, f" {text.upper()}") for text in texts[few]] == moves[few]
+            assert [parse_move(game, f" {text.upper()}") for text in texts[few]] == moves[few]
 
     def test_board_text_has_no_empty_line(self, name):
         for game in random_positions(name, 5):
@@ -114,7 +114,7 @@ class TestEveryGame:
 
     def test_bounds_contain_the_search_value(self, name):
         game = small_game(name)
-        if not isinstance(game, Bounded) or isinstance(game, Tree):
+        if not isinstance(game, HasValueBounds) or isinstance(game, Tree):
             pytest.skip("it has no bounds, or those that a file notes")
         search = AlphaBeta(catalogue.evaluation(name))
         met = 0
@@ -136,7 +136,7 @@ class TestEveryGame:
     def test_illegal_move_is_rejected_by_name(self, name):
         game = catalogue.new_game(name)
         with pytest.raises(ValueError, match=r"'zz99' is no legal move; legal: "):
-            find_move(game, "zz99")
+            parse_move(game, "zz99")
 
 
 @pytest.mark.parametrize("name", OF_CHANCE)

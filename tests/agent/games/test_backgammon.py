@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from agent.game import CHANCE, find_move
+from agent.game import CHANCE, parse_move
 from agent.games.backgammon import BAR, OFF, ROLLS, Backgammon, ManStep, Roll, evaluate, plays
 from agent.games.chance import draw_event
 from agent.search.expectiminimax import Expectiminimax
@@ -106,14 +106,14 @@ def test_one_roll_bearoff_odds_match_the_tables(men, ways):
 def test_opening_roll_excludes_doubles():
     game = Backgammon()
     assert game.turn == CHANCE
-    chances = dict(game.chances())
+    chances = dict(game.chance_outcomes())
     assert len(chances) == 15
     assert sum(chances.values()) == pytest.approx(1)
     game.play(Roll(3, 1))
     assert game.turn == 0
-    game.play(find_move(game, "8/5,6/5"))
+    game.play(parse_move(game, "8/5,6/5"))
     assert game.turn == CHANCE
-    later = dict(game.chances())
+    later = dict(game.chance_outcomes())
     assert len(later) == 21
     assert later[Roll(6, 6)] == pytest.approx(1 / 36)
     assert later[Roll(2, 1)] == pytest.approx(2 / 36)
@@ -126,7 +126,7 @@ def test_men_on_the_bar_enter_first():
 
 def test_single_man_is_hit_and_goes_to_the_bar():
     game = rolled("6x2/20+1x2", 1, 1)
-    game.play(find_move(game, "6/5*,6/5,5/4(2)"))
+    game.play(parse_move(game, "6/5*,6/5,5/4(2)"))
     men = game.state.men
     assert men[0][4] == 2
     assert men[1][BAR] == 1

@@ -8,13 +8,13 @@ import chess
 import numpy as np
 import pytest
 
-from agent.evaluation import LARGEST_BATCH, USUAL_BATCH, Evaluation, EvaluationError, batched, load
-from agent.game import find_move
+from agent.evaluation import MAX_BATCH_SIZE, DEFAULT_BATCH_SIZE, Evaluation, EvaluationError, batched, load
+from agent.game import parse_move
 from agent.games import catalogue
-from agent.games.batches import GameBatch, judge
-from agent.games.chess_batch import NO_MOVE, NO_SQUARE, ChessBatch, judge_boards, of_boards
+from agent.games.batches import GameBatch, evaluate_batch
+from agent.games.chess_batch import NO_MOVE, NO_SQUARE, ChessBatch, as_board_evaluation, batch_from_boards
 from agent.games.go import Go
-from agent.games.go_batch import GoBatch, of_positions
+from agent.games.go_batch import GoBatch, batch_from_games
 from agent.games.stones import PASS
 from agent.games.tic_tac_toe import TicTacToe
 
@@ -45,7 +45,7 @@ def seen(board: chess.Board) -> dict[int, str]:
 def test_function_with_a_batch_argument_is_batched(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def evaluate(batch):\n    return [0.0] * len(batch)\n")
-    assert load(f"{file}:evaluate").batch == USUAL_BATCH
+    assert load(f"{file}:evaluate").batch == DEFAULT_BATCH_SIZE
     file.write_text("def evaluate(board):\n    return 0\n")
     assert load(f"{file}:evaluate").batch == 0
 
@@ -53,7 +53,7 @@ def test_function_with_a_batch_argument_is_batched(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, CASTLING, CAPTURE, PROMOTION])
 def test_mirrored_board_gives_the_same_batch_entry(fen: str) -> None:
     board = chess.Board(fen)
-    batch = of_boards([board, board.mirror()])
+    batch = batch_from_boards([board, board.mirror()])
     assert list(batch.turns) == [not board.turn, board.turn]
     assert pieces_of(batch, 0) == pieces_of(batch, 1) == seen(board)
     for array in (batch.castling, batch.en_passant, batch.halfmoves, batch.counts):
@@ -62,7 +62,7 @@ def test_mirrored_board_gives_the_same_batch_entry(fen: str) -> None:
 
 
 def test_batch_moves_encode_squares_and_promotions() -> None:
-    batch = of_boards([chess.Board(PROMOTION), chess.Board(CASTLING), chess.Board(CAPTURE)])
+    batch = batch_from_boards([chess.Board(PROMOTION), chess.Board(CASTLING), chess.Board(CAPTURE)])
     assert batch.width == max(batch.counts)
     a7, a8 = chess.A7, chess.A8
     promotions = {a7 + 64 * a8 + 4096 * kind for kind in range(chess.KNIGHT, chess.KING)}
@@ -79,12 +79,12 @@ def test_batch_moves_encode_squares_and_promotions() -> None:
 def test_castling_is_encoded_the_same_in_chess960() -> None:
     board = chess.Board(CASTLING)
     other = chess.Board(CASTLING, chess960=True)
-    assert set(of_boards([board]).moves[0]) == set(of_boards([other]).moves[0])
+    assert set(batch_from_boards([board]).moves[0]) == set(batch_from_boards([other]).moves[0])
 
 
 def test_planes_have_a_one_for_each_piece() -> None:
     board = chess.Board(CAPTURE)
-    planes = of_boards([board]).planes()
+    planes = batch_from_boards([board]).planes()
     assert planes.shape == (1, 12, 64)
     assert planes.dtype == np.float32
     kinds, squares = np.nonzero(planes[0])
@@ -93,7 +93,7 @@ def test_planes_have_a_one_for_each_piece() -> None:
 
 
 def test_single_board_value_is_rounded_to_centipawns() -> None:
-    value = judge_boards(evaluation(lambda batch: np.full(len(batch), 12.6)))(chess.Board())
+    value = as_board_evaluation(evaluation(lambda batch: np.full(len(batch), 12.6)))(chess.Board())
     assert value == 13
     assert isinstance(value, int)
 
@@ -101,8 +101,8 @@ def test_single_board_value_is_rounded_to_centipawns() -> None:
 def test_go_batch_is_from_the_movers_view() -> None:
     game = Go(5, 6.5)
     for move in ("b1", "c1", "a2", "d2", "b3", "c3", "c2", "b2"):
-        game.play(find_move(game, move))
-    batch = of_positions([game])
+        game.play(parse_move(game, move))
+    batch = batch_from_games([game])
     stones = batch.stones[0]
     assert stones[0].tolist() == [0, 1, -1, 0, 0]  # Black, who is to move, has b1
     assert stones[1].tolist() == [1, -1, 0, -1, 0]  # c2 was taken
@@ -112,22 +112,22 @@ def test_go_batch_is_from_the_movers_view() -> None:
     legal = {25 if move == PASS else stone_point(game, move) for move in game.moves()}
     assert set(batch.moves[0, : batch.counts[0]].tolist()) == legal
     game.play(PASS)
-    after = of_positions([game])
+    after = batch_from_games([game])
     assert after.turns[0] == 1
     assert (after.stones[0] == -stones).all()
     assert after.last[0] == 25
 
 
 def stone_point(game: Go, move: int) -> int:
-    column, row = game.stones.shape.place(move)
+    column, row = game.stones.shape.coordinates(move)
     return row * game.width + column
 
 
 def test_rectangular_go_boards_keep_their_rows_in_batches() -> None:
     game = Go("4x3", 0.5)
     for move in ("d1", "a3", "b2"):
-        game.play(find_move(game, move))
-    batch = of_positions([game])
+        game.play(parse_move(game, move))
+    batch = batch_from_games([game])
     assert batch.stones[0].tolist() == [[0, 0, 0, -1], [0, -1, 0, 0], [1, 0, 0, 0]]
     assert batch.last[0] == 1 * 4 + 1
     legal = {12 if move == PASS else stone_point(game, move) for move in game.moves()}
@@ -149,12 +149,12 @@ def test_batch_contains_games_or_their_features(game: TicTacToe) -> None:
         given.append(batch)
         return np.arange(len(batch))
 
-    found = catalogue.find("tic-tac-toe").batched(evaluation(evaluate))
+    found = catalogue.find("tic-tac-toe").batch_evaluation(evaluation(evaluate))
     taken = []
     for move in ("b2", "a1"):
-        taken.append(found.take(game, list(game.moves())))
-        game.play(find_move(game, move))
-    values, priors = found.answer(taken)
+        taken.append(found.encode(game, list(game.moves())))
+        game.play(parse_move(game, move))
+    values, priors = found.evaluate(taken)
     game.undo()
     game.undo()
     assert list(values) == [0, 1]
@@ -178,7 +178,7 @@ def test_callable_object_may_return_a_list_like_onnx() -> None:
 
     marked = batched(size=4)(Net())
     assert (marked.__name__, marked.size) == ("Net", 4)
-    values, priors = judge(evaluation(marked), of_boards([chess.Board()] * 3))
+    values, priors = evaluate_batch(evaluation(marked), batch_from_boards([chess.Board()] * 3))
     assert list(values) == [0, 1, 2]
     assert priors is not None
     assert priors.sum(axis=1) == pytest.approx(1)
@@ -190,14 +190,14 @@ def test_finished_boards_are_not_passed_to_the_network(fen: str) -> None:
         assert min(batch.counts) > 0
         return np.ones(len(batch)), np.ones((len(batch), batch.width))
 
-    judged = judge_boards(evaluation(evaluate))
+    judged = as_board_evaluation(evaluation(evaluate))
     assert judged(chess.Board(fen)) == 0
     assert judged(chess.Board()) == 1
 
 
 def test_position_without_moves_has_zero_priors() -> None:
-    batch = of_boards([chess.Board(), chess.Board("7k/8/5KQ1/8/8/8/8/8 b - - 0 1")])
-    _, priors = judge(evaluation(lambda batch: (np.zeros(2), np.ones((2, batch.width)))), batch)
+    batch = batch_from_boards([chess.Board(), chess.Board("7k/8/5KQ1/8/8/8/8/8 b - - 0 1")])
+    _, priors = evaluate_batch(evaluation(lambda batch: (np.zeros(2), np.ones((2, batch.width)))), batch)
     assert priors is not None
     assert priors[0].sum() == pytest.approx(1)
     assert not priors[1].any()
@@ -212,8 +212,8 @@ def test_evaluation_that_changes_its_batch_does_no_harm() -> None:
 
     game = TicTacToe()
     moves = list(game.moves())
-    found = catalogue.find("tic-tac-toe").batched(evaluation(evaluate))
-    _, priors = found.answer([found.take(game, moves)])
+    found = catalogue.find("tic-tac-toe").batch_evaluation(evaluation(evaluate))
+    _, priors = found.evaluate([found.encode(game, moves)])
     assert len(moves) == 9
     assert priors is not None
     assert priors.sum() == pytest.approx(1)
@@ -223,8 +223,8 @@ def test_priors_cover_only_the_legal_moves() -> None:
     def evaluate(batch: ChessBatch) -> Any:
         return np.zeros(len(batch)), np.full((len(batch), batch.width), 7)
 
-    batch = of_boards([chess.Board(), chess.Board(PROMOTION)])
-    _, priors = judge(evaluation(evaluate), batch)
+    batch = batch_from_boards([chess.Board(), chess.Board(PROMOTION)])
+    _, priors = evaluate_batch(evaluation(evaluate), batch)
     assert priors is not None
     for row, count in zip(priors, batch.counts, strict=True):
         assert row[:count] == pytest.approx(1 / count)
@@ -261,13 +261,13 @@ def priors_of(batch: ChessBatch) -> Any:
 
 @pytest.mark.parametrize(("function", "message"), WRONG.values(), ids=WRONG)
 def test_rejects_invalid_evaluation_results(function: Callable[[Any], Any], message: str) -> None:
-    batch = of_boards([chess.Board(), chess.Board(PROMOTION)])
+    batch = batch_from_boards([chess.Board(), chess.Board(PROMOTION)])
     with pytest.raises(EvaluationError, match=message) as raised:
-        judge(evaluation(function), batch)
+        evaluate_batch(evaluation(function), batch)
     assert "mine.py:evaluate" in str(raised.value)
 
 
-@pytest.mark.parametrize("size", [0, -1, LARGEST_BATCH + 1, True, 2.0, print])
+@pytest.mark.parametrize("size", [0, -1, MAX_BATCH_SIZE + 1, True, 2.0, print])
 def test_rejects_invalid_batch_sizes(size: Any) -> None:
     with pytest.raises(ValueError, match=r"write @batched\(size=64\)"):
         batched(size)
@@ -291,15 +291,15 @@ def test_decorated_batch_function_is_loaded_by_name(tmp_path: Any) -> None:
 
 
 def test_go_batch_width_is_the_number_of_moves() -> None:
-    batch: GoBatch = of_positions([Go(3), Go(3)])
+    batch: GoBatch = batch_from_games([Go(3), Go(3)])
     assert len(batch) == 2
     assert batch.width == 10
 
 
 def test_priors_are_normalized_when_their_sum_overflows() -> None:
-    _, priors = judge(
+    _, priors = evaluate_batch(
         Evaluation("mine", lambda batch: (np.zeros(1), 1e308 * priors_of(batch)), batch=1),
-        of_boards([chess.Board()]),
+        batch_from_boards([chess.Board()]),
     )
     assert priors is not None
     assert np.allclose(priors, 1 / 20)

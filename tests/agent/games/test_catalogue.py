@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.evaluation import EvaluationError
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.catalogue import GameError
 from agent.search.catalogue import algorithm
@@ -29,7 +29,7 @@ def file(tmp_path):
 def test_plays_a_game_loaded_from_a_file():
     game = catalogue.new_game(CHOMP, width=3)
     for text in ("c1", "b2", "a3", "b1", "A2", "a1"):
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     assert game.outcome() == 1
     for _ in range(6):
         game.undo()
@@ -57,7 +57,7 @@ def test_installed_game_is_found_by_its_entry_point(monkeypatch):
     entry = metadata.EntryPoint("chomp", CHOMP, catalogue.ENTRY_POINTS)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
     assert "chomp" in catalogue.names()
-    assert "chomp" not in catalogue.built_in()
+    assert "chomp" not in catalogue.builtin_names()
     assert catalogue.new_game("chomp", height=1).bars == [(4,)]
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from agent.game import MoveClass, find_move
+from agent.game import MoveClass, parse_move
 from agent.games.checkers import _BITS, Checkers, State, evaluate
 from agent.games.perft import perft
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
@@ -72,7 +72,7 @@ def test_threefold_repetition_is_a_draw():
     for _ in range(2):
         assert game.outcome() is None
         for text in ("1-6", "32-27", "6-1", "27-32"):
-            game.play(find_move(game, text))
+            game.play(parse_move(game, text))
     assert game.outcome() == 0
     assert game.moves() == []
     game.undo()
@@ -82,14 +82,14 @@ def test_threefold_repetition_is_a_draw():
 def test_forty_moves_without_progress_are_a_draw():
     game = position(black=(1,), white=(32, 21), kings=(1, 32))
     game._states[0] = game._states[0]._replace(quiet=79)
-    game.play(find_move(game, "1-6"))
+    game.play(parse_move(game, "1-6"))
     assert game.outcome() == 0
 
 
 def test_moving_a_man_counts_as_progress():
     game = position(black=(1, 12), white=(32,), kings=(1, 32))
     game._states[0] = game._states[0]._replace(quiet=79)
-    game.play(find_move(game, "12-16"))
+    game.play(parse_move(game, "12-16"))
     assert game.outcome() is None
 
 

@@ -1,7 +1,7 @@
 import chess
 import pytest
 
-from agent.game import MoveClass, find_move
+from agent.game import MoveClass, parse_move
 from agent.games import catalogue
 from agent.games.chess import Chess, evaluate
 from agent.games.perft import perft
@@ -46,7 +46,7 @@ def test_third_repetition_is_a_draw_but_the_second_is_not():
     for _ in range(2):
         assert game.outcome() is None
         for text in ("g1f3", "g8f6", "f3g1", "f6g8"):
-            game.play(find_move(game, text))
+            game.play(parse_move(game, text))
     assert game.outcome() == 0
     assert list(game.moves()) == []
 

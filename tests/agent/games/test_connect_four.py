@@ -64,9 +64,9 @@ def test_evaluation_prefers_the_middle_and_three_in_a_line():
 
 
 def test_noisy_moves_make_or_stop_four():
-    assert ConnectFour().noisy() == []
-    assert played([0, 6, 0, 6, 0]).noisy() == [0]
-    assert played([0, 6, 0, 6, 0, 6]).noisy() == [0, 6]
+    assert ConnectFour().noisy_moves() == []
+    assert played([0, 6, 0, 6, 0]).noisy_moves() == [0]
+    assert played([0, 6, 0, 6, 0, 6]).noisy_moves() == [0, 6]
 
 
 def test_continuation_search_sees_beyond_the_horizon():

@@ -3,10 +3,10 @@ from random import Random
 
 import pytest
 
-from agent.game import find_move
-from agent.games.go import Go, evaluate, read_size, write_size
+from agent.game import parse_move
+from agent.games.go import Go, evaluate, parse_size, format_size
 from agent.games.perft import count_positions, perft
-from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, members, shape
+from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, iter_bits, shape
 from agent.search.mcts import UCT, UCTOptions
 
 
@@ -18,13 +18,13 @@ def at(game, text):
 def played(moves, size=5, komi=0):
     game = Go(size, komi)
     for text in moves.split():
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     return game
 
 
 def from_diagram(*rows, komi=0):
     """A position as it is printed, Black to move."""
-    game = Go(write_size(len(rows[0].split()), len(rows)), komi)
+    game = Go(format_size(len(rows[0].split()), len(rows)), komi)
     for player, sign in enumerate("XO"):
         vertices = [
             game.stones.shape.vertex(column, len(rows) - 1 - line)
@@ -44,7 +44,7 @@ class Slow:
     """The rules again, as plainly as can be: positions are dictionaries of stones."""
 
     def __init__(self, size):
-        width, height = read_size(size)
+        width, height = parse_size(size)
         self.points = list(product(range(width), range(height)))
         self.stones = {}
         self.seen = [{}]
@@ -117,13 +117,13 @@ def test_random_games_match_a_simple_implementation(size):
     random = Random(size)
     for _ in range(6):
         game, slow = Go(size, komi=0), Slow(size)
-        place = game.stones.shape.place
+        place = game.stones.shape.coordinates
         for _ in range(80):
             expected = [move for move in slow.moves() if move is not None]
             moves = [move for move in game.moves() if move != PASS]
             assert {place(move) for move in moves} == set(expected)
             assert game.score() == slow.score()
-            if game.over():
+            if game.is_over():
                 break
             # Passing is rare, so that there is much to capture.
             move = random.choice(moves) if moves and random.random() < 0.97 else PASS
@@ -132,7 +132,7 @@ def test_random_games_match_a_simple_implementation(size):
             stones = {
                 place(vertex): player
                 for player in (0, 1)
-                for vertex in members(game.stones.sets[player + 1])
+                for vertex in iter_bits(game.stones.sets[player + 1])
             }
             assert stones == slow.stones
 
@@ -169,8 +169,8 @@ def test_all_57_legal_positions_on_2x2_are_reached():
         if (key := (tuple(stones.sets), colour)) in found:
             return
         found.add(key)
-        for vertex in members(stones.sets[EMPTY]):
-            if not stones.suicide(vertex, colour):
+        for vertex in iter_bits(stones.sets[EMPTY]):
+            if not stones.is_suicide(vertex, colour):
                 after = stones.copy()
                 after.put(vertex, colour)
                 below(after, 3 - colour)
@@ -216,10 +216,10 @@ def test_whole_chain_is_captured():
 
 def test_suicide_is_forbidden_and_capturing_is_not_suicide():
     game = from_diagram(". X . . .", "X . X . .", ". X . . .", ". . . . .", ". . . . .")
-    game.hand_to(1)
+    game.set_turn(1)
     assert not {"A5", "B4"} & legal(game)
     game = from_diagram(". X O . .", "X O . . .", "O . . . .", ". . . . .", ". . . . .")
-    game.hand_to(1)
+    game.set_turn(1)
     assert "A5" in legal(game)
     game.play(at(game, "A5"))
     assert str(game).splitlines()[:2] == [" 5 O . O . .", " 4 . O . . ."]
@@ -227,7 +227,7 @@ def test_suicide_is_forbidden_and_capturing_is_not_suicide():
 
 def test_ko_cannot_be_retaken_at_once():
     game = from_diagram(". X O . .", "X . X O .", ". X O . .", ". . . . .", ". . . . .")
-    game.hand_to(1)
+    game.set_turn(1)
     game.play(at(game, "B4"))
     assert game.stones.board[at(game, "C4")] == EMPTY
     assert "C4" not in legal(game)
@@ -289,12 +289,12 @@ def test_players_may_move_out_of_turn_and_after_the_end():
     assert game.stones.sets[BLACK].bit_count() == 2
     game.play_as(1, PASS)
     game.play_as(0, PASS)
-    assert game.over()
-    game.hand_to(1)
-    assert not game.over()
+    assert game.is_over()
+    game.set_turn(1)
+    assert not game.is_over()
     assert game.turn == 1
     game.undo()
-    assert game.over()
+    assert game.is_over()
     for _ in range(4):
         game.undo()
     assert str(game) == str(Go(5))
@@ -341,14 +341,14 @@ def test_recognizes_own_eyes():
     game = from_diagram(". X . X .", "X X . O X", ". X . X X", ". O X X .", ". . . X X")
     eyes = {
         game.text(vertex)
-        for vertex in members(game.stones.sets[EMPTY])
-        if game.stones.own_eye(vertex, BLACK)
+        for vertex in iter_bits(game.stones.sets[EMPTY])
+        if game.stones.is_own_eye(vertex, BLACK)
     }
     assert eyes == {"A5", "E2"}
     game = from_diagram(". . . . .", ". . X O .", ". X . X .", ". . X . .", ". . . . .")
-    assert game.stones.own_eye(at(game, "C3"), BLACK)
+    assert game.stones.is_own_eye(at(game, "C3"), BLACK)
     game.set_up(1, [at(game, "B2")])
-    assert not game.stones.own_eye(at(game, "C3"), BLACK)
+    assert not game.stones.is_own_eye(at(game, "C3"), BLACK)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
@@ -358,13 +358,13 @@ def test_playouts_return_the_score_and_keep_the_position(size):
     for _ in range(50):
         score, moves = game.playout(random)
         assert game.key() == before
-        assert len(moves) <= game.longest_playout
+        assert len(moves) <= game.max_playout_length
         assert all(player == number % 2 for number, (player, _) in enumerate(moves))
         replay = game.stones.copy()
         for player, vertex in moves:
             if vertex != PASS:
-                assert not replay.suicide(vertex, player + 1)
-                assert not replay.own_eye(vertex, player + 1)
+                assert not replay.is_suicide(vertex, player + 1)
+                assert not replay.is_own_eye(vertex, player + 1)
                 replay.put(vertex, player + 1)
         black, white = replay.areas()
         assert score == black.bit_count() - white.bit_count()
@@ -381,7 +381,7 @@ def test_uct_does_not_fill_its_own_eyes():
 def test_uct_values_a_position_with_a_capture_as_winning():
     game = from_diagram(". . . . .", ". X O X .", ". X O X .", ". X . X .", ". . . . .", komi=7.5)
     game.play(at(game, "E1"))
-    game.hand_to(0)
+    game.set_turn(0)
     found = UCT(evaluate, UCTOptions(playouts=2000, scale=0.5, rave=100, seed=1)).search(
         game, 10**6
     )
@@ -399,11 +399,11 @@ def test_evaluation_counts_vertices_near_stones():
 
 def test_playouts_answer_atari():
     game = from_diagram(". . . . .", ". . O . .", ". O X O .", ". . . . .", ". . . . .")
-    save = game.stones._answer(at(game, "B3"), BLACK)
+    save = game.stones._atari_reply(at(game, "B3"), BLACK)
     assert game.text(save) == "C2"
     game = from_diagram(". . . . .", ". . . . .", ". . . . X", ". . . X O", ". . . . .")
-    capture = game.stones._answer(at(game, "E2"), BLACK)
+    capture = game.stones._atari_reply(at(game, "E2"), BLACK)
     assert game.text(capture) == "E1"
     # A chain that cannot be saved is given up.
     game = from_diagram(". . . . .", ". . . . .", ". . . . O", ". . . O .", ". . . O X")
-    assert game.stones._answer(at(game, "D1"), BLACK) == PASS
+    assert game.stones._atari_reply(at(game, "D1"), BLACK) == PASS

@@ -1,6 +1,6 @@
 import pytest
 
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games.othello import PASS, Othello, evaluate
 from agent.games.perft import perft
 from agent.games.tree import evaluate as no_evaluation
@@ -11,7 +11,7 @@ from agent.search.table import Table
 def played(*moves, size=8):
     game = Othello(size)
     for move in moves:
-        game.play(find_move(game, move))
+        game.play(parse_move(game, move))
     return game
 
 
@@ -24,7 +24,7 @@ def test_perft_matches_known_values():
 def test_start_has_the_four_standard_moves():
     game = Othello()
     assert [game.text(move) for move in game.moves()] == ["d3", "c4", "f5", "e6"]
-    game.play(find_move(game, "d3"))
+    game.play(parse_move(game, "d3"))
     assert (game.discs(0).bit_count(), game.discs(1).bit_count()) == (4, 1)
 
 

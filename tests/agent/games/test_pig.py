@@ -1,13 +1,13 @@
 import pytest
 
-from agent.game import CHANCE, find_move
+from agent.game import CHANCE, parse_move
 from agent.games.pig import Pig, evaluate
 
 
 def played(*moves, target=100):
     game = Pig(target)
     for move in moves:
-        game.play(find_move(game, move))
+        game.play(parse_move(game, move))
     return game
 
 

@@ -5,7 +5,7 @@ from random import Random
 import chess
 import pytest
 
-from agent.games.plain_chess import PlainGame, evaluate
+from agent.games.plain_chess import PlainChess, evaluate
 
 
 def shuffled(board, *rounds):
@@ -23,20 +23,20 @@ def play(game, *moves):
 
 def test_outcome_is_positive_when_white_wins():
     white_mated = chess.Board("4k3/8/8/8/8/8/5PPP/r5K1 w - - 0 1")
-    assert PlainGame(white_mated).outcome() == -1
+    assert PlainChess(white_mated).outcome() == -1
     black_mated = chess.Board("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1")
-    assert PlainGame(black_mated).outcome() == 1
-    assert PlainGame(chess.Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")).outcome() == 0
-    assert PlainGame(chess.Board()).outcome() is None
+    assert PlainChess(black_mated).outcome() == 1
+    assert PlainChess(chess.Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")).outcome() == 0
+    assert PlainChess(chess.Board()).outcome() is None
 
 
 def test_repetition_since_the_root_is_a_draw():
-    game = PlainGame(chess.Board())
+    game = PlainChess(chess.Board())
     play(game, "g1f3", "g8f6", "f3g1")
     assert game.outcome() is None
     play(game, "f6g8")
     assert game.outcome() == 0
-    assert game.settled() == 0
+    assert game.quick_outcome() == 0
     game.undo()
     assert game.outcome() is None
 
@@ -47,19 +47,19 @@ def test_repetition_from_before_the_root_must_occur_twice():
         board = chess.Board()
         for uci in before[:length]:
             board.push_uci(uci)
-        game = PlainGame(board)
+        game = PlainChess(board)
         play(game, "f6g8")
         assert (game.outcome() == 0) is drawn
 
 
 def test_root_is_not_a_draw_by_repetition_or_fifty_moves():
-    assert PlainGame(shuffled(chess.Board(), 2)).outcome() is None
-    assert PlainGame(chess.Board("4k3/8/8/8/8/8/8/4K3 w - - 120 90")).outcome() is None
+    assert PlainChess(shuffled(chess.Board(), 2)).outcome() is None
+    assert PlainChess(chess.Board("4k3/8/8/8/8/8/8/4K3 w - - 120 90")).outcome() is None
 
 
 def test_repetition_requires_the_same_castling_rights():
     board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
-    game = PlainGame(board)
+    game = PlainChess(board)
     play(game, "e1e2", "e8e7", "e2e1", "e7e8")
     assert game.outcome() is None
     play(game, "e1e2", "e8e7", "e2e1", "e7e8")
@@ -67,7 +67,7 @@ def test_repetition_requires_the_same_castling_rights():
 
 
 def test_mate_takes_precedence_over_the_fifty_move_rule():
-    game = PlainGame(chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 99 80"))
+    game = PlainChess(chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 99 80"))
     play(game, "g1f1")
     assert game.outcome() == 0
     game.undo()
@@ -88,28 +88,28 @@ def test_noisy_moves_are_captures_and_queen_promotions():
                 for move in board.legal_moves
                 if board.is_capture(move) or move.promotion == chess.QUEEN
             }
-            noisy = list(PlainGame(board).noisy())
-            assert set(noisy) == expected
-            assert len(noisy) == len(expected)
+            noisy_moves = list(PlainChess(board).noisy_moves())
+            assert set(noisy_moves) == expected
+            assert len(noisy_moves) == len(expected)
 
 
 def test_under_promotion_is_noisy_only_if_it_captures():
-    game = PlainGame(chess.Board("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1"))
-    assert {move.uci() for move in game.noisy()} == {"a7a8q", *(f"a7b8{p}" for p in "qrbn")}
+    game = PlainChess(chess.Board("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1"))
+    assert {move.uci() for move in game.noisy_moves()} == {"a7a8q", *(f"a7b8{p}" for p in "qrbn")}
 
 
 def test_move_ratings_prefer_the_more_valuable_victim():
-    game = PlainGame(chess.Board("4k3/8/8/3q1r2/4P3/8/8/R3K2R w KQ - 0 1"))
-    best = max(game.moves(), key=game.rating)
+    game = PlainChess(chess.Board("4k3/8/8/3q1r2/4P3/8/8/R3K2R w KQ - 0 1"))
+    best = max(game.moves(), key=game.move_rating)
     assert best.uci() == "e4d5"
-    assert game.rating(chess.Move.from_uci("e1g1")) == 0
+    assert game.move_rating(chess.Move.from_uci("e1g1")) == 0
 
 
 def test_castling_in_chess960_notation_is_not_a_capture():
-    game = PlainGame(chess.Board("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", chess960=True))
+    game = PlainChess(chess.Board("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", chess960=True))
     castling = chess.Move.from_uci("e1h1")
     assert castling in game.moves()
-    assert game.rating(castling) == 0
+    assert game.move_rating(castling) == 0
 
 
 def test_evaluation_is_symmetric_for_both_colours():

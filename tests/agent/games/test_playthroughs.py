@@ -8,7 +8,7 @@ from agent.games.playthrough import playthrough
 FOLDER = Path(__file__).parents[2] / "data" / "playthroughs"
 
 
-@pytest.mark.parametrize("name", catalogue.built_in())
+@pytest.mark.parametrize("name", catalogue.builtin_names())
 def test_playthrough_matches_the_recording(name):
     file = FOLDER / f"{name}.txt"
     assert file.exists(), f"record one with: scripts/record-playthrough {name}"

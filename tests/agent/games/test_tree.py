@@ -68,8 +68,8 @@ def test_rejects_trees_too_deep_or_values_too_large(tmp_path, usual_recursion):
     path.write_text("[" * 100 + "1" + "]" * 100)
     tree = read_tree(path)
     for name in algorithms():
-        algorithm = configuration.read(name)
-        if algorithm.plays(tree):
+        algorithm = configuration.parse(name)
+        if algorithm.supports(tree):
             algorithm.new(tree, evaluate).search(tree, 1000)
 
 

@@ -9,20 +9,20 @@ import numpy.typing as npt
 
 from agent.compiled.bits import U64
 from agent.compiled.native import Bits, int64
-from agent.games.go import Go, read_size, write_size
-from agent.games.stones import EMPTY, NOWHERE, PASS, Stones, members, shape
+from agent.games.go import Go, parse_size, format_size
+from agent.games.stones import EMPTY, NO_VERTEX, PASS, Stones, iter_bits, shape
 from agent.go.board import (
     is_eye,
     is_legal,
-    is_pattern,
+    matches_pattern,
     liberties_after,
-    self_atari,
-    shape_of,
-    would_capture,
+    self_atari_size,
+    neighbourhood_flags,
+    count_captured,
 )
-from agent.go.mcts import _was_there
+from agent.go.mcts import _is_repetition
 from agent.go.records import Worker
-from agent.go.rules import StoneBoard
+from agent.go.rules import KernelBoard
 from tests.support import compiled_when_called
 
 LEGAL, EYE, PATTERN, SELF_ATARI, CAPTURES, LIBERTIES = range(6)
@@ -32,28 +32,28 @@ SIDES = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1))
 @compiled_when_called(numba.void(Worker, int64, int64[:, ::1]))
 def _survey(worker: Worker, colour: int, found: npt.NDArray[np.int64]) -> None:
     board = worker.root
-    for i in range(board.empty):
-        vertex = int64(board.empties[i])
-        shape = shape_of(board, vertex)
+    for i in range(board.empty_count):
+        vertex = int64(board.empty_vertices[i])
+        shape = neighbourhood_flags(board, vertex)
         found[vertex, 0] = is_legal(board, vertex, colour)
         found[vertex, 1] = is_eye(shape, colour)
-        found[vertex, 2] = is_pattern(shape)
-        found[vertex, 3] = self_atari(board, vertex, colour)
-        found[vertex, 4] = would_capture(board, vertex, colour)
+        found[vertex, 2] = matches_pattern(shape)
+        found[vertex, 3] = self_atari_size(board, vertex, colour)
+        found[vertex, 4] = count_captured(board, vertex, colour)
         found[vertex, 5] = liberties_after(board, vertex, colour)
 
 
 @compiled_when_called(int64(Worker, numba.uint64))
 def _in_the_game(worker: Worker, key: Bits) -> int:
-    return int64(_was_there(worker, key, -1))
+    return int64(_is_repetition(worker, key, -1))
 
 
-def in_the_game(board: StoneBoard, position: tuple[int, int]) -> bool:
+def in_the_game(board: KernelBoard, position: tuple[int, int]) -> bool:
     """Tell whether the kernel knows a position of the game that it must not repeat."""
-    return bool(_in_the_game(board.worker, U64(board.key(*position))))
+    return bool(_in_the_game(board.worker, U64(board.zobrist_key(*position))))
 
 
-def survey(board: StoneBoard, colour: int) -> npt.NDArray[np.int64]:
+def survey(board: KernelBoard, colour: int) -> npt.NDArray[np.int64]:
     """Return what the kernels say of every empty vertex of the root, by the names above."""
     found = np.zeros((len(board.worker.root.colours), 6), np.int64)
     _survey(board.worker, colour, found)
@@ -73,9 +73,9 @@ def random_move(game: Go, random: Random) -> int:
     if random.random() < 0.5:
         weak = {
             liberty
-            for vertex in members(stones.sets[1] | stones.sets[2])
+            for vertex in iter_bits(stones.sets[1] | stones.sets[2])
             if (free := stones.liberties[stones.head[vertex]]).bit_count() < 3
-            for liberty in members(free)
+            for liberty in iter_bits(free)
         }
         near = [move for move in moves if move in weak]
         if near:
@@ -88,7 +88,7 @@ def random_game(size: int | str, random: Random, most: int | None = None) -> Go:
     game = Go(size, komi=0.5)
     for _ in range(random.randrange(most or 2 * game.width * game.height)):
         game.play(random_move(game, random))
-        if game.over():
+        if game.is_over():
             game.undo()
             break
     return game
@@ -96,7 +96,7 @@ def random_game(size: int | str, random: Random, most: int | None = None) -> Go:
 
 def from_diagram(*rows: str, komi: float = 0.5, turn: int = 0) -> Go:
     """Return a position as it is printed, without spaces."""
-    game = Go(write_size(len(rows[0]), len(rows)), komi)
+    game = Go(format_size(len(rows[0]), len(rows)), komi)
     for player, sign in enumerate("XO"):
         vertices = [
             game.stones.shape.vertex(column, len(rows) - 1 - line)
@@ -106,7 +106,7 @@ def from_diagram(*rows: str, komi: float = 0.5, turn: int = 0) -> Go:
         ]
         game.set_up(player, vertices)
     if game.turn != turn:
-        game.hand_to(turn)
+        game.set_turn(turn)
     return game
 
 
@@ -119,12 +119,12 @@ def at(game: Go, text: str) -> int:
 @cache
 def symmetry(size: int | str, number: int) -> dict[int, int]:
     """Return where one of the 8 symmetries takes each vertex: from 4 on width and height change."""
-    width, height = read_size(size)
+    width, height = parse_size(size)
     of = shape(width, height)
     onto = shape(height, width) if number & 4 else of
     taken = {PASS: PASS}
     for vertex in of.vertices:
-        x, y = of.place(vertex)
+        x, y = of.coordinates(vertex)
         if number & 1:
             x = width - 1 - x
         if number & 2:
@@ -139,12 +139,12 @@ def turned(game: Go, number: int, swap: bool) -> Go:
     """Return a position, set up in one of the 8 symmetries, with or without colours swapped."""
     taken = symmetry(game.size, number)
     edges = (game.height, game.width) if number & 4 else (game.width, game.height)
-    other = Go(write_size(*edges), game.komi)
+    other = Go(format_size(*edges), game.komi)
     for player in (0, 1):
-        stones = members(game.stones.sets[player + 1])
+        stones = iter_bits(game.stones.sets[player + 1])
         other.set_up(player ^ swap, [taken[vertex] for vertex in stones])
     if other.turn != game.turn ^ swap:
-        other.hand_to(game.turn ^ swap)
+        other.set_turn(game.turn ^ swap)
     return other
 
 
@@ -158,9 +158,9 @@ def after(stones: Stones, vertex: int, colour: int) -> tuple[Stones, int, int]:
 
 def may(stones: Stones, vertex: int, colour: int) -> bool:
     """Tell whether a stone may be put, by all rules but superko; `ko` holds for either side."""
-    return not stones.suicide(vertex, colour) and (vertex != stones.ko or stones.ko == NOWHERE)
+    return not stones.is_suicide(vertex, colour) and (vertex != stones.ko or stones.ko == NO_VERTEX)
 
 
 def empties(stones: Stones) -> list[int]:
     """Return the empty vertices."""
-    return list(members(stones.sets[EMPTY]))
+    return list(iter_bits(stones.sets[EMPTY]))

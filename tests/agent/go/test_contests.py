@@ -3,9 +3,9 @@
 import pytest
 
 from agent.games.go import Go
-from agent.games.life import stones_with
-from agent.games.stones import members
-from agent.go.life import quick_statuses, statuses
+from agent.games.life import stones_with_status
+from agent.games.stones import iter_bits
+from agent.go.life import playout_chain_statuses, chain_statuses
 from agent.limits import Limits
 from tests.agent.go.positions import from_diagram, symmetry, turned
 from tests.agent.go.test_search import HALVES, last_info, searching
@@ -50,7 +50,7 @@ CAUGHT = (".X.XO", "XXXX.", "..X..", "XXXX.", ".X.X.")
 
 
 def texts(game: Go, status: str) -> set[str]:
-    return {game.text(at) for at in members(stones_with(status, statuses(game)))}  # type: ignore[arg-type]
+    return {game.text(at) for at in iter_bits(stones_with_status(status, chain_statuses(game)))}  # type: ignore[arg-type]
 
 
 @pytest.mark.thorough(keep=1)
@@ -85,7 +85,7 @@ def test_eye_size_and_side_to_move_decide_life_and_death(
     for turn, death in enumerate(dies):
         game = from_diagram(*rows, turn=turn)
         taken = symmetry(game.size, number)
-        white = {taken[at] for at in members(game.stones.sets[2])}
+        white = {taken[at] for at in iter_bits(game.stones.sets[2])}
         other = turned(game, number, swap)
         expected = {other.text(at) for at in white} if death else set()
         assert texts(other, "dead") == expected
@@ -104,14 +104,14 @@ def test_seki_is_detected_for_either_side_to_move(turn: int) -> None:
 def test_lone_stone_in_living_territory_is_dead() -> None:
     game = from_diagram(*CAUGHT)
     assert texts(game, "dead") == {"E5"}
-    assert game.score(stones_with("dead", statuses(game))) == 25 - 0.5
+    assert game.score(stones_with_status("dead", chain_statuses(game))) == 25 - 0.5
 
 
 def test_statuses_are_repeatable_and_do_not_change_the_game() -> None:
     game = from_diagram(*OPEN_SIDE, komi=7.5, turn=1)
-    before = game.key(), game.komi, game.captures_all
-    assert statuses(game) == statuses(game)
-    assert (game.key(), game.komi, game.captures_all) == before
+    before = game.key(), game.komi, game.capture_dead_stones
+    assert chain_statuses(game) == chain_statuses(game)
+    assert (game.key(), game.komi, game.capture_dead_stones) == before
 
 
 @pytest.mark.thorough(keep=1)
@@ -119,26 +119,26 @@ def test_statuses_are_repeatable_and_do_not_change_the_game() -> None:
 def test_interrupted_statuses_fall_back_to_playouts(steps: int) -> None:
     game, asked = from_diagram(*OPEN_SIDE), []
 
-    def go_on() -> bool:
+    def should_continue() -> bool:
         asked.append(game.turn)
         return len(asked) <= steps
 
-    assert statuses(game, go_on=go_on) == quick_statuses(game) != statuses(game)
+    assert chain_statuses(game, should_continue=should_continue) == playout_chain_statuses(game) != chain_statuses(game)
     assert len(asked) > steps
 
 
 def test_an_empty_board_has_no_chains() -> None:
-    assert statuses(Go(9)) == {}
+    assert chain_statuses(Go(9)) == {}
 
 
 def test_search_scores_only_the_counted_vertices() -> None:
     """Black has three columns of seven: of these alone he has all."""
     game = from_diagram(*HALVES, komi=10.5)
     search = searching()
-    assert (last_info(search, game, Limits(nodes=500)).expected or 0.0) < 0
-    search.count(game.stones.shape.vertex(column, row) for column in range(3) for row in range(7))
+    assert (last_info(search, game, Limits(nodes=500)).expected_outcome or 0.0) < 0
+    search.score_only(game.stones.shape.vertex(column, row) for column in range(3) for row in range(7))
     info = last_info(search, game, Limits(nodes=500))
-    assert (info.expected or 0.0) > 0.9
+    assert (info.expected_outcome or 0.0) > 0.9
     assert info.lead == pytest.approx(21 - 10.5, abs=1)
-    search.count(game.stones.shape.vertices)
-    assert (last_info(search, game, Limits(nodes=500)).expected or 0.0) < 0
+    search.score_only(game.stones.shape.vertices)
+    assert (last_info(search, game, Limits(nodes=500)).expected_outcome or 0.0) < 0

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.compiled.source import Means
+from agent.compiled.source import SearchConfig
 from agent.compiled.tree import ROOT
 from agent.evaluation import Evaluation, EvaluationError, load
 from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.go.search import GoSearch
-from agent.go.settings import NUMBERS
+from agent.go.settings import SETTING_INDEX
 from agent.limits import Info, Limits
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.positions import at
@@ -51,15 +51,15 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def searching(evaluation: Evaluation | None, share: float = 1.0, threads: int = 1) -> GoSearch:
-    search = GoSearch(Means(threads=threads, megabytes=4, seed=1), evaluation)
-    for board in search._crew:
-        board.worker.settings[NUMBERS["evaluation_share"]] = share
+    search = GoSearch(SearchConfig(threads=threads, megabytes=4, seed=1), evaluation)
+    for board in search._workers:
+        board.worker.settings[SETTING_INDEX["evaluation_share"]] = share
     return search
 
 
 def last_info(search: GoSearch, game: Go, limits: Limits[int]) -> Info[int]:
-    search.arm()
-    return list(search.deepen(game, limits))[-1]
+    search.clear_stop()
+    return list(search.search(game, limits))[-1]
 
 
 @pytest.mark.parametrize("name", ["point", "compiled_point"])
@@ -71,8 +71,8 @@ def test_user_evaluation_replaces_or_supplements_playouts(
     search = searching(load(f"{file}:{name}"), share)
     info = last_info(search, game, Limits(nodes=1500))
     assert info.pv[0] == at(game, "C5")
-    assert info.expected is not None
-    assert info.expected > 0.5
+    assert info.expected_outcome is not None
+    assert info.expected_outcome > 0.5
     assert last_info(searching(None), game, Limits(nodes=1500)).pv[0] != at(game, "C5")
 
 
@@ -85,8 +85,8 @@ def test_user_evaluation_works_for_white(file: Path, threads: int) -> None:
             searching(load(f"{file}:{name}"), threads=threads), game, Limits(nodes=1500)
         )
         assert info.pv[0] == at(game, "C5")
-        assert info.expected is not None
-        assert info.expected > 0.5
+        assert info.expected_outcome is not None
+        assert info.expected_outcome > 0.5
 
 
 def test_plain_and_compiled_evaluations_give_the_same_search(file: Path) -> None:
@@ -156,7 +156,7 @@ def test_evaluation_error_ends_only_the_current_search(
     game = Go(7)
     with pytest.raises(EvaluationError, match=reason):
         last_info(search, game, Limits(nodes=100_000))
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     assert search._pool.visits(ROOT) == 0, "its values mean nothing"
     if name in ("raises", "plain_raises"):
         game = Go(7)
@@ -173,7 +173,7 @@ def test_evaluations_are_mapped_between_loss_and_win(value: float, bound: float)
     chosen = (at(game, "C3"),)
     evaluation = Evaluation("great", python=lambda leaf: value if leaf.turn else -value)
     info = last_info(searching(evaluation), game, Limits(nodes=50, search_moves=chosen))
-    assert info.expected is not None
-    assert -bound <= info.expected <= bound
-    assert (info.expected > 0) == (value < 0)
-    assert abs(info.expected) > bound / 2
+    assert info.expected_outcome is not None
+    assert -bound <= info.expected_outcome <= bound
+    assert (info.expected_outcome > 0) == (value < 0)
+    assert abs(info.expected_outcome) > bound / 2

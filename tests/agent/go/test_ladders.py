@@ -7,22 +7,22 @@ import pytest
 
 from agent.compiled.native import int64
 from agent.games.go import Go
-from agent.games.stones import members
-from agent.go.ladders import MOST_READ, attack, escape_works
+from agent.games.stones import iter_bits
+from agent.go.ladders import MAX_LADDER_NODES, find_ladder_attack, can_escape
 from agent.go.records import Worker
-from agent.go.rules import StoneBoard
+from agent.go.rules import KernelBoard
 from tests.agent.go.positions import at, from_diagram, random_game, symmetry, turned
 from tests.support import compiled_when_called
 
 
 @compiled_when_called(int64(Worker, int64))
 def _gets_away(worker: Worker, stone: int) -> int:
-    return int64(escape_works(worker, worker.root, stone))
+    return int64(can_escape(worker, worker.root, stone))
 
 
 @compiled_when_called(int64(Worker, int64))
 def _attack(worker: Worker, stone: int) -> int:
-    return int64(attack(worker, worker.root, stone))
+    return int64(find_ladder_attack(worker, worker.root, stone))
 
 
 SIDES = list(product(range(8), (False, True)))
@@ -34,18 +34,18 @@ def ladder(size: int | str, *breakers: str, turn: int = 0) -> Go:
     game.set_up(1, [at(game, "C3")])
     game.set_up(0, [at(game, text) for text in ("B3", "C2", "B4")])
     game.set_up(1, [at(game, text) for text in breakers])
-    game.hand_to(turn)
+    game.set_turn(turn)
     return game
 
 
 def gets_away(game: Go, stone: int) -> bool:
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
     return bool(_gets_away(board.worker, stone))
 
 
 def attacked(game: Go, stone: int) -> int | None:
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
     return _attack(board.worker, stone) or None
 
@@ -110,7 +110,7 @@ def test_capturing_a_surrounding_stone_allows_the_escape() -> None:
 
 def test_ladder_reading_does_not_change_the_position() -> None:
     game = ladder(9)
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
     before = board.worker.root.tobytes()
     _attack(board.worker, at(game, "C3"))
@@ -122,22 +122,22 @@ def test_ladder_reading_does_not_change_the_position() -> None:
 @pytest.mark.parametrize("size", [5, 9, 19, "4x9", "13x6"])
 def test_ladder_reading_is_bounded_and_finds_legal_moves(size: int | str) -> None:
     """In random positions, where everything is in atari."""
-    random, board = Random(size), StoneBoard()
+    random, board = Random(size), KernelBoard()
     found = 0
     for _ in range(3 if size == 19 else 20):
         game = random_game(size, random)
         stones = game.stones
         board.load(game)
-        for head in {stones.head[vertex] for vertex in members(stones.sets[1] | stones.sets[2])}:
+        for head in {stones.head[vertex] for vertex in iter_bits(stones.sets[1] | stones.sets[2])}:
             free = stones.liberties[head]
             if free.bit_count() == 1:
                 _gets_away(board.worker, head)
-                assert board.worker.read <= MOST_READ + 1
+                assert board.worker.ladder_nodes <= MAX_LADDER_NODES + 1
             elif free.bit_count() == 2:
                 move = _attack(board.worker, head)
-                assert board.worker.read <= MOST_READ + 1
+                assert board.worker.ladder_nodes <= MAX_LADDER_NODES + 1
                 if move:
                     assert free >> move & 1
-                    assert not stones.suicide(move, 3 - stones.board[head])
+                    assert not stones.is_suicide(move, 3 - stones.board[head])
                     found += 1
     assert found

@@ -8,40 +8,40 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.compiled.source import Means
+from agent.compiled.source import SearchConfig
 from agent.evaluation import HANDCRAFTED
 from agent.evaluation import load as load_evaluation
 from agent.games.go import Go, evaluate
 from agent.games.stones import PASS
 from agent.go import pattern_weights, rules
 from agent.go import source as go_source
-from agent.go.describing import describe
-from agent.go.features import AT_TRAITS, CODE, COLUMNS, NAMES, TRAITS, WEIGHTS
-from agent.go.pattern_weights import WeightsError, canonical_codes, digest, load, save, shipped
-from agent.go.rules import StoneBoard, to_move
+from agent.go.describing import extract_features
+from agent.go.features import TRAIT_OFFSET, NEIGHBOURHOOD, FEATURE_COLUMNS, FEATURE_INDEX, TRAITS, FEATURE_COUNT
+from agent.go.pattern_weights import WeightsError, canonical_codes, digest, load, save, shipped_weights
+from agent.go.rules import KernelBoard, to_kernel_move
 from agent.go.search import GoSearch
 from agent.limits import Limits
-from agent.search.source import GameSource
+from agent.search.source import GameBackend
 
 SIZE = 9
 
 
 def described(game: Go) -> dict[int, list[int]]:
     """The features of the moves of a position, codes by the least that are the same turned."""
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
     moves = np.zeros(SIZE * SIZE + 1, np.int64)
-    found = np.zeros((SIZE * SIZE + 1, COLUMNS), np.int64)
-    number = describe(board.worker, moves, found)
-    codes = found[:number, CODE]
-    found[:number, CODE] = np.where(codes >= 0, canonical_codes()[codes], codes)
+    found = np.zeros((SIZE * SIZE + 1, FEATURE_COLUMNS), np.int64)
+    number = extract_features(board.worker, moves, found)
+    codes = found[:number, NEIGHBOURHOOD]
+    found[:number, NEIGHBOURHOOD] = np.where(codes >= 0, canonical_codes()[codes], codes)
     return {int(moves[i]): found[i].tolist() for i in range(number)}
 
 
 def random_moves(chance: random.Random, number: int) -> list[int]:
     game, moves = Go(SIZE), []
     for _ in range(number):
-        move = chance.choice([move for move in game.sensible() if move != PASS] or [PASS])
+        move = chance.choice([move for move in game.candidate_moves() if move != PASS] or [PASS])
         game.play(move)
         moves.append(move)
     return moves
@@ -63,15 +63,15 @@ def test_features_are_invariant_under_symmetry() -> None:
     for number in range(20, 60, 4):
         moves = random_moves(chance, number)
         found = described(after(moves))
-        captured += any(NAMES["captures one"] in features for features in found.values())
+        captured += any(FEATURE_INDEX["captures one"] in features for features in found.values())
         for turn in turns:
 
             def turned(move: int, turn=turn) -> int:  # type: ignore[no-untyped-def]
-                return move if move <= 0 else shape.vertex(*turn(*shape.place(move)))
+                return move if move <= 0 else shape.vertex(*turn(*shape.coordinates(move)))
 
             other = described(after([turned(move) for move in moves]))
-            codes = {turned(move): features[CODE] for move, features in found.items()}
-            assert {move: features[CODE] for move, features in other.items()} == codes
+            codes = {turned(move): features[NEIGHBOURHOOD] for move, features in found.items()}
+            assert {move: features[NEIGHBOURHOOD] for move, features in other.items()} == codes
             near = {turned(move): features[1:4] for move, features in found.items()}
             assert {move: features[1:4] for move, features in other.items()} == near
     assert captured > 3
@@ -92,20 +92,20 @@ def test_capturing_move_has_the_capture_feature() -> None:
     for x, y in ((2, 3), (3, 3), (4, 3), (8, 8), (3, 2), (8, 7)):
         game.play(shape.vertex(x, y))
     features = described(game)[shape.vertex(3, 4)]
-    assert NAMES["captures one"] in features
-    assert NAMES["self-atari of one"] not in features
+    assert FEATURE_INDEX["captures one"] in features
+    assert FEATURE_INDEX["self-atari of one"] not in features
     elsewhere = described(game)[shape.vertex(6, 2)]
-    assert not any(place >= AT_TRAITS for place in elsewhere)
+    assert not any(place >= TRAIT_OFFSET for place in elsewhere)
 
 
 def test_weights_are_reloaded_and_missing_ones_are_zero(tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     save(path, {"games": 3}, {"passes": -1.5}, {"others": 0.25, "0": 2.0})
     table = load(path)
-    assert len(table) == WEIGHTS
+    assert len(table) == FEATURE_COUNT
     assert (table[0], table[1]) == (2.0, 0.25)
-    assert table[NAMES["passes"]] == -1.5
-    assert table[NAMES["escapes"]] == 0
+    assert table[FEATURE_INDEX["passes"]] == -1.5
+    assert table[FEATURE_INDEX["escapes"]] == 0
 
 
 @pytest.mark.parametrize(
@@ -138,20 +138,20 @@ def test_rejects_invalid_weights_with_a_valid_digest(tmp_path: Path, weight: str
 
 
 def test_shipped_weights_are_valid_and_name_their_sources() -> None:
-    table, wrong = shipped()
+    table, wrong = shipped_weights()
     assert (table is not None, wrong) == (True, "")
     text = pattern_weights.SHIPPED.read_text()
     assert len(text) < 200_000
     manifest = json.loads(text)["manifest"]
     assert manifest["games"] > 100
     assert {"licence", "sources", "positions", "sha256"} <= manifest.keys()
-    assert len(TRAITS) == WEIGHTS - AT_TRAITS
+    assert len(TRAITS) == FEATURE_COUNT - TRAIT_OFFSET
 
 
 def prior_of(search: GoSearch, game: Go, move: int) -> float:
     search.new_game()
-    search.arm()
-    priors = {info.pv[0]: info.prior for info in search.deepen(game, Limits(nodes=2), 100)}
+    search.clear_stop()
+    priors = {info.pv[0]: info.prior for info in search.search(game, Limits(nodes=2), 100)}
     return float(priors[move] or 0.0)
 
 
@@ -161,46 +161,46 @@ def test_learned_weights_raise_a_moves_prior(
     path = tmp_path / "weights.json"
     save(path, {}, {"line 2": 6.0}, {"others": 0.0})
     table = load(path)
-    monkeypatch.setattr(rules, "shipped", lambda: (table, ""))
+    monkeypatch.setattr(rules, "shipped_weights", lambda: (table, ""))
     game = Go(SIZE)
     second = game.stones.shape.vertex(1, 4)
-    with_it = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 400}))
-    without = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 0}))
+    with_it = GoSearch(SearchConfig(megabytes=4, seed=1, settings={"learned": 400}))
+    without = GoSearch(SearchConfig(megabytes=4, seed=1, settings={"learned": 0}))
     assert prior_of(with_it, game, second) > 2 * prior_of(without, game, second)
 
 
 def test_search_runs_without_weights_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "shipped", lambda: (None, "w.json is damaged"))
-    monkeypatch.setattr(pattern_weights, "shipped", lambda: (None, "w.json is damaged"))
-    search = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 400}))
-    search.arm()
-    *_, last = search.deepen(Go(SIZE), Limits(nodes=50))
+    monkeypatch.setattr(rules, "shipped_weights", lambda: (None, "w.json is damaged"))
+    monkeypatch.setattr(pattern_weights, "shipped_weights", lambda: (None, "w.json is damaged"))
+    search = GoSearch(SearchConfig(megabytes=4, seed=1, settings={"learned": 400}))
+    search.clear_stop()
+    *_, last = search.search(Go(SIZE), Limits(nodes=50))
     assert last.nodes == 50
     said: list[str] = []
-    plain = GameSource(lambda evaluate: search, None, None, said.append)  # type: ignore[arg-type]
+    plain = GameBackend(lambda evaluate: search, None, None, said.append)  # type: ignore[arg-type]
     users = replace(load_evaluation(HANDCRAFTED.name), python=evaluate)
-    go_source.compiled_source(plain, users, Means(megabytes=4), said.append)._make()
+    go_source.compiled_backend(plain, users, SearchConfig(megabytes=4), said.append)._make()
     assert said == ["w.json is damaged; the Go search plays without what was learned"]
 
 
 def test_described_moves_include_all_sensible_moves() -> None:
     game = after(random_moves(random.Random(9), 40))
-    assert set(described(game)) >= {to_move(move) for move in game.sensible()}
+    assert set(described(game)) >= {to_kernel_move(move) for move in game.candidate_moves()}
 
 
 def test_move_rating_is_the_sum_of_its_feature_weights() -> None:
-    table, _ = shipped()
+    table, _ = shipped_weights()
     assert table is not None
-    search = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 100}))
+    search = GoSearch(SearchConfig(megabytes=4, seed=1, settings={"learned": 100}))
     game = after(random_moves(random.Random(3), 44))
-    search.arm()
-    list(search.deepen(game, Limits(nodes=1)))
-    ratings = search._crew.first.worker.ratings
-    board = StoneBoard()
+    search.clear_stop()
+    list(search.search(game, Limits(nodes=1)))
+    ratings = search._workers.first.worker.ratings
+    board = KernelBoard()
     board.load(game)
     moves = np.zeros(SIZE * SIZE + 1, np.int64)
-    found = np.zeros((SIZE * SIZE + 1, COLUMNS), np.int64)
-    number = describe(board.worker, moves, found)
+    found = np.zeros((SIZE * SIZE + 1, FEATURE_COLUMNS), np.int64)
+    number = extract_features(board.worker, moves, found)
     assert number > 20
     for move, places in zip(moves[:number], found[:number], strict=True):
         wanted = sum(float(table[place]) for place in places if place >= 0)

@@ -6,13 +6,13 @@ import numba
 import pytest
 
 from agent.compiled.native import int64
-from agent.games.go import Go, write_size
-from agent.games.stones import NOWHERE, PASS
+from agent.games.go import Go, format_size
+from agent.games.stones import NO_VERTEX, PASS
 from agent.go.mcts import _exact_area
-from agent.go.playout import LARGEST_EYE, _vital_point, many_playouts
+from agent.go.playout import MAX_EYE_SIZE, _vital_point, run_playouts
 from agent.go.records import Worker
-from agent.go.rules import StoneBoard, from_move
-from agent.go.settings import NUMBERS
+from agent.go.rules import KernelBoard, from_kernel_move
+from agent.go.settings import SETTING_INDEX
 from tests.agent.go.positions import (
     SELF_ATARI,
     empties,
@@ -38,11 +38,11 @@ def _exact(worker: Worker) -> float:
     return _exact_area(worker, worker.root)
 
 
-def played_out(board: StoneBoard, game: Go, heavy: int) -> list[int]:
+def played_out(board: KernelBoard, game: Go, heavy: int) -> list[int]:
     """Make one playout and return its moves, as vertices or PASS."""
     board.load(game)
-    many_playouts(board.worker, 1, heavy)
-    return [from_move(int(move)) for move in board.worker.played[: board.worker.length]]
+    run_playouts(board.worker, 1, heavy)
+    return [from_kernel_move(int(move)) for move in board.worker.played_moves[: board.worker.played_count]]
 
 
 @pytest.mark.thorough(keep=3)
@@ -50,7 +50,7 @@ def played_out(board: StoneBoard, game: Go, heavy: int) -> list[int]:
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 13, 19, "2x3", "9x4", "4x9", "19x7", "7x19"])
 def test_playouts_follow_the_rules_and_end(size: int | str, heavy: int) -> None:
     """Replayed on the plain board; only superko they do not know."""
-    random, board = Random(size), StoneBoard()
+    random, board = Random(size), KernelBoard()
     ended = filled = 0
     vertices = len(Go(size).stones.shape.vertices)
     number = 20 if vertices < 100 else 4
@@ -62,11 +62,11 @@ def test_playouts_follow_the_rules_and_end(size: int | str, heavy: int) -> None:
             assert passes < 2
             if move == PASS:
                 passes += 1
-                stones.ko = NOWHERE
+                stones.ko = NO_VERTEX
             else:
                 assert stones.board[move] == 0
                 assert may(stones, move, colour)
-                filled += stones.own_eye(move, colour)
+                filled += stones.is_own_eye(move, colour)
                 stones.put(move, colour)
                 passes = 0
             colour = 3 - colour
@@ -87,13 +87,13 @@ def assert_nothing_is_left(sets: list[int], game: Go, moves: list[int]) -> None:
     for move in [*game_moves(game), *moves]:
         other.play_as(*move) if isinstance(move, tuple) else other.play(move)
     assert other.stones.sets == sets
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(other)
     for colour in (1, 2):
         found = survey(board, colour)
         for vertex in empties(other.stones):
             assert (
-                other.stones.own_eye(vertex, colour)
+                other.stones.is_own_eye(vertex, colour)
                 or not may(other.stones, vertex, colour)
                 or found[vertex, SELF_ATARI] > 0
             )
@@ -108,22 +108,22 @@ def game_moves(game: Go) -> list[tuple[int, int]]:
 
 def test_only_capture_and_liberty_answers_may_fill_eyes() -> None:
     """A move anywhere, a vital point and a pattern never do."""
-    random, board = Random(4), StoneBoard()
+    random, board = Random(4), KernelBoard()
     for name in ("capture", "two_liberties"):
-        board.worker.settings[NUMBERS[name]] = 0.0
+        board.worker.settings[SETTING_INDEX[name]] = 0.0
     for _ in range(20):
         game = random_game(7, random, 40)
         stones, colour = game.stones.copy(), game.turn + 1
         for move in played_out(board, game, HEAVY):
             if move != PASS:
-                assert not stones.own_eye(move, colour)
+                assert not stones.is_own_eye(move, colour)
                 stones.put(move, colour)
             colour = 3 - colour
 
 
 @pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
 def test_seed_determines_the_playouts(heavy: int) -> None:
-    board, game = StoneBoard(), random_game(9, Random(1), 20)
+    board, game = KernelBoard(), random_game(9, Random(1), 20)
 
     def lines(seed: int) -> list[list[int]]:
         board.seed(seed)
@@ -136,17 +136,17 @@ def test_seed_determines_the_playouts(heavy: int) -> None:
 
 
 def test_ownership_and_points_match_the_final_positions() -> None:
-    board, game = StoneBoard(), random_game(7, Random(3), 20)
+    board, game = KernelBoard(), random_game(7, Random(3), 20)
     worker = board.worker
     points = 0.0
     for number in range(1, 30):
-        before = worker.owned.copy()
+        before = worker.owner_sums.copy()
         played_out(board, game, HEAVY)
-        owned = worker.owned - before
+        owned = worker.owner_sums - before
         assert set(owned.tolist()) <= {-1, 0, 1}
         points += owned.sum() - game.komi
-        assert worker.points == pytest.approx(points)
-        assert worker.finished == number
+        assert worker.score_sum == pytest.approx(points)
+        assert worker.playout_count == number
         for vertex in game.stones.shape.vertices:
             colour = worker.board.colours[vertex]
             if colour:
@@ -154,11 +154,11 @@ def test_ownership_and_points_match_the_final_positions() -> None:
 
 
 def test_light_playout_score_equals_the_plain_board() -> None:
-    random, board = Random(9), StoneBoard()
+    random, board = Random(9), KernelBoard()
     compared = 0
     for _ in range(60):
         game = random_game(5, random)
-        board.worker.points = 0.0
+        board.worker.score_sum = 0.0
         moves = played_out(board, game, LIGHT)
         stones, colour = game.stones.copy(), game.turn + 1
         for move in moves:
@@ -166,9 +166,9 @@ def test_light_playout_score_equals_the_plain_board() -> None:
                 stones.put(move, colour)
             colour = 3 - colour
         free = empties(stones)
-        if all(stones.own_eye(v, 1) or stones.own_eye(v, 2) for v in free):
+        if all(stones.is_own_eye(v, 1) or stones.is_own_eye(v, 2) for v in free):
             black, white = stones.areas()
-            assert board.worker.points == black.bit_count() - white.bit_count() - game.komi
+            assert board.worker.score_sum == black.bit_count() - white.bit_count() - game.komi
             compared += 1
     assert compared > 10
 
@@ -177,23 +177,23 @@ def test_light_playout_score_equals_the_plain_board() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19, "1x7", "7x1", "3x5", "9x6", "18x19"])
 def test_area_score_and_ownership_equal_the_plain_game(size: int | str) -> None:
     """Of any position, and each vertex is owned by whose area it is."""
-    random, board = Random(size), StoneBoard()
+    random, board = Random(size), KernelBoard()
     for _ in range(10 if size in (19, "18x19") else 100):
         game = random_game(size, random)
         board.load(game)
-        board.worker.owned[:] = 0
+        board.worker.owner_sums[:] = 0
         assert _exact(board.worker) == game.score()
         black, white = game.stones.areas()
         for vertex in game.stones.shape.vertices:
-            assert board.worker.owned[vertex] == (black >> vertex & 1) - (white >> vertex & 1)
+            assert board.worker.owner_sums[vertex] == (black >> vertex & 1) - (white >> vertex & 1)
 
 
 def test_stop_ends_the_playouts() -> None:
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(Go())
     board.worker.stop = 1
-    many_playouts(board.worker, 1_000_000_000, HEAVY)
-    assert board.worker.finished == 0
+    run_playouts(board.worker, 1_000_000_000, HEAVY)
+    assert board.worker.playout_count == 0
 
 
 # Eyes within stones of one colour: "*" is the vital point, "." another of its vertices.
@@ -223,9 +223,9 @@ def test_finds_the_vital_points_of_small_eyes(
     name: str, number: int, swap: bool, width: int, height: int
 ) -> None:
     rows = [["X"] * width for _ in range(height)]
-    vital = NOWHERE
+    vital = NO_VERTEX
     inner: list[int] = []
-    game = Go(write_size(width, height))
+    game = Go(format_size(width, height))
     for y, row in enumerate(EYES[name]):
         for x, sign in enumerate(row):
             if sign == "X":
@@ -235,37 +235,37 @@ def test_finds_the_vital_points_of_small_eyes(
             inner.append(vertex)
             if sign == "*":
                 vital = vertex
-    taken = {**symmetry(game.size, number), NOWHERE: NOWHERE}
+    taken = {**symmetry(game.size, number), NO_VERTEX: NO_VERTEX}
     game = turned(from_diagram(*map("".join, rows)), number, swap)
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
     for start in inner:
         assert _vital(board.worker, taken[start]) == taken[vital]
-    assert (vital != NOWHERE) <= (len(inner) <= LARGEST_EYE)
+    assert (vital != NO_VERTEX) <= (len(inner) <= MAX_EYE_SIZE)
 
 
 def test_space_bordered_by_both_colours_has_no_vital_point() -> None:
     rows = ["X" * 9] * 4 + ["XXX...OXX", "XXXXXX.OX"] + ["X" * 9] * 3
     game = from_diagram(*rows)
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
-    assert _vital(board.worker, game.stones.shape.vertex(4, 4)) == NOWHERE
+    assert _vital(board.worker, game.stones.shape.vertex(4, 4)) == NO_VERTEX
 
 
 def test_playout_plays_the_vital_point_after_a_nearby_move() -> None:
     """White has just played beside the eye, Black takes the middle of three."""
     rows = (".X...", "XXXXX", "OOOOX", "...OX", "OOOOX")
     game = from_diagram(*rows)
-    game.hand_to(1)
+    game.set_turn(1)
     game.play(game.stones.shape.vertex(4, 4))
-    board = StoneBoard()
+    board = KernelBoard()
     for name in ("capture", "two_liberties", "pattern"):
-        board.worker.settings[NUMBERS[name]] = 0.0
-    board.worker.settings[NUMBERS["nakade"]] = 1.0
+        board.worker.settings[SETTING_INDEX[name]] = 0.0
+    board.worker.settings[SETTING_INDEX["nakade"]] = 1.0
     moves = {played_out(board, game, HEAVY)[0] for _ in range(20)}
     assert len(moves) > 1, "the last move is far from the eye"
     game = from_diagram(".X...", "XXXXX", "OOOOX", "...OX", ".OOOX")
-    game.hand_to(1)
+    game.set_turn(1)
     game.play(game.stones.shape.vertex(0, 0))
     vital = game.stones.shape.vertex(1, 1)
     assert {played_out(board, game, HEAVY)[0] for _ in range(20)} == {vital}

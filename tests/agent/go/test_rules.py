@@ -5,11 +5,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from agent.compiled.source import Means
+from agent.compiled.source import SearchConfig
 from agent.games.go import Go
-from agent.games.stones import BORDER, EMPTY, NOWHERE, PASS, Stones, members
-from agent.go.records import CELLS
-from agent.go.rules import StoneBoard, to_move
+from agent.games.stones import BORDER, EMPTY, NO_VERTEX, PASS, Stones, iter_bits
+from agent.go.records import BOARD_CELLS
+from agent.go.rules import KernelBoard, to_kernel_move
 from agent.go.search import GoSearch
 from agent.limits import Limits
 from tests.agent.go.positions import (
@@ -37,44 +37,44 @@ GAMES: list[tuple[int | str, int]] = [
 ]
 
 
-def assert_same(board: StoneBoard, stones: Stones) -> None:
+def assert_same(board: KernelBoard, stones: Stones) -> None:
     """Check all that a kernel's root knows of its stones."""
     root, of = board.worker.root, stones.shape
-    colours = np.full(CELLS, BORDER)
+    colours = np.full(BOARD_CELLS, BORDER)
     colours[: len(stones.board)] = stones.board
     assert np.array_equal(root.colours, colours)
     heads: dict[int, int] = {}
-    for vertex in members(stones.sets[1] | stones.sets[2]):
-        heads.setdefault(stones.head[vertex], int(root.heads[vertex]))
-        assert root.heads[vertex] == heads[stones.head[vertex]]
+    for vertex in iter_bits(stones.sets[1] | stones.sets[2]):
+        heads.setdefault(stones.head[vertex], int(root.chain_heads[vertex]))
+        assert root.chain_heads[vertex] == heads[stones.head[vertex]]
     for plain, head in heads.items():
         chain = set(stones.chains[plain])
         assert head in chain
-        assert root.sizes[head] == len(chain)
-        stone, seen = int(root.nexts[head]), {head}
+        assert root.chain_sizes[head] == len(chain)
+        stone, seen = int(root.next_in_chain[head]), {head}
         while stone != head:
             assert stone not in seen
             seen.add(stone)
-            stone = int(root.nexts[stone])
+            stone = int(root.next_in_chain[stone])
         assert seen == chain
-        free = list(members(stones.liberties[plain]))
+        free = list(iter_bits(stones.liberties[plain]))
         assert root.liberties[head] == len(free)
-        assert root.sums[head] == sum(free)
-        assert root.squares[head] == sum(vertex * vertex for vertex in free)
+        assert root.liberty_sums[head] == sum(free)
+        assert root.liberty_square_sums[head] == sum(vertex * vertex for vertex in free)
     free = empties(stones)
     for vertex in free:
-        assert root.heads[vertex] == NOWHERE
-        assert root.empties[root.places[vertex]] == vertex
-    assert sorted(root.empties[: root.empty]) == free
+        assert root.chain_heads[vertex] == NO_VERTEX
+        assert root.empty_vertices[root.empty_index[vertex]] == vertex
+    assert sorted(root.empty_vertices[: root.empty_count]) == free
     assert root.ko == stones.ko
-    assert root.key == board.key(stones.sets[1], stones.sets[2])
+    assert root.key == board.zobrist_key(stones.sets[1], stones.sets[2])
     for vertex in of.vertices:
         around = (vertex + x + y * of.step for x, y in SIDES)
         code = sum(int(colours[beside]) << 2 * side for side, beside in enumerate(around))
         assert root.codes[vertex] == code
 
 
-def assert_foreseen(board: StoneBoard, stones: Stones, colour: int) -> int:
+def assert_foreseen(board: KernelBoard, stones: Stones, colour: int) -> int:
     """Check what the kernels say of every move of a colour; return how many put into atari."""
     found = survey(board, colour)
     threatened = 0
@@ -102,7 +102,7 @@ def assert_foreseen(board: StoneBoard, stones: Stones, colour: int) -> int:
 @pytest.mark.parametrize(("size", "games"), GAMES)
 def test_random_games_equal_the_plain_board(size: int | str, games: int) -> None:
     random = Random(f"kempelen {size}")
-    board = StoneBoard()
+    board = KernelBoard()
     kos = captures = threatened = 0
     for _ in range(games):
         game = Go(size)
@@ -116,15 +116,15 @@ def test_random_games_equal_the_plain_board(size: int | str, games: int) -> None
             taken = game.stones.sets[EMPTY].bit_count() - before + (move != PASS)
             root = board.worker.root
             assert (root.turn, root.passes) == (game.turn + 1, game.passes)
-            assert [root.last, root.earlier] == [to_move(each) for each in game.last_moves(2)]
-            assert root.taken == taken
+            assert [root.last_move, root.previous_move] == [to_kernel_move(each) for each in game.last_moves(2)]
+            assert root.last_captured == taken
             if vertices < 81 or ply % 5 == 0:
                 assert_same(board, game.stones)
                 for colour in (1, 2):
                     threatened += assert_foreseen(board, game.stones, colour)
             captures += taken > 0
-            kos += game.stones.ko != NOWHERE
-            if game.over():
+            kos += game.stones.ko != NO_VERTEX
+            if game.is_over():
                 break
     assert captures > 2 * games
     # A ko takes three rows, or three columns; in the corner of a board too, two.
@@ -135,30 +135,30 @@ def test_random_games_equal_the_plain_board(size: int | str, games: int) -> None
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [1, 2, 5, 9, 19, "2x3", "5x4", "9x19", "19x9", "19x2"])
 def test_loaded_positions_equal_the_plain_board(size: int | str) -> None:
-    random, board = Random(size), StoneBoard()
+    random, board = Random(size), KernelBoard()
     for _ in range(10):
         game = random_game(size, random, 200)
         board.load(game)
         assert_same(board, game.stones)
         root = board.worker.root
         assert (root.turn, root.passes) == (game.turn + 1, game.passes)
-        assert [root.last, root.earlier] == [to_move(each) for each in game.last_moves(2)]
+        assert [root.last_move, root.previous_move] == [to_kernel_move(each) for each in game.last_moves(2)]
         assert board.worker.komi == game.komi
 
 
 @pytest.mark.parametrize("size", [2, 5, 9, "3x2", "5x9"])
 def test_superko_history_contains_exactly_the_game_positions(size: int | str) -> None:
-    random, board = Random(size), StoneBoard()
+    random, board = Random(size), KernelBoard()
     repeatable = 0
     for _ in range(10):
         game = random_game(size, random, 200)
         board.load(game)
-        played = {board.key(*position) for position in game.positions}
+        played = {board.zobrist_key(*position) for position in game.positions}
         other = random_game(size, random, 200)
         for position in [*game.positions, *other.positions]:
             there = in_the_game(board, position)
             # The empty board, whose key is 0, never comes again: who captures has a stone.
-            assert there == (board.key(*position) in played - {0})
+            assert there == (board.zobrist_key(*position) in played - {0})
         repeatable += game.repeatable
     assert repeatable > 3
 
@@ -166,24 +166,24 @@ def test_superko_history_contains_exactly_the_game_positions(size: int | str) ->
 @pytest.mark.thorough
 def test_superko_history_holds_thousands_of_positions() -> None:
     """Random games by superko go on for long where eyes are filled."""
-    random, board = Random(2), StoneBoard()
+    random, board = Random(2), KernelBoard()
     game = Go(9)
     while len(game.positions) < 5000:
         game.play(random.choice(game.moves()[:-1] or [PASS]))
     board.load(game)
     assert all(in_the_game(board, position) for position in game.positions if any(position))
-    *_, last = GoSearch(Means(megabytes=1, seed=1)).deepen(game, Limits(nodes=500))
+    *_, last = GoSearch(SearchConfig(megabytes=1, seed=1)).search(game, Limits(nodes=500))
     assert last.pv[0] in game.moves()
 
 
 def test_position_keys_do_not_collide() -> None:
-    random, board = Random(1), StoneBoard()
+    random, board = Random(1), KernelBoard()
     keys: dict[int, tuple[int, int]] = {}
     for size in (3, 9, 19):
         for _ in range(10):
             game = random_game(size, random, 200)
             for position in game.positions:
-                assert keys.setdefault(board.key(*position), position) == position
+                assert keys.setdefault(board.zobrist_key(*position), position) == position
     assert len(keys) > 1000
 
 
@@ -193,9 +193,9 @@ def test_player_who_took_a_ko_may_connect_it() -> None:
     game.play(at(game, "B4"))
     ko = game.stones.ko
     assert ko == at(game, "C4")
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
-    assert not board.may(ko, 1)
-    game.hand_to(1)
+    assert not board.is_legal(ko, 1)
+    game.set_turn(1)
     board.load(game)
-    assert board.may(ko, 2)
+    assert board.is_legal(ko, 2)

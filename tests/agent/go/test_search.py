@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from agent.compiled.node_pool import NodePool
-from agent.compiled.source import Means
-from agent.compiled.tree import FULL, ONE, ROOT
+from agent.compiled.source import SearchConfig
+from agent.compiled.tree import FULL, VALUE_SCALE, ROOT
 from agent.games.go import Go
 from agent.games.stones import PASS
-from agent.go.mcts import AMAF, POINT, POINTS
-from agent.go.rules import StoneBoard, from_move
+from agent.go.mcts import AMAF, SCORE_UNITS_PER_POINT, SCORE_SUM
+from agent.go.rules import KernelBoard, from_kernel_move
 from agent.go.search import GoSearch
-from agent.limits import Info, Limits, Restriction
+from agent.limits import Info, Limits, MoveRestriction
 from tests.agent.go.positions import at, from_diagram, in_the_game, random_game
 from tests.systems import module_or_skip
 
@@ -27,12 +27,12 @@ SIZES: list[int | str] = [2, 3, 5, 9, 19, "2x3", "5x4", "13x6"]
 
 
 def searching(threads: int = 1, megabytes: int = 16, seed: int | None = 1) -> GoSearch:
-    return GoSearch(Means(threads=threads, megabytes=megabytes, seed=seed))
+    return GoSearch(SearchConfig(threads=threads, megabytes=megabytes, seed=seed))
 
 
 def infos(search: GoSearch, game: Go, limits: Limits[int], lines: int = 1) -> list[Info[int]]:
-    search.arm()
-    return list(search.deepen(game, limits, lines))
+    search.clear_stop()
+    return list(search.search(game, limits, lines))
 
 
 def last_info(search: GoSearch, game: Go, limits: Limits[int]) -> Info[int]:
@@ -45,7 +45,7 @@ def pool_of(search: GoSearch) -> NodePool:
 
 def visits_by_move(search: GoSearch) -> dict[int, int]:
     pool = pool_of(search)
-    return {from_move(pool.move(child)): pool.visits(child) for child in pool.children(ROOT)}
+    return {from_kernel_move(pool.move(child)): pool.visits(child) for child in pool.children(ROOT)}
 
 
 def check_tree(search: GoSearch, game: Go, node: int = ROOT) -> int:
@@ -55,18 +55,18 @@ def check_tree(search: GoSearch, game: Go, node: int = ROOT) -> int:
     """
     pool = pool_of(search)
     children = pool.children(node)
-    moves = [from_move(pool.move(child)) for child in children]
+    moves = [from_kernel_move(pool.move(child)) for child in children]
     assert len(moves) == len(set(moves))
     legal = set(game.moves())
     assert set(moves) <= legal
     if children:
         assert PASS in moves or node == ROOT
-        eyes = {move for move in legal if game.stones.own_eye(move, game.turn + 1)}
+        eyes = {move for move in legal if game.stones.is_own_eye(move, game.turn + 1)}
         assert legal - set(moves) <= eyes or node == ROOT
     visits = [pool.visits(child) for child in children]
     assert sum(visits) <= pool.visits(node)
     total = int(pool.columns["totals"][node])
-    assert abs(total) <= pool.visits(node) * ONE
+    assert abs(total) <= pool.visits(node) * VALUE_SCALE
     nodes = 1
     for child, move in zip(children, moves, strict=True):
         assert child > node
@@ -100,8 +100,8 @@ def test_node_totals_are_sums_of_playout_results() -> None:
     pool = pool_of(search)
     for node in (ROOT, *pool.children(ROOT)):
         visits, total = pool.visits(node), int(pool.columns["totals"][node])
-        assert total % ONE == 0
-        assert (total // ONE - visits) % 2 == 0
+        assert total % VALUE_SCALE == 0
+        assert (total // VALUE_SCALE - visits) % 2 == 0
     children = pool.children(ROOT)
     assert sum(int(pool.columns["totals"][child]) for child in children) == -int(
         pool.columns["totals"][ROOT]
@@ -129,18 +129,18 @@ def test_threads_share_one_tree(size: int) -> None:
     pool = pool_of(search)
     assert info.nodes == 6000
     assert pool.visits(ROOT) == 6000
-    workers = [board.worker for board in search._crew]
-    assert sum(worker.finished for worker in workers) == 6000
-    points = sum(worker.points for worker in workers)
-    assert int(pool.annex[ROOT, POINTS]) / POINT == pytest.approx(points)
+    workers = [board.worker for board in search._workers]
+    assert sum(worker.playout_count for worker in workers) == 6000
+    points = sum(worker.score_sum for worker in workers)
+    assert int(pool.extra_words[ROOT, SCORE_SUM]) / SCORE_UNITS_PER_POINT == pytest.approx(points)
     # Whatever was counted as lost on the way down has been put right: a level sums up to the next.
     totals = [int(pool.columns["totals"][child]) for child in pool.children(ROOT)]
-    assert abs(sum(totals) + int(pool.columns["totals"][ROOT])) <= 3 * ONE
+    assert abs(sum(totals) + int(pool.columns["totals"][ROOT])) <= 3 * VALUE_SCALE
     # A thread that finds another expanding the root makes its playout from there.
     assert 6000 - 3 <= sum(visits_by_move(search).values()) <= 6000
     check_tree(search, game)
     assert not pool.columns["marks"].any()
-    assert not any(worker.first.any() for worker in workers)
+    assert not any(worker.first_played_ply.any() for worker in workers)
     last_info(search, game, Limits(nodes=500))
     assert pool.visits(ROOT) == 6500
 
@@ -160,14 +160,14 @@ def repeating_games(size: int, number: int) -> list[tuple[Go, set[int]]]:
                 if not stones.board[vertex]
                 and vertex not in legal
                 and vertex != stones.ko
-                and not stones.suicide(vertex, colour)
+                and not stones.is_suicide(vertex, colour)
             }
             if forbidden:
                 found.append((game, forbidden))
                 break
             moves = [move for move in legal if move != PASS]
             game.play(random.choice(moves) if moves and random.random() < 0.9 else PASS)
-            if game.over():
+            if game.is_over():
                 break
     return found
 
@@ -193,13 +193,13 @@ def test_tree_forbids_sending_two_returning_one() -> None:
     pool, node = pool_of(before), ROOT
     for move in (sent, taken):
         node = next(child for child in pool.children(node) if pool.move(child) == move)
-    answers = {from_move(pool.move(child)) for child in pool.children(node)}
+    answers = {from_kernel_move(pool.move(child)) for child in pool.children(node)}
     assert len(answers) > 2
     assert returned not in answers
     game.play(sent)
     game.play(taken)
     assert returned not in game.moves()
-    assert not game.stones.suicide(returned, 2)
+    assert not game.stones.is_suicide(returned, 2)
     later = searching()
     last_info(later, game, Limits(nodes=1000))
     assert returned not in visits_by_move(later)
@@ -210,12 +210,12 @@ def test_tree_is_reused_for_the_next_moves() -> None:
     info = last_info(search, game, Limits(nodes=4000))
     before = visits_by_move(search)[info.pv[0]]
     game.play(info.pv[0])
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     assert pool_of(search).visits(ROOT) == before
     check_tree(search, game)
     reply = max(visits_by_move(search).items(), key=lambda item: item[1])
     game.play(reply[0])
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     kept = pool_of(search).visits(ROOT)
     assert kept == reply[1] > 50
     later = last_info(search, game, Limits(nodes=1000))
@@ -223,11 +223,11 @@ def test_tree_is_reused_for_the_next_moves() -> None:
     assert pool_of(search).visits(ROOT) == kept + 1000
     check_tree(search, game)
     # The same position again goes on; so it does two moves later, both made at once.
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     assert pool_of(search).visits(ROOT) == kept + 1000
     for move in later.pv[:2]:
         game.play(move)
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     assert 0 < pool_of(search).visits(ROOT) < kept + 1000
 
 
@@ -247,7 +247,7 @@ def changed_by_stones(game: Go) -> Go:
 
 
 def changed_by_turn(game: Go) -> Go:
-    game.hand_to(1 - game.turn)
+    game.set_turn(1 - game.turn)
     return game
 
 
@@ -265,7 +265,7 @@ def test_tree_is_dropped_for_another_position(change: object) -> None:
     last_info(search, game, Limits(nodes=300))
     assert callable(change)
     game = change(game)
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     assert pool_of(search).visits(ROOT) == 0
     assert last_info(search, game, Limits(nodes=300)).pv[0] in game.moves()
     check_tree(search, game)
@@ -275,13 +275,13 @@ def test_tree_is_dropped_after_new_game_or_search_moves() -> None:
     search, game = searching(), Go(7)
     last_info(search, game, Limits(nodes=300))
     search.new_game()
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     assert pool_of(search).visits(ROOT) == 0
     chosen = (at(game, "A1"), at(game, "B1"))
     last_info(search, game, Limits(nodes=300, search_moves=chosen))
     assert set(visits_by_move(search)) == set(chosen)
     game.play(chosen[0])
-    search._take_root(game, Limits())
+    search._set_root(game, Limits())
     assert pool_of(search).visits(ROOT) == 0
 
 
@@ -289,12 +289,12 @@ def test_tree_is_dropped_when_width_and_height_are_swapped() -> None:
     """The empty boards have one key; a tree of one would have moves beside the other."""
     search = searching()
     last_info(search, Go("4x9"), Limits(nodes=300))
-    search._take_root(Go("9x4"), Limits())
+    search._set_root(Go("9x4"), Limits())
     assert pool_of(search).visits(ROOT) == 0
     info = last_info(search, Go("9x4"), Limits(nodes=300))
     assert info.pv[0] in Go("9x4").moves()
-    assert info.owners is not None
-    assert len(info.owners) == 36
+    assert info.ownership is not None
+    assert len(info.ownership) == 36
 
 
 @pytest.mark.thorough(keep=1)
@@ -312,7 +312,7 @@ def test_full_node_pool_is_pruned_and_search_continues(
     # Some visits were under way when the pool was full; all others are counted.
     assert playouts - 100 * len(found) < pool.visits(ROOT) <= playouts
     assert check_tree(search, game) <= pool.tree.capacity
-    x, y = game.stones.shape.place(found[-1].pv[0])
+    x, y = game.stones.shape.coordinates(found[-1].pv[0])
     assert min(x, y, size - 1 - x, size - 1 - y) >= 1, "no first move lies at the edge"
     game.play(found[-1].pv[0])
     assert last_info(search, game, Limits(nodes=500)).pv[0] in game.moves()
@@ -325,7 +325,7 @@ def test_stop_from_another_thread_ends_the_search_at_once() -> None:
         search = searching(threads)
         delays = []
         for _ in range(3):
-            search.arm()
+            search.clear_stop()
             asked: list[float] = []
 
             def stop(asked: list[float] = asked, search: GoSearch = search) -> None:
@@ -334,7 +334,7 @@ def test_stop_from_another_thread_ends_the_search_at_once() -> None:
 
             timer = threading.Timer(0.1, stop)
             timer.start()
-            last = list(search.deepen(Go(19), Limits()))[-1]
+            last = list(search.search(Go(19), Limits()))[-1]
             delays.append(time.perf_counter() - asked[0])
             timer.join()
             assert last.pv[0] in Go(19).moves()
@@ -344,13 +344,13 @@ def test_stop_from_another_thread_ends_the_search_at_once() -> None:
 
 def test_stop_before_the_search_still_returns_a_move() -> None:
     search, game = searching(), Go(9)
-    search.arm()
+    search.clear_stop()
     search.stop()
     chosen = at(game, "C3")
-    (info,) = search.deepen(game, Limits(search_moves=(chosen,)))
+    (info,) = search.search(game, Limits(search_moves=(chosen,)))
     assert info.pv == (chosen,)
     assert not info.complete
-    first, *others = search.deepen(game, Limits(), 5)
+    first, *others = search.search(game, Limits(), 5)
     assert not any(info.complete or info.visits for info in (first, *others))
     # By what looks most promising, and no move of the first line does.
     assert len({info.pv[0] for info in (first, *others)}) == 5
@@ -370,7 +370,7 @@ def test_line_follows_most_visits_then_highest_prior() -> None:
 
     longest = 0
     for first in pool.children(ROOT):
-        line = list(pool.line(first))
+        line = list(pool.best_line(first))
         assert line[0] == first
         assert [*line[1:], None] == [best_below(node) for node in line]
         longest = max(longest, len(line))
@@ -391,21 +391,21 @@ def test_only_requested_moves_are_searched_and_reported() -> None:
 def moves_by_ply(search: GoSearch, node: int = ROOT, ply: int = 0) -> Iterator[tuple[int, int]]:
     """Generate each move of the tree with the ply it is made at."""
     for child in pool_of(search).children(node):
-        yield ply, from_move(pool_of(search).move(child))
+        yield ply, from_kernel_move(pool_of(search).move(child))
         yield from moves_by_ply(search, child, ply + 1)
 
 
 @pytest.mark.parametrize("mover", [0, 1])
 def test_move_restrictions_apply_up_to_their_depth(mover: int) -> None:
     search, game = searching(), Go(5)
-    game.hand_to(mover)
+    game.set_turn(mover)
     centre = at(game, "C3")
     few = frozenset(at(game, text) for text in ("B2", "C3", "D4"))
     limits: Limits[int] = Limits(
         nodes=3000,
         restrictions=(
-            Restriction(mover, frozenset((centre,)), allowed=False, plies=3),
-            Restriction(1 - mover, few, allowed=True, plies=2),
+            MoveRestriction(mover, frozenset((centre,)), allowed=False, plies=3),
+            MoveRestriction(1 - mover, few, allowed=True, plies=2),
         ),
     )
     last_info(search, game, limits)
@@ -420,30 +420,30 @@ def test_move_restrictions_apply_up_to_their_depth(mover: int) -> None:
 
 def test_ownership_after_each_move_comes_from_its_playouts() -> None:
     search, game = searching(), Go(5)
-    (info, *others) = infos(search, game, Limits(nodes=900, owners_after=True), lines=30)[-26:]
+    (info, *others) = infos(search, game, Limits(nodes=900, moves_ownership=True), lines=30)[-26:]
     assert info.multipv == 1
-    assert info.owners is not None
+    assert info.ownership is not None
     lines = [info, *others]
     tried = [line for line in lines if line.visits]
     assert sum(line.visits for line in tried) == 900
     total = np.zeros(25)
     for line in lines:
-        assert (line.owners_after is None) == (line.visits == 0)
-        if line.owners_after is not None:
-            total += line.visits * np.asarray(line.owners_after)
-    assert np.allclose(total / 900, info.owners, atol=1e-3)
+        assert (line.moves_ownership is None) == (line.visits == 0)
+        if line.moves_ownership is not None:
+            total += line.visits * np.asarray(line.moves_ownership)
+    assert np.allclose(total / 900, info.ownership, atol=1e-3)
     # A vertex becomes the mover's more often where he has played at it.
     gains = []
     for line in tried:
         if line.pv[0] != PASS:
-            assert line.owners_after is not None
-            column, row = game.stones.shape.place(line.pv[0])
+            assert line.moves_ownership is not None
+            column, row = game.stones.shape.coordinates(line.pv[0])
             number = 5 * (4 - row) + column
-            gain = line.owners_after[number] - info.owners[number]
+            gain = line.moves_ownership[number] - info.ownership[number]
             gains.append(line.visits / 900 * gain)
     assert sum(gains) > 0.05
     game.play(info.pv[0])
-    assert last_info(search, game, Limits(nodes=50)).owners_after is None
+    assert last_info(search, game, Limits(nodes=50)).moves_ownership is None
 
 
 def test_lines_report_the_visits_of_each_position() -> None:
@@ -464,8 +464,8 @@ def test_lines_are_ranked_by_visits() -> None:
     assert [info.visits for info in found] == ranked
     for info in found:
         assert info.visits == visits[info.pv[0]]
-        assert info.expected is not None
-        assert -1 <= info.expected <= 1
+        assert info.expected_outcome is not None
+        assert -1 <= info.expected_outcome <= 1
         assert info.prior is not None
         assert 0 <= info.prior <= 1
         for move in info.pv:
@@ -473,7 +473,7 @@ def test_lines_are_ranked_by_visits() -> None:
             game.play(move)
         for _ in info.pv:
             game.undo()
-    owners = found[0].owners
+    owners = found[0].ownership
     assert owners is not None
     assert len(owners) == 49
     assert all(-1 <= share <= 1 for share in owners)
@@ -508,7 +508,7 @@ def test_answers_a_pass_with_a_pass_only_when_winning() -> None:
         game.play(PASS)
         info = last_info(searching(), game, Limits(nodes=2000))
         assert (info.pv[0] == PASS) == wins
-    game.captures_all = True
+    game.capture_dead_stones = True
     game.komi = -40.5
     assert last_info(searching(), game, Limits(nodes=2000)).pv[0] in game.moves()
 
@@ -533,8 +533,8 @@ def test_plays_the_capture_that_decides_the_game(komi: float) -> None:
     assert game.stones.captured_by(capture, 1).bit_count() == 4
     info = last_info(searching(), game, Limits(nodes=3000))
     assert info.pv[0] == capture
-    assert info.expected is not None
-    assert info.expected > 0
+    assert info.expected_outcome is not None
+    assert info.expected_outcome > 0
 
 
 def test_first_move_on_5x5_is_the_centre() -> None:
@@ -543,8 +543,8 @@ def test_first_move_on_5x5_is_the_centre() -> None:
         game = Go(5, komi=0.5)
         info = last_info(searching(seed=seed), game, Limits(nodes=5000))
         assert game.text(info.pv[0]) == "C3"
-        assert info.expected is not None
-        assert info.expected > 0.3
+        assert info.expected_outcome is not None
+        assert info.expected_outcome > 0.3
 
 
 @pytest.mark.parametrize("passes", [0, 1, 2])
@@ -560,7 +560,7 @@ def test_tiny_and_finished_games_can_be_searched(size: int, passes: int) -> None
 def test_draw_with_integer_komi_has_value_zero() -> None:
     """Komi may be a whole number: 2x2 is a point for Black."""
     info = last_info(searching(), Go(2, komi=1.0), Limits(nodes=3000))
-    assert info.expected == pytest.approx(0.0, abs=0.2)
+    assert info.expected_outcome == pytest.approx(0.0, abs=0.2)
 
 
 def test_amaf_counters_do_not_overflow() -> None:
@@ -569,9 +569,9 @@ def test_amaf_counters_do_not_overflow() -> None:
     pool = pool_of(search)
     most = (1 << 31) - 64
     for child in pool.children(ROOT):
-        pool.annex[child, AMAF] = most << 32 | most // 2
+        pool.extra_words[child, AMAF] = most << 32 | most // 2
     last_info(search, game, Limits(nodes=2000))
-    words = [int(pool.annex[child, AMAF]) % (1 << 64) for child in pool.children(ROOT)]
+    words = [int(pool.extra_words[child, AMAF]) % (1 << 64) for child in pool.children(ROOT)]
     assert max(word >> 32 for word in words) >= 1 << 31
     assert all(most <= word >> 32 <= most + 128 for word in words)
 
@@ -601,6 +601,6 @@ def test_tree_obeys_superko_for_positions_before_a_capture() -> None:
     search = searching()
     last_info(search, game, Limits(nodes=3000))
     check_tree(search, game)
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
     assert all(in_the_game(board, position) for position in game.positions if any(position))

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from agent.go.rules import StoneBoard
+from agent.go.rules import KernelBoard
 from tests.agent.go.positions import (
     EYE,
     PATTERN,
@@ -20,7 +20,7 @@ from tests.agent.go.positions import (
 @pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 19, "2x3", "4x9", "9x4"])
 def test_eyes_equal_those_of_the_plain_board(size: int | str) -> None:
-    random, board = Random(size), StoneBoard()
+    random, board = Random(size), KernelBoard()
     eyes = 0
     for _ in range(5 if size == 19 else 40):
         game = random_game(size, random)
@@ -28,7 +28,7 @@ def test_eyes_equal_those_of_the_plain_board(size: int | str) -> None:
         for colour in (1, 2):
             found = survey(board, colour)
             for vertex in empties(game.stones):
-                eye = game.stones.own_eye(vertex, colour)
+                eye = game.stones.is_own_eye(vertex, colour)
                 assert found[vertex, EYE] == eye
                 eyes += eye
     assert eyes > 20
@@ -36,7 +36,7 @@ def test_eyes_equal_those_of_the_plain_board(size: int | str) -> None:
 
 @pytest.mark.parametrize("size", [5, 9, 19, "4x6", "9x5"])
 def test_patterns_are_invariant_under_symmetry_and_colour(size: int | str) -> None:
-    random, board = Random(size), StoneBoard()
+    random, board = Random(size), KernelBoard()
     patterns = 0
     for _ in range(2 if size == 19 else 10):
         game = random_game(size, random)
@@ -71,6 +71,6 @@ def test_recognizes_known_3x3_patterns(rows: tuple[str, str, str], pattern: bool
     empty = "." * 9
     middle = [f"...{row}..." for row in rows]
     game = from_diagram(*[empty] * 3, *middle, *[empty] * 3)
-    board = StoneBoard()
+    board = KernelBoard()
     board.load(game)
     assert survey(board, 1)[game.stones.shape.vertex(4, 4), PATTERN] == pattern

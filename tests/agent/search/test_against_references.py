@@ -9,7 +9,7 @@ import pytest
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree, evaluate
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.observing import Counted, Evaluated, PlayedOut, observed
+from agent.search.observing import Counted, Evaluated, PlayedOut, traced
 from tests.agent.search import references
 from tests.agent.search.test_book_listings import LISTINGS
 
@@ -51,7 +51,7 @@ def trees(thorough):
 
 def watched(name, root, **options):
     kind, events = algorithm(name), []
-    search = observed(kind, events.append)(evaluate, kind.options(**options))
+    search = traced(kind, events.append)(evaluate, kind.options(**options))
     return search.search(Tree(root), 99), events
 
 
@@ -116,7 +116,7 @@ def test_best_node_search_finds_a_best_move(span, thorough):
 @pytest.mark.parametrize("name", ["ucb1", "uct"])
 def test_mcts_playouts_and_tree_equal_the_reference(name, thorough):
     for seed, root in enumerate(trees(thorough)):
-        scale = Tree(root).greatest() or 1
+        scale = Tree(root).max_utility() or 1
         _, events = watched(name, root, playouts=60, seed=seed, scale=scale)
         other = references.Playouts(root, 60, seed, scale, flat=name == "ucb1")
         ends = [(e.label, e.reward) for e in events if isinstance(e, PlayedOut)]

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from agent.game import Chance
+from agent.game import ChanceGame
 from agent.games import catalogue as games
 from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import PATTERNS
@@ -18,7 +18,7 @@ from agent.search.patterns import Patterns
 from tests.support import searching, small_game
 
 EXACT = [name for name, search in algorithms().items() if search.exact]
-WITHOUT_CHANCE = [name for name in games.built_in() if not isinstance(games.new_game(name), Chance)]
+WITHOUT_CHANCE = [name for name in games.builtin_names() if not isinstance(games.new_game(name), ChanceGame)]
 # How deep each game is searched from its start and from two moves on.
 DEPTHS = {
     "checkers": 3,
@@ -189,5 +189,5 @@ class TestEveryExactAlgorithm:
         assert (counts.cutoffs > 0) == (name not in whole_trees)
         if name.startswith(("sss", "dual", "mtd")):
             assert 0 < counts.peak_open <= counts.nodes
-        search.forget_counts()
+        search.reset_stats()
         assert search.counts.nodes == 0

@@ -5,19 +5,19 @@ import chess
 import pytest
 
 from agent.games import tic_tac_toe, tree
-from agent.games.plain_chess import PlainGame
+from agent.games.plain_chess import PlainChess
 from agent.games.plain_chess import evaluate as evaluate_board
 from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.counts import SearchStopped
-from agent.search.ending import Ending
+from agent.search.ending import TerminalScoring
 from agent.search.ordering import Ordering
 from agent.search.table import Table
 
-MATES = Ending(win=32_000, step=1)
-TECHNIQUES = [
+MATES = TerminalScoring(win=32_000, ply_penalty=1)
+DEFAULT_TECHNIQUES = [
     {},
     {"table": True},
     {"killers": True},
@@ -60,7 +60,7 @@ def variation_value(game, pv, evaluate):
     return value
 
 
-@pytest.mark.parametrize("options", TECHNIQUES, ids=lambda options: "+".join(options) or "plain")
+@pytest.mark.parametrize("options", DEFAULT_TECHNIQUES, ids=lambda options: "+".join(options) or "plain")
 class TestEqualsMinimax:
     def test_equals_minimax_on_random_trees(self, options):
         random = Random(1)
@@ -145,15 +145,15 @@ def chess_search(**options):
     ],
 )
 def test_scores_chess_mates_and_draws(fen, depth, value):
-    assert chess_search().search(PlainGame(chess.Board(fen)), depth).value == value
+    assert chess_search().search(PlainChess(chess.Board(fen)), depth).value == value
 
 
 def test_quiescence_does_not_stand_pat_in_check():
     # Black is a queen up, but in check, and every move out of it loses the queen.
     board = chess.Board("k6r/8/8/8/8/8/1q6/R3K3 b - - 0 1")
-    assert PlainGame(board).forced()
+    assert PlainChess(board).forced()
     search = chess_search()
-    search.search(PlainGame(board), 0)
+    search.search(PlainChess(board), 0)
     assert search.counts.leaves > 0
     assert search.counts.seldepth >= 1
 
@@ -167,14 +167,14 @@ def test_move_ordering_keeps_the_value_and_saves_nodes():
             chess_search(),
             chess_search(ordering=Ordering(ratings=True, killers=True, history=True)),
         )
-        game = PlainGame(chess.Board(fen))
+        game = PlainChess(chess.Board(fen))
         assert ordered.search(game, 3).value == plain.search(game, 3).value
         assert ordered.counts.nodes < plain.counts.nodes
 
 
 @pytest.mark.thorough
 def test_table_stores_mate_scores_relative_to_the_position():
-    game = PlainGame(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"))
+    game = PlainChess(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"))
     table = Table()
     for depth in (2, 3, 4, 5):
         value = chess_search(table=table).search(game, depth).value
@@ -183,13 +183,13 @@ def test_table_stores_mate_scores_relative_to_the_position():
 
 def test_node_limit_stops_the_search_and_restores_the_game():
     board = chess.Board()
-    game = PlainGame(board)
+    game = PlainChess(board)
     search = chess_search(node_limit=500)
     with pytest.raises(SearchStopped):
         search.search(game, 5)
     assert search.counts.nodes == 500
     assert game.board == board
-    assert game.key() == PlainGame(board).key()
+    assert game.key() == PlainChess(board).key()
 
 
 def test_stop_ends_the_search():

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from agent.evaluation import Evaluation, EvaluationError, load
-from agent.game import Game, find_move
+from agent.game import Game, parse_move
 from agent.games import catalogue
 from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.batches import GameBatch
-from agent.games.encoding import encoding_of
-from agent.games.learned_network import LearnedNetwork
+from agent.games.encoding import encoding_for
+from agent.games.learned_network import PolicyValueNet
 from agent.games.nim import Nim
 from agent.games.tic_tac_toe import TicTacToe
 from agent.limits import Limits
 from agent.search.mcts import UCB1, UCT, Node, UCTOptions
 from agent.search.searcher import GameSearcher
 from agent.search.suiting import default_algorithm, make_search
-from agent.sources import source_for
+from agent.sources import create_backend
 
 END = 999
 
@@ -38,12 +38,12 @@ class Judge:
 
 
 def evaluation_of(judge: Any, size: int, game: str = "tic-tac-toe") -> BatchEvaluation:
-    return catalogue.find(game).batched(Evaluation("judge", python=judge, batch=size))
+    return catalogue.find(game).batch_evaluation(Evaluation("judge", python=judge, batch=size))
 
 
 def played(game: Any, *moves: str) -> Any:
     for move in moves:
-        game.play(find_move(game, move))
+        game.play(parse_move(game, move))
     return game
 
 
@@ -150,7 +150,7 @@ def test_leaves_are_batched_in_every_kind_of_game(game: str) -> None:
     kind = catalogue.find(game)
     start: Game[Any] = kind.new()
     search = make_search("mcts", start, evaluation_of(judge, 16, game), 1, 60)
-    infos = list(GameSearcher(search).deepen(start, Limits()))
+    infos = list(GameSearcher(search).search(start, Limits()))
     assert infos[-1].pv[0] in list(start.moves())
     assert sum(judge.sizes) == 60
     assert max(judge.sizes) > 8
@@ -208,10 +208,10 @@ def test_player_uses_the_batch_size_of_the_evaluation(tmp_path: Any) -> None:
     for name in ("othello", "connect-four", "go"):
         kind = catalogue.find(name)
         game = kind.new()
-        source = source_for(kind, lambda game=game: game, print, evaluation=f"{path}:evaluate")
-        searcher = source.searcher(None, None)  # type: ignore[arg-type]
-        searcher.arm()
-        last = list(searcher.deepen(game, Limits(nodes=60)))[-1]
+        source = create_backend(kind, lambda game=game: game, print, evaluation=f"{path}:evaluate")
+        searcher = source.get_searcher(None, None)  # type: ignore[arg-type]
+        searcher.clear_stop()
+        last = list(searcher.search(game, Limits(nodes=60)))[-1]
         assert last.nodes == 60
         assert max(map(int, noted.read_text().split())) == 8
         noted.unlink()
@@ -231,7 +231,7 @@ def test_unbatched_search_warns_about_a_batched_evaluation(tmp_path: Any) -> Non
     kind = catalogue.find("othello")
     for algorithm, expected in (("alpha-beta", 1), ("mcts", 0), (None, 0)):
         said: list[str] = []
-        source_for(kind, kind.new, said.append, algorithm=algorithm, evaluation=f"{path}:evaluate")
+        create_backend(kind, kind.new, said.append, algorithm=algorithm, evaluation=f"{path}:evaluate")
         assert len(said) == expected
         assert all("asks for one at a time" in line for line in said)
 
@@ -241,27 +241,27 @@ def test_learned_network_works_only_for_its_own_game(tmp_path: Any) -> None:
     kind = catalogue.find("tic-tac-toe")
     path = tmp_path / "t.learned"
     game = kind.new()
-    encoding = encoding_of(game)
+    encoding = encoding_for(game)
     random = np.random.default_rng(1)
     shape = encoding.inputs, 1 + encoding.outputs
     layers = [(random.normal(0, 0.1, shape).astype(np.float32), np.zeros(shape[1], np.float32))]
-    LearnedNetwork("tic-tac-toe", {"size": 3}, encoding, layers, {}).write(path)
+    PolicyValueNet("tic-tac-toe", {"size": 3}, encoding, layers, {}).write(path)
     for algorithm in ("mcts", "uct", "alphazero", "alpha-beta"):
-        source = source_for(
+        source = create_backend(
             kind, kind.new, print, algorithm=algorithm, evaluation=f"learned:{path}"
         )
-        searcher = source.searcher(None, None)  # type: ignore[arg-type]
-        searcher.arm()
-        last = list(searcher.deepen(game, Limits(nodes=30)))[-1]
+        searcher = source.get_searcher(None, None)  # type: ignore[arg-type]
+        searcher.clear_stop()
+        last = list(searcher.search(game, Limits(nodes=30)))[-1]
         assert last.pv
     other = catalogue.find("nim")
-    source = source_for(
+    source = create_backend(
         other, other.new, print, algorithm="alpha-beta", evaluation=f"learned:{path}"
     )
-    searcher = source.searcher(None, None)  # type: ignore[arg-type]
-    searcher.arm()
+    searcher = source.get_searcher(None, None)  # type: ignore[arg-type]
+    searcher.clear_stop()
     with pytest.raises(EvaluationError, match="cannot judge this game: Nim is another game"):
-        list(searcher.deepen(other.new(), Limits(nodes=30)))
+        list(searcher.search(other.new(), Limits(nodes=30)))
 
 
 def test_centipawn_evaluation_finds_a_hanging_queen(tmp_path: Any) -> None:
@@ -275,7 +275,7 @@ def test_centipawn_evaluation_finds_a_hanging_queen(tmp_path: Any) -> None:
         "    return (planes[:, :6] - planes[:, 6:]) @ worth\n"
     )
     game = catalogue.new_game("chess", fen="4k3/pp6/8/3q4/8/8/PP1R4/4K3 w - - 0 1")
-    judge = catalogue.find("chess").batched(load(f"{path}:evaluate"))
+    judge = catalogue.find("chess").batch_evaluation(load(f"{path}:evaluate"))
     search = make_search("mcts+playouts=1200", game, judge, seed=1)
     (move, *_) = search.search(game, END).pv
     assert game.text(move) == "d2d5"

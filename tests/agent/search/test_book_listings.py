@@ -14,8 +14,8 @@ from agent.games.tic_tac_toe import evaluate as shares
 from agent.games.tree import Tree, evaluate
 from agent.search.catalogue import algorithm
 from agent.search.mtd import MTD
-from agent.search.observing import Entered, Evaluated, Returned, observed
-from agent.search.search import above, below
+from agent.search.observing import Entered, Evaluated, Returned, traced
+from agent.search.search import next_up, next_down
 
 
 def is_leaf(node):
@@ -123,7 +123,7 @@ def whole_trees(count):
 def watched(name, root, depth=99):
     """Return what an algorithm found, and all that it did."""
     events = []
-    search = observed(algorithm(name), events.append)(evaluate)
+    search = traced(algorithm(name), events.append)(evaluate)
     return search.search(Tree(root), depth), events
 
 
@@ -194,15 +194,15 @@ def test_draw_score_does_not_imply_integer_windows(name):
         if isinstance(event, Entered):
             windows.append(event.window)
 
-    observed(algorithm(name), tell)(shares).search(game, 6)
+    traced(algorithm(name), tell)(shares).search(game, 6)
     assert any(low == 0 for low, _ in windows)
     assert (0, 1) not in windows
 
 
 def test_null_window_bounds_for_integers_and_floats():
-    assert (above(3), below(3)) == (4, 2)
-    assert 3 < above(3.0) < 3.0000001
-    assert 2.9999999 < below(3.0) < 3
+    assert (next_up(3), next_down(3)) == (4, 2)
+    assert 3 < next_up(3.0) < 3.0000001
+    assert 2.9999999 < next_down(3.0) < 3
 
 
 @pytest.mark.thorough(keep=1)

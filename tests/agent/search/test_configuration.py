@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games.checkers import Checkers
 from agent.games.connect_four import ConnectFour
 from agent.games.nim import Nim
@@ -23,23 +23,23 @@ def nothing(game):
 
 @pytest.mark.parametrize("name", algorithms())
 def test_every_algorithm_can_be_configured_and_searches(name):
-    search = configuration.read(name).new(Nim((1, 2)), nothing, seed=1)
+    search = configuration.parse(name).new(Nim((1, 2)), nothing, seed=1)
     assert type(search) is algorithms()[name]
     assert search.search(Nim((1, 2)), 5).move is not None
 
 
 def test_reads_options_of_an_algorithm():
-    search = configuration.read(" mcts+playouts=70+final=mean+solver ").new(Nim(), nothing, seed=1)
+    search = configuration.parse(" mcts+playouts=70+final=mean+solver ").new(Nim(), nothing, seed=1)
     assert isinstance(search, UCT)
     assert (search.playouts, search.final, search.solver) == (70, "mean", True)
-    assert configuration.read("null-move+reduction=3").new(Nim(), nothing).reduction == 3
+    assert configuration.parse("null-move+reduction=3").new(Nim(), nothing).reduction == 3
 
 
 @pytest.mark.parametrize(
     ("text", "entries"), [("table", None), ("table=10", 10), ("table=false", 0), ("killers", 0)]
 )
 def test_table_option_sets_the_number_of_entries(text, entries):
-    search = configuration.read(f"alpha-beta+{text}").new(ConnectFour(), nothing)
+    search = configuration.parse(f"alpha-beta+{text}").new(ConnectFour(), nothing)
     search.search(ConnectFour(), 4)
     if entries == 0:
         assert search.table is None
@@ -50,21 +50,21 @@ def test_table_option_sets_the_number_of_entries(text, entries):
 
 def test_beyond_option_extends_leaves_with_forced_moves():
     game = Checkers()
-    game.play(find_move(game, "11-15"))
+    game.play(parse_move(game, "11-15"))
     depths = []
     for text in ("alpha-beta", "alpha-beta+beyond=3"):
-        search = configuration.read(text).new(game, nothing)
+        search = configuration.parse(text).new(game, nothing)
         search.search(game, 1)
         depths.append(search.counts.seldepth)
     assert depths == [1, 4]  # 22-18 offers a man
 
 
 def test_only_expectiminimax_and_uct_play_games_of_chance():
-    assert not configuration.read("alpha-beta").plays(Pig())
-    assert configuration.read("expectiminimax").plays(Pig())
-    assert configuration.read("uct+solver").plays(Pig())
+    assert not configuration.parse("alpha-beta").supports(Pig())
+    assert configuration.parse("expectiminimax").supports(Pig())
+    assert configuration.parse("uct+solver").supports(Pig())
     with pytest.raises(ValueError, match=r"pvs\+killers plays no .*; expectiminimax and uct do"):
-        configuration.read("pvs+killers").new(Pig(), nothing)
+        configuration.parse("pvs+killers").new(Pig(), nothing)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_only_expectiminimax_and_uct_play_games_of_chance():
 )
 def test_rejects_options_the_game_does_not_support(text, message):
     with pytest.raises(ValueError, match=message):
-        configuration.read(f"pvs+{text}").new(Nim(), nothing)
+        configuration.parse(f"pvs+{text}").new(Nim(), nothing)
 
 
 def test_configuration_can_create_a_subclass():
     class Mine(AlphaBeta):
         pass
 
-    search = configuration.read("alpha-beta+killers").new(Nim(), nothing, kind=Mine)
+    search = configuration.parse("alpha-beta+killers").new(Nim(), nothing, kind=Mine)
     assert type(search) is Mine
 
 
@@ -108,7 +108,7 @@ def test_configuration_can_create_a_subclass():
 )
 def test_rejects_unknown_algorithms_and_invalid_options(text, message):
     with pytest.raises(ValueError, match=message):
-        configuration.read(text)
+        configuration.parse(text)
 
 
 def test_constructor_rejects_options_of_another_algorithm():
@@ -131,7 +131,7 @@ def test_options_of_a_new_algorithm_come_from_its_class():
             super().__init__(evaluate, options)
             self.order = options.order
 
-    written = configuration.Configuration("reversed", Reversed, {"order": "first", "table": 9})
+    written = configuration.AlgorithmSpec("reversed", Reversed, {"order": "first", "table": 9})
     search = written.new(Nim((1, 2)), nothing)
     assert (search.order, search.table is not None) == ("first", True)
-    assert written.among({"order": 1, "reduction": 2}) == {"order": 1}
+    assert written.supported_options({"order": 1, "reduction": 2}) == {"order": 1}

@@ -6,13 +6,13 @@ from agent.games import catalogue
 from agent.games.pig import Pig
 from agent.games.tree import Tree
 from agent.search import configuration
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, Beyond
-from agent.search.counts import Counts
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, ExtensionRule
+from agent.search.counts import SearchStats
 from agent.search.expectiminimax import Expectiminimax
-from agent.search.heuristic_pruning import Pruned
+from agent.search.heuristic_pruning import BeamLimitedGame
 from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
-from agent.search.symmetry import Folded
+from agent.search.symmetry import SymmetryReducedGame
 
 
 class Counted:
@@ -28,7 +28,7 @@ class Counted:
 
 
 def test_evaluations_sum_leaves_and_looked_at():
-    assert Counts(leaves=3, looked_at=4).evaluations == 7
+    assert SearchStats(leaves=3, looked_at=4).evaluations == 7
 
 
 @pytest.mark.thorough(keep=6)
@@ -53,7 +53,7 @@ def test_evaluations_sum_leaves_and_looked_at():
 @pytest.mark.parametrize("depth", [2, 4])
 def test_every_evaluation_is_counted(text, depth):
     evaluate, game = Counted("connect-four"), catalogue.new_game("connect-four")
-    search = configuration.read(text).new(game, evaluate)
+    search = configuration.parse(text).new(game, evaluate)
     for _ in range(2):
         search.search(game, depth)
     assert search.counts.evaluations == evaluate.calls
@@ -64,7 +64,7 @@ def test_every_evaluation_is_counted(text, depth):
 def test_ordering_evaluations_are_not_counted_as_leaves():
     """Connect Four, five plies deep, its moves in order: most of the work is the ordering."""
     evaluate, game = Counted("connect-four"), catalogue.new_game("connect-four")
-    search = configuration.read("alpha-beta+successors").new(game, evaluate)
+    search = configuration.parse("alpha-beta+successors").new(game, evaluate)
     search.search(game, 5)
     assert (search.counts.leaves, search.counts.evaluations) == (513, 2375)
     assert evaluate.calls == 2375
@@ -73,7 +73,7 @@ def test_ordering_evaluations_are_not_counted_as_leaves():
 def test_swing_evaluations_are_not_counted_as_leaves():
     game = catalogue.new_game("tic-tac-toe")
     evaluate = Counted("tic-tac-toe")
-    search = AlphaBeta(evaluate, AlphaBetaOptions(beyond=Beyond(1, swing=99)))
+    search = AlphaBeta(evaluate, AlphaBetaOptions(beyond=ExtensionRule(1, swing=99)))
     plain = AlphaBeta(evaluate)
     search.search(game, 3)
     plain.search(game, 3)
@@ -81,25 +81,25 @@ def test_swing_evaluations_are_not_counted_as_leaves():
     assert search.counts.looked_at > 0
 
 
-@pytest.mark.parametrize("wrap", [lambda game: game, Folded], ids=["plain", "folded"])
+@pytest.mark.parametrize("wrap", [lambda game: game, SymmetryReducedGame], ids=["plain", "folded"])
 def test_pruning_evaluations_are_counted_once_per_node(wrap):
     cheap = Counted("tic-tac-toe")
-    inner = cheap if wrap is not Folded else lambda folded: cheap(folded.game)
-    game = Pruned(wrap(catalogue.new_game("tic-tac-toe")), inner, 3)
+    inner = cheap if wrap is not SymmetryReducedGame else lambda folded: cheap(folded.game)
+    game = BeamLimitedGame(wrap(catalogue.new_game("tic-tac-toe")), inner, 3)
     search = Minimax(lambda game: 0)
     search.search(game, 3)
     assert search.counts.looked_at == cheap.calls > 0
     before = cheap.calls
     search.search(game, 3)
     assert search.counts.looked_at == cheap.calls > before
-    if wrap is not Folded:
+    if wrap is not SymmetryReducedGame:
         # 9 at the root; below its 3 moves 8 each; below their 2 + 1 + 1 moves 7 each.
         assert before == 9 + 3 * 8 + 4 * 7
 
 
 def test_pruned_moves_update_when_the_inner_game_changes():
     inner = catalogue.new_game("tic-tac-toe")
-    game = Pruned(inner, catalogue.evaluation("tic-tac-toe"), 1)
+    game = BeamLimitedGame(inner, catalogue.evaluation("tic-tac-toe"), 1)
     assert game.moves() == [4]
     inner.play(4)
     assert game.moves() != [4]

@@ -4,11 +4,11 @@ import time
 import chess
 import pytest
 
-from agent.chess.plain_search import PlainSearch
+from agent.chess.plain_search import PythonSearch
 from agent.games import catalogue as games
 from agent.limits import Cp, Limits, Mate
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.deepening import Deepening
+from agent.search.deepening import IterativeDeepening
 from agent.search.ordering import Ordering
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -16,8 +16,8 @@ HANGING_QUEEN = "rnb1kbnr/pppp1ppp/8/4p1q1/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 3"
 
 
 def infos(fen=chess.STARTING_FEN, limits=None, lines=1, search=None):
-    search = search or PlainSearch()
-    return list(search.deepen(chess.Board(fen), limits or Limits(depth=3), lines))
+    search = search or PythonSearch()
+    return list(search.search(chess.Board(fen), limits or Limits(depth=3), lines))
 
 
 def assert_legal(board, pv):
@@ -93,7 +93,7 @@ def test_keeps_the_node_limit(nodes):
 
 
 def test_immediate_stop_still_returns_a_legal_move():
-    search = PlainSearch()
+    search = PythonSearch()
     search.stop()
     (info,) = infos(KIWIPETE, Limits(), search=search)
     assert not info.complete
@@ -102,16 +102,16 @@ def test_immediate_stop_still_returns_a_legal_move():
 
 
 def test_stop_persists_until_rearmed():
-    search = PlainSearch()
+    search = PythonSearch()
     search.stop()
     assert len(infos(search=search)) == 1
     assert len(infos(search=search)) == 1
-    search.arm()
+    search.clear_stop()
     assert len(infos(search=search)) == 3
 
 
 def test_stop_from_another_thread_ends_the_search():
-    search = PlainSearch()
+    search = PythonSearch()
     stopped = []
 
     def stop():
@@ -137,24 +137,24 @@ def test_only_the_last_iteration_may_be_incomplete():
 
 
 def test_progress_is_readable_during_the_search():
-    search = PlainSearch()
+    search = PythonSearch()
     seen = []
 
     def evaluation(board):
         seen.append(search.progress())
         return 0
 
-    search = PlainSearch(evaluation)
+    search = PythonSearch(evaluation)
     infos(limits=Limits(depth=2), search=search)
     assert seen[-1].nodes > 0
     assert seen[-1].move in chess.Board().legal_moves
     assert {progress.number for progress in seen} == set(range(1, 21))
-    assert search.progress().move is None
+    assert search.progress().current_move is None
 
 
 @pytest.mark.thorough
 def test_search_after_new_game_repeats_exactly():
-    search = PlainSearch()
+    search = PythonSearch()
     first = infos(KIWIPETE, Limits(depth=2), search=search)
     search.new_game()
     assert infos(KIWIPETE, Limits(depth=2), search=search) == first
@@ -165,13 +165,13 @@ def test_a_users_evaluation_is_used():
         out = bool(board.piece_at(chess.F3))
         return (100 if out else 0) * (1 if board.turn else -1)
 
-    found = infos(limits=Limits(depth=1), search=PlainSearch(wants_the_knight_out))
+    found = infos(limits=Limits(depth=1), search=PythonSearch(wants_the_knight_out))
     assert found[-1].pv[0].to_square == chess.F3
     assert found[-1].score == Cp(100)
 
 
 def test_huge_evaluation_is_not_reported_as_mate():
-    found = infos(limits=Limits(depth=2), search=PlainSearch(lambda board: 10**9))
+    found = infos(limits=Limits(depth=2), search=PythonSearch(lambda board: 10**9))
     assert isinstance(found[-1].score, Cp)
 
 
@@ -180,7 +180,7 @@ def test_evaluation_errors_propagate():
         raise ZeroDivisionError("broken evaluation")
 
     with pytest.raises(ZeroDivisionError, match="broken evaluation"):
-        infos(search=PlainSearch(broken))
+        infos(search=PythonSearch(broken))
 
 
 def test_castling_notation_follows_the_chess960_flag():
@@ -188,7 +188,7 @@ def test_castling_notation_follows_the_chess960_flag():
     for chess960, castling in ((False, "e1g1"), (True, "e1h1")):
         board = chess.Board(fen, chess960=chess960)
         moves = (chess.Move.from_uci(castling),)
-        found = list(PlainSearch().deepen(board, Limits(depth=2, search_moves=moves)))
+        found = list(PythonSearch().search(board, Limits(depth=2, search_moves=moves)))
         assert found[-1].pv[0].uci() == castling
 
 
@@ -196,7 +196,7 @@ def test_search_does_not_change_the_given_board():
     board = chess.Board()
     board.push_san("e4")
     before = board.copy()
-    list(PlainSearch().deepen(board, Limits(nodes=500)))
+    list(PythonSearch().search(board, Limits(nodes=500)))
     assert board == before
     assert board.move_stack == before.move_stack
 
@@ -206,7 +206,7 @@ def test_ordering_by_the_previous_iteration_saves_nodes():
     nodes = []
     for last_turn in (False, True):
         search = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(last_turn=last_turn)))
-        for level in Deepening(search).levels(game, game.moves(), 5):
+        for level in IterativeDeepening(search).iterations(game, game.moves(), 5):
             last = level
         nodes.append((search.counts.nodes, last.lines[0][0]))
     assert nodes[1][0] < nodes[0][0]

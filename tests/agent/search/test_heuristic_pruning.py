@@ -4,7 +4,7 @@ from agent.games import catalogue as games
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.heuristic_pruning import Pruned
+from agent.search.heuristic_pruning import BeamLimitedGame
 from agent.search.minimax import Minimax
 from agent.search.table import Table
 
@@ -24,12 +24,12 @@ def shape(game, depth):
 
 
 def test_branching_factor_falls_with_move_rank():
-    assert shape(Pruned(TicTacToe(), evaluate, 4), 1) == [3, 2, 1, 1]
-    assert shape(Pruned(TicTacToe(), evaluate, 4), 2) == [[2, 1, 1], [1, 1], [1], [1]]
+    assert shape(BeamLimitedGame(TicTacToe(), evaluate, 4), 1) == [3, 2, 1, 1]
+    assert shape(BeamLimitedGame(TicTacToe(), evaluate, 4), 2) == [[2, 1, 1], [1, 1], [1], [1]]
 
 
 def test_keeps_the_most_promising_moves():
-    game = Pruned(TicTacToe(), evaluate, 1)
+    game = BeamLimitedGame(TicTacToe(), evaluate, 1)
     assert game.moves() == [4]
     game.play(4)
     assert evaluate(game.game) == min(evaluate(other) for other in played_once(TicTacToe()))
@@ -46,7 +46,7 @@ def test_a_wide_factor_prunes_nothing():
     game = TicTacToe()
     for depth in range(5):
         pruned = Minimax(lambda pruned: evaluate(pruned.game)).search(
-            Pruned(game, evaluate, 99), depth
+            BeamLimitedGame(game, evaluate, 99), depth
         )
         assert pruned.value == Minimax(evaluate).search(game, depth).value
 
@@ -54,16 +54,16 @@ def test_a_wide_factor_prunes_nothing():
 def test_alpha_beta_with_table_equals_minimax_on_a_pruned_game():
     plain = Minimax(lambda pruned: evaluate(pruned.game))
     table = AlphaBeta(lambda pruned: evaluate(pruned.game), AlphaBetaOptions(table=Table()))
-    game = Pruned(TicTacToe(), evaluate, 5)
+    game = BeamLimitedGame(TicTacToe(), evaluate, 5)
     assert table.search(game, 6).value == plain.search(game, 6).value
     assert table.counts.nodes < plain.counts.nodes
 
 
 def test_finished_positions_rank_by_their_outcome():
     tree = Tree([[3, 4], 7, 5])
-    assert Pruned(tree, lambda game: 0, 2).moves() == [2, 3]
+    assert BeamLimitedGame(tree, lambda game: 0, 2).moves() == [2, 3]
 
 
 def test_rejects_a_factor_of_zero():
     with pytest.raises(ValueError, match="factor of 0"):
-        Pruned(TicTacToe(), evaluate, 0)
+        BeamLimitedGame(TicTacToe(), evaluate, 0)

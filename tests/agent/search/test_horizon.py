@@ -4,10 +4,10 @@ from agent.games import catalogue as games
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
 from agent.games.tree import evaluate as no_evaluation
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, Beyond
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, ExtensionRule
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.counts import SearchStopped
-from agent.search.horizon import deepen, levels, time_limit
+from agent.search.horizon import search_depths, depths, time_limit
 from agent.search.mcts import UCT
 from agent.search.minimax import Minimax
 from agent.search.table import Table
@@ -17,11 +17,11 @@ ALL = algorithms()
 
 
 def test_levels_lists_all_even_or_odd_depths():
-    assert list(levels(4)) == [1, 2, 3, 4]
-    assert list(levels(6, "even")) == [2, 4, 6]
-    assert list(levels(6, "odd")) == [1, 3, 5]
+    assert list(depths(4)) == [1, 2, 3, 4]
+    assert list(depths(6, "even")) == [2, 4, 6]
+    assert list(depths(6, "odd")) == [1, 3, 5]
     with pytest.raises(ValueError, match="no even depth up to 1; use 2 or more"):
-        levels(1, "even")
+        depths(1, "even")
 
 
 @pytest.mark.thorough(keep=3)
@@ -29,7 +29,7 @@ def test_levels_lists_all_even_or_odd_depths():
 def test_iterative_deepening_ends_with_the_minimax_value(name):
     game = games.new_game("connect-four")
     evaluate = games.evaluation("connect-four")
-    *_, last = deepen(algorithm(name)(evaluate), game, 4, "even")
+    *_, last = search_depths(algorithm(name)(evaluate), game, 4, "even")
     assert last.depth == 4
     assert last.found.value == Minimax(evaluate).search(game, 4).value
 
@@ -39,7 +39,7 @@ def test_every_algorithm_deepens_within_its_node_limit(name):
     game = RandomTree(3, 6, seed=1)
     options = {"playouts": 5} if issubclass(ALL[name], UCT) else {}
     search = searching(name, no_evaluation, node_limit=300, **options)
-    found = list(deepen(search, game, 6))
+    found = list(search_depths(search, game, 6))
     assert 1 <= len(found) <= 6
     assert search.counts.nodes <= 300
     assert game.key() == ()
@@ -74,18 +74,18 @@ def test_selected_leaves_are_searched_deeper():
 
     assert AlphaBeta(evaluate).search(tree, 2).move == 1
     selected = AlphaBeta(
-        evaluate, AlphaBetaOptions(beyond=Beyond(1, lambda game: game.key() == (1, 1)))
+        evaluate, AlphaBetaOptions(beyond=ExtensionRule(1, lambda game: game.key() == (1, 1)))
     )
     found = selected.search(tree, 2)
     assert (found.value, found.pv) == (3, (2, 1))
-    everything = AlphaBeta(evaluate, AlphaBetaOptions(beyond=Beyond(1, lambda game: True)))
+    everything = AlphaBeta(evaluate, AlphaBetaOptions(beyond=ExtensionRule(1, lambda game: True)))
     assert everything.search(tree, 2).value == 6
 
 
 def test_large_swing_extends_the_search():
     tree = Tree([[[1, 2]], [[5, 6]]])
     values = {(1,): 0, (2,): 0, (1, 1): 9, (2, 1): 3}
-    search = AlphaBeta(lambda game: values[game.key()], AlphaBetaOptions(beyond=Beyond(1, swing=5)))
+    search = AlphaBeta(lambda game: values[game.key()], AlphaBetaOptions(beyond=ExtensionRule(1, swing=5)))
     found = search.search(tree, 2)
     assert (found.value, found.move) == (3, 2)
 
@@ -94,7 +94,7 @@ def test_large_swing_extends_the_search():
 def test_extending_all_leaves_equals_a_deeper_search(name):
     for seed in range(20):
         tree = RandomTree(3, 5, seed)
-        search = searching(name, no_evaluation, beyond=Beyond(2, lambda game: True))
+        search = searching(name, no_evaluation, beyond=ExtensionRule(2, lambda game: True))
         assert search.search(tree, 3).value == Minimax(no_evaluation).search(tree, 5).value
 
 

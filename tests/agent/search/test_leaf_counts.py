@@ -7,7 +7,7 @@ import pytest
 from agent.games.random_tree import RandomTree, evaluate
 from agent.games.tree import Tree
 from agent.search.catalogue import algorithm
-from agent.search.theory import all_leaves, branching_factor, least_leaves
+from agent.search.theory import all_leaves, effective_branching_factor, min_leaves
 from tests.support import searching
 
 
@@ -105,7 +105,7 @@ def best_ordered(branching, depth, value=0, turn=0):
 )
 def test_best_ordered_trees_need_the_minimum_leaves(name, branching, depth):
     tree = Tree(best_ordered(branching, depth))
-    assert len(leaves(name, tree, depth)) == least_leaves(branching, depth)
+    assert len(leaves(name, tree, depth)) == min_leaves(branching, depth)
 
 
 def test_minimax_visits_all_leaves():
@@ -115,8 +115,8 @@ def test_minimax_visits_all_leaves():
 
 
 def test_minimum_leaf_counts_and_branching_factors_are_known():
-    counts = [least_leaves(b, d) for b, d in ((3, 3), (2, 4), (5, 4), (35, 4), (2, 10), (20, 3))]
+    counts = [min_leaves(b, d) for b, d in ((3, 3), (2, 4), (5, 4), (35, 4), (2, 10), (20, 3))]
     assert counts == [11, 7, 49, 2449, 63, 419]
     # For two children the root is the golden section.
-    assert branching_factor(2) == pytest.approx((1 + 5**0.5) / 2)
-    assert branching_factor(1) == pytest.approx(1)
+    assert effective_branching_factor(2) == pytest.approx((1 + 5**0.5) / 2)
+    assert effective_branching_factor(1) == pytest.approx(1)

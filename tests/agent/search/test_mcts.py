@@ -2,7 +2,7 @@ from math import log, sqrt
 
 import pytest
 
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games import catalogue as games
 from agent.games.connect_four import ConnectFour
 from agent.games.nim import Nim, Take
@@ -17,7 +17,7 @@ END = 999
 
 def played(game, *moves):
     for move in moves:
-        game.play(find_move(game, move))
+        game.play(parse_move(game, move))
     return game
 
 
@@ -95,14 +95,14 @@ def test_upper_bound_is_ucb1():
 def test_every_move_is_tried_before_any_is_tried_twice():
     tried = []
     search = UCT(evaluate, UCTOptions(playouts=9, seed=3))
-    original = search._go_on
+    original = search._descend
 
     def watch(game, path):
         original(game, path)
         if len(path) == 2:
             tried.append(path[1].move)
 
-    search._go_on = watch
+    search._descend = watch
     search.search(TicTacToe(), END)
     assert sorted(tried) == list(range(9))
 
@@ -113,7 +113,7 @@ def test_a_leaf_is_expanded_at_the_threshold(threshold):
     root = search._tree(TicTacToe())
     search._begin(TicTacToe())
     for _ in range(300):
-        search._playout(TicTacToe(), root, END)
+        search._run_playout(TicTacToe(), root, END)
 
     def check(node):
         for child in node.children:

@@ -1,14 +1,14 @@
 import chess
 
 from agent.games import catalogue as games
-from agent.games.plain_chess import PlainGame, evaluate
+from agent.games.plain_chess import PlainChess, evaluate
 from agent.search.alpha_beta import AlphaBeta
-from agent.search.ending import Ending
+from agent.search.ending import TerminalScoring
 from agent.search.null_move import NullMove
 from agent.search.ordering import Ordering
 from tests.support import searching
 
-MATES = Ending(win=32_000, step=1)
+MATES = TerminalScoring(win=32_000, ply_penalty=1)
 # White is a rook up with nothing to fear.
 QUIET = "4k3/ppp2ppp/8/8/8/8/PPP2PPP/R3K3 w - - 0 1"
 
@@ -21,7 +21,7 @@ def search(kind, fen, depth, **window):
         continuation=True,
         ordering=Ordering(ratings=True),
     )
-    game = PlainGame(chess.Board(fen))
+    game = PlainChess(chess.Board(fen))
     value = found.search(game, depth, **window).value
     assert game.board.fen() == chess.Board(fen).fen()
     return value, found.counts.nodes
@@ -40,9 +40,9 @@ def test_finds_mates():
 
 
 def test_null_move_is_disabled_in_check_and_pawn_endgames():
-    assert PlainGame(chess.Board(QUIET)).may_pass()
-    assert not PlainGame(chess.Board("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1")).may_pass()
-    assert not PlainGame(chess.Board("4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1")).may_pass()
+    assert PlainChess(chess.Board(QUIET)).allows_null_move()
+    assert not PlainChess(chess.Board("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1")).allows_null_move()
+    assert not PlainChess(chess.Board("4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1")).allows_null_move()
 
 
 def test_equals_alpha_beta_in_games_without_passing():

@@ -4,11 +4,11 @@ from math import inf
 
 import pytest
 
-from agent.game import Chance
+from agent.game import ChanceGame
 from agent.games import catalogue as games
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree, evaluate
-from agent.search.alpha_beta import AlphaBeta, Beyond
+from agent.search.alpha_beta import AlphaBeta, ExtensionRule
 from agent.search.b_star import BStar
 from agent.search.catalogue import algorithms
 from agent.search.counts import SearchStopped
@@ -25,8 +25,8 @@ from agent.search.observing import (
     PlayedOut,
     Returned,
     Visited,
-    following,
-    observed,
+    tracked_label,
+    traced,
 )
 from agent.search.scout import Scout
 from agent.search.sss_star import SSSStar
@@ -39,7 +39,7 @@ SMALL = [[3, 12], [2, 4]]
 
 def watch(kind, game, depth, **options):
     events = []
-    search = searching(observed(kind, events.append), evaluate, **options)
+    search = searching(traced(kind, events.append), evaluate, **options)
     return search, search.search(game, depth), events
 
 
@@ -53,14 +53,14 @@ def of(kind, events):
 def test_observing_does_not_change_the_search(name, game_name):
     kind = algorithms()[name]
     game = games.new_game(game_name)
-    if isinstance(game, Chance) and name != "expectiminimax":
+    if isinstance(game, ChanceGame) and name != "expectiminimax":
         return
     depth = 2 if game_name == "pig" else 4
     options = {"playouts": 40, "seed": 3} if issubclass(kind, UCT) else {}
     alone = searching(kind, games.evaluation(game_name), **options)
     expected = alone.search(game, depth)
     events = []
-    search = searching(observed(kind, events.append), games.evaluation(game_name), **options)
+    search = searching(traced(kind, events.append), games.evaluation(game_name), **options)
     assert search.search(game, depth) == expected
     assert search.counts == alone.counts
     assert len(of(Visited, events)) == search.counts.nodes
@@ -72,7 +72,7 @@ def test_observing_does_not_change_the_search(name, game_name):
     ("kind", "options"),
     [
         (AlphaBeta, {"continuation": True}),
-        (AlphaBeta, {"beyond": Beyond(2, swing=0.01)}),
+        (AlphaBeta, {"beyond": ExtensionRule(2, swing=0.01)}),
         (AlphaBeta, {"table": Table()}),
         (algorithms()["null-move"], {"reduction": 1}),
         (algorithms()["pvs"], {}),
@@ -84,7 +84,7 @@ def test_observing_does_not_change_the_search(name, game_name):
 )
 def test_every_leaf_and_cutoff_is_reported(kind, options):
     events, evaluation = [], games.evaluation("connect-four")
-    search = searching(observed(kind, events.append), evaluation, **options)
+    search = searching(traced(kind, events.append), evaluation, **options)
     search.search(games.new_game("connect-four"), 4)
     assert len(of(Evaluated, events)) == search.counts.leaves
     assert len(of(CutOff, events)) == search.counts.cutoffs > 0
@@ -92,7 +92,7 @@ def test_every_leaf_and_cutoff_is_reported(kind, options):
 
 def test_expectiminimax_reports_a_restart():
     events = []
-    search = observed(Expectiminimax, events.append)(lambda game: 5 * game.state.rolled)
+    search = traced(Expectiminimax, events.append)(lambda game: 5 * game.state.rolled)
     game = games.new_game("pig")
     alone = Expectiminimax(search.evaluate)
     assert search.search(game, 2) == alone.search(game, 2)
@@ -205,5 +205,5 @@ def test_rejects_a_game_that_cannot_be_observed():
         def undo(self):
             pass
 
-    with pytest.raises(TypeError, match="Rigid cannot be watched"), following(Rigid()):
+    with pytest.raises(TypeError, match="Rigid cannot be watched"), tracked_label(Rigid()):
         pass

@@ -11,10 +11,10 @@ from agent.search.best_node import BestNodeOptions, BestNodeSearch
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.mcts import UCT
 from agent.search.minimax import Minimax
-from agent.search.two_valued import TwoValued
+from agent.search.two_valued import WinLossSearch
 from tests.support import searching
 
-BY_VALUE = [name for name, kind in algorithms().items() if not issubclass(kind, (UCT, TwoValued))]
+BY_VALUE = [name for name, kind in algorithms().items() if not issubclass(kind, (UCT, WinLossSearch))]
 
 
 def only_moves(count):

@@ -5,7 +5,7 @@ from agent.games.tree import evaluate as no_evaluation
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.minimax import Minimax
 from agent.search.ordering import History, Killers, Ordering
-from agent.search.theory import least_leaves
+from agent.search.theory import min_leaves
 
 evaluate = games.evaluation("connect-four")
 
@@ -35,7 +35,7 @@ def test_perfect_ordering_visits_the_minimum_leaves():
     for seed in range(20):
         search = AlphaBeta(no_evaluation, AlphaBetaOptions(ordering=Ordering(successors=oracle)))
         search.search(RandomTree(3, 4, seed), 4)
-        assert search.counts.leaves == least_leaves(3, 4)
+        assert search.counts.leaves == min_leaves(3, 4)
 
 
 def test_preliminary_search_orders_by_backed_up_values():
@@ -111,14 +111,14 @@ def test_move_classes_save_nodes_in_chess_and_checkers():
 def test_last_turn_ordering_puts_cutoff_moves_first_then_values():
     game = games.new_game("connect-four")
     ordering = Ordering(last_turn=True)
-    ordering.note(game, 5, 0.25)
-    ordering.note(game, 6, 0.5)
-    ordering.note(game, 6, 0.125)
-    ordering.learn(game, 3, depth=1, ply=0)
+    ordering.record_best(game, 5, 0.25)
+    ordering.record_best(game, 6, 0.5)
+    ordering.record_best(game, 6, 0.125)
+    ordering.record_cutoff(game, 3, depth=1, ply=0)
     assert ordering.sort(game, game.moves(), 0) == [0, 1, 2, 3, 4, 5, 6]
-    ordering.next_turn()
+    ordering.start_search()
     assert ordering.sort(game, game.moves(), 0) == [3, 6, 5, 0, 1, 2, 4]
-    ordering.next_turn()
+    ordering.start_search()
     assert ordering.sort(game, game.moves(), 0) == [0, 1, 2, 3, 4, 5, 6]
 
 
@@ -128,7 +128,7 @@ def test_last_turn_ordering_saves_nodes_in_the_next_search():
     learning = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(last_turn=True)))
     for search in (plain, learning):
         search.search(game, 4)
-        search.forget_counts()
+        search.reset_stats()
         assert search.search(game, 5).value is not None
     assert learning.counts.nodes < plain.counts.nodes
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agent.evaluation import EvaluationError
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games.connect_four import ConnectFour
 from agent.games.othello import Othello
 from agent.games.pig import Pig
@@ -16,11 +16,11 @@ from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree
 from agent.limits import Limits
 from agent.search import configuration
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, Beyond
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, ExtensionRule
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.deepening import Deepening
+from agent.search.deepening import IterativeDeepening
 from agent.search.expectiminimax import Expectiminimax
-from agent.search.heuristic_pruning import Pruned
+from agent.search.heuristic_pruning import BeamLimitedGame
 from agent.search.mcts import UCT
 from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
@@ -124,14 +124,14 @@ def test_avoids_an_immediate_loss(name, game_name, seed, scale):
 def test_values_are_reported_on_the_evaluations_scale(name):
     game = TicTacToe()
     for text in ("a3", "b3", "a2", "c3"):
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     found = algorithm(name)(raw).search(game, 1)
     assert (game.text(found.move), found.value, found.decided) == ("a1", 1, True)
     found = algorithm(name)(raw).search(TicTacToe(), 2)
     assert (found.value, found.decided) == (1, False)  # 5 - 4 lines, from the centre
-    game.play(find_move(game, "b1"))
-    game.play(find_move(game, "c1"))
-    game.play(find_move(game, "a1"))
+    game.play(parse_move(game, "b1"))
+    game.play(parse_move(game, "c1"))
+    game.play(parse_move(game, "a1"))
     found = algorithm(name)(raw).search(game, 3)
     assert (found.value, found.pv, found.decided) == (-1, (), True)
 
@@ -160,7 +160,7 @@ def test_accepts_integers_beyond_the_float_range():
     [
         {"table": Table()},
         {"ordering": Ordering(killers=True, history=True, last_turn=True, successors=raw)},
-        {"beyond": Beyond(2, swing=3)},
+        {"beyond": ExtensionRule(2, swing=3)},
     ],
     ids=["table", "ordering", "beyond"],
 )
@@ -191,12 +191,12 @@ def test_ordering_and_pruning_put_the_win_first():
 
     first = Ordering(successors=misled).sort(game, list(game.moves()), 0)[0]
     assert won(game, first, mover)
-    assert won(game, Pruned(game, misled, 1).moves()[0], mover)
+    assert won(game, BeamLimitedGame(game, misled, 1).moves()[0], mover)
 
 
 def test_iterative_deepening_reports_wins_at_every_depth():
     game = before_the_end("tic-tac-toe", 3, 1)
-    for level in Deepening(AlphaBeta(raw)).levels(game, list(game.moves()), 2, lines=3):
+    for level in IterativeDeepening(AlphaBeta(raw)).iterations(game, list(game.moves()), 2, lines=3):
         assert level.lines[0][0] == 1
         assert won(game, level.lines[0][1][0], game.turn)
 
@@ -214,7 +214,7 @@ def test_tree_leaves_and_evaluations_share_one_scale():
     for kind in algorithms().values():
         if kind.exact:
             assert kind(six).search(Tree([[5, 7], [[1, 2], [3, 4]]]), 2).value == 6
-    fair = Pruned(Tree([[5, 7], [[1, 2], [3, 4]]]), lambda game: 0, 9)
+    fair = BeamLimitedGame(Tree([[5, 7], [[1, 2], [3, 4]]]), lambda game: 0, 9)
     assert AlphaBeta(lambda game: six(game.game)).search(fair, 2).value == 6
 
 
@@ -268,14 +268,14 @@ class TestGamesOfChance:
 def test_every_game_searcher_plays_an_immediate_win(name, depth):
     game = TicTacToe()
     for text in ("a3", "b3", "a2", "c3"):
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     searcher = GameSearcher(make_search(name, game, raw, seed=1, playouts=500))
-    *_, last = searcher.deepen(game, Limits(depth=depth))
+    *_, last = searcher.search(game, Limits(depth=depth))
     assert game.text(last.pv[0]) == "a1"
 
 
 def test_configured_algorithms_play_an_immediate_win():
     game = before_the_end("tic-tac-toe", 3, 1)
     for text in ("alpha-beta+successors", "pvs+preliminary=2", "mcts+rave=10", "bns+low=-3+high=3"):
-        search = configuration.read(text).new(game, raw, seed=1)
+        search = configuration.parse(text).new(game, raw, seed=1)
         assert won(game, search.search(game, 1).move, game.turn)

@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.connect_four import PATTERNS as FOUR
 from agent.games.tic_tac_toe import PATTERNS as THREE
@@ -14,7 +14,7 @@ from agent.search.patterns import Patterns
 def played(name, *moves, **options):
     game = catalogue.new_game(name, **options)
     for move in moves:
-        game.play(find_move(game, move))
+        game.play(parse_move(game, move))
     return game
 
 

@@ -13,7 +13,7 @@ from agent.search.suiting import make_search
 
 def best(searcher, game, *moves):
     limits = Limits(depth=3, nodes=3000, search_moves=tuple(moves))
-    return list(searcher.deepen(game, limits, 9))[-1].pv[0]
+    return list(searcher.search(game, limits, 9))[-1].pv[0]
 
 
 @pytest.mark.parametrize("algorithm", ["mcts", "alpha-beta", "pvs", "mtd-f", "sss-star", "minimax"])
@@ -36,9 +36,9 @@ def test_requested_moves_may_fill_eyes_or_pass():
     for text in ("A2", "B1", "B2"):
         column, row = "ABC".index(text[0]), int(text[1]) - 1
         game.play_as(0, game.stones.shape.vertex(column, row))
-    game.hand_to(0)
+    game.set_turn(0)
     eye = game.stones.shape.vertex(0, 0)
-    assert eye not in game.sensible()
+    assert eye not in game.candidate_moves()
     searcher = GameSearcher(make_search("mcts", game, catalogue.find("go").evaluate, 1, 50))
     assert best(searcher, game, eye) == eye
     assert best(searcher, game, PASS) == PASS

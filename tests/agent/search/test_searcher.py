@@ -6,20 +6,20 @@ from math import inf
 
 import pytest
 
-from agent.compiled.source import Means
-from agent.game import find_move
+from agent.compiled.source import SearchConfig
+from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.chance import draw_event
 from agent.games.go import Go
 from agent.games.pig import Pig
-from agent.games.reader import GameReader
+from agent.games.reader import GamePositionAdapter
 from agent.games.tic_tac_toe import TicTacToe
 from agent.limits import Limits, Overtime, SideClock
-from agent.player import USUAL_PACE, Pace, Player
+from agent.player import DEFAULT_REPORT_INTERVAL, ReportInterval, Agent
 from agent.search.catalogue import algorithms
 from agent.search.searcher import GameSearcher
 from agent.search.suiting import MCTS, default_algorithm, make_search
-from agent.sources import source_for
+from agent.sources import create_backend
 from agent.threads.task_thread import Job
 from tests.waiting import PATIENCE
 
@@ -41,21 +41,21 @@ def ask():
     """Let a player of a game think once, with an algorithm; return the result and the listener."""
     players = []
 
-    def think(game, name, limits, lines=1, pace=USUAL_PACE, prepare=None, **options):
+    def think(game, name, limits, lines=1, report_interval=DEFAULT_REPORT_INTERVAL, prepare=None, **options):
         kind = catalogue.find(
             options.pop("kind", type(game).__module__.split(".")[-1].replace("_", "-"))
         )
         recorder = Recorder()
-        means = Means(playouts=options.pop("playouts", None), seed=1)
-        source = source_for(
-            kind, lambda: game, recorder.error, algorithm=name, means=means, **options
+        search_config = SearchConfig(playouts=options.pop("playouts", None), seed=1)
+        source = create_backend(
+            kind, lambda: game, recorder.error, algorithm=name, search_config=search_config, **options
         )
-        player = Player(source, recorder, GameReader())
+        player = Agent(source, recorder, GamePositionAdapter())
         players.append(player)
-        job = Job(lambda job: player.think(job, game, limits, lines, recorder, pace), lengthy=True)
+        job = Job(lambda job: player.think(job, game, limits, lines, recorder, report_interval), long_running=True)
         if prepare is not None:
             prepare(job)
-        player._ask(job)
+        player._submit(job)
         assert player.wait(PATIENCE)
         assert len(recorder.results) == 1
         return recorder.results[0], recorder
@@ -72,7 +72,7 @@ def searcher(game, name, game_name, **options):
 def test_every_algorithm_plays_an_immediate_win(ask, name):
     game = TicTacToe()
     for text in ("a3", "a2", "b3", "b2"):
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     before = game.key()
     result, recorder = ask(game, name, Limits(movetime=20.0), playouts=500)
     assert game.text(result.move) == "c3"
@@ -98,7 +98,7 @@ def test_each_move_shortens_the_win(name):
     """X wins after O has taken an edge: every move of X brings the end nearer, whatever O does."""
     game = TicTacToe()
     for text in ("b2", "b3"):
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     searches = searcher(game, name, "tic-tac-toe")
     asked = 0
 
@@ -107,7 +107,7 @@ def test_each_move_shortens_the_win(name):
         plies = plies_to_win(game, 0)
         if game.turn == 0:
             asked += 1
-            *_, last = searches.deepen(game, Limits())
+            *_, last = searches.search(game, Limits())
             game.play(last.pv[0])
             assert plies_to_win(game, 0) == plies - 1
             play_on()
@@ -135,7 +135,7 @@ def test_time_limit_ends_the_search(ask):
     began = time.monotonic()
     result, _ = ask(Go(9), MCTS, Limits(clock=SideClock(0.0, overtime=Overtime(0.1))))
     assert 0.05 <= time.monotonic() - began < 20
-    assert result.meant <= 0.1
+    assert result.planned_time <= 0.1
 
 
 def test_lines_are_reported_in_order_of_visits(ask):
@@ -153,7 +153,7 @@ def test_progress_contains_the_current_lines(ask):
     def stop_later(job):
         threading.Timer(0.5, job.stop.set).start()
 
-    _, recorder = ask(Go(5), MCTS, Limits(infinite=True), pace=Pace(0.02, 0.02), prepare=stop_later)
+    _, recorder = ask(Go(5), MCTS, Limits(infinite=True), report_interval=ReportInterval(0.02, 0.02), prepare=stop_later)
     seen = [sum(line.visits for line in progress.lines) for progress in recorder.progresses]
     assert len(seen) > 2
     assert seen == sorted(seen)
@@ -187,7 +187,7 @@ def test_default_options_depend_on_the_game():
 @pytest.mark.parametrize(("more", "most"), [({}, 40), ({"playouts": 15}, 15)])
 def test_configured_playouts_are_an_upper_limit(more, most):
     game = Go(5)
-    *_, last = searcher(game, "mcts+playouts=40", "go", **more).deepen(game, Limits(), 1)
+    *_, last = searcher(game, "mcts+playouts=40", "go", **more).search(game, Limits(), 1)
     search = searcher(game, "mcts+playouts=40", "go", **more)._search
     infos = list(search.iterations(game, None, 100))
     assert sum(info.visits for info in infos if info.depth == infos[-1].depth) == most
@@ -197,9 +197,9 @@ def test_configured_playouts_are_an_upper_limit(more, most):
 def test_forced_move_is_played_without_delay(ask):
     game = TicTacToe()
     for text in ("b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1"):
-        game.play(find_move(game, text))
+        game.play(parse_move(game, text))
     result, _ = ask(game, "minimax", Limits(clock=SideClock(3600.0)))
-    assert result.move == find_move(game, "c1")
+    assert result.move == parse_move(game, "c1")
 
 
 def test_sleeping_evaluation_is_abandoned(ask, tmp_path):
@@ -236,6 +236,6 @@ def test_zero_node_go_move_avoids_the_edge_and_captures(played, best):
     """Not on the first line of an empty board, and a capture where there is one."""
     game = Go(5)
     for text in played.split():
-        game.play(find_move(game, text))
-    (info,) = searcher(game, "mcts", "go", playouts=10).deepen(game, Limits(nodes=0))
+        game.play(parse_move(game, text))
+    (info,) = searcher(game, "mcts", "go", playouts=10).search(game, Limits(nodes=0))
     assert game.text(info.pv[0]) == best

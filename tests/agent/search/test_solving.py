@@ -17,7 +17,7 @@ from agent.search.and_or import AndOr
 from agent.search.b_star import BStar, BStarOptions
 from agent.search.best_node import BestNodeOptions, BestNodeSearch
 from agent.search.counts import SearchStopped
-from agent.search.minimax import Minimax, TwoValuedMinimax
+from agent.search.minimax import Minimax, WinLossMinimax
 from agent.search.table import Table
 
 NIM_HEAPS = [(1,), (2, 2), (1, 2, 3), (1, 2, 4), (3, 3, 1), (2, 3, 4)]
@@ -44,7 +44,7 @@ def random_trees(count):
 def test_two_valued_minimax_finds_the_winner_with_fewer_nodes():
     fewer = 0
     for game, wins in won_games():
-        search, whole = TwoValuedMinimax(evaluate), Minimax(evaluate)
+        search, whole = WinLossMinimax(evaluate), Minimax(evaluate)
         assert (search.search(game, 99).value > 0) == wins
         whole.search(game, 99)
         fewer += search.counts.nodes < whole.counts.nodes
@@ -52,7 +52,7 @@ def test_two_valued_minimax_finds_the_winner_with_fewer_nodes():
 
 
 def test_two_valued_minimax_plays_a_winning_line():
-    found = TwoValuedMinimax(evaluate).search(Nim([1, 2, 4]), 99)
+    found = WinLossMinimax(evaluate).search(Nim([1, 2, 4]), 99)
     game = Nim([1, 2, 4])
     for move in found.pv:
         game.play(move)

@@ -6,15 +6,15 @@ from contextlib import suppress
 
 import pytest
 
-from agent.clock import Clock
+from agent.clock import SearchClock
 from agent.games.tic_tac_toe import TicTacToe
 from agent.limits import Limits
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.searcher import GameSearcher
-from agent.search.source import GameSource
-from agent.threads.apart import GivenUp
-from agent.threads.latch import Latch
-from agent.threads.left_behind import GRACE, MOST_LEFT
+from agent.search.source import GameBackend
+from agent.threads.apart import AbandonedError
+from agent.threads.latch import OneShotEvent
+from agent.threads.left_behind import GRACE_PERIOD_S, MAX_ABANDONED
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ class Made:
 
     def __init__(self, function):
         self.evaluations, self.reports = [], []
-        self.source = GameSource(self._make, own, ("mine.py:f", function), self.reports.append)
+        self.source = GameBackend(self._make, own, ("mine.py:f", function), self.reports.append)
 
     def _make(self, evaluate):
         self.evaluations.append(evaluate)
@@ -38,22 +38,22 @@ class Made:
 
     def search(self):
         """Search in a thread, as a player does; return the thread."""
-        searcher = self.source.searcher(Clock(Limits(depth=1)), Latch())
+        searcher = self.source.get_searcher(SearchClock(Limits(depth=1)), OneShotEvent())
 
         def run():
-            with suppress(GivenUp):
-                list(searcher.deepen(TicTacToe(), Limits(depth=1)))
+            with suppress(AbandonedError):
+                list(searcher.search(TicTacToe(), Limits(depth=1)))
 
         thread = threading.Thread(target=run)
         thread.start()
         return thread
 
-    def give_up(self, thread):
+    def abandon(self, thread):
         """Give the search up as soon as that can be."""
         deadline = time.monotonic() + 20
-        while (reason := self.source.give_up(thread)) is None:
+        while (reason := self.source.abandon(thread)) is None:
             assert time.monotonic() < deadline
-            time.sleep(GRACE / 4)
+            time.sleep(GRACE_PERIOD_S / 4)
         return reason
 
 
@@ -69,9 +69,9 @@ def test_repeatedly_hung_evaluation_is_disabled_until_it_returns(released):
 
     made = Made(hang)
     threads = []
-    for _ in range(MOST_LEFT + 1):
+    for _ in range(MAX_ABANDONED + 1):
         threads.append(made.search())
-        assert made.give_up(threads[-1]).startswith("evaluation mine.py:f did not return in time")
+        assert made.abandon(threads[-1]).startswith("evaluation mine.py:f did not return in time")
         assert made.reports == []
     assert made.evaluations[-1] is not own
     rested = made.search()
@@ -91,7 +91,7 @@ def test_finished_search_is_not_abandoned(released):
     made = Made(own)
     thread = made.search()
     thread.join(20)
-    assert made.source.give_up(thread) is None
+    assert made.source.abandon(thread) is None
 
 
 def test_new_game_creates_a_search_and_reports_save_errors():
@@ -105,6 +105,6 @@ def test_new_game_creates_a_search_and_reports_save_errors():
             raise OSError("disk full")
 
     reports = []
-    source = GameSource(lambda evaluate: Forgetful(AlphaBeta(evaluate)), own, None, reports.append)
+    source = GameBackend(lambda evaluate: Forgetful(AlphaBeta(evaluate)), own, None, reports.append)
     source.new_game()
     assert reports == ["disk full"]

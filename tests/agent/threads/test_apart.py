@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from agent.threads.apart import Apart, GivenUp, Watched
-from agent.threads.latch import Latch
+from agent.threads.apart import BackgroundCall, AbandonedError, MonitoredFunction
+from agent.threads.latch import OneShotEvent
 from tests.waiting import PATIENCE
 
 
 def test_result_or_exception_is_passed_on():
-    fine, failing = Apart(lambda: 5, "fine"), Apart(lambda: 1 / 0, "failing")
+    fine, failing = BackgroundCall(lambda: 5, "fine"), BackgroundCall(lambda: 1 / 0, "failing")
     assert fine.wait(timeout=PATIENCE)
     assert fine.result() == 5
     assert not fine.thread.is_alive()
@@ -22,8 +22,8 @@ def test_result_or_exception_is_passed_on():
 
 
 def test_waiting_ends_when_stop_latch_is_set():
-    gate, stop = threading.Event(), Latch()
-    apart = Apart(lambda: gate.wait(PATIENCE), "waiting")
+    gate, stop = threading.Event(), OneShotEvent()
+    apart = BackgroundCall(lambda: gate.wait(PATIENCE), "waiting")
     stop.set()
     assert not apart.wait(stop, timeout=PATIENCE)
     gate.set()
@@ -43,50 +43,50 @@ def swallowing():
 
 @pytest.mark.parametrize("loop", [endless, swallowing])
 def test_stuck_loop_is_interrupted(loop):
-    function = Watched(loop)
+    function = MonitoredFunction(loop)
     assert not function.is_stuck(0.0)
-    apart = Apart(function, "loop")
+    apart = BackgroundCall(function, "loop")
     assert not apart.wait(timeout=0.05)
     assert function.is_stuck(0.01)
     assert not function.is_stuck(PATIENCE)
-    function.give_up()
+    function.abandon()
     assert apart.wait(timeout=PATIENCE)
-    with pytest.raises(GivenUp):
+    with pytest.raises(AbandonedError):
         apart.result()
 
 
 def test_unwatched_loop_is_interrupted():
-    apart = Apart(endless, "loop")
-    apart.give_up()
+    apart = BackgroundCall(endless, "loop")
+    apart.abandon()
     assert apart.wait(timeout=PATIENCE)
-    with pytest.raises(GivenUp):
+    with pytest.raises(AbandonedError):
         apart.result()
 
 
 def test_call_given_up_at_any_moment_is_over():
     """Before its thread runs, while it does, and while it ends."""
     for number in range(300):
-        apart = Apart(lambda: sum(range(100)), "short")
+        apart = BackgroundCall(lambda: sum(range(100)), "short")
         for _ in range(number):
             pass
-        apart.give_up()
+        apart.abandon()
         assert apart.wait(timeout=PATIENCE)
-        with contextlib.suppress(GivenUp):
+        with contextlib.suppress(AbandonedError):
             assert apart.result() == 4950
 
 
 def test_abandoned_sleeping_call_ends_when_it_wakes():
     gate = threading.Event()
-    function = Watched(lambda number: gate.wait(PATIENCE) and number)
-    left = Apart(lambda: function(1), "asleep")
+    function = MonitoredFunction(lambda number: gate.wait(PATIENCE) and number)
+    left = BackgroundCall(lambda: function(1), "asleep")
     while not function.is_stuck(0.0):
         time.sleep(0.001)
-    function.give_up()
+    function.abandon()
     assert not function.is_stuck(0.0)
     gate.set()
     assert function(2) == 2
     assert left.wait(timeout=PATIENCE)
-    with pytest.raises(GivenUp):
+    with pytest.raises(AbandonedError):
         left.result()
 
 
@@ -99,7 +99,7 @@ def test_call_as_long_as_earlier_calls_is_not_stuck(monkeypatch):
             now[0] += each
             found.append(function.is_stuck(0.03))
 
-    function = Watched(network)
+    function = MonitoredFunction(network)
     for slowest, patience in ((0.01, 0.03), (0.1, 0.2), (1.0, 0.25)):
         function(slowest)
         found.clear()

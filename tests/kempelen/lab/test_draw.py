@@ -11,9 +11,9 @@ from agent.games.nim import Nim
 from agent.games.othello import Othello
 from agent.games.tree import Tree
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.observing import CutOff, Visited, observed
+from agent.search.observing import CutOff, Visited, traced
 from kempelen.lab import sketch as sketch_module
-from kempelen.lab.sketch import sketch
+from kempelen.lab.sketch import search_tree
 from tests.support import searching
 
 DATA = Path(__file__).parents[2] / "data"
@@ -102,8 +102,8 @@ def test_moves_cut_by_a_null_move_are_marked_as_cut():
         Visited((2,), False),
         CutOff((2,), False, 0),
     ]
-    root = sketch(Tree([[3, 12], [2, 4]]), 2, events)
-    assert {node.label for node in root.everything() if node.cut} == {(1, 2), (2, 1), (2, 2)}
+    root = search_tree(Tree([[3, 12], [2, 4]]), 2, events)
+    assert {node.label for node in root.iter_nodes() if node.cut} == {(1, 2), (2, 1), (2, 2)}
 
 
 def test_won_leaf_is_labelled_win(lab, tmp_path):
@@ -159,7 +159,7 @@ def test_draw_writes_a_png(lab, tmp_path):
 
 @pytest.mark.thorough
 def test_branches_below_a_cut_are_left_out_of_large_trees(lab, tmp_path, monkeypatch):
-    monkeypatch.setattr(sketch_module, "MOST_NODES", 100)
+    monkeypatch.setattr(sketch_module, "MAX_NODES", 100)
     small, large = (
         draw(lab, tmp_path, "--game", "random-tree", "--size", b, "--depth", "4")
         .read_text(encoding="utf-8")
@@ -195,10 +195,10 @@ def test_missing_library_error_says_what_to_install(lab, monkeypatch):
 def drawn(game, name, depth, **options):
     """The tree of a search, as it is drawn, and the leaves of the picture."""
     events = []
-    search = searching(observed(algorithm(name), events.append), lambda game: 0.0, **options)
+    search = searching(traced(algorithm(name), events.append), lambda game: 0.0, **options)
     pv = search.search(game, depth).pv
-    root = sketch(game, depth, events, pv)
-    return root, [node for node in root.everything() if not node.children]
+    root = search_tree(game, depth, events, pv)
+    return root, [node for node in root.iter_nodes() if not node.children]
 
 
 def test_windows_show_initial_and_final_bounds(lab, tmp_path):
@@ -211,11 +211,11 @@ def test_windows_show_initial_and_final_bounds(lab, tmp_path):
 def test_wide_trees_group_moves_without_losing_any():
     root, leaves = drawn(Othello(8), "alpha-beta", 3)
     plain, every = drawn(Othello(4), "alpha-beta", 2)
-    assert all(leaf.gathered == 1 for leaf in every)
-    assert plain.gathered == 1
-    assert len(leaves) <= sketch_module.MOST_ABREAST + 20
-    assert {leaf.value for leaf in leaves if leaf.gathered > 1} == {
-        f"+{leaf.gathered}" for leaf in leaves if leaf.gathered > 1
+    assert all(leaf.merged_count == 1 for leaf in every)
+    assert plain.merged_count == 1
+    assert len(leaves) <= sketch_module.MAX_WIDTH + 20
+    assert {leaf.value for leaf in leaves if leaf.merged_count > 1} == {
+        f"+{leaf.merged_count}" for leaf in leaves if leaf.merged_count > 1
     }
 
     def moves(label):
@@ -224,15 +224,15 @@ def test_wide_trees_group_moves_without_losing_any():
             game.play(list(game.moves())[place - 1])
         return len(list(game.moves()))
 
-    for node in root.everything():
+    for node in root.iter_nodes():
         if node.children:
-            assert sum(child.gathered for child in node.children) == moves(node.label)
-    assert sum(node.is_principal for node in root.everything()) == 4
+            assert sum(child.merged_count for child in node.children) == moves(node.label)
+    assert sum(node.is_principal for node in root.iter_nodes()) == 4
 
 
 def test_monte_carlo_drawing_shows_only_reached_nodes():
     root, _ = drawn(ConnectFour(), "uct", 4, playouts=40)
-    assert all(node.is_reached for node in root.everything())
+    assert all(node.is_reached for node in root.iter_nodes())
     visits = sum(int(child.value.splitlines()[1]) for child in root.children)
     assert visits == int(root.value.splitlines()[1]) == 40
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from kempelen.lab import exercise_sheets
-from kempelen.lab.exercise_kinds import Origin
-from kempelen.lab.exercise_making import KINDS, exercise
+from kempelen.lab.exercise_kinds import ExerciseSpec
+from kempelen.lab.exercise_making import KINDS, make_exercise
 from tests.kempelen.lab.test_spanish import assert_spanish
 
 
@@ -19,7 +19,7 @@ def typed(monkeypatch):
 
 
 def key(kind, **other):
-    return exercise(Origin(kind, **other)).written_key()
+    return make_exercise(ExerciseSpec(kind, **other)).key_text()
 
 
 def test_interactive_session_marks_answers_and_saves_results(lab, typed, tmp_path):
@@ -73,7 +73,7 @@ def test_json_output_includes_the_keys(lab):
     ]
     assert {each["student"] for each in told} == {7}
     assert [each["key"] for each in told[:2]] == [
-        list(exercise(Origin("values", student=7, number=number)).key) for number in (1, 2)
+        list(make_exercise(ExerciseSpec("values", student=7, number=number)).key) for number in (1, 2)
     ]
 
 
@@ -92,7 +92,7 @@ def test_collect_lists_the_results_of_all_students(lab, tmp_path):
         lab("exercise", *given, "--results", tmp_path / f"{name}.json")
     files = [tmp_path / "Ana.json", tmp_path / "Beto.json"]
     status, out, err = lab("exercise", "--collect", *files)
-    parts = len(exercise(Origin("cuts", 6)).key)
+    parts = len(make_exercise(ExerciseSpec("cuts", 6)).key)
     assert (status, err) == (0, "")
     assert [line.split() for line in out.splitlines()[1:]] == [
         ["Ana", "6", "1", "cuts", "alpha-beta", "3", "3", "1", "1", "1", "1", f"{parts}/{parts}"],
@@ -112,13 +112,13 @@ def test_collect_shows_depth_and_algorithm_of_exercises(lab, tmp_path):
     """A teacher sees who has answered easier ones than were given."""
     file = tmp_path / "Ana.json"
     asked = [
-        Origin("order", depth=2, algorithm="sss-star"), Origin("order", depth=2),
-        Origin("list", branching=2), Origin("uct"), Origin("values"),
+        ExerciseSpec("order", depth=2, algorithm="sss-star"), ExerciseSpec("order", depth=2),
+        ExerciseSpec("list", branching=2), ExerciseSpec("uct"), ExerciseSpec("values"),
     ]  # fmt: skip
     for one in asked:
         given = ["--kind", one.kind, "--depth", one.depth, "--branching", one.branching]
         given += ["--algorithm", one.algorithm] if one.kind == "order" else []
-        text = exercise(one).written_key()
+        text = make_exercise(one).key_text()
         lab("exercise", *given, "--answer", text, "--name", "Ana", "--results", file)
     status, out, err = lab("exercise", "--collect", file)
     assert (status, err) == (0, "")
@@ -198,7 +198,7 @@ def test_answers_are_appended_to_the_results_file(lab, typed, tmp_path):
     lab(*given, "--answer", key("uct"))
     lab("exercise", "--kind", "cuts", "--results", file, "--answer", "1<=1")
     _, out, _ = lab("exercise", "--collect", file)
-    parts = 1 + len(exercise(Origin("cuts")).key)
+    parts = 1 + len(make_exercise(ExerciseSpec("cuts")).key)
     assert out.splitlines()[1].split() == ["Ana", "0", "1", "2", "1", "0", "3", f"1/{parts}"]
     typed("")
     lab("exercise", "--kind", "cuts", "--results", file)
@@ -256,7 +256,7 @@ def test_sheet_and_key_pdfs_are_written(lab, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("keys", [True, False])
 def test_sheets_show_questions_and_keys_on_request(keys):
-    made = [exercise(Origin(kind, seed=2, student=5)) for kind in KINDS]
+    made = [make_exercise(ExerciseSpec(kind, seed=2, student=5)) for kind in KINDS]
     found = []
     for figure in exercise_sheets._pages(made, str, keys=keys):
         found += [text.get_text() for text in figure.texts]
@@ -267,8 +267,8 @@ def test_sheets_show_questions_and_keys_on_request(keys):
     for number, each in enumerate(made, 1):
         assert f"{number}. {each.title(str)}" in said
         assert " ".join(each.question(str)).replace("  ", " ")[:60] in said.replace("  ", " ")
-        assert (f"key: {each.written_key()}"[:60] in said) is keys
-    leaves = {node.text for each in made for node in each.shown() if node.text}
+        assert (f"key: {each.key_text()}"[:60] in said) is keys
+    leaves = {node.text for each in made for node in each.visible_nodes() if node.text}
     assert leaves <= set(found)
 
 

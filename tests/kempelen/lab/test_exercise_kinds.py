@@ -7,9 +7,9 @@ import pytest
 
 from agent.search.observing import Evaluated
 from kempelen.lab import words
-from kempelen.lab.exercise_kinds import Origin, run
-from kempelen.lab.exercise_making import KINDS, exercise, several
-from kempelen.lab.words import label
+from kempelen.lab.exercise_kinds import ExerciseSpec, search_events
+from kempelen.lab.exercise_making import KINDS, make_exercise, make_exercises
+from kempelen.lab.words import format_label
 from tests.kempelen.lab import exercise_reference as reference
 
 FEW, MANY = 30, 1000
@@ -22,7 +22,7 @@ NUMBERS = [
 
 def made(kind, seed, **other):
     depth, branching = SHAPES[seed % len(SHAPES)]
-    return exercise(Origin(kind, seed, depth=depth, branching=branching, **other))
+    return make_exercise(ExerciseSpec(kind, seed, depth=depth, branching=branching, **other))
 
 
 def written(value):
@@ -31,18 +31,18 @@ def written(value):
 
 def expected(each):
     """The key by other means; as a set where order does not count."""
-    if each.origin.kind == "values":
+    if each.spec.kind == "values":
         values = reference.minimax(each.root)
         inner = [node.label for node in each.shown() if not node.is_leaf]
-        return {f"{label(path)}={values[path]}" for path in inner}
-    if each.origin.kind == "order":
-        return tuple(map(label, reference.alpha_beta(each.root)[0]))
-    if each.origin.kind == "cuts":
-        return {f"{label(path)}{why}" for path, why in reference.alpha_beta(each.root)[1].items()}
-    if each.origin.kind == "list":
+        return {f"{format_label(path)}={values[path]}" for path in inner}
+    if each.spec.kind == "order":
+        return tuple(map(format_label, reference.alpha_beta(each.root)[0]))
+    if each.spec.kind == "cuts":
+        return {f"{format_label(path)}{why}" for path, why in reference.alpha_beta(each.root)[1].items()}
+    if each.spec.kind == "list":
         states = reference.sss_star(each.root)[0][each.row - 1]
-        return tuple(f"({label(path)}, {sign}, {written(bound)})" for path, sign, bound in states)
-    return (label(reference.uct_path(each.shown())),)
+        return tuple(f"({format_label(path)}, {sign}, {written(bound)})" for path, sign, bound in states)
+    return (format_label(reference.uct_path(each.shown())),)
 
 
 @pytest.mark.thorough(keep=1)
@@ -104,12 +104,12 @@ def test_order_key_is_the_leaf_order_of_the_algorithm(algorithm, seeds):
     for seed in seeds:
         each = made("order", seed, algorithm=algorithm)
         leaves = [
-            event.label for event in run(each.root, algorithm) if isinstance(event, Evaluated)
+            event.label for event in search_events(each.root, algorithm) if isinstance(event, Evaluated)
         ]
-        assert each.key == tuple(map(label, leaves))
+        assert each.key == tuple(map(format_label, leaves))
         if algorithm == "sss-star":
             assert leaves == reference.sss_star(each.root)[1]
-        check = each.marked(" ".join(each.key))
+        check = each.mark(" ".join(each.key))
         assert check.right
 
 
@@ -123,12 +123,12 @@ def test_order_key_is_the_leaf_order_of_the_algorithm(algorithm, seeds):
     ],
 )
 def test_order_question_states_tie_break_or_first_guess(algorithm, said):
-    assert exercise(Origin("order", algorithm=algorithm)).question(str)[1:] == [said]
+    assert make_exercise(ExerciseSpec("order", algorithm=algorithm)).question(str)[1:] == [said]
 
 
 def test_students_get_different_but_reproducible_trees():
     def trees(student):
-        made = several(
+        made = make_exercises(
             KINDS, seed=4, student=student, count=1, depth=3, branching=3, algorithm="alpha-beta"
         )
         return [(each.root, each.key) for each in made]
@@ -141,14 +141,14 @@ def test_students_get_different_but_reproducible_trees():
 
 def test_seed_0_always_gives_the_same_exercises():
     """Results that were written down earlier are marked on the same trees."""
-    each = exercise(Origin("cuts", 0))
+    each = make_exercise(ExerciseSpec("cuts", 0))
     assert each.root == [
         [[12, 3, 4], [3, 10, 5]],
         [[12, 9], [6, 6, 7], [4, 15]],
         [[5, 8], [8, 17, 10]],
     ]
     assert each.key == ("2.3≤10", "3.2≤10")
-    assert exercise(Origin("uct", 0)).key == ("2.2.1",)
+    assert make_exercise(ExerciseSpec("uct", 0)).key == ("2.2.1",)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_seed_0_always_gives_the_same_exercises():
     ],
 )
 def test_answers_may_be_written_in_many_ways(kind, text, parts):
-    assert exercise(Origin(kind)).parts(text) == parts
+    assert make_exercise(ExerciseSpec(kind)).parse_answer(text) == parts
 
 
 @pytest.mark.parametrize(
@@ -179,24 +179,24 @@ def test_answers_may_be_written_in_many_ways(kind, text, parts):
 )
 def test_unreadable_answers_are_rejected(kind, text, said):
     with pytest.raises(ValueError, match=r"cannot be read|too long") as caught:
-        exercise(Origin(kind)).parts(text)
+        make_exercise(ExerciseSpec(kind)).parse_answer(text)
     assert said in str(caught.value)
 
 
 def test_second_answer_for_a_node_is_marked_wrong():
-    each = exercise(Origin("values"))
-    mark = each.marked(" ".join([*each.key, "1=99"]))
+    each = make_exercise(ExerciseSpec("values"))
+    mark = each.mark(" ".join([*each.key, "1=99"]))
     assert (mark.right, mark.points, mark.wrong) == (False, len(each.key) - 1, ("1=99",))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_explanations_match_the_key_in_both_languages(kind):
-    english, spanish = words.language("en"), words.language("es")
+    english, spanish = words.translator("en"), words.translator("es")
     for seed in range(5):
         each = made(kind, seed)
-        for say in (english, spanish):
-            assert each.title(say)
-            assert each.question(say)
+        for translate in (english, spanish):
+            assert each.title(translate)
+            assert each.question(translate)
         ours, theirs = each.explanation(english), each.explanation(spanish)
         assert len(ours) == len(theirs) > 0
         assert "\n".join(ours) != "\n".join(theirs)
@@ -207,7 +207,7 @@ def test_explanations_match_the_key_in_both_languages(kind):
             told = {path for line in ours for path in line.rpartition(": ")[2].split(", ")}
             assert told == {part.partition("≤")[0].partition("≥")[0] for part in each.key}
         elif kind == "list":
-            assert ours[-1].partition("  ")[2] == each.written_key()
+            assert ours[-1].partition("  ")[2] == each.key_text()
         elif kind == "uct":
             assert ours[-1].endswith(f" {each.key[0]}")
 
@@ -215,15 +215,15 @@ def test_explanations_match_the_key_in_both_languages(kind):
 @pytest.mark.parametrize(
     ("origin", "said"),
     [
-        (Origin("sums"), "there is no kind 'sums' of exercises; there are values, order"),
-        (Origin("values", depth=9), "exercises have a depth from 2 to 5, not 9"),
-        (Origin("values", branching=1), "exercises have a branching from 2 to 5, not 1"),
-        (Origin("values", student=0), "exercises have a student from 1"),
-        (Origin("values", depth=5, branching=5), "too many leaves for an exercise"),
-        (Origin("order", algorithm="uct"), "uct does not find the minimax value"),
-        (Origin("order", algorithm="abc"), "there is no algorithm 'abc'"),
+        (ExerciseSpec("sums"), "there is no kind 'sums' of exercises; there are values, order"),
+        (ExerciseSpec("values", depth=9), "exercises have a depth from 2 to 5, not 9"),
+        (ExerciseSpec("values", branching=1), "exercises have a branching from 2 to 5, not 1"),
+        (ExerciseSpec("values", student=0), "exercises have a student from 1"),
+        (ExerciseSpec("values", depth=5, branching=5), "too many leaves for an exercise"),
+        (ExerciseSpec("order", algorithm="uct"), "uct does not find the minimax value"),
+        (ExerciseSpec("order", algorithm="abc"), "there is no algorithm 'abc'"),
     ],
 )
-def test_invalid_exercises_are_rejected(origin, said):
+def test_invalid_exercises_are_rejected(spec, said):
     with pytest.raises(ValueError, match=re.escape(said)):
-        exercise(origin)
+        make_exercise(spec)

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from kempelen.lab.exercise_kinds import Origin
-from kempelen.lab.exercise_making import KINDS, exercise
+from kempelen.lab.exercise_kinds import ExerciseSpec
+from kempelen.lab.exercise_making import KINDS, make_exercise
 from kempelen.lab.exercise_page import html
-from kempelen.lab.exercise_results import marked, read
+from kempelen.lab.exercise_results import mark_attempts, read_results
 
 MARK = """
 return arguments[0].map(([index, text]) => {
@@ -33,9 +33,9 @@ def browser(tmp_path_factory):
         yield found
 
 
-def opened(browser, tmp_path, made, say=str, language="en"):
+def opened(browser, tmp_path, made, translate=str, language="en"):
     page = tmp_path / "page.html"
-    page.write_text(html(made, say, language), encoding="utf-8")
+    page.write_text(html(made, translate, language), encoding="utf-8")
     browser.open(page)
     return made
 
@@ -44,7 +44,7 @@ def opened(browser, tmp_path, made, say=str, language="en"):
 def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
     from selenium.webdriver.common.keys import Keys
 
-    made = opened(browser, tmp_path, [exercise(Origin(kind, seed=8)) for kind in KINDS])
+    made = opened(browser, tmp_path, [make_exercise(ExerciseSpec(kind, seed=8)) for kind in KINDS])
     browser.find("#answer").click()
     browser.press("?", Keys.ENTER)
     assert "cannot be read; write it like this" in browser.find("#feedback").text
@@ -54,10 +54,10 @@ def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
     assert browser.find_all("#key") == []
     for each in made[:4]:
         browser.find("#answer").clear()
-        browser.find("#answer").send_keys(each.written_key())
+        browser.find("#answer").send_keys(each.key_text())
         browser.press(Keys.ENTER)
         assert browser.find("#feedback").text == "right"
-        assert browser.find("#key").text == f"key: {each.written_key()}"
+        assert browser.find("#key").text == f"key: {each.key_text()}"
         assert len(browser.find_all("#solution li")) == len(each.explanation(str))
         browser.press(Keys.ENTER)  # the next one
     assert browser.find("#title").text == "5. The path of UCT"
@@ -65,14 +65,14 @@ def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
     browser.press(Keys.ENTER)
     assert browser.find("#answer").get_attribute("value") == "1"
     browser.find("#show").click()
-    assert browser.find("#key").text == f"key: {made[4].written_key()}"
+    assert browser.find("#key").text == f"key: {made[4].key_text()}"
     assert browser.find("#count").text == "4 of 5 right, 3 at once"
     browser.find("#name").send_keys("Ana")
     file = tmp_path / "ana.json"
     file.write_text(browser.run("return exerciseMarks.results()"), encoding="utf-8")
-    name, attempts = read(file)
+    name, attempts = read_results(file)
     assert name == "Ana"
-    assert [(each.right, each.at_once) for each in marked(attempts)] == [
+    assert [(each.right, each.right_at_first) for each in mark_attempts(attempts)] == [
         (True, False), *[(True, True)] * 3, (False, False),
     ]  # fmt: skip
     assert [each.solved for each in attempts] == [False] * 4 + [True]
@@ -82,7 +82,7 @@ def test_answers_by_keyboard_are_marked_and_saved(browser, tmp_path):
 
 @pytest.mark.thorough
 def test_page_and_command_give_the_same_marks(browser, tmp_path):
-    made = [exercise(Origin(kind, seed)) for kind in KINDS for seed in range(40)]
+    made = [make_exercise(ExerciseSpec(kind, seed)) for kind in KINDS for seed in range(40)]
     opened(browser, tmp_path, made)
     random = Random(1)
     strange = [
@@ -130,24 +130,24 @@ def test_page_shows_every_exercise_like_the_terminal(browser, tmp_path):
     from kempelen.lab import words
 
     made = [
-        exercise(Origin(kind, seed, depth=depth, branching=branching))
+        make_exercise(ExerciseSpec(kind, seed, depth=depth, branching=branching))
         for kind in KINDS
         for seed, (depth, branching) in enumerate([(2, 2), (3, 5), (4, 3), (5, 2)])
     ]
-    say = words.language("es")
-    opened(browser, tmp_path, made, say, "es")
+    translate = words.translator("es")
+    opened(browser, tmp_path, made, translate, "es")
     for each in made:
         nodes = browser.run(
             "return [...document.querySelectorAll('#tree .node')].map((node) => "
             "[node.dataset.label, node.querySelector('text').textContent])"
         )
         expected = [
-            [words.label(node.label), node.text or ("MAX" if node.maximises else "MIN")]
-            for node in each.shown()
+            [words.format_label(node.label), node.text or ("MAX" if node.maximises else "MIN")]
+            for node in each.visible_nodes()
         ]
         assert nodes == expected
         shown = browser.find("#question").text.split()
-        assert shown == " ".join(each.question(say)).split()
+        assert shown == " ".join(each.question(translate)).split()
         if browser.find("#next").is_enabled():
             browser.find("#next").click()
     told = json.loads(browser.run("return exerciseMarks.results()"))

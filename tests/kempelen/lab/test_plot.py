@@ -4,7 +4,7 @@ from math import isnan
 
 import pytest
 
-from kempelen.lab.plot import THEORY
+from kempelen.lab.plot import THEORY_CURVES
 
 SMALL = ["--branching", "3", "--depth", "3", "--trees", "2"]
 
@@ -24,7 +24,7 @@ def test_points_agree_with_theory(lab):
 
 
 def test_pearl_curve_is_not_drawn_below_the_minimum():
-    laws = {name: law for name, law, _ in THEORY}
+    laws = {name: law for name, law, _ in THEORY_CURVES}
     drawn = {
         (b, d) for b in range(2, 5) for d in range(1, 9) if not isnan(laws["R^d (Pearl)"](b, d))
     }

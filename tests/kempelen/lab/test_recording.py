@@ -12,13 +12,13 @@ from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.tree import Tree, read_tree
 from agent.search import configuration
 from agent.search.catalogue import algorithms
-from agent.search.observing import CutOff, Evaluated, observed
+from agent.search.observing import CutOff, Evaluated, traced
 from kempelen.lab import listings
-from kempelen.lab.recorded import MOST_NODES, record
-from kempelen.lab.recorder import told
-from kempelen.lab.recording import SEARCH, NodeName, Replay, spliced
+from kempelen.lab.recorded import MAX_NODES, record_search
+from kempelen.lab.recorder import recorded_value
+from kempelen.lab.recording import SEARCH_NODE, NodeName, Replay, diff_rows
 from kempelen.lab.sentences import SENTENCES, WORDS
-from kempelen.lab.subject import TO_THE_END, Subject
+from kempelen.lab.subject import UNLIMITED_DEPTH, SearchProblem
 from kempelen.lab.words import SPANISH_MOVES
 
 NODES = 120  # of a recording of a game
@@ -27,15 +27,15 @@ SAMPLE = ("nim", "pig", "tree")
 
 def subject_of(game):
     kind = catalogue.find(game)
-    depth = TO_THE_END if game == "tree" else 2
-    return Subject(game, kind.new(), kind.evaluation(), depth, 16 if game == "tree" else 1)
+    depth = UNLIMITED_DEPTH if game == "tree" else 2
+    return SearchProblem(game, kind.new(), kind.evaluation(), depth, 16 if game == "tree" else 1)
 
 
 def recorded(game, name, most=NODES):
     """The recording of a small search, None where the algorithm does not play the game."""
-    algorithm = configuration.read(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
+    algorithm = configuration.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
     at = subject_of(game)
-    return record(at, algorithm, most=most) if algorithm.plays(at.game) else None
+    return record_search(at, algorithm, most=most) if algorithm.supports(at.game) else None
 
 
 def every_part(recording):
@@ -51,7 +51,7 @@ def check(recording):
     for step in recording.steps:
         assert set(step.lines) <= set(range(len(recording.listing)))
         assert step.lines, step
-        assert all(SEARCH <= node < len(recording.nodes) for node, _, _ in step.changes)
+        assert all(SEARCH_NODE <= node < len(recording.nodes) for node, _, _ in step.changes)
     for key, parts in every_part(recording):
         for sentence in SENTENCES[key]:
             used = {int(field) for _, field, _, _ in string.Formatter().parse(sentence) if field}
@@ -64,13 +64,13 @@ def check(recording):
                zip(pairwise(states), recording.steps, strict=True))  # fmt: skip
     for at in range(len(states) - 1, -1, -1):
         assert replay.state() == states[at]
-        assert replay.at == at
+        assert replay.step_count == at
         assert replay.back() == (at > 0)
     end = len(recording.steps)
     for forward, back in ((end, end // 2), (end // 3, 5), (end // 2, 1)):
-        replay.go(0)
-        replay.go(forward)
-        replay.go(max(0, forward - back))
+        replay.seek(0)
+        replay.seek(forward)
+        replay.seek(max(0, forward - back))
         assert replay.state() == states[max(0, forward - back)]
 
 
@@ -84,7 +84,7 @@ def test_every_algorithm_is_replayed_forward_and_back(name):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("game", [each for each in catalogue.built_in() if each not in SAMPLE])
+@pytest.mark.parametrize("game", [each for each in catalogue.builtin_names() if each not in SAMPLE])
 def test_every_algorithm_is_replayed_on_every_game(game):
     for name in algorithms():
         recording = recorded(game, name)
@@ -94,7 +94,7 @@ def test_every_algorithm_is_replayed_on_every_game(game):
 
 def at_end(recording):
     replay = Replay(recording)
-    replay.go(len(recording.steps))
+    replay.seek(len(recording.steps))
     return replay
 
 
@@ -104,12 +104,12 @@ BY_PLAYOUTS = "uct", "ucb1", "alphazero"
 @pytest.mark.parametrize("name", algorithms())
 def test_final_state_matches_the_search_result_and_counts(name):
     at = subject_of("tree")
-    algorithm = configuration.read(f"{name}+playouts=40" if name in BY_PLAYOUTS else name)
+    algorithm = configuration.parse(f"{name}+playouts=40" if name in BY_PLAYOUTS else name)
     events = []
-    search = at.search(algorithm, kind=observed(algorithm.kind, events.append))
+    search = at.search(algorithm, kind=traced(algorithm.search_class, events.append))
     found = search.search(at.game, at.depth)
-    replay = at_end(record(at, algorithm))
-    counts = replay.fields[SEARCH]
+    replay = at_end(record_search(at, algorithm))
+    counts = replay.fields[SEARCH_NODE]
     assert counts["nodes"] == search.counts.nodes
     assert counts["leaves"] == search.counts.leaves
     assert counts.get("cutoffs", 0) == search.counts.cutoffs
@@ -130,20 +130,20 @@ def test_final_state_matches_the_search_result_and_counts(name):
 
 
 def test_alpha_beta_steps_show_bounds_and_cutoff_reasons():
-    at = Subject("tree", Tree([[3, 12], [2, 4]]), lambda game: 0, TO_THE_END)
-    recording = record(at, configuration.read("alpha-beta"))
+    at = SearchProblem("tree", Tree([[3, 12], [2, 4]]), lambda game: 0, UNLIMITED_DEPTH)
+    recording = record_search(at, configuration.parse("alpha-beta"))
     replay = Replay(recording)
-    assert replay.next_turn()
-    assert [key for key, _ in replay.step.said] == ["return", "best", "beta"]
+    assert replay.next_value_change()
+    assert [key for key, _ in replay.step.sentences] == ["return", "best", "beta"]
     assert replay.fields[1]["beta"] == "3"
-    assert replay.next_cut()
-    assert replay.step.said == (
+    assert replay.next_cutoff()
+    assert replay.step.sentences == (
         ("cut-one", (NodeName(2), NodeName(5))),
         ("cut-why", ("3", "2")),
     )
     assert recording.listing[replay.step.lines[0]].strip().startswith("if α ≥ β")
     assert [row[0] for row in replay.lists["stack"]] == [0, 2]
-    replay.go(10**6)
+    replay.seek(10**6)
     assert "value" not in replay.fields.get(6, {})  # it was cut off
     assert recording.nodes[6].known == "4"
 
@@ -157,10 +157,10 @@ def test_alpha_beta_steps_show_bounds_and_cutoff_reasons():
     ],
 )
 def test_cutoff_text_depends_on_the_number_of_skipped_moves(leaves, key):
-    at = Subject("t", Tree(json.loads(leaves)), lambda game: 0.0, TO_THE_END)
-    recording = record(at, configuration.read("alpha-beta"))
+    at = SearchProblem("t", Tree(json.loads(leaves)), lambda game: 0.0, UNLIMITED_DEPTH)
+    recording = record_search(at, configuration.parse("alpha-beta"))
     (cut,) = [step for step in recording.steps if step.kind == "cut"]
-    assert cut.said[0][0] == key
+    assert cut.sentences[0][0] == key
 
 
 @pytest.mark.parametrize("name", ["sss-star", "dual-star"])
@@ -175,12 +175,12 @@ def test_cutoff_text_depends_on_the_number_of_skipped_moves(leaves, key):
 )
 def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
     kind = catalogue.find(game)
-    at = Subject(game, kind.new(**options), kind.evaluation(), TO_THE_END)
-    algorithm = configuration.read(name)
+    at = SearchProblem(game, kind.new(**options), kind.evaluation(), UNLIMITED_DEPTH)
+    algorithm = configuration.parse(name)
     wanted = []
-    options = replace(algorithm.kind.options(), observe=lambda states: wanted.append(tuple(states)))
-    algorithm.kind(at.evaluate, options).search(at.game, at.depth)
-    replay = Replay(record(at, algorithm))
+    options = replace(algorithm.search_class.options(), trace_search=lambda states: wanted.append(tuple(states)))
+    algorithm.search_class(at.evaluate, options).search(at.game, at.depth)
+    replay = Replay(record_search(at, algorithm))
     labels = [()]
     for place in replay.recording.nodes[1:]:
         labels.append((*labels[place.parent], place.place))
@@ -190,7 +190,7 @@ def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
         assert replay.forward()
         rows = replay.lists["open"]
         assert [(labels[node], status, value) for node, (_, status, value) in rows] == [
-            (label, "solved" if solved else "live", told(sign * bound))
+            (label, "solved" if solved else "live", recorded_value(sign * bound))
             for label, solved, bound in states
         ]
         listed = {number for number, each in replay.fields.items() if "status" in each}
@@ -200,18 +200,18 @@ def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
     assert not replay.forward()
 
 
-@pytest.mark.parametrize("most", [2000, pytest.param(MOST_NODES, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("most", [2000, pytest.param(MAX_NODES, marks=pytest.mark.thorough)])
 def test_long_open_list_is_recorded_as_changes(most):
     """All that is told grows with the nodes, not with their square."""
     kind = catalogue.find("random-tree")
-    at = Subject("t", kind.new(branching=12, depth=4 if most == 2000 else 5), lambda game: 0, 5)
-    recording = record(at, configuration.read("sss-star"), most=most)
+    at = SearchProblem("t", kind.new(branching=12, depth=4 if most == 2000 else 5), lambda game: 0, 5)
+    recording = record_search(at, configuration.parse("sss-star"), most=most)
     longest = 0
     replay = Replay(recording)
     while replay.forward():
         longest = max(longest, len(replay.lists["open"]))
-    assert replay.fields[SEARCH]["nodes"] == most
-    assert longest > (1500 if most == MOST_NODES else 140)
+    assert replay.fields[SEARCH_NODE]["nodes"] == most
+    assert longest > (1500 if most == MAX_NODES else 140)
     rows = [
         len(put)
         for step in recording.steps
@@ -224,18 +224,18 @@ def test_long_open_list_is_recorded_as_changes(most):
 @pytest.mark.parametrize("name", ["mtd-f", "sss-star-mtd", "dual-star-mtd"])
 def test_each_mtd_pass_highlights_its_line_and_updates_a_bound(name):
     at = subject_of("tree")
-    algorithm = configuration.read(name)
+    algorithm = configuration.parse(name)
     search = at.search(algorithm)
     found = search.search(at.game, at.depth)
-    recording = record(at, algorithm)
+    recording = record_search(at, algorithm)
     opening = next(n for n, line in enumerate(recording.listing) if "β ← value" in line)
     closing = next(n for n, line in enumerate(recording.listing) if "upper ← value" in line)
     passes = [step for step in recording.steps if opening in step.lines]
     assert len(passes) == search.counts.researches + 1 > 1
-    assert [step.said[0] for step in passes] == [
-        ("new-pass", (number, step.said[-1][1][-1])) for number, step in enumerate(passes, 1)
+    assert [step.sentences[0] for step in passes] == [
+        ("new-pass", (number, step.sentences[-1][1][-1])) for number, step in enumerate(passes, 1)
     ]
-    bounds = [step.said[-1] for step in recording.steps if closing in step.lines]
+    bounds = [step.sentences[-1] for step in recording.steps if closing in step.lines]
     assert len(bounds) == len(passes)
     assert bounds[-1] == ("bounds", (NodeName(0), f"{found.value:g}", f"{found.value:g}"))
     assert all("∞" in str(parts) for _, parts in bounds[:1])
@@ -248,19 +248,19 @@ WITH_TABLE = [f"{name}+table" for name in ("alpha-beta", "pvs", "negascout-2", "
 @pytest.mark.parametrize("name", [*algorithms(), *WITH_TABLE])
 def test_every_pseudocode_step_line_is_highlighted(name):
     """On one of these; and every step has its line."""
-    algorithm = configuration.read(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
-    lines, lit = listings.listing(algorithm)
+    algorithm = configuration.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
+    lines, lit = listings.pseudocode(algorithm)
     assert any("table" in line for line in lines) == name.endswith("table")
     missing = {line for numbers in lit.values() for line in numbers}
     pig = catalogue.new_game("pig")
     at = [subject_of(game) for game in ("tree", "tic-tac-toe", "nim", "pig")]
-    at.append(Subject("pig", pig, lambda game: 5.0, 2))  # more than a win
+    at.append(SearchProblem("pig", pig, lambda game: 5.0, 2))  # more than a win
     at += [
-        Subject(game, catalogue.new_game(game), lambda game: 0.0, 6) for game in ("nim", "chess")
+        SearchProblem(game, catalogue.new_game(game), lambda game: 0.0, 6) for game in ("nim", "chess")
     ]
     for each in at:
-        if missing and algorithm.plays(each.game):
-            recording = record(each, algorithm, most=3000)
+        if missing and algorithm.supports(each.game):
+            recording = record_search(each, algorithm, most=3000)
             assert all(step.lines for step in recording.steps)
             missing -= {line for step in recording.steps for line in step.lines}
     assert [lines[line] for line in missing] == []
@@ -276,9 +276,9 @@ def lines_at(recording, *kinds):
 
 
 def test_return_step_highlights_the_matching_return_line():
-    at = Subject("tree", Tree([[3, 12], [2, 4], [9, 8]]), lambda game: 0.0, TO_THE_END)
+    at = SearchProblem("tree", Tree([[3, 12], [2, 4], [9, 8]]), lambda game: 0.0, UNLIMITED_DEPTH)
     told = {
-        name: lines_at(record(at, configuration.read(name)), "return")
+        name: lines_at(record_search(at, configuration.parse(name)), "return")
         for name in ("alpha-beta-hard", "scout", "alpha-beta", "minimax-two-valued")
     }
     met = ("return", "if α ≥ β: return the bound that was met")
@@ -306,13 +306,13 @@ def test_best_node_search_narrows_its_bounds_after_each_guess():
 def test_every_step_has_a_description(name):
     for game in SAMPLE:
         recording = recorded(game, name)
-        assert recording is None or all(step.said for step in recording.steps)
+        assert recording is None or all(step.sentences for step in recording.steps)
 
 
 def test_node_answered_from_memory_is_marked_as_shared():
     kind = catalogue.find("nim")
-    at = Subject("nim", kind.new(heaps=[1, 2]), kind.evaluation(), TO_THE_END)
-    replay = at_end(record(at, configuration.read("and-or")))
+    at = SearchProblem("nim", kind.new(heaps=[1, 2]), kind.evaluation(), UNLIMITED_DEPTH)
+    replay = at_end(record_search(at, configuration.parse("and-or")))
     shared = {
         number: fields["shared"] for number, fields in replay.fields.items() if "shared" in fields
     }
@@ -339,7 +339,7 @@ def test_node_names_and_bounds_of_a_tree_are_recorded(tmp_path):
     )
     tree = read_tree(file)
     assert tree.root == [[5, 6], [2, 4]]
-    recording = record(Subject("t", tree, lambda game: 0, TO_THE_END), configuration.read("b-star"))
+    recording = record_search(SearchProblem("t", tree, lambda game: 0, UNLIMITED_DEPTH), configuration.parse("b-star"))
     assert [node.name for node in recording.nodes] == ["N1", "N2", "N3", "N4", "", "", ""]
     replay = Replay(recording)
     while replay.forward() and not replay.fields.get(2, {}).get("seen"):
@@ -354,7 +354,7 @@ def test_node_names_and_bounds_of_a_tree_are_recorded(tmp_path):
 )
 def test_splice_is_correct_and_small(before, after):
     one, other = ([(0, (sign,)) for sign in text] for text in (before, after))
-    splice = spliced(one, other)
+    splice = diff_rows(one, other)
     if splice is None:
         assert one == other
         return
@@ -365,11 +365,11 @@ def test_splice_is_correct_and_small(before, after):
 
 @pytest.mark.parametrize("name", algorithms())
 def test_pseudocode_has_a_spanish_translation(name):
-    lines, lit = listings.listing(configuration.read(name))
+    lines, lit = listings.pseudocode(configuration.parse(name))
     assert {"enter", "list", "expand", "select"} & lit.keys()
     english = {"if", "else", "return", "for", "each", "child", "best", "node", "the", "of", "while"}
     for line in lines:
-        spanish = listings.in_spanish(line)
+        spanish = listings.translate_line(line)
         assert not english & set(spanish.replace("(", " ").replace(")", " ").split()), spanish
 
 
@@ -384,10 +384,10 @@ def test_batch_evaluated_playouts_are_recorded(name, priors):
         return values, [[1 / moves] * width for moves in taken] if priors else None
 
     judge = BatchEvaluation(lambda game, moves: len(moves), answer, 4)
-    at = Subject("tic-tac-toe", catalogue.new_game("tic-tac-toe"), judge, 9)
-    recording = record(at, configuration.read(f"{name}+playouts=40"), most=400)
+    at = SearchProblem("tic-tac-toe", catalogue.new_game("tic-tac-toe"), judge, 9)
+    recording = record_search(at, configuration.parse(f"{name}+playouts=40"), most=400)
     check(recording)
-    judged = [step.node for step in recording.steps for key, _ in step.said if key == "judge"]
+    judged = [step.node for step in recording.steps for key, _ in step.sentences if key == "judge"]
     assert len(judged) == 40
     if name != "ucb1":
         assert len(set(judged)) == 40
@@ -410,7 +410,7 @@ def test_batch_evaluated_playouts_are_recorded(name, priors):
 
 
 def test_flat_monte_carlo_pseudocode_has_no_expansion():
-    lines, lit = listings.listing(configuration.read("ucb1"))
+    lines, lit = listings.pseudocode(configuration.parse("ucb1"))
     assert "expand" not in lit
     assert not any("expansion" in line for line in lines)
 
@@ -426,8 +426,8 @@ def test_every_sentence_has_a_spanish_translation():
 def test_sss_star_uses_the_terms_of_the_lecture_notes():
     """The lecture notes' list is LISTA, and its states are VIVO and SOLUCIONADO."""
     assert [WORDS[word] for word in ("open", "live", "solved")] == ["LISTA", "vivo", "solucionado"]
-    lines, _ = listings.listing(configuration.read("sss-star"))
-    spanish = [listings.in_spanish(line) for line in lines]
+    lines, _ = listings.pseudocode(configuration.parse("sss-star"))
+    spanish = [listings.translate_line(line) for line in lines]
     told = [*spanish, *(pair[1] for pair in SENTENCES.values())]
     assert not any("ABIERTA" in text or "OPEN" in text or "resuelt" in text for text in told)
     assert spanish[0].startswith("LISTA ← (raíz, vivo, ∞)")
@@ -436,13 +436,13 @@ def test_sss_star_uses_the_terms_of_the_lecture_notes():
 def test_detailed_events_do_not_change_leaf_and_cutoff_counts():
     for name in ("alpha-beta+table", "mtd-f", "bns", "and-or"):
         at = subject_of("tree")
-        algorithm = configuration.read(name)
+        algorithm = configuration.parse(name)
         events = []
-        kind = observed(algorithm.kind, events.append)
+        kind = traced(algorithm.search_class, events.append)
         at.search(algorithm, kind=kind).search(at.game, at.depth)
-        replay = at_end(record(at, algorithm))
+        replay = at_end(record_search(at, algorithm))
         leaves = sum(isinstance(event, Evaluated) for event in events)
         cuts = sum(isinstance(event, CutOff) for event in events)
-        assert replay.fields[SEARCH]["leaves"] == leaves
-        assert replay.fields[SEARCH].get("cutoffs", 0) == cuts
+        assert replay.fields[SEARCH_NODE]["leaves"] == leaves
+        assert replay.fields[SEARCH_NODE].get("cutoffs", 0) == cuts
         assert replay.lists.get("memory") or name == "bns"

@@ -17,8 +17,8 @@ def test_run_compares_algorithms_with_theory(lab):
         "--algorithm", "minimax,alpha-beta,mtd-f",
     )  # fmt: skip
     assert found["theory"] == {
-        "branching": 3, "depth": 4, "all_leaves": 81, "least_leaves": 17,
-        "inner_nodes": 40, "leaves_a_node": pytest.approx(2.025), "random_order_leaves": 27,
+        "branching": 3, "depth": 4, "all_leaves": 81, "min_leaves": 17,
+        "inner_nodes": 40, "leaves_per_inner_node": pytest.approx(2.025), "random_order_leaves": 27,
         "branching_factor": pytest.approx(2.148, abs=0.001),
     }  # fmt: skip
     minimax, alpha_beta, mtd = found["results"]

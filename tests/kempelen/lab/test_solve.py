@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.game import find_move
+from agent.game import parse_move
 from agent.games.grundy import Grundy
 from agent.games.nim import Nim
 from kempelen.lab import solve
-from kempelen.lab.subject import Subject
+from kempelen.lab.subject import SearchProblem
 
 GRUNDY_LOST = {1, 2, 4, 7, 10}
 
@@ -65,7 +65,7 @@ def test_position_with_the_second_player_to_move_is_solved(lab):
     found = solved(lab, "--game", "nim", "--state", "1,2,4", "--moves", "c1")
     assert found["winner"] == 0
     game = Nim([1, 2, 4])
-    game.play(find_move(game, "c1"))
+    game.play(parse_move(game, "c1"))
     assert_wins(game, found["strategy"], 0)
 
 
@@ -127,9 +127,9 @@ def test_whole_tree_drawing_marks_the_strategy(lab, tmp_path):
     assert lab("solve", *game, "-o", picture)[0] == 0
     alone = picture.read_text(encoding="utf-8").count('id="node-')
     assert whole > alone
-    found = solve.solution(Subject("nim", Nim((1, 2)), lambda game: 0.0, 99))
-    root = solve.sketch_strategy(Nim((1, 2)), found, str, whole=True)
-    marked = [node for node in root.everything() if node.is_principal]
+    found = solve.solve_position(SearchProblem("nim", Nim((1, 2)), lambda game: 0.0, 99))
+    root = solve.strategy_tree(Nim((1, 2)), found, str, whole=True)
+    marked = [node for node in root.iter_nodes() if node.is_principal]
     assert len(marked) == found.strategy.size() == alone
     for node in marked:
         below = [child for child in node.children if child.is_principal]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.game import Chance
+from agent.game import ChanceGame
 from agent.games import catalogue
-from agent.search.catalogue import ALSO_CALLED, algorithms
+from agent.search.catalogue import ALIASES, algorithms
 from kempelen.cli import COMMANDS
 from kempelen.lab import ACTIONS, figures, messages, notes, words
-from kempelen.lab.messages import explained, in_spanish
-from kempelen.lab.parser import Parser
+from kempelen.lab.messages import error_message, to_spanish
+from kempelen.lab.parser import LocalizedParser
 from tests.kempelen.lab.sources import ROOT, help_texts, sources, texts
 
 RAW = "def raw(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
@@ -28,7 +28,7 @@ def english_words():
     tables = (words.SPANISH, words.SPANISH_MOVES, messages.SPANISH)
     english = {word for table in tables for text in table for word in split(text)}
     spanish = {word for table in tables for text in table.values() for word in split(text)}
-    names = [*algorithms(), *ALSO_CALLED, *catalogue.built_in()]
+    names = [*algorithms(), *ALIASES, *catalogue.builtin_names()]
     return english - spanish - {word for name in names for word in name.split("-")}
 
 
@@ -71,9 +71,9 @@ def test_every_algorithm_is_shown_in_spanish(lab, tmp_path, raw, name):
 
 
 @pytest.mark.thorough(keep=1)
-@pytest.mark.parametrize("game", catalogue.built_in())
+@pytest.mark.parametrize("game", catalogue.builtin_names())
 def test_every_game_is_shown_in_spanish(lab, tmp_path, game):
-    is_chance = isinstance(catalogue.new_game(game), Chance)
+    is_chance = isinstance(catalogue.new_game(game), ChanceGame)
     algorithm = "expectiminimax" if is_chance else "alpha-beta"
     state = ["--state", "2+1/1"] if game == "backgammon" else []
     arguments = ["--game", game, *state, "--depth", "1", "--algorithm", algorithm]
@@ -122,13 +122,13 @@ def test_figures_of_the_lecture_notes_are_in_spanish():
 
     told = [
         text
-        for figure in notes.figures(spanish, words.language("es"))
+        for figure in notes.build_figures(spanish, words.translator("es"))
         for text in (
             *(figure.title, figure.text, *(each.title for each in figure.pictures)),
             *(text for row in figure.rows for text in (row.what, row.said, row.found, row.why)),
         )
     ]
-    told += [text for each in notes.left_out(spanish) for text in each]
+    told += [text for each in notes.omitted_figures(spanish) for text in each]
     told += [second for _, second in figures.LABELS.values()]
     assert_spanish("\n".join(text.replace("TEST", "") for text in told if text))
 
@@ -167,7 +167,7 @@ def test_every_help_text_is_in_spanish():
     given += [(ROOT / "kempelen/cli.py", 0, COMMANDS["lab"])]
     for file, line, text in given:
         if len(split(text.replace("{}", "7"))) > 1:
-            assert in_spanish(text.replace("{}", "7")) != text, f"{file}:{line}: {text}"
+            assert to_spanish(text.replace("{}", "7")) != text, f"{file}:{line}: {text}"
 
 
 def test_every_label_is_in_spanish():
@@ -193,7 +193,7 @@ def test_every_error_has_a_spanish_translation():
         filled = re.sub(r"(\{\})+", "{}", text)
         for number in range(filled.count("{}")):
             filled = filled.replace("{}", f"<{number}>", 1)
-        said = in_spanish(filled)
+        said = to_spanish(filled)
         untranslated = said == filled and text != "{}: {}"
         if untranslated or split(said) & ENGLISH:
             offenders.append(f"{file.relative_to(ROOT)}:{line}: {text} -> {said}")
@@ -216,7 +216,7 @@ def test_argparse_messages_have_spanish_translations():
             if any(each in text for each in FOR_AUTHORS):
                 continue
             filled = re.sub(r"%(\(\w+\))?[sr]", "7", text)
-            assert in_spanish(filled) != filled, text
+            assert to_spanish(filled) != filled, text
 
 
 @pytest.mark.thorough(keep=10)
@@ -292,9 +292,9 @@ def test_evaluation_errors_are_in_spanish(lab, tmp_path):
 
 def test_file_system_errors_are_in_spanish():
     missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "x.yaml")
-    assert explained(missing, "es") == "x.yaml: no existe"
-    assert explained(missing, "en") == "x.yaml: No such file or directory"
-    assert explained(OSError(errno.ENOSPC, "No space left on device"), "es").startswith("no queda")
+    assert error_message(missing, "es") == "x.yaml: no existe"
+    assert error_message(missing, "en") == "x.yaml: No such file or directory"
+    assert error_message(OSError(errno.ENOSPC, "No space left on device"), "es").startswith("no queda")
 
 
 def test_language_option_works_anywhere_and_abbreviated(lab):
@@ -345,4 +345,4 @@ def test_progress_labels_are_in_spanish(monkeypatch, lab, capsys):
 
 def test_unknown_option_is_rejected_in_english(lab):
     assert "unrecognized arguments: --nothing" in lab("trace", "--nothing")[2]
-    assert issubclass(Parser, argparse.ArgumentParser)
+    assert issubclass(LocalizedParser, argparse.ArgumentParser)

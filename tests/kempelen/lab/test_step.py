@@ -11,9 +11,9 @@ from agent.games.tree import Tree, read_tree
 from agent.search import configuration
 from agent.search.catalogue import algorithms
 from kempelen.lab import step, terminal_steps
-from kempelen.lab.recorded import record
+from kempelen.lab.recorded import record_search
 from kempelen.lab.recording import Replay
-from kempelen.lab.subject import Subject
+from kempelen.lab.subject import SearchProblem
 from tests.browser import Browser, started
 from tests.kempelen.lab.test_recording import recorded
 from tests.kempelen.lab.test_spanish import assert_spanish
@@ -51,7 +51,7 @@ def browser(tmp_path_factory):
 
 def opened(browser: Browser, folder: Path, recording, language="en") -> None:
     page = folder / "page.html"
-    page.write_text(step.as_page(recording, language), encoding="utf-8")
+    page.write_text(step.render_page(recording, language), encoding="utf-8")
     browser.open(page)
 
 
@@ -62,7 +62,7 @@ def check(browser, tmp_path, recording, language="en"):
     assert told["length"] == len(recording.steps)
     assert told["drawn"] > 0
     replay = Replay(recording)
-    replay.go(len(recording.steps))
+    replay.seek(len(recording.steps))
     fields = {node: known for node, known in replay.fields.items() if known}
     assert dict(json.loads(told["end"])) == fields
     assert browser.complaints() == []
@@ -70,8 +70,8 @@ def check(browser, tmp_path, recording, language="en"):
 
 def test_page_is_navigated_by_keyboard(browser, tmp_path):
     """The quick one: what a reader does, without a mouse."""
-    at = Subject("tree", Tree([[3, 12], [2, 4], [1, 8, 7]]), lambda game: 0, 9)
-    recording = record(at, configuration.read("alpha-beta"))
+    at = SearchProblem("tree", Tree([[3, 12], [2, 4], [1, 8, 7]]), lambda game: 0, 9)
+    recording = record_search(at, configuration.parse("alpha-beta"))
     check(browser, tmp_path, recording)
     opened(browser, tmp_path, recording)
     at = "return Kempelen.stepPage.replay.at"
@@ -167,7 +167,7 @@ def test_clicks_fold_nodes_and_hide_boards(browser, tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("game", catalogue.built_in())
+@pytest.mark.parametrize("game", catalogue.builtin_names())
 def test_every_algorithm_is_replayed_on_every_game(browser, tmp_path, game):
     for number, name in enumerate(algorithms()):
         recording = recorded(game, name, most=40)
@@ -180,8 +180,8 @@ def test_every_algorithm_is_replayed_on_every_game(browser, tmp_path, game):
 def test_page_draws_only_visible_nodes_of_a_large_tree(browser, tmp_path, name, depth):
     """However the view lies, a frame draws what a screen can hold, not what the tree has."""
     kind = catalogue.find("random-tree")
-    at = Subject("t", kind.new(branching=12, depth=depth), kind.evaluation(), depth, 1)
-    recording = record(at, configuration.read(name), most=20_000)
+    at = SearchProblem("t", kind.new(branching=12, depth=depth), kind.evaluation(), depth, 1)
+    recording = record_search(at, configuration.parse(name), most=20_000)
     assert len(recording.nodes) >= 20_000
     opened(browser, tmp_path, recording)
     drawn = browser.run("""
@@ -206,8 +206,8 @@ def test_terminal_prints_every_step(lab, tmp_path):
     assert (status, err) == (0, "")
     assert "N16 is a leaf, worth 12." in out
     assert "Cut-off at 2, because of 2.1: 1 more move need" in out
-    assert len(out.splitlines()) == len(record(
-        Subject("t", read_tree(tree), lambda game: 0, 1000), configuration.read("alpha-beta")
+    assert len(out.splitlines()) == len(record_search(
+        SearchProblem("t", read_tree(tree), lambda game: 0, 1000), configuration.parse("alpha-beta")
     ).steps) + 1  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def test_terminal_steps_back_and_prints_spanish(name, capsys, monkeypatch):
     recording = recorded("tree", name)
     commands = iter(["", "", "c", "v", "b", "12", "9" * 5000, "\N{SUPERSCRIPT TWO}", "e", "b", "q"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(commands))
-    terminal_steps.walk(recording, "es")
+    terminal_steps.step_through(recording, "es")
     out = capsys.readouterr().out
     assert f"{len(recording.steps) - 1}/{len(recording.steps)}" in out
     assert_spanish(re.sub(r"TEST|EVAL|\w*scout\(|\w+\(nodo", "", out))

@@ -5,22 +5,22 @@ import queue
 
 import pytest
 
-from agent.compiled.source import Means
+from agent.compiled.source import SearchConfig
 from protocols.analysis.protocol import AnalysisEngine, Settings
-from protocols.analysis.query import Usual
-from protocols.analysis.visits import Searching
+from protocols.analysis.query import QueryDefaults
+from protocols.analysis.visits import SearchSettings
 from tests.waiting import PATIENCE
 
 
-class Interview:
+class EngineSession:
     """Asks a fresh engine, which searches plainly, and hears what it answers."""
 
-    def __init__(self, visits=8, viewer=0, algorithm="mcts", **options):
+    def __init__(self, visits=8, perspective=0, algorithm="mcts", **options):
         self.sent = queue.Queue()
         self.reports = []
         settings = Settings(
-            Usual(visits=visits, viewer=viewer),
-            Searching(algorithm, Means(seed=1)),
+            QueryDefaults(visits=visits, perspective=perspective),
+            SearchSettings(algorithm, SearchConfig(seed=1)),
             **options,
         )
         self.engine = AnalysisEngine("1.0", self.sent.put, self.reports.append, settings)
@@ -69,7 +69,7 @@ def start():
     started = []
 
     def start(**options):
-        started.append(Interview(**options))
+        started.append(EngineSession(**options))
         return started[-1]
 
     yield start

@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from agent.compiled.source import Means
+from agent.compiled.source import SearchConfig
 from agent.games.go import Go
 from protocols.analysis import analysts
 from protocols.analysis.protocol import ACTIONS, Settings
-from protocols.analysis.visits import Searching
+from protocols.analysis.visits import SearchSettings
 
 ENDLESS = {"maxVisits": 10**9, "rules": "chinese"}
 REPORTED = {**ENDLESS, "reportDuringSearchEvery": 0.02}
@@ -130,8 +130,8 @@ def test_concurrent_searches_are_limited_to_analysts(start):
 
 
 def test_memory_is_divided_among_analysts():
-    settings = Settings(searching=Searching(means=Means(threads=3, megabytes=100)), analysts=3)
-    assert settings.each.means == Means(threads=3, megabytes=33)
+    settings = Settings(search_settings=SearchSettings(search_config=SearchConfig(threads=3, megabytes=100)), max_workers=3)
+    assert settings.worker_search_settings.search_config == SearchConfig(threads=3, megabytes=33)
 
 
 def test_failed_search_returns_error_and_next_one_works(start, monkeypatch):
@@ -148,7 +148,7 @@ def test_failed_search_returns_error_and_next_one_works(start, monkeypatch):
 
 
 def test_full_queue_blocks_the_reader(start, monkeypatch):
-    monkeypatch.setattr(analysts, "MOST_WAITING", 3)
+    monkeypatch.setattr(analysts, "MAX_PENDING", 3)
     talk = start()
     talk.ask("busy", **ENDLESS)
     for name in "abc":
@@ -173,7 +173,7 @@ def test_close_drops_unanswered_queries_silently(start):
 
 
 def test_close_releases_a_blocked_reader(start, monkeypatch):
-    monkeypatch.setattr(analysts, "MOST_WAITING", 1)
+    monkeypatch.setattr(analysts, "MAX_PENDING", 1)
     talk = start()
     talk.ask("busy", **ENDLESS)
     talk.ask("a", rules="chinese")
@@ -229,7 +229,7 @@ def test_rejects_too_many_moves(start):
 
 
 def test_overlong_line_returns_an_error(start):
-    (line,) = start().engine.overlong_line()
+    (line,) = start().engine.handle_overlong_line()
     assert json.loads(line) == {"error": "The line is too long, ignoring"}
 
 

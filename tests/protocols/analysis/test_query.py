@@ -9,11 +9,11 @@ from agent.games.stones import PASS
 from agent.limits import Cp, Info
 from protocols.analysis import answers
 from protocols.analysis.fields import Fields, QueryError
-from protocols.analysis.query import USUAL, Usual, read_query, read_vertex
+from protocols.analysis.query import DEFAULTS, QueryDefaults, read_query, read_vertex
 from protocols.rulesets import Ruleset, handicap_bonus, read_ruleset
 
 
-def read(usual=USUAL, **fields):
+def read(usual=DEFAULTS, **fields):
     given = {"moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5, **fields}
     return read_query("a", Fields(given), usual)[0]
 
@@ -70,7 +70,7 @@ def test_read_vertex_handles_rectangular_boards():
 )
 def test_ruleset_sets_komi_and_handicap_bonus(value, komi, bonus, kept):
     rules = read_ruleset(value)
-    assert (rules.usual_komi, handicap_bonus(rules.bonus, 4), rules.kept) == (komi, bonus, kept)
+    assert (rules.default_komi, handicap_bonus(rules.handicap_bonus_rule, 4), rules.is_supported) == (komi, bonus, kept)
 
 
 def test_empty_rules_default_to_tromp_taylor():
@@ -107,7 +107,7 @@ def test_query_reproduces_the_position_at_each_turn():
     assert board[:3] == [" 5 . . . . .", " 4 . . X . .", " 3 . . X . ."]
     assert board[4] == " 1 O . . . ."
     assert [query.game(turn).turn for turn in range(5)] == [0, 1, 1, 0, 1]
-    assert not query.game(4).over()
+    assert not query.game(4).is_over()
     assert len(query.game(4).moves()) > 1
 
 
@@ -136,12 +136,12 @@ def test_queries_share_move_objects():
 
 
 def test_query_settings_override_engine_settings():
-    usual = Usual(visits=9, seconds=3.0, viewer=1)
+    usual = QueryDefaults(visits=9, seconds=3.0, perspective=1)
     query = read(usual)
-    assert (query.visits, query.seconds, query.viewer) == (9, 3.0, 1)
+    assert (query.visits, query.seconds, query.perspective) == (9, 3.0, 1)
     settings = {"maxVisits": "12", "maxTime": 1, "reportAnalysisWinratesAs": "sidetomove"}
     query = read(usual, overrideSettings=settings)
-    assert (query.visits, query.seconds, query.viewer) == (12, 1.0, None)
+    assert (query.visits, query.seconds, query.perspective) == (12, 1.0, None)
     assert read(usual, overrideSettings=settings, maxVisits=15).visits == 15
 
 
@@ -151,19 +151,19 @@ def lines(game):
     owners = tuple(number / 10 for number in range(9))
     b1 = game.stones.shape.vertex(1, 0)
     return [
-        Info(1, Cp(0), (b1,), visits=0, expected=0.9, prior=0.1, lead=9.0, owners=owners),
-        Info(1, Cp(0), (b2, c1, PASS), multipv=2, visits=30, expected=0.5, prior=0.7, lead=4.0),
-        Info(1, Cp(0), (c1,), multipv=3, visits=10, expected=-0.5, prior=0.2, lead=-2.0),
+        Info(1, Cp(0), (b1,), visits=0, expected_outcome=0.9, prior=0.1, lead=9.0, ownership=owners),
+        Info(1, Cp(0), (b2, c1, PASS), multipv=2, visits=30, expected_outcome=0.5, prior=0.7, lead=4.0),
+        Info(1, Cp(0), (c1,), multipv=3, visits=10, expected_outcome=-0.5, prior=0.2, lead=-2.0),
     ]  # fmt: skip
 
 
 def answer(viewer, **fields):
     """White is to move, and leads."""
     small = {"boardXSize": 3, "boardYSize": 3, "moves": [["B", "A3"]]}
-    query = read(Usual(viewer=viewer), **small, **fields)
+    query = read(QueryDefaults(perspective=viewer), **small, **fields)
     game = query.game(1)
-    found = answers.found(query, 1, game, lines(game), during=False)
-    return json.loads(answers.text(found))
+    found = answers.analysis_result(query, 1, game, lines(game), is_during_search=False)
+    return json.loads(answers.to_json_line(found))
 
 
 def test_answer_contains_all_fields():
@@ -208,7 +208,7 @@ def test_ownership_and_policy_are_omitted_by_default():
 def hashes(*moves, **fields):
     query = read(moves=[list(move) for move in moves], **fields)
     game = query.game(len(moves))
-    root = answers.found(query, 0, game, lines(game), during=False)["rootInfo"]
+    root = answers.analysis_result(query, 0, game, lines(game), is_during_search=False)["rootInfo"]
     return root["thisHash"], root["symHash"]
 
 

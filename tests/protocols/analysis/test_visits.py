@@ -5,23 +5,23 @@ import threading
 
 import pytest
 
-from agent.compiled.source import CompiledSource, Means
+from agent.compiled.source import CompiledBackend, SearchConfig
 from agent.limits import Cp, Info, Progress
-from agent.threads.latch import Latch
+from agent.threads.latch import OneShotEvent
 from protocols.analysis import visits
 
 
 class Searcher:
     """Stands for a compiled search: tells one line, and remembers what it was asked."""
 
-    many_lines = True
+    supports_multipv = True
     nodes = 0
 
     def __init__(self):
         self.asked = []
         self.games = 0
 
-    def arm(self):
+    def clear_stop(self):
         pass
 
     def stop(self):
@@ -36,24 +36,24 @@ class Searcher:
     def progress(self):
         return Progress()
 
-    def deepen(self, position, limits, lines=1, /):
+    def search(self, position, limits, lines=1, /):
         self.asked.append((limits, lines))
         move = (limits.search_moves or position.moves())[0]
         owners = (0.5,) * position.size**2
-        yield Info(1, Cp(0), (move,), visits=7, expected=0.0, prior=1.0, lead=1.5, owners=owners)
+        yield Info(1, Cp(0), (move,), visits=7, expected_outcome=0.0, prior=1.0, lead=1.5, ownership=owners)
 
 
-class Compiled(CompiledSource):
+class Compiled(CompiledBackend):
     """Stands for the source of a compiled search, which is there when `ready` is set."""
 
     def __init__(self, searcher):
-        self.made = Latch()
+        self.made = OneShotEvent()
         self.begun = threading.Event()
         self.given = searcher
         self.times = 0
 
     ready = property(lambda self: self.made)
-    most_lines = None
+    max_lines = None
 
     def start(self):
         self.begun.set()
@@ -61,7 +61,7 @@ class Compiled(CompiledSource):
     def searcher(self, clock, stop):
         return self.given
 
-    def give_up(self, thread):
+    def abandon(self, thread):
         return None
 
     def close(self, timeout):
@@ -71,11 +71,11 @@ class Compiled(CompiledSource):
 def compiled(monkeypatch):
     source = Compiled(Searcher())
 
-    def source_for(*_, **__):
+    def create_backend(*_, **__):
         source.times += 1
         return source
 
-    monkeypatch.setattr(visits, "source_for", source_for)
+    monkeypatch.setattr(visits, "create_backend", create_backend)
     return source
 
 
@@ -201,7 +201,7 @@ def test_progress_is_available_while_search_starts():
     """Reports during the search are asked for by a clock, at any moment."""
     from agent.go.search import GoSearch
 
-    search = GoSearch(Means(megabytes=1))
-    search._crew.begin(lambda board: None)
-    search._crew._at_work = []  # as it is until the first one is loaded
+    search = GoSearch(SearchConfig(megabytes=1))
+    search._workers.begin(lambda board: None)
+    search._workers._at_work = []  # as it is until the first one is loaded
     assert search.progress().seldepth == 0

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from protocols.client.arrivals import AHEAD, Arrivals
+from protocols.client.arrivals import READ_AHEAD_CHUNKS, PipeReader
 from protocols.client.process import EngineDiedError, EngineProcess
 
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
@@ -60,35 +60,35 @@ async def test_output_flood_is_limited_by_backpressure(before):
     process = await start(NOISE)
     assert (await process.read_line()).startswith("noise")
     await asyncio.sleep(0.5)
-    assert len(process._output._chunks) <= AHEAD + 1
+    assert len(process._output._chunks) <= READ_AHEAD_CHUNKS + 1
     await process.kill()
     assert await gone(set(readers()) - set(before))
 
 
 async def test_output_before_end_of_file_is_read_first():
     source, sink = os.pipe()
-    arrivals = Arrivals(source)
+    arrivals = PipeReader(source)
     os.write(sink, b"last words")
     os.close(sink)
-    assert (await arrivals.next())[0] == b"last words"
+    assert (await arrivals.read_chunk())[0] == b"last words"
     for _ in range(3):
-        assert (await arrivals.next())[0] == b""
+        assert (await arrivals.read_chunk())[0] == b""
 
 
 async def test_cancelled_read_loses_no_data():
     source, sink = os.pipe()
-    arrivals = Arrivals(source)
+    arrivals = PipeReader(source)
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(arrivals.next(), 0.01)
+        await asyncio.wait_for(arrivals.read_chunk(), 0.01)
     os.write(sink, b"x" * 10)
     os.close(sink)
-    assert (await arrivals.next())[0] == b"x" * 10
+    assert (await arrivals.read_chunk())[0] == b"x" * 10
 
 
 async def test_closing_ends_the_reader_thread(before):
     source, sink = os.pipe()
-    arrivals = Arrivals(source)
-    for _ in range(AHEAD):
+    arrivals = PipeReader(source)
+    for _ in range(READ_AHEAD_CHUNKS):
         os.write(sink, b"x")
         while not arrivals._chunks:
             await asyncio.sleep(0.01)

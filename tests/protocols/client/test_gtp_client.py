@@ -8,9 +8,9 @@ from protocols.client.engine import (
     EngineOptionError,
     EngineTimeoutError,
     EngineUnresponsiveError,
-    State,
+    EngineState,
 )
-from protocols.client.gtp import GtpEngine
+from protocols.client.gtp import GtpClient
 from protocols.client.process import EngineDiedError, EngineError, IoLog
 from protocols.client.uci import RESIGNATION, SearchRequest
 from tests.support import failing_gtp
@@ -24,7 +24,7 @@ SETUP = ("boardsize 5", "clear_board", "komi 0.5")
 def make(failure="none", after=1, **settings):
     command, arguments = failing_gtp(failure, after)
     limits = {"start_limit": 10, "ready_limit": 1, "quit_limit": 1}
-    return GtpEngine(command, arguments, **{"setup": SETUP, **limits, **settings})
+    return GtpClient(command, arguments, **{"setup": SETUP, **limits, **settings})
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def said(tmp_path):
 
 async def test_gtp_client_plays_two_games(start, tmp_path):
     engine = await start(make())
-    assert (engine.name, engine.state) == ("Failing none", State.IDLE)
+    assert (engine.name, engine.state) == ("Failing none", EngineState.IDLE)
     opening = SearchRequest(None, ("c3", "d3"), movers=(0, 1), movetime=2, **BLACK)
     answer = await engine.search(opening, 10)
     assert (answer.move, answer.info) == ("a1", None)
@@ -99,7 +99,7 @@ async def test_only_changed_time_settings_are_sent(start, tmp_path):
 @pytest.mark.thorough
 async def test_kempelen_receives_search_limits_as_parameters(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--game", "othello", "--algorithm", "alpha-beta")
-    engine = await start(GtpEngine(sys.executable, arguments, game_id="othello"))
+    engine = await start(GtpClient(sys.executable, arguments, game_id="othello"))
     for limits in (
         {"depth": 1},
         {"depth": 1},
@@ -129,7 +129,7 @@ async def test_clocks_are_sent_as_time_settings(start, tmp_path):
 @pytest.mark.thorough
 async def test_kempelen_receives_fractional_fischer_clocks(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--playouts", "1")
-    engine = await start(GtpEngine(sys.executable, arguments, setup=SETUP, game_id="go"))
+    engine = await start(GtpClient(sys.executable, arguments, setup_commands=SETUP, game_id="go"))
     await engine.search(SearchRequest(None, **CLOCK, **BLACK), 30)
     times = [line for line in said(tmp_path) if "time_" in line]
     assert times == ["kata-time_settings fischer 60.500 0.5", "time_left black 60.500 0"]
@@ -179,7 +179,7 @@ async def test_unsupported_requests_raise(start):
 
 async def test_configure_sets_kempelen_parameters(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--algorithm", "mcts")
-    engine = await start(GtpEngine(sys.executable, arguments, setup=SETUP, game_id="go"))
+    engine = await start(GtpClient(sys.executable, arguments, setup_commands=SETUP, game_id="go"))
     await engine.configure({"Threads": "2", "memory": 64, "maxVisits": 9, "ponderingEnabled": True})
     assert [line for line in said(tmp_path) if "param" in line] == [
         "kata-set-param numSearchThreads 2",

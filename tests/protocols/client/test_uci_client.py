@@ -4,12 +4,12 @@ import os
 import pytest
 
 from agent.limits import Cp, Mate, SideClock
-from protocols.client.engine import EngineOptionError, EngineTimeoutError, State
+from protocols.client.engine import EngineOptionError, EngineTimeoutError, EngineState
 from protocols.client.process import EngineDiedError, EngineNotFoundError
 from protocols.client.uci import (
     Option,
     SearchRequest,
-    UciEngine,
+    UciClient,
     parse_info,
     parse_option,
 )
@@ -21,7 +21,7 @@ START = SearchRequest(fen=None, nodes=100)
 
 def make(failure, after=1, **settings):
     command, arguments = failing(failure, after)
-    return UciEngine(
+    return UciClient(
         command, arguments, **{"start_limit": 10, "ready_limit": 5, "quit_limit": 0.3, **settings}
     )
 
@@ -38,7 +38,7 @@ async def gone(pid):
 
 @pytest.mark.needs("stockfish")
 async def test_stockfish_answers_a_search_and_exits():
-    engine = UciEngine(program("stockfish"))
+    engine = UciClient(program("stockfish"))
     await engine.start()
     assert engine.name.startswith("Stockfish")
     await engine.configure({"hash": 16, "Threads": 1})
@@ -50,7 +50,7 @@ async def test_stockfish_answers_a_search_and_exits():
     assert answer.info.pv[0] == answer.move
     pid = engine._process.pid
     await engine.close()
-    assert engine.state is State.CLOSED
+    assert engine.state is EngineState.CLOSED
     assert await gone(pid)
 
 
@@ -69,7 +69,7 @@ async def test_failed_start_raises_and_leaves_no_process(failure, error):
     with pytest.raises(error):
         await engine.start()
     pid = engine._process.pid
-    assert engine.state is State.FAILED
+    assert engine.state is EngineState.FAILED
     await engine.close()
     assert await gone(pid)
 
@@ -87,7 +87,7 @@ async def test_engine_death_during_search_raises(failure):
     await engine.start()
     with pytest.raises(EngineDiedError):
         await engine.search(START, 5)
-    assert engine.state is State.FAILED
+    assert engine.state is EngineState.FAILED
     await engine.close()
 
 
@@ -165,9 +165,9 @@ async def test_configure_validates_options():
 
 async def test_missing_command_or_directory_raises():
     with pytest.raises(EngineNotFoundError, match="no-such-engine"):
-        await UciEngine("no-such-engine").start()
+        await UciClient("no-such-engine").start()
     with pytest.raises(EngineNotFoundError, match="does not exist"):
-        await UciEngine("sh", directory="/no/such/place").start()
+        await UciClient("sh", directory="/no/such/place").start()
 
 
 def test_search_request_formats_position_and_go():

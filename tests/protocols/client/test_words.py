@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.border.plain_text import NAME_LENGTH, plain
-from protocols.client.gtp import GtpEngine
+from agent.border.plain_text import MAX_NAME_LENGTH, sanitize_line
+from protocols.client.gtp import GtpClient
 from protocols.client.process import EngineDiedError, EngineError, EngineProcess, IoLog
-from protocols.client.uci import EngineOptionError, SearchRequest, UciEngine
-from protocols.client.xboard import XBoardEngine
+from protocols.client.uci import EngineOptionError, SearchRequest, UciClient
+from protocols.client.xboard import XboardClient
 from tests.support import ANY_TEXT
 
 BYTES = st.binary(max_size=60) | ANY_TEXT.map(lambda text: text.encode("utf-8", "replace"))
@@ -52,7 +52,7 @@ def talk(kind, conversation, output, errors=b"", **options):
     async def run():
         program = Program(output, errors)
         process = EngineProcess(program, program.output, IoLog(log))
-        engine = kind("", converse=lambda: process, start_limit=5, **options)
+        engine = kind("", make_transport=lambda: process, start_limit=5, **options)
         try:
             with pytest.raises((EngineError, EngineOptionError)) as raised:
                 await conversation(engine)
@@ -64,7 +64,7 @@ def talk(kind, conversation, output, errors=b"", **options):
     assert all(line.isprintable() for line in log.getvalue().split("\n"))
     assert error.isprintable()
     assert engine.name.isprintable()
-    assert len(engine.name) <= NAME_LENGTH
+    assert len(engine.name) <= MAX_NAME_LENGTH
     return engine, error
 
 
@@ -76,8 +76,8 @@ def test_uci_engine_text_is_printable(name, thought, errors):
         await engine.search(SearchRequest(None, nodes=1), 5)
 
     output = b"id name " + name + b"\nuciok\nreadyok\nreadyok\ninfo string " + thought + b"\n"
-    engine, error = talk(UciEngine, conversation, output, errors)
-    assert engine.name == plain(" ".join(plain(f"id name {_text(name)}").split()[2:]), NAME_LENGTH)
+    engine, error = talk(UciClient, conversation, output, errors)
+    assert engine.name == sanitize_line(" ".join(sanitize_line(f"id name {_text(name)}").split()[2:]), MAX_NAME_LENGTH)
     assert error.startswith("ended with status 1")
 
 
@@ -90,7 +90,7 @@ def test_uci_option_text_is_printable(name, value):
         await engine.configure({"unknown": 1})
 
     option = b"option name " + name + b" type string\noption name Clear type button\n"
-    talk(UciEngine, conversation, option + b"uciok\nreadyok\nreadyok\n")
+    talk(UciClient, conversation, option + b"uciok\nreadyok\nreadyok\n")
 
 
 @settings(deadline=None)
@@ -101,7 +101,7 @@ def test_gtp_engine_text_is_printable(name, reason):
         await engine.new_game()
 
     output = b"= x" + name + b"\n\n= name\n\n? " + reason + b"\n\n"
-    _, error = talk(GtpEngine, conversation, output)
+    _, error = talk(GtpClient, conversation, output)
     assert error.startswith("the engine refuses clear_board: ")
 
 
@@ -114,7 +114,7 @@ def test_xboard_engine_text_is_printable(name, reason):
 
     quoted = name.replace(b'"', b"'")
     output = b'feature myname="' + quoted + b'" ping=1 setboard=1 done=1\n'
-    talk(XBoardEngine, conversation, output + b"Error (" + reason + b"): x\n")
+    talk(XboardClient, conversation, output + b"Error (" + reason + b"): x\n")
 
 
 def test_option_value_must_be_one_line():
@@ -123,7 +123,7 @@ def test_option_value_must_be_one_line():
         await engine.configure({"Name": "x\nquit"})
 
     output = b"option name Name type string\nuciok\nreadyok\n"
-    _, error = talk(UciEngine, conversation, output)
+    _, error = talk(UciClient, conversation, output)
     assert error == r"option Name is one line, not 'x\nquit'"
 
 
@@ -133,13 +133,13 @@ def test_last_stderr_line_is_escaped_and_truncated():
 
     with pytest.raises(EngineDiedError):
         asyncio.run(_raise(conversation))
-    _, error = talk(UciEngine, conversation, b"", b"no\n\x1b[31mlicence [/b]\xff" + b"!" * 500)
+    _, error = talk(UciClient, conversation, b"", b"no\n\x1b[31mlicence [/b]\xff" + b"!" * 500)
     assert error == "ended with status 1: \\x1b[31mlicence [/b]\ufffd" + "!" * 178 + "…"
 
 
 async def _raise(conversation):
     program = Program(b"")
-    engine = UciEngine("", converse=lambda: EngineProcess(program, program.output, None))
+    engine = UciClient("", make_transport=lambda: EngineProcess(program, program.output, None))
     try:
         await conversation(engine)
     finally:

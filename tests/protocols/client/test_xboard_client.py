@@ -8,11 +8,11 @@ from protocols.client.engine import (
     EngineOptionError,
     EngineTimeoutError,
     EngineUnresponsiveError,
-    State,
+    EngineState,
 )
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, SearchRequest
-from protocols.client.xboard import XBoardEngine
+from protocols.client.xboard import XboardClient
 from tests.external import program
 from tests.support import failing_xboard
 
@@ -22,7 +22,7 @@ CLOCK = SearchRequest(None, white=SideClock(10, 0.1), black=SideClock(9.5, 0.1))
 
 def make(failure="none", after=1, **settings):
     command, arguments = failing_xboard(failure, after)
-    return XBoardEngine(
+    return XboardClient(
         command, arguments, **{"start_limit": 10, "ready_limit": 5, "quit_limit": 1, **settings}
     )
 
@@ -124,7 +124,7 @@ async def test_failed_start_raises(start, failure, error, message):
 @pytest.mark.parametrize("failure", ["slow-features", "no-done"])
 async def test_slow_or_unfinished_features_are_accepted(start, failure):
     engine = await start(make(failure))
-    assert engine.state is State.IDLE
+    assert engine.state is EngineState.IDLE
     assert (await engine.search(CLOCK, 10)).move == "a2a3"
 
 
@@ -156,7 +156,7 @@ async def test_failed_search_raises(start, failure, error, message, caplog):
 
 @pytest.mark.needs("phalanx")
 async def test_phalanx_answers_a_search(start):
-    engine = await start(XBoardEngine(program("phalanx"), ("-b-", "-l-")))
+    engine = await start(XboardClient(program("phalanx"), ("-b-", "-l-")))
     await engine.new_game()
     answer = await engine.search(SearchRequest(FEN, ("f1b5",), CLOCK.white, CLOCK.black), 20)
     assert len(answer.move) == 4

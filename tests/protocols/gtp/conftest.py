@@ -5,18 +5,18 @@ import queue
 import pytest
 
 from agent.compiled import warming
-from agent.compiled.source import Means
+from agent.compiled.source import SearchConfig
 from agent.threads.latch import wait_for_any
 from protocols.gtp.play import Settings
-from protocols.gtp.protocol import Gtp
+from protocols.gtp.protocol import GtpProtocol
 from tests.held_compiler import HeldCompiler
 from tests.waiting import PATIENCE
 
 # Until a kernel is loaded, or compiled where the cache has none.
-LOADING_PATIENCE = 120.0
+LOAD_TIMEOUT_S = 120.0
 
 
-class Conversation:
+class EngineSession:
     """Speaks with a fresh engine and hears what it says, without the empty lines.
 
     Go is played by the plain search, which is there at once, unless algorithm=None is said.
@@ -29,11 +29,11 @@ class Conversation:
         self.reports = []
         of_the_game = {name: options.pop(name) for name in ("size", "komi") if name in options}
         names = {"threads", "megabytes", "playouts", "seed"} & options.keys()
-        means = Means(**{"seed": 1} | {name: options.pop(name) for name in names})
+        search_config = SearchConfig(**{"seed": 1} | {name: options.pop(name) for name in names})
         # Playouts that are counted end a search, however slow the machine is.
-        seconds = 0.05 if means.playouts is None else 30.0
-        settings = Settings(options=of_the_game, means=means, **{"seconds": seconds, **options})
-        self.gtp = Gtp("Kempelen", "1.0", self.sent.put, self.reports.append, settings)
+        seconds = 0.05 if search_config.playouts is None else 30.0
+        settings = Settings(options=of_the_game, search_config=search_config, **{"seconds": seconds, **options})
+        self.gtp = GtpProtocol("Kempelen", "1.0", self.sent.put, self.reports.append, settings)
         self._heard = []
 
     def say(self, *lines):
@@ -64,14 +64,14 @@ class Conversation:
     def await_compiled(self):
         """Wait until the compiled search is there, which the first line asks for."""
         assert self.answer("name") == "= Kempelen\n\n"
-        ready = self.gtp._source.ready
-        wait_for_any(ready, timeout=LOADING_PATIENCE)
+        ready = self.gtp._backend.ready
+        wait_for_any(ready, timeout=LOAD_TIMEOUT_S)
         assert ready.is_set()
 
     @property
     def searcher(self):
         """Who has searched last."""
-        return self.gtp._source._given._search
+        return self.gtp._backend._given._search
 
     def close(self):
         assert self.gtp.close(PATIENCE)
@@ -82,7 +82,7 @@ def start():
     started = []
 
     def start(**options):
-        started.append(Conversation(**options))
+        started.append(EngineSession(**options))
         return started[-1]
 
     yield start
@@ -102,6 +102,6 @@ def own(request, tmp_path):
 def compiler(monkeypatch):
     """No kernel is compiled before this compiler has ended."""
     compiler = HeldCompiler()
-    monkeypatch.setattr(warming, "is_warm", lambda part: False)
+    monkeypatch.setattr(warming, "is_cached", lambda part: False)
     monkeypatch.setattr(warming, "compile_in_child", lambda part: compiler)
     return compiler

@@ -1,9 +1,9 @@
 import pytest
 
-from agent.clock import LEAST, Budget, allot
-from agent.lag import Lag
+from agent.clock import MIN_TIME, TimeBudget, allocate_time
+from agent.lag import LagEstimator
 from agent.limits import Limits, Overtime, SideClock
-from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem, from_time_settings, read_kind
+from protocols.gtp.clocks import UNLIMITED, GtpClock, TimeSystem, from_time_settings, read_time_system
 from protocols.gtp.values import Arguments
 
 OVERHEAD = 0.05
@@ -13,12 +13,12 @@ def budget(time, moves_left=40, lag=None):
     """Return what a move may take by what the clock shows."""
     clock = time.clock()
     reserve = 0.0 if lag is None else lag.reserve(clock)
-    return allot(Limits(clock=clock, moves_to_go=moves_left), OVERHEAD, reserve)
+    return allocate_time(Limits(clock=clock, moves_to_go=moves_left), OVERHEAD, reserve)
 
 
 def test_byo_yomi_move_uses_the_whole_period():
-    byo_yomi = SideTime(TimeSystem(0, 10, periods=3))
-    assert budget(byo_yomi) == Budget(9.95, 9.95)
+    byo_yomi = GtpClock(TimeSystem(0, 10, periods=3))
+    assert budget(byo_yomi) == TimeBudget(9.95, 9.95)
 
 
 def test_zero_overtime_stones_or_seconds_mean_no_overtime():
@@ -27,7 +27,7 @@ def test_zero_overtime_stones_or_seconds_mean_no_overtime():
 
 
 def test_absolute_time_lasts_for_200_moves():
-    clock = SideTime(TimeSystem(300))
+    clock = GtpClock(TimeSystem(300))
     for _ in range(200):
         clock.spend(budget(clock, 40).soft)
     assert clock._main > 0
@@ -35,18 +35,18 @@ def test_absolute_time_lasts_for_200_moves():
 
 @pytest.mark.parametrize("moves_left", [None, 8, 40, 150])
 def test_more_remaining_moves_reduce_time_per_move(moves_left):
-    clock = SideTime(TimeSystem(300))
-    assert LEAST < budget(clock, moves_left).soft <= 300 * 0.2
+    clock = GtpClock(TimeSystem(300))
+    assert MIN_TIME < budget(clock, moves_left).soft <= 300 * 0.2
     assert budget(clock, 200).soft < budget(clock, 20).soft
 
 
 def test_increment_raises_the_time_per_move():
-    with_increment, without = SideTime(TimeSystem(10, increment=5)), SideTime(TimeSystem(10))
+    with_increment, without = GtpClock(TimeSystem(10, increment=5)), GtpClock(TimeSystem(10))
     assert budget(with_increment).soft > budget(without).soft
 
 
 def test_canadian_overtime_is_divided_among_stones():
-    clock = SideTime(TimeSystem(0, 30, stones=10))
+    clock = GtpClock(TimeSystem(0, 30, stones=10))
     assert 2.5 < budget(clock, 40).soft < 3
     for _ in range(9):
         clock.spend(2)
@@ -56,7 +56,7 @@ def test_canadian_overtime_is_divided_among_stones():
 
 
 def test_byo_yomi_gives_each_move_a_period():
-    clock = SideTime(TimeSystem(1, 10, periods=3))
+    clock = GtpClock(TimeSystem(1, 10, periods=3))
     assert 9 < budget(clock, 40).soft < 10
     clock.spend(25)
     assert clock._count == 1
@@ -64,42 +64,42 @@ def test_byo_yomi_gives_each_move_a_period():
 
 
 def test_time_left_overrides_the_estimated_clock():
-    clock = SideTime(TimeSystem(300, 30, stones=10))
-    clock.set_left(6, 2)
+    clock = GtpClock(TimeSystem(300, 30, stones=10))
+    clock.set_remaining(6, 2)
     assert 2.5 < budget(clock, 40).soft < 3
-    clock.set_left(100, 0)
+    clock.set_remaining(100, 0)
     assert budget(clock, 10).soft > 5
 
 
 def test_increment_does_not_exceed_the_main_time_cap():
-    clock = SideTime(TimeSystem(60, increment=10, most_main=65))
+    clock = GtpClock(TimeSystem(60, increment=10, max_main_time=65))
     clock.spend(2)
     assert clock.clock() == SideClock(65, 10)
     clock.spend(20)
     assert clock.clock() == SideClock(55, 10)
-    clock.set_left(30, 0)
+    clock.set_remaining(30, 0)
     assert clock.clock() == SideClock(30, 10)
 
 
 def test_lag_is_not_learned_from_a_capped_clock():
-    clock = SideTime(TimeSystem(60, increment=10, most_main=60), lag := Lag())
-    clock.set_left(59.75, 0)
+    clock = GtpClock(TimeSystem(60, increment=10, max_main_time=60), lag := LagEstimator())
+    clock.set_remaining(59.75, 0)
     clock.spend(2.0, 2.0)
-    clock.set_left(60.0, 0)
+    clock.set_remaining(60.0, 0)
     assert lag.reserve(SideClock(60.0)) == 0.0
     clock.spend(10.0, 10.0)
-    clock.set_left(58.75, 0)
+    clock.set_remaining(58.75, 0)
     assert lag.reserve(SideClock(60.0)) > 0.5
 
 
 def test_first_time_left_starts_a_clock():
-    clock = SideTime(UNLIMITED)
-    clock.set_left(0, 0)
+    clock = GtpClock(UNLIMITED)
+    clock.set_remaining(0, 0)
     assert clock.system is UNLIMITED
-    clock.set_left(60, 0)
+    clock.set_remaining(60, 0)
     assert clock.clock() == SideClock(60)
     assert budget(clock).hard < 12
-    clock.set_left(30, 10)
+    clock.set_remaining(30, 10)
     assert 2.5 < budget(clock).soft < 3
     for _ in range(10):
         clock.spend(2)
@@ -107,10 +107,10 @@ def test_first_time_left_starts_a_clock():
 
 
 def test_time_left_with_unknown_overtime_is_accepted():
-    clock = SideTime(TimeSystem(300))
-    clock.set_left(30, 10)
+    clock = GtpClock(TimeSystem(300))
+    clock.set_remaining(30, 10)
     assert 2.5 < budget(clock).soft < 3
-    clock.set_left(100, 0)
+    clock.set_remaining(100, 0)
     assert clock.clock() == SideClock(100, overtime=Overtime(30, 10))
 
 
@@ -124,23 +124,23 @@ def test_time_left_with_unknown_overtime_is_accepted():
         ("canadian 1 2 3", TimeSystem(1, 2, stones=3)),
         ("canadian 1 2 0", TimeSystem(1)),
         ("fischer 1 2", TimeSystem(1, increment=2)),
-        ("fischer-capped 1 2 3 4", TimeSystem(1, increment=2, most_main=3, most_a_move=4)),
+        ("fischer-capped 1 2 3 4", TimeSystem(1, increment=2, max_main_time=3, max_move_time=4)),
         ("Fischer-Capped 1 2 -1 -1", TimeSystem(1, increment=2)),
     ],
 )
 def test_time_systems_are_parsed_by_name(words, system):
-    assert read_kind(Arguments(tuple(words.split()))) == system
+    assert read_time_system(Arguments(tuple(words.split()))) == system
 
 
 def seconds_for_move(*games):
     """Return how long to think when 20 seconds are left, after moves and what was told of them."""
-    lag = Lag()
-    clock = SideTime(TimeSystem(300), lag)
-    for told, spent, meant in games:
-        clock.set_left(told, 0)
+    lag = LagEstimator()
+    clock = GtpClock(TimeSystem(300), lag)
+    for told, spent, planned_time in games:
+        clock.set_remaining(told, 0)
         if spent is not None:
-            clock.spend(spent, meant)
-    clock.set_left(20, 0)
+            clock.spend(spent, planned_time)
+    clock.set_remaining(20, 0)
     return budget(clock, 20, lag).hard
 
 
@@ -164,9 +164,9 @@ def test_front_end_lag_is_learned(games, learned):
 
 
 def test_lag_is_not_learned_from_two_moves_per_report():
-    clock = SideTime(TimeSystem(300), lag := Lag())
-    clock.set_left(100.25, 0)
+    clock = GtpClock(TimeSystem(300), lag := LagEstimator())
+    clock.set_remaining(100.25, 0)
     clock.spend(2.0, 2.0)
     clock.spend(2.0, 2.0)
-    clock.set_left(95.75, 0)
+    clock.set_remaining(95.75, 0)
     assert lag.reserve(SideClock(60.0)) == 0.0

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 
 from agent.games import catalogue
-from agent.games.life import stones_with
-from protocols.gtp.go_board import GoBoard
+from agent.games.life import stones_with_status
+from protocols.gtp.go_board import GtpGoBoard
 from protocols.gtp.rules import read_rules, with_field
 from protocols.gtp.values import GtpError
 from protocols.rulesets import handicap_bonus
@@ -82,7 +82,7 @@ def test_prisoners_are_counted_and_restored_by_undo():
     game.undo()
     assert game.prisoners == (0, 0)
     game.play(at(game, "B1"))
-    game.hand_to(0)
+    game.set_turn(0)
     game.play_as(1, at(game, "E5"))
     assert game.prisoners == (1, 0)
 
@@ -107,11 +107,11 @@ def test_territory_score_excludes_eyes_of_seki_chains():
     ],
 )
 def test_handicap_score_depends_on_the_rules(name, score):
-    board = GoBoard(catalogue.find("go"), {"size": 9})
+    board = GtpGoBoard(catalogue.find("go"), {"size": 9})
     board.fixed_handicap(4)
     board.set_rules(read_rules(name))
     assert board.result() == score
-    assert board.game.captures_all == (name == "tromp-taylor")
+    assert board.game.capture_dead_stones == (name == "tromp-taylor")
     board.clear()
     assert board.game.komi == 7.5
 
@@ -123,15 +123,15 @@ def test_dead_stone_judgement_is_cached_per_position():
         asked.append(str(game))
         return {(at(game, "C3"),): "dead"} if game.stones.sets[2] else {}
 
-    board = GoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
+    board = GtpGoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
     board.play(0, "A1")
     board.play(1, "C3")
     assert board.result() == 9
-    assert board.chains("dead") == "C3"
-    assert board.chains("alive") == ""
+    assert board.chains_with_status("dead") == "C3"
+    assert board.chains_with_status("alive") == ""
     assert len(asked) == 1
     board.undo()
-    assert board.chains("dead") == ""
+    assert board.chains_with_status("dead") == ""
     assert len(asked) == 2
     board.set_komi(1.5)
     assert board.result() == 9 - 1.5
@@ -143,13 +143,13 @@ def test_result_uses_the_given_judge():
     def judge(game):
         return {(at(game, "A1"),): "dead"}
 
-    board = GoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
+    board = GtpGoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
     board.play(0, "A1")
     board.play(1, "C3")
     assert board.result() == -9
-    assert board.chains("dead") == "A1"
+    assert board.chains_with_status("dead") == "A1"
     board.set_rules(read_rules("japanese"))
     assert board.result() == -8 - 1
     board.set_rules(read_rules("tromp-taylor"))
     assert board.result() == 0
-    assert stones_with("dead", judge(board.game)) == 1 << at(board.game, "A1")
+    assert stones_with_status("dead", judge(board.game)) == 1 << at(board.game, "A1")

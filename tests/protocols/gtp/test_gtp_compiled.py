@@ -4,14 +4,14 @@ import time
 
 import pytest
 
-from agent.compiled.source import CompiledSource
+from agent.compiled.source import CompiledBackend
 from agent.connect_four.search import ConnectFourSearch
 from agent.evaluation import EvaluationError
 from agent.games.connect_four import ConnectFour
 from agent.search.searcher import GameSearcher
-from agent.search.source import GameSource
+from agent.search.source import GameBackend
 from protocols.gtp.play import Settings
-from protocols.gtp.protocol import Gtp
+from protocols.gtp.protocol import GtpProtocol
 from tests.waiting import PATIENCE
 
 OWN = """
@@ -74,14 +74,14 @@ def test_compiled_search_is_the_default(ready):
 def test_python_algorithms_can_be_selected(start, options):
     talk = start(game="connect-four", book=False, **options)
     assert talk.answer("genmove b").strip("= \n") in set("1234567")
-    assert type(talk.gtp._source) is GameSource
+    assert type(talk.gtp._backend) is GameBackend
 
 
 def test_oversized_board_uses_python_search():
     """Which board a session has is told by its game's options."""
-    for width, source in ((7, CompiledSource), (9, GameSource)):
+    for width, source in ((7, CompiledBackend), (9, GameBackend)):
         settings = Settings(game="connect-four", options={"width": width})
-        assert type(Gtp("", "", print, print, settings)._source) is source
+        assert type(GtpProtocol("", "", print, print, settings)._backend) is source
 
 
 def test_connect_four_subclass_uses_python_search(start, tmp_path):
@@ -91,7 +91,7 @@ def test_connect_four_subclass_uses_python_search(start, tmp_path):
         "class PopOut(ConnectFour):\n    '''Not quite the same.'''\n"
     )
     talk = start(game=f"{file}:PopOut", depth=2)
-    assert type(talk.gtp._source) is GameSource
+    assert type(talk.gtp._backend) is GameBackend
 
 
 def test_plays_a_complete_game(ready):
@@ -148,7 +148,7 @@ def test_analysis_of_decided_position_waits_for_input(ready):
     assert talk.hear() == "="
     assert "info move 4" in talk.hear()
     time.sleep(0.05)
-    assert talk.gtp._player.busy
+    assert talk.gtp._agent.busy
     talk.say("name")
     assert talk.rest()[-1] == "= Kempelen"
 
@@ -238,7 +238,7 @@ def test_compiled_playouts_determine_dead_stones(start, monkeypatch):
 
     talk = start(size=5, komi=0, algorithm=None)
     talk.await_compiled()
-    monkeypatch.setattr(life, "statuses", None)  # the plain ones are not asked
+    monkeypatch.setattr(life, "chain_statuses", None)  # the plain ones are not asked
     for row in "12345":
         talk.answer(f"gogui-play_sequence b B{row} b D{row}")
     talk.answer("play w E3")

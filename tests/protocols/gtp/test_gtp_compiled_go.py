@@ -2,12 +2,12 @@
 
 import pytest
 
-from agent.compiled.source import CompiledSource
+from agent.compiled.source import CompiledBackend
 from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.search.searcher import GameSearcher
-from agent.search.source import GameSource
-from agent.threads.turns import Turns, Untimed
+from agent.search.source import GameBackend
+from agent.threads.scheduler import SearchScheduler, NoDeadline
 from protocols.gtp.play import OVERHEAD
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.test_contests import OPEN_SIDE
@@ -47,7 +47,7 @@ def vertex(talk, colour):
 def test_compiled_search_is_the_default(ready):
     talk = ready()
     vertex(talk, "b")
-    assert type(talk.gtp._source) is CompiledSource
+    assert type(talk.gtp._backend) is CompiledBackend
     assert isinstance(talk.searcher, GoSearch)
     assert talk.searcher.progress().nodes == 300
     assert faults(talk) == []
@@ -60,7 +60,7 @@ def test_board_setup_commands_wait_for_loading(ready, monkeypatch, tmp_path, com
     talk, settled = ready(), []
     file = tmp_path / "game.sgf"
     file.write_text("(;SZ[7];B[aa])", "utf-8")
-    monkeypatch.setattr(type(talk.gtp), "settle", lambda gtp: settled.append(gtp))
+    monkeypatch.setattr(type(talk.gtp), "wait_until_loaded", lambda gtp: settled.append(gtp))
     assert talk.answer(command.format(file=file)).startswith("=")
     assert settled == [talk.gtp]
 
@@ -71,7 +71,7 @@ def test_board_setup_commands_wait_for_loading(ready, monkeypatch, tmp_path, com
 def test_python_algorithms_can_be_selected(start, options):
     talk = start(size=5, book=False, **options)
     vertex(talk, "b")
-    assert type(talk.gtp._source) is GameSource
+    assert type(talk.gtp._backend) is GameBackend
 
 
 @pytest.mark.thorough
@@ -111,9 +111,9 @@ def test_plays_a_complete_legal_game(ready):
         text = vertex(talk, "bw"[number % 2])
         move = next(move for move in game.moves() if game.text(move) == text)
         game.play(move)
-        if game.over():
+        if game.is_over():
             break
-    assert game.over()
+    assert game.is_over()
     assert talk.answer("final_score").startswith("= ")
     assert vertex(talk, "b")
     assert faults(talk) == []
@@ -140,8 +140,8 @@ def test_plays_on_rectangular_boards(ready, width, height):
     game = Go(f"{width}x{height}")
     for number in range(6):
         text = vertex(talk, "bw"[number % 2])
-        if game.over():
-            game.hand_to(game.turn)
+        if game.is_over():
+            game.set_turn(game.turn)
         game.play(next(move for move in game.moves() if game.text(move) == text))
     assert isinstance(talk.searcher, GoSearch)
     assert talk.answer("showboard") == f"=\n{game}\n\n"
@@ -282,13 +282,13 @@ def test_pass_check_search_fits_within_the_overtime_period(ready, monkeypatch):
     assert talk.answer("kata-set-rules japanese") == "=\n\n"
     assert talk.answer("time_settings 0 10 1") == "=\n\n"
     asked = []
-    think = talk.gtp._think
+    think = talk.gtp._search
 
     def note(limits, *others):
         asked.append(limits)
         return think(limits, *others)
 
-    monkeypatch.setattr(talk.gtp, "_think", note)
+    monkeypatch.setattr(talk.gtp, "_search", note)
     vertex(talk, "b")
     found, probed = asked
     assert found.clock.overtime.seconds + probed.movetime - OVERHEAD < 10
@@ -310,17 +310,17 @@ def test_does_not_pass_if_playouts_misjudge_dead_stones(ready):
 
 
 def test_final_score_waits_for_a_search_slot_and_stops_on_close(ready):
-    talk, turns = ready(size=9, komi=6.5), Turns(slots=1)
+    talk, scheduler = ready(size=9, komi=6.5), SearchScheduler(slots=1)
     set_up(talk, *(" ".join(row) for row in OPEN_SIDE))
-    talk.gtp._turns = turns
-    other = turns.enter(Untimed())
-    other.take()
+    talk.gtp._scheduler = scheduler
+    other = scheduler.register(NoDeadline())
+    other.acquire()
     talk.say("final_score")
     assert not talk.gtp.drain(0.5)
-    assert turns.standing() == (1, 1)
-    other.leave()
+    assert scheduler.counts() == (1, 1)
+    other.release()
     assert talk.gtp.drain(60.0)
-    assert turns.standing() == (0, 0)
+    assert scheduler.counts() == (0, 0)
     assert talk.hear().startswith("= ")
     talk.say("play b A1", "final_score")
     assert talk.gtp.close(2.0)

@@ -4,13 +4,13 @@ import time
 
 import pytest
 
-from agent.experience.store import ExperienceFile
+from agent.experience.store import LearnedMoveDatabase
 from agent.games import catalogue
 from agent.games.stones import PASS
 from agent.search.catalogue import algorithms
 from protocols.gtp import boards
 from protocols.gtp.commands.gogui import ANALYZE_COMMANDS
-from protocols.gtp.protocol import COMMANDS, MOST_WAITING
+from protocols.gtp.protocol import COMMANDS, MAX_PENDING
 from tests.protocols.gtp.conftest import PATIENCE
 from tests.waiting import until
 
@@ -67,7 +67,7 @@ def test_finished_analysis_waits_for_input(start):
     assert talk.hear() == "="
     assert talk.hear().startswith("info move ")
     time.sleep(0.1)
-    assert talk.gtp._player.busy
+    assert talk.gtp._agent.busy
     talk.say("name")
     assert talk.rest()[-1] == "= Kempelen"
 
@@ -75,7 +75,7 @@ def test_finished_analysis_waits_for_input(start):
 def test_gogui_interrupt_ends_a_long_search(start):
     talk = start(seconds=1000.0)
     talk.say("genmove b")
-    while not talk.gtp._player.asked() or talk.gtp._source._search.progress().nodes == 0:
+    while not talk.gtp._agent.asked() or talk.gtp._backend._search.progress().nodes == 0:
         time.sleep(0.01)
     talk.say("# interrupt")
     assert talk.hear().startswith("= ")
@@ -83,7 +83,7 @@ def test_gogui_interrupt_ends_a_long_search(start):
 
 def test_many_queued_commands_are_all_answered(start):
     talk = start()
-    number = 3 * MOST_WAITING
+    number = 3 * MAX_PENDING
     for line in range(number):
         talk.say(f"{line} name")
     assert talk.rest() == [f"={line} Kempelen" for line in range(number)]
@@ -181,7 +181,7 @@ def test_user_evaluation_determines_the_move(start, tmp_path):
 )
 def test_book_and_solved_positions_need_no_search(start, game, begun, answers):
     def nodes(talk):
-        return talk.gtp._source._search.progress().nodes
+        return talk.gtp._backend._search.progress().nodes
 
     colour = "bw"[len(begun)]
     plain = {"game": game, "algorithm": "alpha-beta"}
@@ -211,8 +211,8 @@ def test_killer_memory_persists_between_games(start, tmp_path):
 
     first = start(**options, algorithm=algorithm)
     before = moves(first)
-    lessons = ExperienceFile(file).lessons()
-    assert any(lesson.refutes and lesson.found == -1 for lesson in lessons)  # the game's result
+    lessons = LearnedMoveDatabase(file).read_all()
+    assert any(lesson.is_refutation and lesson.found == -1 for lesson in lessons)  # the game's result
     first.answer("quit")
     again = start(**options, experience=str(file))
     assert moves(again) != before == moves(start(**options, algorithm="alpha-beta"))
@@ -227,10 +227,10 @@ def test_killer_memory_persists_between_games(start, tmp_path):
 def test_book_is_used_only_for_its_board_size(start):
     talk = start(game="tic-tac-toe", size=4, depth=1)
     talk.answer("genmove b")
-    assert talk.gtp._source._search.progress().nodes > 0
+    assert talk.gtp._backend._search.progress().nodes > 0
     talk.answer("boardsize 3")
     talk.answer("genmove b")
-    assert talk.gtp._source._search.progress().nodes == 0
+    assert talk.gtp._backend._search.progress().nodes == 0
 
 
 @pytest.mark.parametrize(
@@ -302,13 +302,13 @@ def test_cleanup_captures_dead_stones_before_passing(start):
 def test_queue_of_long_lines_is_bounded(start):
     talk = start()
     held = threading.Event()
-    talk.gtp._player.do(lambda job: held.wait(PATIENCE))
+    talk.gtp._agent.do(lambda job: held.wait(PATIENCE))
     lines = [f"{number} echo {'x ' * 30_000}" for number in range(20)]
     talk.say("name")
     reader = threading.Thread(target=talk.say, args=lines)
     reader.start()
-    assert until(lambda: not talk.gtp._room._value)
-    assert len(talk.gtp._player.asked()) < 7
+    assert until(lambda: not talk.gtp._queue_slots._value)
+    assert len(talk.gtp._agent.asked()) < 7
     held.set()
     reader.join(PATIENCE)
     assert len(talk.rest()) == 1 + len(lines)
@@ -328,7 +328,7 @@ def test_game_length_is_limited(start, monkeypatch):
 def test_close_answers_unstarted_genmove_with_an_error(start):
     talk = start(seconds=1000.0, size=5)
     held = threading.Event()
-    talk.gtp._player.do(lambda job: held.wait(PATIENCE))
+    talk.gtp._agent.do(lambda job: held.wait(PATIENCE))
     talk.say("genmove b", "3 name")
     closing = threading.Thread(target=talk.gtp.close, args=(PATIENCE,))
     closing.start()

@@ -9,15 +9,15 @@ import pytest
 
 from agent.games.stones import PASS
 from agent.limits import Cp, Info, Progress, Result
-from protocols.gtp.analysis import Aloud, Request, Scene, kata_line
-from protocols.gtp.resignation import Resignation, ResignRate, upper_bound
+from protocols.gtp.analysis import AnalysisReporter, AnalysisRequest, ReportContext, kata_line
+from protocols.gtp.resignation import ResignationTracker, ResignPolicy, winrate_upper_bound
 from tests.waiting import PATIENCE
 
 
 class Oracle:
     """A source, and its searcher, that says what it is told to."""
 
-    most_lines = None
+    max_lines = None
 
     def __init__(self, infos=(), endless=False):
         self.infos = infos
@@ -26,7 +26,7 @@ class Oracle:
         self.searching = threading.Event()
         self._stop = threading.Event()
 
-    def deepen(self, position, limits, lines=1, /):
+    def search(self, position, limits, lines=1, /):
         self.limits.append((position.turn, limits))
         self.searching.set()
         infos = self.infos(position) if callable(self.infos) else self.infos
@@ -37,7 +37,7 @@ class Oracle:
     def searcher(self, clock, stop, /):
         return self
 
-    def arm(self):
+    def clear_stop(self):
         self._stop.clear()
 
     def stop(self):
@@ -46,7 +46,7 @@ class Oracle:
     def progress(self):
         return Progress()
 
-    def give_up(self, thread, /):
+    def abandon(self, thread, /):
         return None
 
     def start(self):
@@ -65,7 +65,7 @@ def told(start):
     def told(infos, **options):
         talk = start(**{"size": 3, "komi": 0.5, **options})
         oracle = Oracle(infos)
-        talk.gtp._source = talk.gtp._player.source = oracle
+        talk.gtp._backend = talk.gtp._agent.source = oracle
         return talk, oracle
 
     return told
@@ -79,9 +79,9 @@ def two_lines(talk):
     """Two moves that were visited, and one that was not."""
     owners = (1.0, 0.5, 0.0, -0.5, -1.0, 0.25, 0.125, -0.125, 0.75)
     line = (vertex(talk, "B2"), vertex(talk, "A1"), PASS)
-    best = Info(3, Cp(20), line, visits=300, expected=0.5, prior=0.25, lead=4.5, owners=owners)
-    second = Info(3, Cp(10), (vertex(talk, "C1"),), multipv=2, visits=100, expected=-0.1)
-    third = Info(3, Cp(0), (vertex(talk, "C3"),), multipv=3, prior=0.0625, expected=0.0)
+    best = Info(3, Cp(20), line, visits=300, expected_outcome=0.5, prior=0.25, lead=4.5, ownership=owners)
+    second = Info(3, Cp(10), (vertex(talk, "C1"),), multipv=2, visits=100, expected_outcome=-0.1)
+    third = Info(3, Cp(0), (vertex(talk, "C3"),), multipv=3, prior=0.0625, expected_outcome=0.0)
     return [best, replace(second, prior=0.125, lead=-1.5), third]
 
 
@@ -195,7 +195,7 @@ def level(*moves, depth=3, visits=100, nodes=0):
 )
 def test_partial_iterations_report_each_move_once(told, known):
     shown = []
-    aloud = Aloud(print, shown.append, most_lines=3)
+    aloud = AnalysisReporter(print, shown.append, max_lines=3)
     for info in told:
         aloud.info(info)
     aloud.result(Result(known[0][0]))
@@ -204,7 +204,7 @@ def test_partial_iterations_report_each_move_once(told, known):
 
 def test_final_report_keeps_the_latest_progress():
     shown = []
-    aloud = Aloud(print, shown.append, most_lines=3)
+    aloud = AnalysisReporter(print, shown.append, max_lines=3)
     for info in level(1, 2):
         aloud.info(info)
     first, second = level(2, 1, visits=800, nodes=1200)
@@ -220,7 +220,7 @@ def test_final_report_keeps_the_latest_progress():
 def test_partial_iteration_replaces_earlier_progress():
     """As `maxmoves` has it, of three moves that are known."""
     shown = []
-    aloud = Aloud(print, shown.append, most_lines=1)
+    aloud = AnalysisReporter(print, shown.append, max_lines=1)
     aloud.progress(Progress(lines=tuple(level(2, 1, 3, visits=800, nodes=1466))), 1.0)
     aloud.info(level(1, visits=900, nodes=2000)[0])
     aloud.result(Result(1))
@@ -271,7 +271,7 @@ def test_allow_and_avoid_set_the_root_search_moves(known):
 def lost(visits=1000, expected=-1.0):
     def infos(game):
         move = next(iter(game.moves()))
-        return [Info(1, Cp(-100), (move,), visits=visits, expected=expected)]
+        return [Info(1, Cp(-100), (move,), visits=visits, expected_outcome=expected)]
 
     return infos
 
@@ -316,7 +316,7 @@ def test_undo_clear_or_komi_resets_resignation(told, command):
         (lost(expected=-0.85), 7, {}),
         (lost(expected=None), 7, {}),
         (lost(), 7, {"resigns": False}),
-        (lambda game: [Info(1, Cp(-100), (PASS,), visits=1000, expected=-1.0)], 7, {}),
+        (lambda game: [Info(1, Cp(-100), (PASS,), visits=1000, expected_outcome=-1.0)], 7, {}),
     ],
 )
 def test_does_not_resign_if_early_unclear_or_disabled(told, infos, number, options):
@@ -326,17 +326,17 @@ def test_does_not_resign_if_early_unclear_or_disabled(told, infos, number, optio
 
 
 def test_resignation_requires_a_search_result():
-    resignation = Resignation()
-    rate = ResignRate(0.05, 1)
-    assert not resignation.given_up(0, None, rate)
-    assert not resignation.given_up(0, Info(1, Cp(0), (1,)), rate)
-    assert resignation.given_up(0, Info(1, Cp(0), (1,), visits=500, expected=-1.0), rate)
-    assert not resignation.given_up(1, Info(1, Cp(0), (1,), visits=500, expected=0.0), rate)
+    resignation = ResignationTracker()
+    rate = ResignPolicy(0.05, 1)
+    assert not resignation.should_resign(0, None, rate)
+    assert not resignation.should_resign(0, Info(1, Cp(0), (1,)), rate)
+    assert resignation.should_resign(0, Info(1, Cp(0), (1,), visits=500, expected_outcome=-1.0), rate)
+    assert not resignation.should_resign(1, Info(1, Cp(0), (1,), visits=500, expected_outcome=0.0), rate)
 
 
 def test_upper_bound_converges_to_the_win_rate():
     def bound(visits):
-        return upper_bound(Info(1, Cp(0), (1,), visits=visits, expected=-0.9))
+        return winrate_upper_bound(Info(1, Cp(0), (1,), visits=visits, expected_outcome=-0.9))
 
     assert bound(10) > bound(100) > bound(10_000) > 0.05
     assert bound(10_000_000) == pytest.approx(0.05, abs=0.001)
@@ -353,7 +353,7 @@ def test_reg_genmove_and_cleanup_do_not_resign(told):
 
 
 def first_move(game):
-    return [Info(1, Cp(0), (next(iter(game.moves())),), visits=10, expected=0.0)]
+    return [Info(1, Cp(0), (next(iter(game.moves())),), visits=10, expected_outcome=0.0)]
 
 
 def wait_for(condition):
@@ -367,7 +367,7 @@ def test_cgos_genmove_requires_capturing_dead_stones(told):
     captures = []
 
     def look(game):
-        captures.append(game.captures_all)
+        captures.append(game.capture_dead_stones)
         return first_move(game)
 
     talk, _ = told(look)
@@ -383,7 +383,7 @@ def test_ponders_after_its_move_until_the_next_command(told):
     wait_for(lambda: len(oracle.limits) == 2)
     turn, limits = oracle.limits[1]
     assert (turn, limits.infinite) == (1, True)
-    assert talk.gtp._player.busy
+    assert talk.gtp._agent.busy
     talk.say("play w C3")
     assert talk.hear() == "="
     assert talk.gtp.drain(PATIENCE)
@@ -396,7 +396,7 @@ def test_ponders_after_a_search_stopped_by_the_clock(told):
     talk.say("genmove b")
     assert talk.hear().startswith("= ")
     wait_for(lambda: len(oracle.limits) == 2)
-    assert not talk.gtp._player.wait(0.2)
+    assert not talk.gtp._agent.wait(0.2)
     talk.say("play w C3")
     assert talk.hear() == "="
     assert talk.gtp.drain(PATIENCE)
@@ -420,24 +420,24 @@ def test_does_not_ponder_after_game_end_or_reg_genmove(told):
     assert [talk.hear(), talk.hear()] == ["=", "= pass"]
     talk.say("reg_genmove b")
     assert talk.hear() == "= pass"
-    assert talk.gtp._player.wait(PATIENCE)
+    assert talk.gtp._agent.wait(PATIENCE)
     assert not any(limits.infinite for _, limits in oracle.limits)
 
 
 def test_changing_thread_count_replaces_the_search(start):
     talk = start(size=3)
-    before = talk.gtp._source
+    before = talk.gtp._backend
     assert talk.answer("kata-set-param numSearchThreads 3") == "=\n\n"
-    assert talk.gtp._source is not before
-    assert talk.gtp._player.source is talk.gtp._source
-    kept = talk.gtp._source
+    assert talk.gtp._backend is not before
+    assert talk.gtp._agent.source is talk.gtp._backend
+    kept = talk.gtp._backend
     assert talk.answer("kata-set-param maxTime 3") == "=\n\n"
-    assert talk.gtp._source is kept
+    assert talk.gtp._backend is kept
     talk.answer("kata-set-param maxVisits 7")
     assert "TEXT 7 visits" in talk.answer("kempelen-visits b")
 
 
 def test_zero_ownership_has_no_minus_sign():
-    line = Info(1, Cp(0), (7,), visits=1, expected=0.0, owners=(-0.0, 0.5, -1.0))
-    scene = Scene(Request(ownership=True), [7], str, 5)
+    line = Info(1, Cp(0), (7,), visits=1, expected_outcome=0.0, ownership=(-0.0, 0.5, -1.0))
+    scene = ReportContext(AnalysisRequest(ownership=True), [7], str, 5)
     assert kata_line(scene, [line]).endswith(" pv 7 ownership 0.000000 0.500000 -1.000000")

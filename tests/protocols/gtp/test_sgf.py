@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.games import catalogue
-from agent.games.go import write_size
+from agent.games.go import format_size
 from agent.games.stones import PASS
 from protocols.gtp import sgf
-from protocols.gtp.go_board import GoBoard
-from protocols.gtp.rules import USUAL_RULES, GoRules, read_rules, rules_of_sgf
+from protocols.gtp.go_board import GtpGoBoard
+from protocols.gtp.rules import DEFAULT_RULES, GoRules, read_rules, rules_from_sgf
 from protocols.gtp.values import GtpError
 
 # All that can be in force.
@@ -26,13 +26,13 @@ GAME = b"(;FF[4]SZ[5]KM[5.5]AB[aa][bb]AW[cc]PL[W];W[dd];B[ee];W[];B[de])"
 
 
 def board(size=5, komi=7.5):
-    return GoBoard(catalogue.find("go"), {"size": size, "komi": komi})
+    return GtpGoBoard(catalogue.find("go"), {"size": size, "komi": komi})
 
 
 def random_game(random):
     """A game with stones that were set up or given as a handicap, moves out of turn, and undo."""
     edges = random.randint(1, 9), random.randint(1, 9)
-    size = write_size(*edges) if random.random() < 0.5 else edges[0]
+    size = format_size(*edges) if random.random() < 0.5 else edges[0]
     game = board(size, random.choice((0, 6.5, -3.25, 100)))
     game.set_rules(random.choice(RULES))
     points = [game.game.text(move) for move in game.game.moves() if move != PASS]
@@ -43,14 +43,14 @@ def random_game(random):
         stones = random.sample(points, random.randint(0, 6))
         try:
             game.set_up([(random.randrange(2), text) for text in stones])
-            game.set_first(random.randrange(2))
+            game.set_player_to_move(random.randrange(2))
         except GtpError:
             game.clear()
     for _ in range(random.randint(0, 60)):
         player = game.turn if random.random() < 0.9 else random.randrange(2)
-        with game.turned_to(player):
+        with game.player_to_move(player):
             move = random.choice(list(game.game.moves()))
-        game.play_found(player, move)
+        game.play_move(player, move)
         if random.random() < 0.1:
             game.undo()
     return game
@@ -67,12 +67,12 @@ def test_saved_game_can_be_loaded_unchanged(seed, tmp_path):
     assert str(again.game) == str(game.game)
     assert (turn, again.size, again.komi) == (game.turn, game.size, game.komi)
     assert (again.rules, again._handicap) == (game.rules, game._handicap)
-    assert (again.game.komi, again.game.captures_all) == (game.game.komi, game.game.captures_all)
+    assert (again.game.komi, again.game.capture_dead_stones) == (game.game.komi, game.game.capture_dead_stones)
     assert again.game.prisoners == game.game.prisoners
     assert list(again.game.moves()) == list(game.game.moves())
-    number = len(again._played)
-    game.undo_all(number)
-    again.undo_all(number)
+    number = len(again._movers)
+    game.undo_moves(number)
+    again.undo_moves(number)
     assert str(again.game) == str(game.game)
 
 
@@ -151,7 +151,7 @@ def test_load_error_describes_the_problem(text, message, tmp_path):
         game.load(str(file), None)
 
 
-def loaded(tmp_path, text, rules=USUAL_RULES):
+def loaded(tmp_path, text, rules=DEFAULT_RULES):
     """The board after an SGF was loaded where these rules are in force."""
     file = tmp_path / "game.sgf"
     file.write_text(text, "utf-8")
@@ -163,14 +163,14 @@ def loaded(tmp_path, text, rules=USUAL_RULES):
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
 def test_sgf_rules_round_trip(rules):
-    assert rules_of_sgf(rules.sgf) == rules
+    assert rules_from_sgf(rules.sgf) == rules
 
 
 def test_named_rules_are_written_by_name():
     names = {"chinese": "Chinese", "japanese": "Japanese", "korean": "Japanese", "aga": "AGA",
              "new-zealand": "NZ", "goe": "NZ", "tromp-taylor": "Tromp-Taylor"}  # fmt: skip
-    assert {name: read_rules(name).sgf for name in names} == names
-    assert GoRules(territory=True).sgf == "koPOSITIONALscoreTERRITORYtaxNONEsui0fpok1"
+    assert {name: read_rules(name).sgf_name for name in names} == names
+    assert GoRules(territory=True).sgf_name == "koPOSITIONALscoreTERRITORYtaxNONEsui0fpok1"
 
 
 @pytest.mark.parametrize(
@@ -309,8 +309,8 @@ def test_new_tree_round_trips_with_its_board_size():
         for number, point in enumerate(points):
             sgf.set_move(tree.extend_main_sequence(), number % 2, point)
         (again,) = sgf.parse_trees(tree.serialise())
-        assert sgf.size_of(again) == size
-        record = sgf.record_of(again)
+        assert sgf.board_size(again) == size
+        record = sgf.record_from_tree(again)
         assert record.moves == [(number % 2, point) for number, point in enumerate(points)]
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import chess
 
 from agent.limits import Cp, Info
-from protocols.client.uci import Answer
+from protocols.client.uci import PlayResult
 from protocols.mqtt import topics
 from protocols.mqtt.bot import Bot
 from protocols.mqtt.connection import Connection
@@ -36,7 +36,7 @@ class FakeBotEngine:
         for move in request.moves:
             board.push_uci(move)
         move = min(move.uci() for move in board.legal_moves)
-        return Answer(move, None, Info(1, Cp(7), pv=(move,), nodes=1), self.delay)
+        return PlayResult(move, None, Info(1, Cp(7), pv=(move,), nodes=1), self.delay)
 
 
 @asynccontextmanager
@@ -72,7 +72,7 @@ class Asker:
     def ask(self, number="1", **changes):
         limits = {"nodes": 1}
         payload = {"id": number, "reply_to": self.topic, "limits": limits, **changes}
-        self.connection.message(self.requests, payload)
+        self.connection.publish(self.requests, payload)
 
     def send(self, data):
         """Send bytes, whatever they are."""

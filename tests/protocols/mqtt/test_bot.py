@@ -9,13 +9,13 @@ import jsonschema
 import pytest
 
 from protocols.client.process import EngineError
-from protocols.client.uci import Answer
+from protocols.client.uci import PlayResult
 from protocols.mqtt import topics
 from protocols.mqtt.bot import NameTakenError
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import BrokerLostError
-from protocols.mqtt.positions import GamePositions
+from protocols.mqtt.positions import GameRequestParser
 from tests.mosquitto import Listening, Mosquitto, free_port, until
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
 from tests.waiting import PATIENCE
@@ -61,7 +61,7 @@ async def test_malformed_requests_do_not_stop_the_bot(mosquitto):
         for number, data in enumerate(garbage(asker.topic, random.Random(1))):
             asker.send(data)
             if number % 50 == 49:
-                await until(lambda: not asker.connection.waiting)
+                await until(lambda: not asker.connection.pending_count)
         asker.ask("last", limit=30)
         assert (await asker.reply("last"))["move"] == "a2a3"
         assert not bot.task.done()
@@ -165,11 +165,11 @@ class Stuck(Nim):
 
 async def test_hanging_game_code_affects_only_its_request(mosquitto, tmp_path):
     (tmp_path / "stuck.py").write_text(STUCK)
-    positions = GamePositions(f"{tmp_path / 'stuck.py'}:Stuck", {})
+    positions = GameRequestParser(f"{tmp_path / 'stuck.py'}:Stuck", {})
 
     class First(FakeBotEngine):
         async def search(self, request, limit):
-            return Answer("a1", None, None, 0.0)
+            return PlayResult("a1", None, None, 0.0)
 
     async with serving(mosquitto.broker, thinker=First(), positions=positions):
         asker, kind = Asker(mosquitto.broker), {"name": "Stuck"}
@@ -190,7 +190,7 @@ async def test_second_bot_with_the_same_name_is_rejected(mosquitto):
             with pytest.raises(NameTakenError, match="another bot named bot is online"):
                 await asyncio.wait_for(second.task, PATIENCE)
         await asyncio.sleep(0.2)
-        assert listening.of("/status")[-1]["run"] == first._run
+        assert listening.of("/status")[-1]["run"] == first._run_id
         assert {p["state"] for p in listening.of("/status")} == {"online"}
         asker = Asker(mosquitto.broker)
         asker.ask("1")
@@ -203,7 +203,7 @@ async def test_second_bot_with_the_same_name_is_rejected(mosquitto):
 
 
 async def test_only_one_of_concurrent_bots_gets_the_name(mosquitto, monkeypatch):
-    monkeypatch.setattr("protocols.mqtt.bot.SETTLING", PATIENCE)
+    monkeypatch.setattr("protocols.mqtt.bot.CLAIM_GRACE_S", PATIENCE)
     contexts = [serving(mosquitto.broker) for _ in range(5)]
     bots = await asyncio.gather(*(context.__aenter__() for context in contexts))
     await until(lambda: sum(bot.task.done() for bot in bots) == 4)
@@ -222,17 +222,17 @@ async def test_only_one_of_concurrent_bots_gets_the_name(mosquitto, monkeypatch)
 async def test_crashed_bot_can_be_replaced(mosquitto):
     dead = Connection(mosquitto.broker)
     stale = {"name": "bot", "state": "online", "engine": "dead", "run": "0"}
-    dead.snapshot(topics.bot("bot", "status"), stale)
-    await until(lambda: not dead.waiting)
+    dead.publish_retained(topics.bot("bot", "status"), stale)
+    await until(lambda: not dead.pending_count)
     listening = Listening(mosquitto.broker, topics.bot("+", "status"))
     async with serving(mosquitto.broker) as bot:
         assert not bot.task.done()
         assert bot.told == [f"bot answers on {mosquitto.broker}"]
-        await until(lambda: listening.of("/status")[-1].get("run") == bot._run)
+        await until(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
         # The broker notices late that the other is dead, and passes its last will on.
-        dead.snapshot(topics.bot("bot", "status"), {**stale, "state": "lost"})
+        dead.publish_retained(topics.bot("bot", "status"), {**stale, "state": "lost"})
         await until(lambda: any(p["state"] == "lost" for p in listening.of("/status")))
-        await until(lambda: listening.of("/status")[-1].get("run") == bot._run)
+        await until(lambda: listening.of("/status")[-1].get("run") == bot._run_id)
         assert listening.of("/status")[-1]["state"] == "online"
     dead.close()
     listening.connection.close()

@@ -10,10 +10,10 @@ import pytest
 
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
-from protocols.client.uci import Answer, SearchRequest
+from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.client import BotClient
-from protocols.mqtt.connection import BEAT, SILENCE, Connection
+from protocols.mqtt.connection import HEARTBEAT_INTERVAL_S, HEARTBEAT_TIMEOUT_S, Connection
 from protocols.mqtt.link import BrokerLostError
 from tests.mosquitto import Mosquitto, until
 from tests.protocols.mqtt.support import FakeBotEngine, serving
@@ -33,10 +33,10 @@ async def test_request_does_not_wait_for_tcp_acknowledgement(mosquitto):
     """Which comes 40 ms late where messages are small, twice in each question and answer."""
     times = []
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", PATIENCE)
+        await client.wait_for_bot("bot", PATIENCE)
         for _ in range(20):
             began = time.perf_counter()
-            await client.ask("bot", "g", REQUEST, 10)
+            await client.request_move("bot", "g", REQUEST, 10)
             times.append(time.perf_counter() - began)
     assert min(times) < 0.03
 
@@ -51,8 +51,8 @@ async def test_request_survives_a_broker_restart(tmp_path, settings):
         serving(mosquitto.broker, thinker=thinker),
         asking(mosquitto.broker, tell=told.append) as client,
     ):
-        await client.wait_for("bot", PATIENCE)
-        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 1.0))
+        await client.wait_for_bot("bot", PATIENCE)
+        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
         await until(lambda: thinker.asked)
         mosquitto.kill()
         await asyncio.sleep(1.5)
@@ -65,8 +65,8 @@ async def test_request_survives_a_broker_restart(tmp_path, settings):
         assert len(told) == 2
         assert "away" in told[0]
         assert "is there, after" in told[1]
-        await client.wait_for("bot", PATIENCE)
-        assert (await client.ask("bot", "g", REQUEST, 5.0)).move == "a7a5"
+        await client.wait_for_bot("bot", PATIENCE)
+        assert (await client.request_move("bot", "g", REQUEST, 5.0)).move == "a7a5"
     mosquitto.kill()
 
 
@@ -74,10 +74,10 @@ async def test_request_survives_a_broker_restart(tmp_path, settings):
 async def test_request_made_while_broker_is_down_is_answered(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", PATIENCE)
+        await client.wait_for_bot("bot", PATIENCE)
         mosquitto.kill()
-        await until(lambda: client._connection.away)
-        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 1.0))
+        await until(lambda: client._connection.seconds_disconnected)
+        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 1.0))
         await asyncio.sleep(1.5)
         mosquitto.start()
         assert (await asked).elapsed < 1.0
@@ -87,15 +87,15 @@ async def test_request_made_while_broker_is_down_is_answered(tmp_path):
 async def test_request_survives_a_hung_broker(mosquitto):
     thinker = FakeBotEngine(0.3)
     async with serving(mosquitto.broker, thinker=thinker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", PATIENCE)
-        limit = BEAT + SILENCE + 0.5  # it is noticed within less
-        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, limit))
+        await client.wait_for_bot("bot", PATIENCE)
+        limit = HEARTBEAT_INTERVAL_S + HEARTBEAT_TIMEOUT_S + 0.5  # it is noticed within less
+        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, limit))
         await until(lambda: thinker.asked)
         mosquitto.freeze()
         await asyncio.sleep(limit + 0.5)
         mosquitto.thaw()
         assert (await asked).elapsed < limit
-        await client.wait_for("bot", PATIENCE)
+        await client.wait_for_bot("bot", PATIENCE)
 
 
 async def test_slow_bot_times_out(mosquitto):
@@ -103,10 +103,10 @@ async def test_slow_bot_times_out(mosquitto):
         serving(mosquitto.broker, thinker=FakeBotEngine(5.0)),
         asking(mosquitto.broker) as client,
     ):
-        await client.wait_for("bot", PATIENCE)
+        await client.wait_for_bot("bot", PATIENCE)
         began = time.monotonic()
         with pytest.raises(EngineTimeoutError, match=r"no answer within 0\.5 s|no move within"):
-            await client.ask("bot", "g", REQUEST, 0.5)
+            await client.request_move("bot", "g", REQUEST, 0.5)
         assert time.monotonic() - began < 3.0
 
 
@@ -117,8 +117,8 @@ async def test_client_gives_up_waiting_for_a_lost_broker(tmp_path):
         serving(mosquitto.broker, thinker=FakeBotEngine(9)),
         asking(mosquitto.broker, patience=1.0) as client,
     ):
-        await client.wait_for("bot", PATIENCE)
-        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 0.5))
+        await client.wait_for_bot("bot", PATIENCE)
+        asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 0.5))
         await asyncio.sleep(0.2)
         mosquitto.kill()
         with pytest.raises(BrokerLostError, match="stayed away for 1 s"):
@@ -133,8 +133,8 @@ async def test_client_gives_up_waiting_for_a_lost_broker(tmp_path):
 async def test_request_is_resent_to_a_restarted_bot(mosquitto):
     async with asking(mosquitto.broker) as client:
         async with serving(mosquitto.broker, thinker=FakeBotEngine(9)):
-            await client.wait_for("bot", PATIENCE)
-            asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 20.0))
+            await client.wait_for_bot("bot", PATIENCE)
+            asked = asyncio.create_task(client.request_move("bot", "g", REQUEST, 20.0))
             await asyncio.sleep(0.2)
         async with serving(mosquitto.broker):
             assert (await asked).move == "a7a5"
@@ -148,7 +148,7 @@ async def test_request_refused_by_the_broker_raises(tmp_path):
     mosquitto = Mosquitto(tmp_path, acl=acl)
     async with asking(mosquitto.broker) as client:
         with pytest.raises(EngineError, match="the broker does not let us ask: Not authorized"):
-            await client.ask("bot", "g", REQUEST, 20.0)
+            await client.request_move("bot", "g", REQUEST, 20.0)
     mosquitto.kill()
 
 
@@ -193,20 +193,20 @@ async def test_malformed_replies_and_statuses_do_not_stop_the_client(mosquitto):
         outcomes = []
         for _ in range(3):
             for data in rubbish("NUMBER", generator):
-                asked = asyncio.create_task(client.ask("bad", "g", REQUEST, 5.0))
+                asked = asyncio.create_task(client.request_move("bad", "g", REQUEST, 5.0))
                 await asyncio.sleep(0)
-                number = next(iter(client._questions))
+                number = next(iter(client._pending))
                 send(client._replies, data.replace(b"NUMBER", number.encode()))
                 good = {"id": number, "move": "a7a5", "time": 1, "info": None}
                 send(client._replies, json.dumps(good).encode())
                 outcomes += await asyncio.gather(asked, return_exceptions=True)
         errors = [outcome for outcome in outcomes if isinstance(outcome, EngineError)]
-        moves = [outcome.move for outcome in outcomes if isinstance(outcome, Answer)]
+        moves = [outcome.move for outcome in outcomes if isinstance(outcome, PlayResult)]
         assert len(outcomes) == len(errors) + len(moves)
         assert errors
         assert "a7a5" in moves
         assert all(len(str(error)) < 500 for error in errors)
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", PATIENCE)
-        assert (await client.ask("bot", "g", REQUEST, 5.0)).move == "a7a5"
+        await client.wait_for_bot("bot", PATIENCE)
+        assert (await client.request_move("bot", "g", REQUEST, 5.0)).move == "a7a5"
     bad.close()

@@ -11,14 +11,14 @@ from protocols.mqtt.broker import Broker
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.embedded import EmbeddedBroker
-from protocols.mqtt.version import speaks_version_5
+from protocols.mqtt.version import supports_mqtt5
 from tests.mosquitto import Listening, Mosquitto, free_port, until
 from tests.protocols.mqtt.support import serving
 from tests.waiting import PATIENCE
 
 
 async def test_mqtt_version_5_support_is_detected(mosquitto):
-    assert await speaks_version_5(mosquitto.broker)
+    assert await supports_mqtt5(mosquitto.broker)
 
     async def old(reader, writer):
         await reader.read(15)
@@ -31,7 +31,7 @@ async def test_mqtt_version_5_support_is_detected(mosquitto):
     for behave in (old, rude):
         server = await asyncio.start_server(behave, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        assert not await speaks_version_5(Broker("127.0.0.1", port))
+        assert not await supports_mqtt5(Broker("127.0.0.1", port))
         server.close()
         await server.wait_closed()
 
@@ -40,15 +40,15 @@ async def test_mqtt_version_5_support_is_detected(mosquitto):
 async def test_refused_topics_are_reported(tmp_path):
     mosquitto = Mosquitto(tmp_path, acl="user runner\ntopic readwrite allowed/#\n")
     refused = []
-    connection = Connection(mosquitto.broker, on_refused=lambda *what: refused.append(what))
-    connection.message("allowed/a", {})
-    connection.message("denied/a", {})
-    connection.snapshot("denied/b", {})
-    connection.stand("key", "denied/c", {})
-    connection.message("allowed/b", {})
-    await until(lambda: not connection.waiting)
+    connection = Connection(mosquitto.broker, on_rejected=lambda *what: refused.append(what))
+    connection.publish("allowed/a", {})
+    connection.publish("denied/a", {})
+    connection.publish_retained("denied/b", {})
+    connection.publish_persistent("key", "denied/c", {})
+    connection.publish("allowed/b", {})
+    await until(lambda: not connection.pending_count)
     expected = {f"denied/{name}": "Not authorized" for name in "abc"}
-    assert connection.refused == dict(refused) == expected
+    assert connection.rejected == dict(refused) == expected
     assert connection.published == 2
     connection.close()
     mosquitto.kill()
@@ -60,12 +60,12 @@ async def test_unpublishable_messages_do_not_block_others(tmp_path):
     listening = Listening(mosquitto.broker, "t/#")
     connection = Connection(mosquitto.broker)
     for topic in ("t/+", "t/\ud800", "t/" + "x" * 70_000, ""):
-        connection.message(topic, {})
-    connection.snapshot("t/long", {"x": "x" * 20_000})
-    await until(lambda: not connection.waiting, 30)
-    connection.message("t/last", {"x": 1})
+        connection.publish(topic, {})
+    connection.publish_retained("t/long", {"x": "x" * 20_000})
+    await until(lambda: not connection.pending_count, 30)
+    connection.publish("t/last", {"x": 1})
     await until(lambda: listening.of("t/last"))
-    assert len(connection.refused) == 5
+    assert len(connection.rejected) == 5
     connection.close()
     listening.connection.close()
     mosquitto.kill()
@@ -81,7 +81,7 @@ async def test_failing_message_callback_keeps_receiving(mosquitto):
     connection = Connection(mosquitto.broker, subscriptions=["t/#"], on_message=hear)
     assert connection.connected.wait(10)
     for number in range(3):
-        connection.message(f"t/{number}", {})
+        connection.publish(f"t/{number}", {})
     await until(lambda: len(heard) == 3)
     connection.close()
 
@@ -91,17 +91,17 @@ async def test_unresponsive_broker_is_detected(mosquitto):
     connection = Connection(
         mosquitto.broker,
         subscriptions=["t"],
-        on_link=lambda *change: changes.append(change),
-        watchful=True,
+        on_broker_change=lambda *change: changes.append(change),
+        use_heartbeat=True,
     )
     assert connection.connected.wait(10)
     mosquitto.freeze()
     frozen = time.monotonic()
-    await until(lambda: connection.away)
+    await until(lambda: connection.seconds_disconnected)
     assert changes[-1][1] == "it does not answer"
     assert changes[-1][2] - frozen < 2.0
     mosquitto.thaw()
-    await until(lambda: not connection.away)
+    await until(lambda: not connection.seconds_disconnected)
     assert [there for there, _, _ in changes] == [True, False, True]
     connection.close()
 
@@ -134,13 +134,13 @@ async def test_status_is_online_again_after_reconnecting(mosquitto):
     listening = Listening(mosquitto.broker, "t")
     broker = Broker("127.0.0.1", port, "runner", "secret")
     connection = Connection(broker, will=("t", {"state": "lost"}))
-    connection.snapshot("t", {"state": "online"})
+    connection.publish_retained("t", {"state": "online"})
     await until(lambda: listening.of("t"))
-    await until(lambda: not connection.waiting)
+    await until(lambda: not connection.pending_count)
     writer, ended = ends[-1]
     writer.close()
     await asyncio.wait_for(ended.wait(), PATIENCE)
-    await until(lambda: connection.connected.is_set() and not connection.waiting)
+    await until(lambda: connection.connected.is_set() and not connection.pending_count)
     await until(lambda: len(listening.of("t")) >= 2)
     assert listening.of("t")[-1] == {"state": "online"}
     await asyncio.to_thread(connection.close)
@@ -154,8 +154,8 @@ async def test_bots_work_over_the_embedded_broker():
     embedded = EmbeddedBroker(free_port())
     client = BotClient(embedded.address)
     async with serving(embedded.address) as bot:
-        await client.wait_for("bot", PATIENCE)
-        answer = await client.ask("bot", "g", SearchRequest(None, ("e2e4",), nodes=1), 10.0)
+        await client.wait_for_bot("bot", PATIENCE)
+        answer = await client.request_move("bot", "g", SearchRequest(None, ("e2e4",), nodes=1), 10.0)
         assert answer.move == "a7a5"
         async with serving(embedded.address) as second:
             with pytest.raises(NameTakenError):

@@ -60,7 +60,7 @@ JSON = st.recursive(
 
 def same_verdict(kind, value):
     valid = VALIDATORS[kind].is_valid(value)
-    found = payloads.problem(kind, value)
+    found = payloads.find_error(kind, value)
     assert (found == "") == valid, (kind, value, found)
     return valid
 
@@ -143,9 +143,9 @@ def test_payload_round_trips():
 
 def test_problem_names_the_invalid_field():
     request = {**VALID["request"], "moves": ["e2e4", 5], "limits": {"nodes": 2.5}}
-    assert payloads.problem("request", request) == "moves: [2] string expected, not 5"
+    assert payloads.find_error("request", request) == "moves: [2] string expected, not 5"
     request["moves"] = ["e2 e4"]
-    assert "'e2 e4' does not match" in payloads.problem("request", request)
+    assert "'e2 e4' does not match" in payloads.find_error("request", request)
     request["moves"] = []
-    assert payloads.problem("request", request) == "limits: nodes: integer expected, not 2.5"
-    assert payloads.problem("request", {}) == "id, reply_to, limits missing"
+    assert payloads.find_error("request", request) == "limits: nodes: integer expected, not 2.5"
+    assert payloads.find_error("request", {}) == "id, reply_to, limits missing"

@@ -15,8 +15,8 @@ from agent.games.catalogue import GameError
 from agent.limits import SideClock
 from protocols.client.uci import SearchRequest
 from protocols.mqtt import payloads
-from protocols.mqtt.positions import ChessPositions, GamePositions
-from protocols.mqtt.requests import RequestError, Variant, encode_kind, encode_request, public_name
+from protocols.mqtt.positions import ChessRequestParser, GameRequestParser
+from protocols.mqtt.requests import RequestError, Variant, encode_variant, encode_request, public_name
 
 CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
 CHOMP = f"{Path(__file__).parents[2] / 'data/games/chomp.py'}:Chomp"
@@ -24,13 +24,13 @@ CHOMP = f"{Path(__file__).parents[2] / 'data/games/chomp.py'}:Chomp"
 
 def request(**changes):
     payload = {"id": "1", "reply_to": "kempelen/v1/replies/me", "limits": {"nodes": 5}, **changes}
-    assert payloads.problem("request", payload) == ""
+    assert payloads.find_error("request", payload) == ""
     return payload
 
 
 def read(payload, positions=None):
     """Return what is asked for."""
-    return (positions or ChessPositions()).read(payload, time.monotonic() + 60)[0]
+    return (positions or ChessRequestParser()).parse(payload, time.monotonic() + 60)[0]
 
 
 def test_chess_request_round_trips():
@@ -85,7 +85,7 @@ def test_invalid_chess_requests_are_rejected(changes, message):
 
 
 def test_start_position_only_engine_rejects_fen_and_chess960():
-    positions = ChessPositions(from_start=True)
+    positions = ChessRequestParser(from_start=True)
     assert read(request(moves=["e2e4"]), positions).mover == 1
     for changes in ({"fen": CASTLING}, {"chess960": True}):
         with pytest.raises(RequestError, match=f"{next(iter(changes))}: the engine of this bot"):
@@ -96,7 +96,7 @@ GO = {"name": "go"}
 
 
 def go(**options):
-    return GamePositions("go", options, {"playouts"})
+    return GameRequestParser("go", options, {"playouts"})
 
 
 def about_go(moves="", options=None, **changes):
@@ -108,7 +108,7 @@ def test_go_request_round_trips():
     variant = Variant("go", {"size": 9, "komi": 6.5})
     clocks = SideClock(60, 1), SideClock(50, 1)
     asked = SearchRequest(None, ("C3", "pass"), *clocks, side=1, mover=0, movers=(0, 1), playouts=9)
-    found = go().read(request(**encode_request(asked, variant)), time.monotonic() + 60)
+    found = go().parse(request(**encode_request(asked, variant)), time.monotonic() + 60)
     assert found == (asked, variant)
     assert read(about_go("c3"), go()) == SearchRequest(
         None, ("C3",), movetime=1, side=0, mover=1, movers=(0,)
@@ -119,11 +119,11 @@ def test_example_in_mqtt_guide_is_valid():
     page = (Path(__file__).parents[3] / "docs/guide/mqtt.md").read_text()
     block = page.split("```json\n")[1].split("```")[0]
     asked, *replies = map(json.loads, re.split(r"\n(?=\{)", block.strip()))
-    assert payloads.problem("request", asked) == ""
+    assert payloads.find_error("request", asked) == ""
     assert read(asked, go(size=13)).moves == ("E5", "pass")
-    assert [payloads.problem("reply", reply) for reply in replies] == ["", ""]
+    assert [payloads.find_error("reply", reply) for reply in replies] == ["", ""]
     with pytest.raises(RequestError, match=replies[1]["error"]["message"]):
-        read(asked, GamePositions("othello", {}))
+        read(asked, GameRequestParser("othello", {}))
 
 
 def test_missing_options_default_to_those_of_the_bot():
@@ -133,7 +133,7 @@ def test_missing_options_default_to_those_of_the_bot():
         ({"komi": 0}, 13, 0.0), ({}, 13, None), ({"komi": 7.5, "size": 19}, 19, None),
         ({"size": "9x13"}, "9x13", None), ({"size": "7X7"}, 7, None),
     ]:  # fmt: skip
-        variant = positions.read(about_go("a1", options), time.monotonic() + 60)[1]
+        variant = positions.parse(about_go("a1", options), time.monotonic() + 60)[1]
         assert (variant.options["size"], variant.options.get("komi")) == (size, komi)
 
 
@@ -182,9 +182,9 @@ def test_invalid_go_requests_are_rejected(payload, message):
 
 
 def test_fixed_game_options_must_match_the_bot():
-    positions = GamePositions("nim", {"misere": True}, {"nodes"})
+    positions = GameRequestParser("nim", {"misere": True}, {"nodes"})
     kind = {"name": "nim", "options": {"heaps": [3, 4, 5], "misere": True}}
-    assert encode_kind(positions.variant) == {
+    assert encode_variant(positions.variant) == {
         "name": "nim", "options": {"heaps": (3, 4, 5), "misere": True},
     }  # fmt: skip
     assert read(request(kind=kind), positions).moves == ()
@@ -192,31 +192,31 @@ def test_fixed_game_options_must_match_the_bot():
         kind = {"name": "nim", "options": {name: value}}
         with pytest.raises(RequestError, match=f"kind: this bot plays nim with {name}="):
             read(request(kind=kind), positions)
-    tree = GamePositions("random-tree", {}, {"nodes"})
+    tree = GameRequestParser("random-tree", {}, {"nodes"})
     with pytest.raises(RequestError, match="plays random-tree with depth=4, not 60"):
         read(request(kind={"name": "random-tree", "options": {"depth": 60}}), tree)
 
 
 def test_othello_board_size_is_validated():
-    positions = GamePositions("othello", {}, {"nodes"})
+    positions = GameRequestParser("othello", {}, {"nodes"})
     for size, message in [(1000, "use 1 to 25"), (7, "game othello: a board of size 7 cannot be")]:
         with pytest.raises(RequestError, match=message):
             read(request(kind={"name": "othello", "options": {"size": size}}), positions)
     asked = request(kind={"name": "othello", "options": {"size": 6}})
-    variant = positions.read(asked, time.monotonic() + 60)[1]
+    variant = positions.parse(asked, time.monotonic() + 60)[1]
     assert variant.options == {"size": 6}
     # An engine that had another size is told the usual one again.
-    variant = positions.read(request(kind={"name": "othello"}), time.monotonic() + 60)[1]
+    variant = positions.parse(request(kind={"name": "othello"}), time.monotonic() + 60)[1]
     assert variant.options == {"size": 8}
 
 
 def test_custom_game_is_named_after_its_class():
-    positions = GamePositions(CHOMP, {}, {"nodes"})
+    positions = GameRequestParser(CHOMP, {}, {"nodes"})
     assert positions.variant.name == public_name(CHOMP) == "Chomp"
     assert read(request(kind={"name": "Chomp"}), positions).side == 1
     with pytest.raises(RequestError, match=r"plays Chomp, not chomp\.py$"):
         read(request(kind={"name": "chomp.py"}), positions)
-    assert "does not match" in payloads.problem("kind", {"name": CHOMP})
+    assert "does not match" in payloads.find_error("kind", {"name": CHOMP})
 
 
 def test_game_name_in_request_is_not_looked_up(monkeypatch):
@@ -227,7 +227,7 @@ def test_game_name_in_request_is_not_looked_up(monkeypatch):
 
 
 def test_chance_events_are_given_as_moves():
-    positions = GamePositions("pig", {"target": 10}, {"nodes"})
+    positions = GameRequestParser("pig", {"target": 10}, {"nodes"})
     kind = {"name": "pig"}
     with pytest.raises(RequestError, match="chance is to move, and its event is missing"):
         read(request(kind=kind, moves=["roll"]), positions)
@@ -248,7 +248,7 @@ def test_result_is_independent_of_earlier_requests():
         outcomes = []
         for reader in (positions, go(size=5)):
             try:
-                outcomes.append(reader.read(payload, time.monotonic() + 60))
+                outcomes.append(reader.parse(payload, time.monotonic() + 60))
             except RequestError as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1]
@@ -256,7 +256,7 @@ def test_result_is_independent_of_earlier_requests():
 
 def test_reading_a_request_times_out():
     for positions, payload in [
-        (ChessPositions(), request(moves=["e2e4"])),
+        (ChessRequestParser(), request(moves=["e2e4"])),
         (go(), about_go("a1 b1")),
     ]:
         with pytest.raises(TimeoutError):
@@ -283,10 +283,10 @@ def test_mutated_go_requests_are_read_or_rejected_cleanly():
                 place = generator.choice(inner)
             keys = list(place) if isinstance(place, dict) else range(len(place))
             place[generator.choice(list(keys))] = copy.deepcopy(generator.choice(strange))
-        if payloads.problem("request", payload):
+        if payloads.find_error("request", payload):
             continue
         try:
-            asked, variant = positions.read(payload, time.monotonic() + 60)
+            asked, variant = positions.parse(payload, time.monotonic() + 60)
         except RequestError as error:
             refused.append(str(error))
         else:

@@ -16,7 +16,7 @@ from protocols.mqtt.requests import (
 
 def request(**changes):
     payload = {"id": "1", "reply_to": "kempelen/v1/replies/me", "limits": {"nodes": 5}, **changes}
-    assert payloads.problem("request", payload) == ""
+    assert payloads.find_error("request", payload) == ""
     return payload
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from protocols.mqtt.turns import REMEMBERED, FairQueue
+from protocols.mqtt.turns import MAX_IDLE_CLIENTS, FairQueue
 
 
 async def order(queue, count, cost=lambda client: 1.0):
@@ -58,8 +58,8 @@ async def test_get_waits_for_an_item_and_forgets_old_clients():
     await asyncio.sleep(0)
     queue.put("a", "item")
     assert await waiting == ("a", "item")
-    for number in range(3 * REMEMBERED):
+    for number in range(3 * MAX_IDLE_CLIENTS):
         queue.put(str(number), "x")
         await queue.get()
         queue.charge(str(number), 1.0)
-    assert len(queue._spent) <= REMEMBERED + 1
+    assert len(queue._time_used) <= MAX_IDLE_CLIENTS + 1

@@ -7,9 +7,9 @@ import ssl
 import threading
 import time
 
-from protocols.remote.dialling import dial
+from protocols.remote.dialling import connect
 from protocols.remote.engine import RemoteEngine
-from protocols.remote.uci import UciDialogue
+from protocols.remote.uci import UciProxy
 from protocols.server.addresses import Address
 from tests.waiting import PATIENCE
 
@@ -122,8 +122,8 @@ class Front:
         self.ended = threading.Event()
         address = Address(scheme, "127.0.0.1", port)
         self.engine = RemoteEngine(
-            talk or UciDialogue(patience),
-            lambda limit: dial(address, "uci", trust, token, limit),
+            talk or UciProxy(patience),
+            lambda limit: connect(address, "uci", trust, token, limit),
             self._hear,
             self.told.append,
             self.ended.set,

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from protocols.remote import engine as remote
-from protocols.remote.gtp import GtpDialogue
+from protocols.remote.gtp import GtpProxy
 from tests.protocols.remote.support import Front, ScriptedServer, serving
 from tests.waiting import PATIENCE
 
@@ -32,13 +32,13 @@ def hangs(peer):
 
 
 def test_lines_are_forwarded_in_both_directions():
-    with ScriptedServer(plays) as server, Front(server.port) as front:
-        front.say("uci")
-        assert front.hear("uciok") == ["id name Far", "uciok"]
+    with ScriptedServer(plays) as server, Front(server.port) as frontend:
+        frontend.say("uci")
+        assert frontend.hear("uciok") == ["id name Far", "uciok"]
         for _ in range(3):
-            front.say("position startpos", "go wtime 1000 btime 1000")
-            assert front.hear("bestmove")[-1] == "bestmove e2e4"
-        assert front.told == []
+            frontend.say("position startpos", "go wtime 1000 btime 1000")
+            assert frontend.hear("bestmove")[-1] == "bestmove e2e4"
+        assert frontend.told == []
         assert server.visits == 1
 
 
@@ -51,9 +51,9 @@ def test_go_is_resent_after_server_disconnects():
         peer.say("bestmove c2c4")
         hangs(peer)
 
-    with ScriptedServer(breaks_at_go, comes_back) as server, Front(server.port) as front:
-        front.say("uci", "setoption name Hash value 8", "position startpos", "go movetime 8000")
-        heard = front.hear("bestmove")
+    with ScriptedServer(breaks_at_go, comes_back) as server, Front(server.port) as frontend:
+        frontend.say("uci", "setoption name Hash value 8", "position startpos", "go movetime 8000")
+        heard = frontend.hear("bestmove")
         assert heard[-1] == "bestmove c2c4"
         assert any("trying again" in line for line in heard)
         assert any("there again" in line for line in heard)
@@ -61,59 +61,59 @@ def test_go_is_resent_after_server_disconnects():
         word, _, left = asked[-1].rpartition(" ")
         assert word == "go movetime"
         assert 6000 < int(left) < 8000
-        assert front.engine.status == 0
+        assert frontend.engine.exit_status == 0
 
 
 def test_client_reconnects_when_server_is_back():
     server = ScriptedServer(plays)
-    with Front(server.port) as front:
-        front.say("uci")
-        front.hear("uciok")
+    with Front(server.port) as frontend:
+        frontend.say("uci")
+        frontend.hear("uciok")
         server.kill()
-        front.say("position startpos moves e2e4", "go wtime 15000 btime 15000")
+        frontend.say("position startpos moves e2e4", "go wtime 15000 btime 15000")
         time.sleep(1.0)
         with ScriptedServer(plays, port=server.port):
-            assert front.hear("bestmove")[-1] == "bestmove e2e4"
+            assert frontend.hear("bestmove")[-1] == "bestmove e2e4"
 
 
 def test_disconnect_while_idle_is_unnoticed():
     def leaves(peer):
         peer.greet()
 
-    with ScriptedServer(leaves, plays) as server, Front(server.port) as front:
-        front.say("uci")
-        front.hear("uciok")
+    with ScriptedServer(leaves, plays) as server, Front(server.port) as frontend:
+        frontend.say("uci")
+        frontend.hear("uciok")
         deadline = time.monotonic() + 10
         while server.visits < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
-        front.say("isready", "go depth 1")
-        assert "readyok" in front.hear("bestmove e2e4")
+        frontend.say("isready", "go depth 1")
+        assert "readyok" in frontend.hear("bestmove e2e4")
 
 
 def test_best_known_move_is_played_in_time_without_server():
     server = ScriptedServer(breaks_at_go)
-    with Front(server.port) as front:
-        front.say("uci", "position startpos", "go wtime 1500 btime 1500")
-        front.hear("info depth 9")
+    with Front(server.port) as frontend:
+        frontend.say("uci", "position startpos", "go wtime 1500 btime 1500")
+        frontend.hear("info depth 9")
         server.kill()
         began = time.monotonic()
-        heard = front.hear("bestmove")
+        heard = frontend.hear("bestmove")
         assert heard[-1] == "bestmove d2d4"
         assert "no server" in heard[-2]
         assert time.monotonic() - began < 3.0
-        front.say("isready", "stop")
-        front.hear("readyok")
-        front.say("go infinite", "stop")
-        front.hear("bestmove")
+        frontend.say("isready", "stop")
+        frontend.hear("readyok")
+        frontend.say("go infinite", "stop")
+        frontend.hear("bestmove")
 
 
 def test_silent_server_does_not_cause_time_loss():
-    with ScriptedServer(hangs) as server, Front(server.port) as front:
-        front.say("uci", "position startpos moves e2e4")
-        front.hear("uciok")
-        front.say("go wtime 500 btime 500")
+    with ScriptedServer(hangs) as server, Front(server.port) as frontend:
+        frontend.say("uci", "position startpos moves e2e4")
+        frontend.hear("uciok")
+        frontend.say("go wtime 500 btime 500")
         began = time.monotonic()
-        heard = front.hear("bestmove", 5.0)
+        heard = frontend.hear("bestmove", 5.0)
         assert 0.4 < time.monotonic() - began < 3.0
         assert "silent" in heard[-2]
 
@@ -124,14 +124,14 @@ def test_refusal_by_server_ends_engine_with_reason(line):
         peer.read()
         peer.say(line)
 
-    with ScriptedServer(refuses) as server, Front(server.port, token="secret") as front:
-        front.say("uci")
-        assert front.ended.wait(PATIENCE)
-        assert front.engine.status == 1
-        assert front.engine.finished
-        assert line.partition(" ")[2] in front.hear("info string")[-1]
-        assert line.partition(" ")[2] in front.told[-1]
-        assert not any("secret" in each for each in front.told)
+    with ScriptedServer(refuses) as server, Front(server.port, token="secret") as frontend:
+        frontend.say("uci")
+        assert frontend.ended.wait(PATIENCE)
+        assert frontend.engine.exit_status == 1
+        assert frontend.engine.finished
+        assert line.partition(" ")[2] in frontend.hear("info string")[-1]
+        assert line.partition(" ")[2] in frontend.told[-1]
+        assert not any("secret" in each for each in frontend.told)
         assert server.visits == 1
 
 
@@ -140,12 +140,12 @@ def test_session_ended_by_server_is_restarted():
         peer.greet()
         peer.say("refused nothing was asked for an hour")
 
-    with ScriptedServer(ends, plays) as server, Front(server.port) as front:
-        front.say("uci")
-        assert any("for an hour" in line for line in front.hear("info string the server refuses"))
-        front.say("go depth 1")
-        front.hear("bestmove")
-        assert front.engine.status == 0
+    with ScriptedServer(ends, plays) as server, Front(server.port) as frontend:
+        frontend.say("uci")
+        assert any("for an hour" in line for line in frontend.hear("info string the server refuses"))
+        frontend.say("go depth 1")
+        frontend.hear("bestmove")
+        assert frontend.engine.exit_status == 0
 
 
 def test_refused_reconnect_is_retried_until_timeout():
@@ -156,22 +156,22 @@ def test_refused_reconnect_is_retried_until_timeout():
         peer._file.readline()
         peer.say("refused too many sessions")
 
-    with ScriptedServer(leaves, refuses) as server, Front(server.port, patience=1.0) as front:
-        front.say("uci", "go infinite")
-        assert front.ended.wait(PATIENCE)
+    with ScriptedServer(leaves, refuses) as server, Front(server.port, patience=1.0) as frontend:
+        frontend.say("uci", "go infinite")
+        assert frontend.ended.wait(PATIENCE)
         assert server.visits > 2
-        assert front.engine.status == 1
-        assert front.hear("bestmove")
+        assert frontend.engine.exit_status == 1
+        assert frontend.hear("bestmove")
 
 
 def test_unreachable_server_is_reported_after_timeout():
     with ScriptedServer(plays) as server:
         port = server.port
-    with Front(port, patience=0.5) as front:
-        front.say("uci")
-        assert front.ended.wait(PATIENCE)
-        assert "refused" in front.hear("info string no server")[-1]
-        assert front.engine.status == 1
+    with Front(port, patience=0.5) as frontend:
+        frontend.say("uci")
+        assert frontend.ended.wait(PATIENCE)
+        assert "refused" in frontend.hear("info string no server")[-1]
+        assert frontend.engine.exit_status == 1
 
 
 def test_silent_server_is_reported_after_timeout():
@@ -179,11 +179,11 @@ def test_silent_server_is_reported_after_timeout():
         while peer._file.readline():
             pass
 
-    with ScriptedServer(says_nothing) as server, Front(server.port, patience=0.5) as front:
-        front.say("uci")
-        assert front.ended.wait(PATIENCE)
-        assert "silent" in front.hear("info string the server is silent")[-1]
-        assert front.engine.status == 1
+    with ScriptedServer(says_nothing) as server, Front(server.port, patience=0.5) as frontend:
+        frontend.say("uci")
+        assert frontend.ended.wait(PATIENCE)
+        assert "silent" in frontend.hear("info string the server is silent")[-1]
+        assert frontend.engine.exit_status == 1
 
 
 def test_gtp_command_without_server_gets_error():
@@ -192,13 +192,13 @@ def test_gtp_command_without_server_gets_error():
         peer.say("= Far", "")
 
     server = ScriptedServer(leaves)
-    with Front(server.port, GtpDialogue(0.5), patience=0.5) as front:
-        front.say("1 name")
-        front.hear("= Far")
+    with Front(server.port, GtpProxy(0.5), patience=0.5) as frontend:
+        frontend.say("1 name")
+        frontend.hear("= Far")
         server.kill()
-        front.say("2 genmove b")
-        assert "no server" in front.hear("?2")[-1]
-        assert front.engine.status == 0
+        frontend.say("2 genmove b")
+        assert "no server" in frontend.hear("?2")[-1]
+        assert frontend.engine.exit_status == 0
 
 
 @pytest.mark.thorough(keep=1)
@@ -217,11 +217,11 @@ def test_endless_noise_from_server_is_bounded(words):
             return
         hangs(peer)
 
-    with ScriptedServer(makes_noise, plays) as server, Front(server.port) as front:
-        front.say("uci")
-        front.hear("uciok")
-        front.say("position startpos", "go wtime 1000 btime 1000")
-        answer = front.hear("bestmove")
+    with ScriptedServer(makes_noise, plays) as server, Front(server.port) as frontend:
+        frontend.say("uci")
+        frontend.hear("uciok")
+        frontend.say("position startpos", "go wtime 1000 btime 1000")
+        answer = frontend.hear("bestmove")
         assert all(line.isprintable() for line in answer)
         if b"\n" not in words:
             assert sum(sent) < 13_000_000
@@ -229,11 +229,11 @@ def test_endless_noise_from_server_is_bounded(words):
 
 
 def test_reconnect_attempts_back_off_after_immediate_close(monkeypatch):
-    monkeypatch.setattr(remote, "LONGEST_PAUSE", 0.4)
-    with ScriptedServer(lambda peer: None) as server, Front(server.port) as front:
+    monkeypatch.setattr(remote, "MAX_RETRY_DELAY_S", 0.4)
+    with ScriptedServer(lambda peer: None) as server, Front(server.port) as frontend:
         time.sleep(1.5)
         assert 2 <= server.visits <= 12
-        assert front.engine.status == 0
+        assert frontend.engine.exit_status == 0
 
 
 def test_token_is_sent_first():
@@ -244,9 +244,9 @@ def test_token_is_sent_first():
         peer.say("authorized")
         plays(peer)
 
-    with ScriptedServer(asks) as server, Front(server.port, token="abc") as front:
-        front.say("uci", "go depth 1")
-        front.hear("bestmove")
+    with ScriptedServer(asks) as server, Front(server.port, token="abc") as frontend:
+        frontend.say("uci", "go depth 1")
+        frontend.hear("bestmove")
         assert lines == ["authorize abc"]
 
 
@@ -254,13 +254,13 @@ def test_engine_works_over_tls(tmp_path):
     context, trust = serving(tmp_path)
     with (
         ScriptedServer(breaks_at_go, plays, tls=context) as server,
-        Front(server.port, trust=trust, scheme="tls", token=None) as front,
+        Front(server.port, trust=trust, scheme="tls", token=None) as frontend,
     ):
-        front.say("uci", "position startpos", "go movetime 9000")
-        assert front.hear("bestmove")[-1] == "bestmove e2e4"
+        frontend.say("uci", "position startpos", "go movetime 9000")
+        assert frontend.hear("bestmove")[-1] == "bestmove e2e4"
         line = "position startpos moves " + "g1f3 g8f6 f3g1 f6g8 " * 2000
-        front.say(line, "go depth 1")  # more than one record of TLS
-        front.hear("bestmove")
+        frontend.say(line, "go depth 1")  # more than one record of TLS
+        frontend.hear("bestmove")
 
 
 @pytest.mark.parametrize("fault", ["strange", "another's"])
@@ -270,35 +270,35 @@ def test_untrusted_certificate_ends_engine(tmp_path, fault):
         trust = ssl.create_default_context()
     with (
         ScriptedServer(plays, tls=context) as server,
-        Front(server.port, trust=trust, scheme="tls") as front,
+        Front(server.port, trust=trust, scheme="tls") as frontend,
     ):
-        front.say("uci")
-        assert front.ended.wait(PATIENCE)
-        assert front.engine.status == 1
-        assert "--ca FILE" in front.told[-1]
+        frontend.say("uci")
+        assert frontend.ended.wait(PATIENCE)
+        assert frontend.engine.exit_status == 1
+        assert "--ca FILE" in frontend.told[-1]
         assert server.visits == 0
 
 
 def test_tls_to_plain_server_fails_after_timeout():
     with (
         ScriptedServer(plays) as server,
-        Front(server.port, trust=ssl.create_default_context(), scheme="tls", patience=0.3) as front,
+        Front(server.port, trust=ssl.create_default_context(), scheme="tls", patience=0.3) as frontend,
     ):
-        front.say("uci")
+        frontend.say("uci")
         threading.Timer(0.5, server.kill).start()
-        assert front.ended.wait(PATIENCE)
-        assert front.engine.status == 1
+        assert frontend.ended.wait(PATIENCE)
+        assert frontend.engine.exit_status == 1
 
 
 def test_drain_waits_only_for_pending_commands():
-    with ScriptedServer(hangs) as server, Front(server.port) as front:
-        front.say("uci")
-        front.hear("uciok")
-        assert front.engine.drain(0.0)
-        front.say("go infinite")
-        assert not front.engine.drain(0.05)
+    with ScriptedServer(hangs) as server, Front(server.port) as frontend:
+        frontend.say("uci")
+        frontend.hear("uciok")
+        assert frontend.engine.drain(0.0)
+        frontend.say("go infinite")
+        assert not frontend.engine.drain(0.05)
         server.kill()
-        assert front.engine.drain(5.0)
+        assert frontend.engine.drain(5.0)
         began = time.monotonic()
-        front.engine.close(1.0)
+        frontend.engine.close(1.0)
         assert time.monotonic() - began < 0.5

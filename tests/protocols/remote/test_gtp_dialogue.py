@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.remote.gtp import GtpDialogue
+from protocols.remote.gtp import GtpProxy
 
 
 def say(made, line, answer, now=0.0):
     """Ask, and have the server answer; return what the front end hears."""
     made.asked(line, now)
-    heard = [each for text in answer.split("\n") for each in made.told(text, now).front]
-    return heard + list(made.told("", now).front)
+    heard = [each for text in answer.split("\n") for each in made.told(text, now).frontend]
+    return heard + list(made.told("", now).frontend)
 
 
 def talk(*pairs):
-    made = GtpDialogue(patience=30.0)
-    made.resume(0.0)
+    made = GtpProxy(timeout=30.0)
+    made.on_connected(0.0)
     for line, answer in pairs:
         assert say(made, line, answer) == [f"{answer}\n"]
     return made
@@ -30,9 +30,9 @@ def again(made, now=0.0):
 def test_answers_are_forwarded_with_their_ids():
     made = talk(("1 name", "=1 Kempelen"), ("list_commands", "= name\nplay"))
     assert say(made, "7 nonsense", "?7 unknown command") == ["?7 unknown command\n"]
-    assert made.told("= more", 0.0).front == ()
-    assert made.asked("# a comment", 0.0).server == ()
-    assert not made.asking()
+    assert made.on_server_line("= more", 0.0).frontend == ()
+    assert made.on_frontend_line("# a comment", 0.0).server == ()
+    assert not made.has_pending()
 
 
 def test_settings_and_moves_are_replayed_after_reconnect():
@@ -47,9 +47,9 @@ def test_settings_and_moves_are_replayed_after_reconnect():
         "boardsize 9", "komi 7.5", "kata-set-rules japanese", "kata-set-rule tax SEKI",
         "kata-set-param maxVisits 10", "play b E5", "play w C3", "play b PASS",
     ]  # fmt: skip
-    assert not made.asking()
+    assert not made.has_pending()
     for _ in range(8):
-        assert made.told("=", 0.0).front == made.told("", 0.0).front == ()
+        assert made.on_server_line("=", 0.0).frontend == made.on_server_line("", 0.0).frontend == ()
     assert say(made, "9 play w D4", "=9") == ["=9\n"]
 
 
@@ -87,19 +87,19 @@ def test_undone_moves_are_not_replayed():
 
 def test_genmove_is_resent_with_remaining_time():
     made = talk(("time_settings 60 0 0", "="), ("play b E5", "="))
-    made.asked("time_left w 20 0", 1.0)
-    made.told("=", 1.0)
-    made.told("", 1.0)
-    made.asked("3 genmove w", 2.0)
-    assert made.due() is None
+    made.on_frontend_line("time_left w 20 0", 1.0)
+    made.on_server_line("=", 1.0)
+    made.on_server_line("", 1.0)
+    made.on_frontend_line("3 genmove w", 2.0)
+    assert made.deadline() is None
     assert again(made, 5.0) == [
         "time_settings 60 0 0", "play b E5", "time_left b 60.00 0", "time_left w 17.00 0",
         "3 genmove w",
     ]  # fmt: skip
-    made.lost(6.0)
-    assert made.due() == pytest.approx(21.7)
-    assert made.overdue(21.7, "no server").front == ["?3 no server\n"]
-    assert not made.asking()
+    made.on_disconnected(6.0)
+    assert made.deadline() == pytest.approx(21.7)
+    assert made.on_timeout(21.7, "no server").frontend == ["?3 no server\n"]
+    assert not made.has_pending()
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,15 @@ def test_genmove_is_resent_with_remaining_time():
 )
 def test_remaining_time_is_computed_for_each_time_system(setting, gone, left):
     made = talk((setting, "="))
-    made.asked("genmove b", 0.0)
+    made.on_frontend_line("genmove b", 0.0)
     assert f"time_left b {left}" in again(made, gone)
 
 
 def test_clock_runs_without_time_left_commands():
     made = talk(("time_settings 60 0 0", "="))
-    made.asked("genmove b", 0.0)
+    made.on_frontend_line("genmove b", 0.0)
     for line in ("= D4", ""):
-        made.told(line, 7.0)
+        made.on_server_line(line, 7.0)
     assert "time_left b 53.00 0" in again(made)
     assert again(talk(("time_settings 0 1 0", "="))) == ["time_settings 0 1 0"]
 
@@ -135,71 +135,71 @@ def test_clock_runs_without_time_left_commands():
 @pytest.mark.parametrize("begins", ["clear_board", "boardsize 9", "loadsgf /x.sgf"])
 def test_clocks_reset_for_new_game(begins):
     made = talk(("time_settings 60 0 0", "="))
-    made.asked("genmove b", 0.0)
+    made.on_frontend_line("genmove b", 0.0)
     for line in ("= D4", ""):
-        made.told(line, 50.0)
+        made.on_server_line(line, 50.0)
     say(made, begins, "=")
     assert "time_left b 60.00 0" in again(made)
 
 
 def test_commands_wait_for_server_until_timeout():
     made = talk()
-    made.lost(0.0)
-    made.asked("1 name", 1.0)
-    made.asked("2 version", 3.0)
-    assert made.due() == 31.0
-    assert made.overdue(31.0, "no server").front == ["?1 no server\n"]
-    assert list(made.resume(32.0).server) == ["2 version"]
-    assert made.told("=2 1", 32.0).front == ()
-    assert made.told("", 32.0).front == ("=2 1\n",)
+    made.on_disconnected(0.0)
+    made.on_frontend_line("1 name", 1.0)
+    made.on_frontend_line("2 version", 3.0)
+    assert made.deadline() == 31.0
+    assert made.on_timeout(31.0, "no server").frontend == ["?1 no server\n"]
+    assert list(made.on_connected(32.0).server) == ["2 version"]
+    assert made.on_server_line("=2 1", 32.0).frontend == ()
+    assert made.on_server_line("", 32.0).frontend == ("=2 1\n",)
 
 
 def test_partial_answer_is_discarded_after_disconnect():
     made = talk()
-    made.asked("list_commands", 0.0)
-    made.told("= name", 0.0)
+    made.on_frontend_line("list_commands", 0.0)
+    made.on_server_line("= name", 0.0)
     assert again(made) == ["list_commands"]
     assert say_on(made, "= name", "play", "") == ["= name\nplay\n"]
 
 
 def say_on(made, *lines):
-    return [each for line in lines for each in made.told(line, 0.0).front]
+    return [each for line in lines for each in made.told(line, 0.0).frontend]
 
 
 def test_analysis_continues_as_one_answer_after_reconnect():
     made = talk()
-    made.asked("4 lz-analyze 10", 0.0)
+    made.on_frontend_line("4 lz-analyze 10", 0.0)
     assert say_on(made, "=4", "info move D4") == ["=4", "info move D4"]
     assert again(made) == ["4 lz-analyze 10"]
     assert say_on(made, "=4", "info move D5", "") == ["info move D5", ""]
-    assert not made.asking()
+    assert not made.has_pending()
 
 
 def test_move_from_interrupted_genmove_analyze_is_kept():
     made = talk()
-    made.asked("kata-genmove_analyze b 10", 0.0)
+    made.on_frontend_line("kata-genmove_analyze b 10", 0.0)
     assert say_on(made, "=", "info move D4", "play D4") == ["=", "info move D4", "play D4"]
-    assert made.lost(0.0).front == ("",)
-    assert list(made.resume(0.0).server) == ["play b D4"]
+    assert made.on_disconnected(0.0).frontend == ("",)
+    assert list(made.on_connected(0.0).server) == ["play b D4"]
 
 
 def test_rejected_replay_is_reported():
     made = talk(("play b E5", "="))
-    made.asked("genmove w", 0.0)
+    made.on_frontend_line("genmove w", 0.0)
     again(made)
     say_on(made, "? illegal move", "")
-    assert "play b E5: ? illegal move" in made.failed
-    assert made.give_up(0.0, made.failed).front[0].startswith("? the server cannot go on")
+    assert "play b E5: ? illegal move" in made.failure
+    assert made.abort(0.0, made.failure).frontend[0].startswith("? the server cannot go on")
 
 
 def test_endless_answer_is_an_error():
     made = talk()
-    made.asked("list_commands", 0.0)
+    made.on_frontend_line("list_commands", 0.0)
     for number in range(20_000):
-        made.told(str(number), 0.0)
-        if made.failed:
+        made.on_server_line(str(number), 0.0)
+        if made.failure:
             break
-    assert "does not end" in made.failed
+    assert "does not end" in made.failure
 
 
 TEXT = (
@@ -218,21 +218,21 @@ def test_every_command_is_answered_exactly_once(events):
     asked, answered, now = 0, 0, 0.0
     for kind, line, well in events:
         now += 20.0
-        front = ()
+        frontend = ()
         if kind == "asked":
-            asked -= len(made._theirs())
-            made.asked(line, now)
-            asked += len(made._theirs())
+            asked -= len(made._frontend_commands())
+            made.on_frontend_line(line, now)
+            asked += len(made._frontend_commands())
         elif kind == "told":
             for each in ("= " + line if well else "? " + line, *(["play D4"] * well), ""):
-                front += tuple(made.told(each, now).front)
+                frontend += tuple(made.on_server_line(each, now).frontend)
         elif kind == "lost":
-            front = made.lost(now).front
+            frontend = made.on_disconnected(now).frontend
             if well:
-                made.resume(now)
+                made.on_connected(now)
         else:
-            front = made.overdue(now, "no server").front
-            assert made.due() is None or made.due() > now
-        answered += len("\n".join([*front, ""]).split("\n\n")) - 1 if front else 0
-    made.lost(now)
-    assert asked - answered == len(made._theirs())
+            frontend = made.on_timeout(now, "no server").frontend
+            assert made.deadline() is None or made.deadline() > now
+        answered += len("\n".join([*frontend, ""]).split("\n\n")) - 1 if frontend else 0
+    made.on_disconnected(now)
+    assert asked - answered == len(made._frontend_commands())

@@ -7,15 +7,15 @@ import time
 import pytest
 
 from kempelen import uci
-from kempelen.remote_protocols import RemoteVoice
+from kempelen.remote_protocols import NetworkOutput
 from protocols.remote import provider as providing
-from protocols.remote.lichess import LichessAwayError, LichessClient, LichessError, Work
-from protocols.remote.provider import LichessProvider, Offer
+from protocols.remote.lichess import LichessUnavailableError, LichessClient, LichessError, Work
+from protocols.remote.provider import LichessProvider, EngineRegistration
 from tests.protocols.remote.lichess_server import TOKEN, LichessServer
 from tests.protocols.remote.support import serving
 
 LIMIT = 60.0
-OFFER = Offer("Kempelen here", threads=2, megabytes=32, depth=4)
+OFFER = EngineRegistration("Kempelen here", threads=2, megabytes=32, depth=4)
 
 
 class Providing:
@@ -26,7 +26,7 @@ class Providing:
         self.error = None
         self.client = LichessClient(server.url, server.url, token, trust)
         self.provider = LichessProvider(
-            self.client, OFFER, lambda send: uci.make(RemoteVoice(send)), self.told.append
+            self.client, OFFER, lambda send: uci.create_engine(NetworkOutput(send)), self.told.append
         )
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -54,7 +54,7 @@ class Providing:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    monkeypatch.setattr(providing, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(providing, "MIN_RETRY_DELAY_S", 0.05)
 
 
 def lines(answer):
@@ -215,12 +215,12 @@ WORK = {
     ],
 )  # fmt: skip
 def test_invalid_work_is_rejected(change):
-    assert Work.read({"id": "x", "work": WORK}).moves == ("e1e2",)
+    assert Work.from_json({"id": "x", "work": WORK}).moves == ("e1e2",)
     with pytest.raises(ValueError, match=r"."):
-        Work.read({"id": "x", "work": WORK | change})
+        Work.from_json({"id": "x", "work": WORK | change})
     for answer in ([], {"id": "x"}, {"id": "../y", "work": WORK}, {"id": "x", "work": {}}):
         with pytest.raises(ValueError, match=r"."):
-            Work.read(answer)
+            Work.from_json(answer)
 
 
 def test_invalid_work_is_skipped():
@@ -238,12 +238,12 @@ class _Deaf:
 
     def send(self, line):
         if line.startswith("bestmove"):
-            raise LichessAwayError("cut")
+            raise LichessUnavailableError("cut")
 
 
 def test_engine_works_after_upload_fails_at_bestmove():
-    engine = providing.WorkingEngine(lambda send: uci.make(RemoteVoice(send)), OFFER)
-    work = Work.read({"id": "x", "work": WORK})
+    engine = providing.ProviderEngine(lambda send: uci.create_engine(NetworkOutput(send)), OFFER)
+    work = Work.from_json({"id": "x", "work": WORK})
     for _ in range(2):
         worker = threading.Thread(target=engine.answer, args=(work, _Deaf(), threading.Event()))
         worker.start()

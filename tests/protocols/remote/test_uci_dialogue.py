@@ -5,20 +5,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.remote.dialogue import NOTHING
-from protocols.remote.uci import UciDialogue
+from protocols.remote.uci import UciProxy
 
 
 def talk(*lines, up=True, now=0.0):
     """A dialogue whose front end has introduced itself, and said these lines."""
-    made = UciDialogue(patience=30.0)
-    made.asked("uci", now)
-    made.resume(now)
-    made.told("uciok", now)
-    made.told("readyok", now)
+    made = UciProxy(timeout=30.0)
+    made.on_frontend_line("uci", now)
+    made.on_connected(now)
+    made.on_server_line("uciok", now)
+    made.on_server_line("readyok", now)
     for line in lines:
-        made.asked(line, now)
+        made.on_frontend_line(line, now)
     if not up:
-        made.lost(now)
+        made.on_disconnected(now)
     return made
 
 
@@ -28,15 +28,15 @@ def again(made, now=0.0):
 
 
 def test_first_server_receives_earlier_commands():
-    made = UciDialogue(patience=30.0)
+    made = UciProxy(timeout=30.0)
     for line in ("uci", "d", "isready"):
-        assert made.asked(line, 0.0) == NOTHING
-    assert made.resume(0.1).server == ["uci", "isready", "d"]
-    assert made.told("id name X", 0.1).front == ("id name X",)
-    assert made.told("uciok", 0.1).front == ("uciok",)
-    assert made.told("readyok", 0.1).front == ("readyok",)
-    assert made.told("readyok", 0.1).front == ()
-    assert not made.asking()
+        assert made.on_frontend_line(line, 0.0) == NOTHING
+    assert made.on_connected(0.1).server == ["uci", "isready", "d"]
+    assert made.on_server_line("id name X", 0.1).frontend == ("id name X",)
+    assert made.on_server_line("uciok", 0.1).frontend == ("uciok",)
+    assert made.on_server_line("readyok", 0.1).frontend == ("readyok",)
+    assert made.on_server_line("readyok", 0.1).frontend == ()
+    assert not made.has_pending()
 
 
 def test_settings_and_position_are_replayed_silently():
@@ -50,8 +50,8 @@ def test_settings_and_position_are_replayed_silently():
         "ucinewgame", "isready", "position startpos moves e2e4",
     ]  # fmt: skip
     for line in ("id name X", "option name Hash", "info string said before", "uciok", "readyok"):
-        assert made.told(line, 0.0).front == ()
-    assert made.told("info string new", 0.0).front == ("info string new",)
+        assert made.on_server_line(line, 0.0).frontend == ()
+    assert made.on_server_line("info string new", 0.0).frontend == ("info string new",)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_search_is_resent_with_remaining_time(position, go, expected):
     made = talk(position, go)
     lines = again(made, 1.5)
     assert lines[-2:] == [position, expected]
-    assert made.told("bestmove e2e4", 2.0).front == ("bestmove e2e4",)
-    assert made.told("bestmove e2e4", 2.0).front == ()
+    assert made.on_server_line("bestmove e2e4", 2.0).frontend == ("bestmove e2e4",)
+    assert made.on_server_line("bestmove e2e4", 2.0).frontend == ()
 
 
 def test_ponder_clock_starts_at_ponderhit():
     made = talk("position startpos", "go ponder wtime 5000 btime 4000")
-    made.asked("ponderhit", 10.0)
+    made.on_frontend_line("ponderhit", 10.0)
     assert again(made, 11.0)[-1] == "go wtime 4000 btime 4000"
 
 
@@ -93,11 +93,11 @@ def test_position_set_during_search_is_replayed_after_go():
 def test_pending_isready_is_answered_by_next_server():
     made = talk("isready", "isready")
     assert again(made)[-1] == "isready"
-    made.told("uciok", 0.0)
-    made.asked("isready", 0.0)
-    assert made.told("readyok", 0.0).front == ("readyok", "readyok")
-    assert made.told("readyok", 0.0).front == ("readyok",)
-    assert made.told("readyok", 0.0).front == ()
+    made.on_server_line("uciok", 0.0)
+    made.on_frontend_line("isready", 0.0)
+    assert made.on_server_line("readyok", 0.0).frontend == ("readyok", "readyok")
+    assert made.on_server_line("readyok", 0.0).frontend == ("readyok",)
+    assert made.on_server_line("readyok", 0.0).frontend == ()
 
 
 @pytest.mark.parametrize(
@@ -113,21 +113,21 @@ def test_pending_isready_is_answered_by_next_server():
 )
 def test_search_deadline_without_server_follows_limits(go, due):
     made = talk("position startpos", go)
-    made.lost(0.25)
-    assert made.due() == (None if due is None else pytest.approx(due))
+    made.on_disconnected(0.25)
+    assert made.deadline() == (None if due is None else pytest.approx(due))
 
 
 def test_best_known_move_is_played_without_server():
     made = talk("position startpos moves e2e4", "go wtime 1000 btime 1000")
-    made.told("info depth 3 multipv 1 score cp 3 pv c7c5 g1f3", 0.1)
-    made.told("info depth 3 multipv 2 score cp 3 pv a7a5 g1f3", 0.1)
-    made.lost(0.2)
-    assert made.overdue(0.5, "no server").front == []
-    text, answer = made.overdue(0.8, "no server").front
+    made.on_server_line("info depth 3 multipv 1 score cp 3 pv c7c5 g1f3", 0.1)
+    made.on_server_line("info depth 3 multipv 2 score cp 3 pv a7a5 g1f3", 0.1)
+    made.on_disconnected(0.2)
+    assert made.on_timeout(0.5, "no server").frontend == []
+    text, answer = made.on_timeout(0.8, "no server").frontend
     assert text.startswith("info string no server")
     assert answer == "bestmove c7c5"
-    assert not made.asking()
-    assert made.due() is None
+    assert not made.has_pending()
+    assert made.deadline() is None
     assert again(made)[-1] == "position startpos moves e2e4"
 
 
@@ -135,66 +135,66 @@ def test_best_known_move_is_played_without_server():
 def test_legal_move_is_played_without_usable_search_output(heard):
     fen = "k7/8/8/8/8/8/5q2/7K w - - 0 1"  # one legal move: none; two: see below
     made = talk(f"position fen {fen} moves", "go movetime 10")
-    made.told(heard, 0.0)
-    made.lost(0.0)
-    assert made.overdue(0.1, "no server").front[-1] == "bestmove (none)"
+    made.on_server_line(heard, 0.0)
+    made.on_disconnected(0.0)
+    assert made.on_timeout(0.1, "no server").frontend[-1] == "bestmove (none)"
     made = talk("position fen k7/8/8/8/8/8/6q1/7K w - - 0 1", "go movetime 10", up=False)
-    assert made.overdue(0.1, "no server").front[-1] == "bestmove h1g2"
+    assert made.on_timeout(0.1, "no server").frontend[-1] == "bestmove h1g2"
 
 
 def test_stop_without_server_is_answered_immediately():
     made = talk("position startpos", "go infinite", up=False)
-    made.asked("stop", 5.0)
-    assert made.due() == 5.0
-    assert made.overdue(5.0, "no server").front[-1].startswith("bestmove ")
+    made.on_frontend_line("stop", 5.0)
+    assert made.deadline() == 5.0
+    assert made.on_timeout(5.0, "no server").frontend[-1].startswith("bestmove ")
 
 
 def test_go_during_search_leaves_two_answers_due():
     made = talk("position startpos", "go infinite", "go movetime 100")
-    made.lost(0.0)
-    assert made.overdue(0.0, "no server").front[-1].startswith("bestmove ")
-    assert made.asking()
-    assert made.overdue(0.1, "no server").front[-1].startswith("bestmove ")
-    assert not made.asking()
+    made.on_disconnected(0.0)
+    assert made.on_timeout(0.0, "no server").frontend[-1].startswith("bestmove ")
+    assert made.has_pending()
+    assert made.on_timeout(0.1, "no server").frontend[-1].startswith("bestmove ")
+    assert not made.has_pending()
 
 
 def test_isready_without_server_is_answered_after_delay():
     made = talk(up=False)
-    made.asked("isready", 1.0)
-    assert made.due() == 3.0
-    assert made.overdue(3.0, "no server").front == ["info string ready, but no server", "readyok"]
+    made.on_frontend_line("isready", 1.0)
+    assert made.deadline() == 3.0
+    assert made.on_timeout(3.0, "no server").frontend == ["info string ready, but no server", "readyok"]
 
 
 def test_silent_server_is_waited_for_until_deadline():
     made = talk("position startpos", "go wtime 1000 btime 1000")
-    assert made.due() == pytest.approx(0.99)
-    assert talk("position startpos", "go wtime 20 btime 1000").due() == pytest.approx(0.018)
-    assert talk("position startpos", "go depth 3").due() is None
-    made.told("info depth 2 multipv 1 pv d2d4 d7d5", 0.1)
-    server, front, drop = made.overdue(1.0, "silent")
+    assert made.deadline() == pytest.approx(0.99)
+    assert talk("position startpos", "go wtime 20 btime 1000").deadline() == pytest.approx(0.018)
+    assert talk("position startpos", "go depth 3").deadline() is None
+    made.on_server_line("info depth 2 multipv 1 pv d2d4 d7d5", 0.1)
+    server, frontend, disconnect = made.on_timeout(1.0, "silent")
     assert server == ("stop",)
-    assert front[-1] == "bestmove d2d4"
-    assert not drop
-    made.asked("go movetime 100", 1.5)
+    assert frontend[-1] == "bestmove d2d4"
+    assert not disconnect
+    made.on_frontend_line("go movetime 100", 1.5)
     for line in ("info depth 3 pv e2e4", "bestmove e2e4"):
-        assert made.told(line, 1.5).front == ()
-    assert made.told("bestmove c2c4", 1.5).front == ("bestmove c2c4",)
+        assert made.on_server_line(line, 1.5).frontend == ()
+    assert made.on_server_line("bestmove c2c4", 1.5).frontend == ("bestmove c2c4",)
 
 
 def test_silent_server_is_dropped():
     made = talk("position startpos", "go wtime 1000 btime 1000")
-    assert not made.overdue(1.0, "silent").drop
-    assert made.due() == 4.0
-    assert made.overdue(4.0, "silent") == ((), [], True)
-    made.lost(4.0)
-    assert made.due() is None
+    assert not made.on_timeout(1.0, "silent").disconnect
+    assert made.deadline() == 4.0
+    assert made.on_timeout(4.0, "silent") == ((), [], True)
+    made.on_disconnected(4.0)
+    assert made.deadline() is None
 
 
 def test_giving_up_answers_pending_search():
     made = talk("position startpos", "go infinite", up=False)
-    front = made.give_up(0.0, "refused")[1]
-    assert front[0] == "info string refused"
-    assert front[-1].startswith("bestmove ")
+    frontend = made.abort(0.0, "refused")[1]
+    assert frontend[0] == "info string refused"
+    assert frontend[-1].startswith("bestmove ")
 
 
 TEXT = (
@@ -216,20 +216,20 @@ def test_every_go_is_answered_exactly_once(events):
         now += 1.0
         if kind == "asked":
             before = len(made._searches)
-            made.asked(line, now)
+            made.on_frontend_line(line, now)
             gos += len(made._searches) - before
         elif kind == "told":
-            answers += sum(each.startswith("bestmove") for each in made.told(line, now).front)
+            answers += sum(each.startswith("bestmove") for each in made.on_server_line(line, now).frontend)
         elif kind == "lost":
-            made.lost(now)
+            made.on_disconnected(now)
             if line:
-                made.resume(now)
+                made.on_connected(now)
         else:
-            front = made.overdue(now, "no server").front
-            answers += sum(each.startswith("bestmove") for each in front)
-            if made.overdue(now, "").drop:
-                made.lost(now)
-            assert made.due() is None or made.due() > now
-    made.lost(now)
-    front = made.give_up(now, "over").front
-    assert answers + sum(each.startswith("bestmove") for each in front) == gos
+            frontend = made.on_timeout(now, "no server").frontend
+            answers += sum(each.startswith("bestmove") for each in frontend)
+            if made.on_timeout(now, "").disconnect:
+                made.on_disconnected(now)
+            assert made.deadline() is None or made.deadline() > now
+    made.on_disconnected(now)
+    frontend = made.abort(now, "over").frontend
+    assert answers + sum(each.startswith("bestmove") for each in frontend) == gos

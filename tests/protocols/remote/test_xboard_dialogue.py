@@ -5,23 +5,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.remote.dialogue import NOTHING
-from protocols.remote.xboard import OURS, XboardDialogue
+from protocols.remote.xboard import SYNC_PING, XboardProxy
 
 START = ("xboard", "protover 2")
 
 
 def talk(*lines, now=0.0):
-    made = XboardDialogue(patience=30.0)
+    made = XboardProxy(timeout=30.0)
     for line in START:
-        made.asked(line, now)
-    made.resume(now)
-    for line in ("feature ping=1 usermove=1 done=0", "feature done=1", f"pong {OURS}"):
-        made.told(line, now)
+        made.on_frontend_line(line, now)
+    made.on_connected(now)
+    for line in ("feature ping=1 usermove=1 done=0", "feature done=1", f"pong {SYNC_PING}"):
+        made.on_server_line(line, now)
     for line in lines:
         if line.startswith("< "):
-            made.told(line[2:], now)
+            made.on_server_line(line[2:], now)
         else:
-            made.asked(line, now)
+            made.on_frontend_line(line, now)
     return made
 
 
@@ -34,17 +34,17 @@ def again(made, now=0.0):
 
 
 def test_only_features_of_first_server_are_forwarded():
-    made = XboardDialogue(patience=30.0)
-    assert made.asked("xboard", 0.0) == NOTHING
-    assert made.asked("protover 2", 0.0).front == ("feature done=0",)
-    assert list(made.resume(0.0).server) == [*START, f"ping {OURS}"]
+    made = XboardProxy(timeout=30.0)
+    assert made.on_frontend_line("xboard", 0.0) == NOTHING
+    assert made.on_frontend_line("protover 2", 0.0).frontend == ("feature done=0",)
+    assert list(made.on_connected(0.0).server) == [*START, f"ping {SYNC_PING}"]
     for line in ("feature ping=1", "feature done=1"):
-        assert made.told(line, 0.0).front == (line,)
-    assert made.told(f"pong {OURS}", 0.0).front == ()
-    assert again(made) == [f"ping {OURS}"]
-    for line in ("feature done=1", "Error (what)", f"pong {OURS}"):
-        assert made.told(line, 0.0).front == ()
-    assert made.told("Error (what)", 0.0).front == ("Error (what)",)
+        assert made.on_server_line(line, 0.0).frontend == (line,)
+    assert made.on_server_line(f"pong {SYNC_PING}", 0.0).frontend == ()
+    assert again(made) == [f"ping {SYNC_PING}"]
+    for line in ("feature done=1", "Error (what)", f"pong {SYNC_PING}"):
+        assert made.on_server_line(line, 0.0).frontend == ()
+    assert made.on_server_line("Error (what)", 0.0).frontend == ("Error (what)",)
 
 
 def test_settings_are_replayed_after_reconnect():
@@ -53,7 +53,7 @@ def test_settings_are_replayed_after_reconnect():
         "option Hash=64", "hard", "nopost", "accepted done", "hint",
     )  # fmt: skip
     assert again(made) == [
-        "option Hash=64", "new", "st 5", "memory 64", "sd 4", "hard", "nopost", f"ping {OURS}",
+        "option Hash=64", "new", "st 5", "memory 64", "sd 4", "hard", "nopost", f"ping {SYNC_PING}",
     ]  # fmt: skip
     assert "sd 4" not in again(talk("new", "sd 4", "new"))
     assert again(talk("new", "variant fischerandom"))[:2] == ["new", "variant fischerandom"]
@@ -62,34 +62,34 @@ def test_settings_are_replayed_after_reconnect():
 def test_engine_to_move_resumes_with_remaining_time():
     made = talk("new", "level 0 1 0", "time 6000", "otim 5500", "usermove e2e4")
     assert again(made, 1.5) == [
-        "new", "level 0 1 0", "force", "usermove e2e4", f"ping {OURS}", "time 5850", "otim 5500",
+        "new", "level 0 1 0", "force", "usermove e2e4", f"ping {SYNC_PING}", "time 5850", "otim 5500",
         "go",
     ]  # fmt: skip
-    made.told(f"pong {OURS}", 1.5)
-    assert made.told("move e7e5", 2.0).front == ("move e7e5",)
-    assert not made.asking()
+    made.on_server_line(f"pong {SYNC_PING}", 1.5)
+    assert made.on_server_line("move e7e5", 2.0).frontend == ("move e7e5",)
+    assert not made.has_pending()
 
 
 def test_server_resumes_play_after_next_user_move():
     made = talk("new", "usermove e2e4", "< move e7e5")
-    assert again(made) == ["new", "force", "usermove e2e4", "usermove e7e5", f"ping {OURS}"]
-    assert made.asked("time 500", 0.0).server == ("time 500",)
-    assert made.asked("usermove g1f3", 0.0).server == ["usermove g1f3", "go"]
-    assert made.asking()
-    made.told(f"pong {OURS}", 0.0)
-    made.told("move b8c6", 0.0)
-    assert made.asked("usermove f1b5", 0.0).server == ["usermove f1b5"]
+    assert again(made) == ["new", "force", "usermove e2e4", "usermove e7e5", f"ping {SYNC_PING}"]
+    assert made.on_frontend_line("time 500", 0.0).server == ("time 500",)
+    assert made.on_frontend_line("usermove g1f3", 0.0).server == ["usermove g1f3", "go"]
+    assert made.has_pending()
+    made.on_server_line(f"pong {SYNC_PING}", 0.0)
+    made.on_server_line("move b8c6", 0.0)
+    assert made.on_frontend_line("usermove f1b5", 0.0).server == ["usermove f1b5"]
 
 
 def test_new_game_and_force_mode_are_replayed():
-    assert again(talk("new")) == ["new", f"ping {OURS}"]
-    assert again(talk("new", "go"))[-2:] == [f"ping {OURS}", "go"]
-    assert again(talk("new", "force")) == ["new", "force", f"ping {OURS}"]
+    assert again(talk("new")) == ["new", f"ping {SYNC_PING}"]
+    assert again(talk("new", "go"))[-2:] == [f"ping {SYNC_PING}", "go"]
+    assert again(talk("new", "force")) == ["new", "force", f"ping {SYNC_PING}"]
     made = talk("new", "force", "e2e4", "usermove e7e5")
-    assert again(made) == ["new", "force", "usermove e2e4", "usermove e7e5", f"ping {OURS}"]
-    assert made.asked("usermove g1f3", 0.0).server == ["usermove g1f3"]
-    assert not made.asking()
-    assert made.asked("go", 0.0).server == ("go",)
+    assert again(made) == ["new", "force", "usermove e2e4", "usermove e7e5", f"ping {SYNC_PING}"]
+    assert made.on_frontend_line("usermove g1f3", 0.0).server == ["usermove g1f3"]
+    assert not made.has_pending()
+    assert made.on_frontend_line("go", 0.0).server == ("go",)
 
 
 def test_undone_and_illegal_moves_are_not_replayed():
@@ -99,27 +99,27 @@ def test_undone_and_illegal_moves_are_not_replayed():
         "< Illegal move: e8e1",
     )  # fmt: skip
     assert again(made) == [
-        "new", "force", "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1", "usermove O-O", f"ping {OURS}",
+        "new", "force", "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1", "usermove O-O", f"ping {SYNC_PING}",
     ]  # fmt: skip
 
 
 def test_analysis_resumes_after_reconnect():
     assert again(talk("new", "force", "usermove e2e4", "analyze"))[-2:] == [
-        f"ping {OURS}", "analyze",
+        f"ping {SYNC_PING}", "analyze",
     ]  # fmt: skip
-    assert again(talk("new", "analyze", "exit"))[-2:] == ["force", f"ping {OURS}"]
+    assert again(talk("new", "analyze", "exit"))[-2:] == ["force", f"ping {SYNC_PING}"]
 
 
 def test_pings_are_answered_once():
     made = talk("ping 7")
-    assert again(made)[-2:] == [f"ping {OURS}", "ping 7"]
-    made.told(f"pong {OURS}", 0.0)
-    assert made.told("pong 7", 0.0).front == ("pong 7",)
-    assert made.told("pong 7", 0.0).front == ()
-    made.lost(0.0)
-    made.asked("ping 8", 1.0)
-    assert made.due() == 3.0
-    assert made.overdue(3.0, "no server").front == ["pong 8"]
+    assert again(made)[-2:] == [f"ping {SYNC_PING}", "ping 7"]
+    made.on_server_line(f"pong {SYNC_PING}", 0.0)
+    assert made.on_server_line("pong 7", 0.0).frontend == ("pong 7",)
+    assert made.on_server_line("pong 7", 0.0).frontend == ()
+    made.on_disconnected(0.0)
+    made.on_frontend_line("ping 8", 1.0)
+    assert made.deadline() == 3.0
+    assert made.on_timeout(3.0, "no server").frontend == ["pong 8"]
 
 
 @pytest.mark.parametrize(
@@ -132,35 +132,35 @@ def test_pings_are_answered_once():
 def test_move_deadline_without_server_follows_clock(lines, due):
     made = talk("new", *(line for line in lines if line != "?"), "usermove e2e4")
     if "?" in lines:
-        made.asked("?", 0.0)
-    made.lost(0.25)
-    assert made.due() == pytest.approx(due)
+        made.on_frontend_line("?", 0.0)
+    made.on_disconnected(0.25)
+    assert made.deadline() == pytest.approx(due)
 
 
 @pytest.mark.parametrize("heard", ["3 20 100 500 g8f6 b1c3", "  3& 20 100 500 1... Nf6 2. Nc3"])
 def test_best_known_move_is_played_without_server(heard):
     made = talk("new", "time 100", "usermove e2e4", f"< {heard}")
-    made.lost(0.0)
-    assert made.overdue(0.5, "no server").front == []
-    note, move = made.overdue(0.9, "no server").front
+    made.on_disconnected(0.0)
+    assert made.on_timeout(0.5, "no server").frontend == []
+    note, move = made.on_timeout(0.9, "no server").frontend
     assert note.startswith("# no server")
     assert move == "move g8f6"
-    assert again(made)[-4:] == ["force", "usermove e2e4", "usermove g8f6", f"ping {OURS}"]
-    assert made.asked("usermove d2d4", 2.0).server == ["usermove d2d4", "go"]
+    assert again(made)[-4:] == ["force", "usermove e2e4", "usermove g8f6", f"ping {SYNC_PING}"]
+    assert made.on_frontend_line("usermove d2d4", 2.0).server == ["usermove d2d4", "go"]
 
 
 def test_legal_move_is_played_without_server_or_search_output():
     made = talk("new", "setboard k7/8/8/8/8/8/6q1/7K w - - 0 1", "st 1", "go")
-    made.lost(0.0)
-    assert made.overdue(1.0, "no server").front[-1] == "move h1g2"
-    assert made.overdue(9.0, "no server").front == []
+    made.on_disconnected(0.0)
+    assert made.on_timeout(1.0, "no server").frontend[-1] == "move h1g2"
+    assert made.on_timeout(9.0, "no server").frontend == []
 
 
 def test_giving_up_reports_error_and_plays_move():
     made = talk("new", "time 100", "go")
-    front = made.give_up(0.0, "wrong token").front
-    assert front[-1] == "tellusererror wrong token"
-    assert any(line.startswith("move ") for line in front)
+    frontend = made.abort(0.0, "wrong token").frontend
+    assert frontend[-1] == "tellusererror wrong token"
+    assert any(line.startswith("move ") for line in frontend)
 
 
 TEXT = (
@@ -178,15 +178,15 @@ def test_overdue_move_is_made_at_most_once(events):
     made, now = talk(), 0.0
     for kind, line in events:
         now += 1.0
-        thought = made._thinking is not None
+        thought = made._thinking_since is not None
         if kind in ("asked", "told"):
             getattr(made, kind)(line, now)
         elif kind == "overdue":
-            _, front, drop = made.overdue(now, "no server")
-            assert drop == made._up
-            moves = [each for each in front if each.startswith("move ")]
+            _, frontend, disconnect = made.on_timeout(now, "no server")
+            assert disconnect == made._connected
+            moves = [each for each in frontend if each.startswith("move ")]
             assert len(moves) <= thought
-            assert not moves or made._thinking is None
-            assert made.due() is None or made.due() > now
+            assert not moves or made._thinking_since is None
+            assert made.deadline() is None or made.deadline() > now
         else:
             getattr(made, kind)(now)

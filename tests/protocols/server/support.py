@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from protocols.server.addresses import Address
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
-from protocols.server.remote_session import Maker
+from protocols.server.remote_session import ProtocolFactory
 from protocols.server.server import Server
 from protocols.server.tokens import TokenFile
 from tests.waiting import PATIENCE
@@ -57,7 +57,7 @@ class Puppet:
         elif word == "quit":
             self.finished = True
 
-    def overlong_line(self) -> Iterator[str]:
+    def handle_overlong_line(self) -> Iterator[str]:
         yield "too long"
 
     def drain(self, timeout: float | None = None) -> bool:
@@ -73,7 +73,7 @@ class Puppet:
         return True
 
 
-PUPPETS: Mapping[str, Maker] = {"puppet": Puppet, "any": Puppet}
+PUPPETS: Mapping[str, ProtocolFactory] = {"puppet": Puppet, "any": Puppet}
 
 
 @dataclass
@@ -100,14 +100,14 @@ class Running:
     async def empty(self) -> None:
         """Wait until nobody is left."""
         async with asyncio.timeout(PATIENCE):
-            while self.server.door.sessions or self.server.door.waiting:
+            while self.server.admission.sessions or self.server.admission.waiting:
                 await asyncio.sleep(0.01)
 
 
 @contextlib.asynccontextmanager
 async def running(
     *schemes: str,
-    makers: Mapping[str, Maker] = PUPPETS,
+    makers: Mapping[str, ProtocolFactory] = PUPPETS,
     protocol: str = "any",
     tokens: TokenFile | None = None,
     tls: ssl.SSLContext | None = None,
@@ -124,7 +124,7 @@ async def running(
     try:
         for scheme in schemes or ("tcp",):
             if scheme == "status":
-                run.addresses[scheme] = await server.tell_status(Address("tcp", "127.0.0.1", 0))
+                run.addresses[scheme] = await server.listen_status(Address("tcp", "127.0.0.1", 0))
             else:
                 run.addresses[scheme] = await server.listen(Address(scheme, "127.0.0.1", 0))
         yield run

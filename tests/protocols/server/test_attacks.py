@@ -96,7 +96,7 @@ async def test_last_line_without_newline_is_answered() -> None:
 
 
 async def test_session_ends_soon_after_client_disconnects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_session, "LAST_ANSWERS", 0.3)
+    monkeypatch.setattr(remote_session, "FINAL_REPLIES_TIMEOUT_S", 0.3)
     async with running() as run:
         async with calling(run) as caller:
             caller.say("later 20 late", "say soon")

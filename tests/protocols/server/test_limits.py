@@ -8,7 +8,7 @@ import time
 import pytest
 
 from protocols.server import limits, remote_session
-from protocols.server.limits import Bucket, Buckets, ServerLimits
+from protocols.server.limits import TokenBucket, RateLimiter, ServerLimits
 from tests.protocols.server.support import PATIENCE, calling, running
 
 
@@ -33,7 +33,7 @@ async def test_sessions_per_address_are_limited() -> None:
         async with calling(run) as two:
             assert await two.hear() == "refused too many sessions from your address"
         assert await one.ask("say still here") == "still here"
-        assert run.server.metrics.of("refused", "address") == 1
+        assert run.server.metrics.value("refused", "address") == 1
 
 
 async def test_excess_refused_connections_are_cut_off() -> None:
@@ -54,7 +54,7 @@ async def test_too_long_line_is_rejected() -> None:
         assert await caller.ask("say " + "x" * 1020) == "x" * 1020
         assert await caller.ask("say " + "x" * 1021) == "too long"
         assert await caller.ask("say still here") == "still here"
-        assert run.server.metrics.of("overlong_lines") == 1
+        assert run.server.metrics.value("overlong_lines") == 1
 
 
 async def test_lines_per_second_are_limited() -> None:
@@ -64,35 +64,35 @@ async def test_lines_per_second_are_limited() -> None:
         for n in range(150):
             assert await caller.hear() == str(n)
         assert time.monotonic() - began > 0.9  # 100 at once, 50 more in a second
-        assert 40 <= run.server.metrics.of("delayed_lines") <= 50
+        assert 40 <= run.server.metrics.value("delayed_lines") <= 50
 
 
 def test_token_bucket_refills() -> None:
-    bucket = Bucket(10.0, 0.0)
-    assert [bucket.wait(0.0) for _ in range(20)] == [0.0] * 20
-    assert bucket.wait(0.0) == pytest.approx(0.1)
-    assert bucket.wait(0.0) == pytest.approx(0.2)
-    assert bucket.wait(1.0) == 0.0
-    assert [bucket.wait(100.0) for _ in range(21)] == [0.0] * 20 + [pytest.approx(0.1)]
+    bucket = TokenBucket(10.0, 0.0)
+    assert [bucket.reserve(0.0) for _ in range(20)] == [0.0] * 20
+    assert bucket.reserve(0.0) == pytest.approx(0.1)
+    assert bucket.reserve(0.0) == pytest.approx(0.2)
+    assert bucket.reserve(1.0) == 0.0
+    assert [bucket.reserve(100.0) for _ in range(21)] == [0.0] * 20 + [pytest.approx(0.1)]
 
 
 def test_failed_take_does_not_increase_wait() -> None:
-    bucket = Bucket(10.0, 0.0, 0.5)
-    assert [bucket.take(0.0) for _ in range(5)] == [0.0] * 5
+    bucket = TokenBucket(10.0, 0.0, 0.5)
+    assert [bucket.try_take(0.0) for _ in range(5)] == [0.0] * 5
     # Who asks in vain does not wait the longer for it.
-    assert [bucket.take(0.0) for _ in range(5)] == [pytest.approx(0.1)] * 5
-    assert bucket.take(0.1) == 0.0
+    assert [bucket.try_take(0.0) for _ in range(5)] == [pytest.approx(0.1)] * 5
+    assert bucket.try_take(0.1) == 0.0
 
 
 def test_least_recently_used_bucket_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_REMEMBERED", 3)
-    buckets = Buckets(1.0, 2.0)
+    monkeypatch.setattr(limits, "MAX_TRACKED_CLIENTS", 3)
+    buckets = RateLimiter(1.0, 2.0)
     for name in ("a", "a", "b", "c"):
-        assert buckets.take(name, 0.0) == 0.0
-    assert buckets.take("a", 0.0) == 1.0
-    assert buckets.take("d", 0.0) == 0.0  # so that b, of longest ago, is forgotten
+        assert buckets.try_take(name, 0.0) == 0.0
+    assert buckets.try_take("a", 0.0) == 1.0
+    assert buckets.try_take("d", 0.0) == 0.0  # so that b, of longest ago, is forgotten
     assert len(buckets._buckets) == 3
-    assert buckets.take("a", 0.0) == 1.0
+    assert buckets.try_take("a", 0.0) == 1.0
 
 
 async def test_idle_session_is_closed() -> None:
@@ -140,7 +140,7 @@ async def test_client_that_does_not_read_is_disconnected() -> None:
 async def test_client_that_sends_without_reading_is_disconnected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remote_session, "STALLED", 0.5)
+    monkeypatch.setattr(remote_session, "WRITE_TIMEOUT_S", 0.5)
     async with running(lines_a_second=1e6) as run, calling(run) as deaf:
         deaf.reader._transport.pause_reading()  # type: ignore[attr-defined]
         asked = "say " + "x" * 1000

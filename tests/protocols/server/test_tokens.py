@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from protocols.server import door
-from protocols.server.limits import MOST_REMEMBERED, ServerLimits
+from protocols.server.limits import MAX_TRACKED_CLIENTS, ServerLimits
 from protocols.server.tokens import TokenError, TokenFile, new_token
 from tests.protocols.server.credentials import Tokens
 from tests.protocols.server.support import Caller, calling, running
@@ -18,8 +18,8 @@ from tests.systems import needs_links, posix_only
 
 def test_token_file_identifies_tokens_without_storing_them(tokens: Tokens) -> None:
     file = TokenFile(tokens.path)
-    assert file.name_of(tokens.alice) == "alice"
-    assert file.name_of(tokens.bob) == "bob"
+    assert file.find_name(tokens.alice) == "alice"
+    assert file.find_name(tokens.bob) == "bob"
     text = Path(tokens.path).read_text()
     assert tokens.alice not in text
     assert tokens.bob not in text
@@ -32,7 +32,7 @@ def test_token_file_identifies_tokens_without_storing_them(tokens: Tokens) -> No
         tokens.alice.swapcase(),
         "\ud800",
     ):
-        assert file.name_of(wrong) is None
+        assert file.find_name(wrong) is None
 
 
 @posix_only("files have no mode there")
@@ -92,16 +92,16 @@ def test_token_file_changes_apply_immediately(tokens: Tokens) -> None:
     path = Path(tokens.path)
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if not line.startswith("alice ")))
-    assert file.name_of(tokens.alice) is None
-    assert file.name_of(tokens.bob) == "bob"
+    assert file.find_name(tokens.alice) is None
+    assert file.find_name(tokens.bob) == "bob"
     path.write_text("nonsense\n")
-    assert file.name_of(tokens.bob) is None
+    assert file.find_name(tokens.bob) is None
     assert "line 1 is no token" in file.problem
     path.write_text("".join(lines))
-    assert file.name_of(tokens.alice) == "alice"
+    assert file.find_name(tokens.alice) == "alice"
     assert file.problem == ""
     path.unlink()
-    assert file.name_of(tokens.alice) is None
+    assert file.find_name(tokens.alice) is None
 
 
 async def test_a_token_opens_a_session(tokens: Tokens) -> None:
@@ -139,7 +139,7 @@ async def test_missing_or_wrong_token_is_refused(tokens: Tokens, said: str, refu
         assert await caller.ask(said, "say hello") == f"refused {refused}"
         assert await caller.hear() == ""
         await run.empty()
-        assert run.server.metrics.of("refused", "token") == 1
+        assert run.server.metrics.value("refused", "token") == 1
         assert not any("began" in line for line in run.events)
         assert said == "" or not any(said in line for line in run.events)
 
@@ -200,11 +200,11 @@ async def test_address_is_blocked_after_wrong_tokens(
 
 
 async def test_number_of_remembered_wrong_guesses_is_bounded(tokens: Tokens) -> None:
-    one = door.Door(ServerLimits(), TokenFile(tokens.path))
-    for number in range(MOST_REMEMBERED + 50):
-        with pytest.raises(door.RefusedError, match="wrong token"):
-            one.name_of("wrong", f"10.0.{number >> 8}.{number & 255}")
-    assert len(one._wrong) == MOST_REMEMBERED
+    one = door.AdmissionControl(ServerLimits(), TokenFile(tokens.path))
+    for number in range(MAX_TRACKED_CLIENTS + 50):
+        with pytest.raises(door.RejectedError, match="wrong token"):
+            one.authenticate("wrong", f"10.0.{number >> 8}.{number & 255}")
+    assert len(one._auth_failures) == MAX_TRACKED_CLIENTS
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ async def test_number_of_remembered_wrong_guesses_is_bounded(tokens: Tokens) -> 
     ],
 )
 def test_ipv6_addresses_are_grouped_by_64_bit_prefix(host: str, grouped: str) -> None:
-    assert door.group(host) == grouped
+    assert door.address_group(host) == grouped
 
 
 @needs_links
@@ -227,4 +227,4 @@ def test_symlink_to_token_file_is_kept(tokens: Tokens, tmp_path: Path) -> None:
     link.symlink_to(tokens.path)
     token = new_token(str(link), "dora")
     assert link.is_symlink()
-    assert TokenFile(tokens.path).name_of(token) == "dora"
+    assert TokenFile(tokens.path).find_name(token) == "dora"

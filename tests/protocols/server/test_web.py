@@ -89,7 +89,7 @@ async def test_http_requests_per_second_are_limited() -> None:
         with pytest.raises(InvalidStatus) as refusal:
             await opened(run).__aenter__()
         assert 1 <= int(refusal.value.response.headers["Retry-After"]) <= 10
-        assert run.server.metrics.of("refused", "requests") == 2
+        assert run.server.metrics.value("refused", "requests") == 2
 
 
 async def test_url_path_selects_protocol() -> None:
@@ -164,7 +164,7 @@ async def test_websocket_origin_is_checked(origin: str | None, host: str, may: b
                 await web.__aenter__()
             assert refusal.value.response.status_code == 403
             assert b"refused pages of your origin" in (refusal.value.response.body or b"")
-            assert run.server.metrics.of("refused", "origin") == 1
+            assert run.server.metrics.value("refused", "origin") == 1
 
 
 async def test_any_host_name_is_same_origin_with_token(tokens: Tokens) -> None:
@@ -182,7 +182,7 @@ async def test_any_host_name_is_same_origin_with_token(tokens: Tokens) -> None:
 async def test_health_reports_ok_or_ending() -> None:
     async with running("ws") as run:
         assert await get(run, "/health") == (200, "ok\n", "text/plain; charset=utf-8")
-        run.server.ending = True
+        run.server.shutting_down = True
         assert (await get(run, "/health"))[:2] == (503, "ending\n")
 
 
@@ -223,7 +223,7 @@ async def test_metrics_require_token_where_sessions_do(tokens: Tokens) -> None:
         assert (await get(run, "/metrics", token="wrong"))[0] == 401
         assert (await get(run, "/metrics", token=tokens.alice))[0] == 200
         assert (await get(run, "/health"))[0] == 200
-        assert run.server.door.sessions == 0
+        assert run.server.admission.sessions == 0
         assert (await get(run, "/metrics", "status"))[0] == 200
         await run.empty()
 

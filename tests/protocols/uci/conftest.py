@@ -6,10 +6,10 @@ import threading
 import chess
 import pytest
 
-from agent.chess.engine import Engine
+from agent.chess.engine import ChessBackend
 from agent.limits import Cp, Info, Progress
-from agent.player import PlayerError
-from protocols.uci.protocol import Uci
+from agent.agent import AgentError
+from protocols.uci.protocol import UciProtocol
 from tests.waiting import PATIENCE
 
 
@@ -20,7 +20,7 @@ class ScriptedSearcher:
         self.calls = []
         self._stop = threading.Event()
 
-    def arm(self):
+    def clear_stop(self):
         self._stop.clear()
 
     def stop(self):
@@ -35,7 +35,7 @@ class ScriptedSearcher:
     def pace(self, limits):
         return 0.001
 
-    def deepen(self, board, limits, lines=1):
+    def search(self, board, limits, lines=1):
         moves = sorted(limits.search_moves or board.legal_moves, key=chess.Move.uci)
         for depth in range(1, (limits.depth or 60) + 1):
             for line, move in enumerate(moves[:lines], 1):
@@ -48,7 +48,7 @@ class ScriptedSearcher:
                 return
 
 
-class ScriptedEngine(Engine):
+class ScriptedEngine(ChessBackend):
     """Remembers what is set; has no kernel."""
 
     def __init__(self, report):
@@ -59,14 +59,14 @@ class ScriptedEngine(Engine):
     def start(self):
         self.ready.set()
 
-    def settle(self, job):
+    def wait_until_loaded(self, job):
         pass
 
     def searcher(self, clock, stop):
         return self.scripted
 
     def kernel(self, stop):
-        raise PlayerError("this needs the compiled kernel, which is not there")
+        raise AgentError("this needs the compiled kernel, which is not there")
 
     def set_megabytes(self, megabytes):
         if megabytes > 1024:
@@ -86,10 +86,10 @@ class ScriptedEngine(Engine):
         self.changes.append(("ucinewgame", None))
 
 
-class Conversation:
+class EngineSession:
     """Lines to the engine, and what it says, in order."""
 
-    protocol = Uci
+    protocol = UciProtocol
 
     def __init__(self, make_engine=ScriptedEngine, log_to=lambda path: None):
         self.heard = queue.Queue()
@@ -113,7 +113,7 @@ class Conversation:
 
     def rest(self):
         """All that is said by the time that everything is done."""
-        assert self.uci.player.wait(PATIENCE)
+        assert self.uci.agent.wait(PATIENCE)
         lines = []
         while not self.heard.empty():
             lines.append(self.heard.get())
@@ -127,7 +127,7 @@ class Conversation:
 
 @pytest.fixture
 def conversation():
-    talk = Conversation()
+    talk = EngineSession()
     yield talk
     assert talk.uci.close(PATIENCE)
 
@@ -137,7 +137,7 @@ def make_conversation():
     made = []
 
     def make(*arguments, **options):
-        made.append(Conversation(*arguments, **options))
+        made.append(EngineSession(*arguments, **options))
         return made[-1]
 
     yield make

@@ -1,26 +1,26 @@
-"""`ExperienceFile`, with the compiled engine: what one game teaches the next."""
+"""`LearnedMoveDatabase`, with the compiled engine: what one game teaches the next."""
 
 import threading
 
 import pytest
 
-from agent.experience.store import ExperienceFile
-from protocols.allowance import Allowance
+from agent.experience.store import LearnedMoveDatabase
+from protocols.session_context import SessionContext
 from protocols.permissions import LOCAL, Permissions
-from protocols.uci.play import MOST_WAITING
-from protocols.uci.protocol import Uci
+from protocols.uci.play import MAX_PENDING
+from protocols.uci.protocol import UciProtocol
 
 
 class Talk:
     def __init__(self, permissions=LOCAL):
         self.heard = []
-        allowance = Allowance(permissions)
-        self.uci = Uci("x", "y", self.heard.append, lambda path: None, allowance=allowance)
+        session_context = SessionContext(permissions)
+        self.uci = UciProtocol("x", "y", self.heard.append, lambda path: None, session_context=session_context)
 
     def say(self, *lines):
         for line in lines:
             self.heard += list(self.uci.handle_line(line))
-        assert self.uci.player.wait(60)
+        assert self.uci.agent.wait(60)
         heard, self.heard[:] = list(self.heard), []
         return heard
 
@@ -48,7 +48,7 @@ def test_learned_mistake_is_avoided_only_with_experience_file(talk, tmp_path):
     file = tmp_path / "My experience.db"
     first = talk()
     before = first.best("startpos")
-    first.say(f"setoption name ExperienceFile value {file}", "ucinewgame")
+    first.say(f"setoption name LearnedMoveDatabase value {file}", "ucinewgame")
     move, lines = first.best("startpos")
     assert (move, lines[-1]) == (before[0], before[1][-1])
     # The next value is far below what is now said to have been predicted.
@@ -56,7 +56,7 @@ def test_learned_mistake_is_avoided_only_with_experience_file(talk, tmp_path):
     first.uci.experience._thoughts[-1].value = 900.0
     _, told = first.best(board_after)
     assert any(line.startswith(f"info string experience: {move} was worth 900") for line in told)
-    (lesson,) = ExperienceFile(file).lessons()
+    (lesson,) = LearnedMoveDatabase(file).read_all()
     assert (lesson.move, lesson.reply) == (move, "a7a6")
 
     def again(session, *settings):
@@ -64,9 +64,9 @@ def test_learned_mistake_is_avoided_only_with_experience_file(talk, tmp_path):
         return session.best("startpos")[0]
 
     other = talk()
-    file_option = f"setoption name ExperienceFile value {file}"
-    off = "setoption name ExperienceFile value"
-    bad = ExperienceFile(file)
+    file_option = f"setoption name LearnedMoveDatabase value {file}"
+    off = "setoption name LearnedMoveDatabase value"
+    bad = LearnedMoveDatabase(file)
     for _ in range(6):  # what it is worth falls to a loss
         bad.add([lesson.__class__(**{**_fields(lesson), "found": -1000.0})])
     assert again(other, file_option) != move
@@ -83,7 +83,7 @@ def test_damaged_file_is_reported_and_engine_still_plays(talk, tmp_path):
     file = tmp_path / "damaged.db"
     file.write_bytes(b"SQLite format 3\0" + bytes(1000))
     session = talk()
-    (told,) = session.say(f"setoption name ExperienceFile value {file}")
+    (told,) = session.say(f"setoption name LearnedMoveDatabase value {file}")
     assert str(file) in told
     assert "damaged" in told
     assert not session.uci.experience.active
@@ -93,9 +93,9 @@ def test_damaged_file_is_reported_and_engine_still_plays(talk, tmp_path):
 
 def test_untrusted_session_cannot_set_experience_file(talk, tmp_path):
     session = talk(Permissions())
-    assert not any("ExperienceFile" in line for line in session.say("uci"))
-    (told,) = session.say(f"setoption name ExperienceFile value {tmp_path / 'file'}")
-    assert told == "info string ExperienceFile is not offered here"
+    assert not any("LearnedMoveDatabase" in line for line in session.say("uci"))
+    (told,) = session.say(f"setoption name LearnedMoveDatabase value {tmp_path / 'file'}")
+    assert told == "info string LearnedMoveDatabase is not offered here"
     assert not session.uci.experience.active
 
 
@@ -103,11 +103,11 @@ def test_untrusted_session_cannot_set_experience_file(talk, tmp_path):
 def test_untrusted_session_has_pending_command_limit(talk):
     uci = talk(Permissions()).uci
     held = threading.Event()
-    uci.player.do(lambda job: held.wait(20.0), lengthy=True)
-    told = {reply for _ in range(2 * MOST_WAITING) for reply in uci.handle_line("eval")}
+    uci.agent.do(lambda job: held.wait(20.0), long_running=True)
+    told = {reply for _ in range(2 * MAX_PENDING) for reply in uci.handle_line("eval")}
     assert told == {"info string too much waits to be done: this is ignored"}
-    assert len(uci.player.asked()) == MOST_WAITING
+    assert len(uci.agent.asked()) == MAX_PENDING
     assert list(uci.handle_line("isready")) == ["readyok"]
-    uci.player.stop()
+    uci.agent.stop()
     held.set()
-    assert uci.player.wait(60.0)
+    assert uci.agent.wait(60.0)

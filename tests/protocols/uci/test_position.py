@@ -1,7 +1,7 @@
 import chess
 import pytest
 
-from protocols.uci.position import LONGEST_GAME, CurrentPosition, read_board
+from protocols.uci.position import MAX_GAME_PLIES, CurrentPosition, read_board
 from protocols.uci.values import PositionCommand, UciError
 
 
@@ -88,20 +88,20 @@ def test_flip_mirrors_board():
 
 
 def test_game_length_limit_is_enforced():
-    shuffle = ("g1f3 g8f6 f3g1 f6g8 " * (LONGEST_GAME // 4 + 1)).split()
+    shuffle = ("g1f3 g8f6 f3g1 f6g8 " * (MAX_GAME_PLIES // 4 + 1)).split()
     current = CurrentPosition()
-    current.set(PositionCommand(None, tuple(shuffle[:LONGEST_GAME])), chess960=False)
-    assert len(current.board.move_stack) == LONGEST_GAME
+    current.set(PositionCommand(None, tuple(shuffle[:MAX_GAME_PLIES])), chess960=False)
+    assert len(current.board.move_stack) == MAX_GAME_PLIES
     with pytest.raises(UciError, match="more than a game can have"):
-        current.set(PositionCommand(None, tuple(shuffle[: LONGEST_GAME + 1])), chess960=False)
-    assert len(current.board.move_stack) == LONGEST_GAME
+        current.set(PositionCommand(None, tuple(shuffle[: MAX_GAME_PLIES + 1])), chess960=False)
+    assert len(current.board.move_stack) == MAX_GAME_PLIES
 
 
 def test_recent_returns_copy_with_recent_moves():
     current = CurrentPosition()
     current.set(position("g1f3 g8f6 f3g1 f6g8 " * 300), chess960=False)
-    recent = current.recent()
-    assert recent.move_stack == current.board.move_stack[-len(recent.move_stack) :]
-    assert recent.fen() == current.board.fen()
-    recent.pop()
+    copy_with_history = current.copy_with_history()
+    assert copy_with_history.move_stack == current.board.move_stack[-len(copy_with_history.move_stack) :]
+    assert copy_with_history.fen() == current.board.fen()
+    copy_with_history.pop()
     assert len(current.board.move_stack) == 1200

@@ -5,7 +5,7 @@ import time
 import chess
 import pytest
 
-from agent.chess.engine import Engine
+from agent.chess.engine import ChessBackend
 from protocols.uci import play
 from protocols.uci.protocol import COMMANDS, OPTIONS
 from tests.systems import posix_only
@@ -18,10 +18,10 @@ def test_every_option_is_declared_and_accepts_its_default(conversation):
         f"option name {option.name}" for option in OPTIONS
     ]
     for option in OPTIONS:
-        if option.kind == "spin":
-            assert option.least <= option.default <= option.most
+        if option.type == "spin":
+            assert option.min <= option.default <= option.max
         value = str(option.default if option.default is not None else "<empty>").lower()
-        value = "" if option.kind == "button" else f" value {value}"
+        value = "" if option.type == "button" else f" value {value}"
         assert conversation.ask(f"setoption name {option.name.upper()}{value}") == []
 
 
@@ -76,7 +76,7 @@ def test_missing_file_is_reported_when_option_is_set(make_conversation, tmp_path
     def refuse(path):
         raise FileNotFoundError(2, "No such file or directory", path)
 
-    talk = make_conversation(Engine, refuse)
+    talk = make_conversation(ChessBackend, refuse)
     talk.say("setoption name OwnBook value false")
     for option in ("BookFile", "SyzygyPath", "GaviotaPath", "Debug Log File"):
         (reply,) = talk.ask(f"setoption name {option} value nowhere")
@@ -87,8 +87,8 @@ def test_missing_file_is_reported_when_option_is_set(make_conversation, tmp_path
 def test_move_overhead_and_analyse_mode_reach_player(conversation):
     conversation.say("setoption name Move Overhead value 250")
     conversation.say("setoption name UCI_AnalyseMode value true")
-    assert conversation.uci.player.overhead == pytest.approx(0.25)
-    assert conversation.uci.player.patient
+    assert conversation.uci.agent.overhead == pytest.approx(0.25)
+    assert conversation.uci.agent.use_full_time
 
 
 def test_go_uses_clock_of_side_to_move(conversation):
@@ -123,11 +123,11 @@ def test_log_file_error_is_reported(make_conversation):
 
 
 def test_search_exception_is_reported_and_legal_move_returned(conversation):
-    def deepen(board, limits, lines=1):
+    def search(board, limits, lines=1):
         yield from ()
         raise ZeroDivisionError("division by zero")
 
-    conversation.uci.engine.scripted.deepen = deepen
+    conversation.uci.engine.scripted.search = search
     for _ in range(2):
         error, answer = conversation.ask("go depth 3")
         assert "ZeroDivisionError: division by zero" in error
@@ -164,7 +164,7 @@ def test_limited_search_finishes_after_end_of_input(conversation, limits):
     conversation.say("setoption name OwnBook value false")
     conversation.say("position startpos moves e2e4", f"go {limits}")
     assert conversation.uci.drain()
-    assert not conversation.uci.player.busy
+    assert not conversation.uci.agent.busy
     heard = conversation.rest()
     assert heard[-1] == "bestmove a7a5 ponder a2a3"
     if limits == "depth 5":
@@ -180,7 +180,7 @@ def test_unlimited_search_stops_at_end_of_input(conversation, limits):
 
 
 def test_long_search_stops_after_end_of_input_timeout(conversation, monkeypatch):
-    monkeypatch.setattr(play, "LAST_ANSWERS", 0.3)
+    monkeypatch.setattr(play, "DRAIN_TIMEOUT", 0.3)
     conversation.say("go depth 100000")
     began = time.monotonic()
     while not conversation.uci.drain(0.05):
@@ -193,7 +193,7 @@ def test_long_search_stops_after_end_of_input_timeout(conversation, monkeypatch)
 def test_drain_returns_immediately_after_quit(conversation):
     conversation.say("go infinite", "quit")
     assert conversation.uci.drain(0.0)
-    assert conversation.uci.player.busy
+    assert conversation.uci.agent.busy
 
 
 def test_too_many_position_moves_are_rejected(conversation):
@@ -207,11 +207,11 @@ def test_too_many_position_moves_are_rejected(conversation):
 def test_search_board_keeps_only_recent_moves(conversation, monkeypatch):
     """A board is copied as often as it is passed on, while the clock runs."""
     boards = []
-    deepen = conversation.uci.engine.scripted.deepen
+    search = conversation.uci.engine.scripted.search
     monkeypatch.setattr(
         conversation.uci.engine.scripted,
         "deepen",
-        lambda board, *rest: boards.append(board) or deepen(board, *rest),
+        lambda board, *rest: boards.append(board) or search(board, *rest),
     )
     conversation.ask("position startpos moves " + "g1f3 g8f6 f3g1 f6g8 " * 4_000, "go depth 1")
     (board,) = boards

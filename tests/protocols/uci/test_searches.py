@@ -5,7 +5,7 @@ import time
 import chess
 import pytest
 
-from agent.chess.engine import Engine
+from agent.chess.engine import ChessBackend
 from agent.chess.network_model import evaluate
 from agent.chess.settings import SEARCHES
 from benchmarks.random_network import random_network
@@ -18,7 +18,7 @@ SOON = 30.0
 
 @pytest.fixture(params=SEARCHES)
 def talk(request, make_conversation):
-    conversation = make_conversation(Engine)
+    conversation = make_conversation(ChessBackend)
     conversation.say("setoption name OwnBook value false", "setoption name Hash value 4")
     conversation.say(f"setoption name Search value {request.param}", "isready")
     conversation.hear_until("readyok")
@@ -133,7 +133,7 @@ def test_engine_plays_won_ending_to_checkmate(talk):
 
 
 def test_search_option_can_change_between_moves(make_conversation):
-    talk = make_conversation(Engine)
+    talk = make_conversation(ChessBackend)
     talk.say("setoption name OwnBook value false")
     for search in (*SEARCHES, *SEARCHES):
         heard = talk.ask(f"setoption name Search value {search}", "go nodes 2000")
@@ -186,7 +186,7 @@ def sleeps(batch):
 def test_batched_evaluation_is_used_and_errors_are_reported(make_conversation, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(BATCHED)
-    talk = make_conversation(Engine)
+    talk = make_conversation(ChessBackend)
     talk.say("setoption name OwnBook value false")
     talk.say(f"setoption name Evaluation value {path}:corner")
     heard = talk.ask("position startpos", "go depth 2")

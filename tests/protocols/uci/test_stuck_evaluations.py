@@ -8,10 +8,10 @@ import chess
 import pytest
 
 from agent import evaluation_loading
-from agent.chess.engine import Engine
+from agent.chess.engine import ChessBackend
 from agent.chess.evaluations import DEFAULT
 from agent.chess.settings import SEARCHES
-from agent.threads.left_behind import MOST_LEFT
+from agent.threads.left_behind import MAX_ABANDONED
 
 # What an answer in time takes at most on a busy machine; a search that is not given up takes more.
 SOON = 8.0
@@ -84,7 +84,7 @@ def file(tmp_path, await_threads):
 
 @pytest.fixture
 def talk(await_threads, make_conversation):
-    conversation = make_conversation(Engine)
+    conversation = make_conversation(ChessBackend)
     conversation.say("setoption name OwnBook value false", "setoption name Hash value 4", "isready")
     conversation.hear_until("readyok")
     return conversation
@@ -152,13 +152,13 @@ def test_stop_ends_stuck_commands_without_clock(talk, file):
     talk.ask(f"setoption name Evaluation value {file}:loops")
     for command in ("go infinite", "go depth 5", "eval"):
         talk.say(command)
-        assert not talk.uci.player.wait(0.1)
+        assert not talk.uci.agent.wait(0.1)
         assert complaints(talk.ask("stop"))
 
 
 def test_default_evaluation_replaces_repeatedly_stuck_one(talk, file, await_threads):
     talk.ask(f"setoption name Evaluation value {file}:sleeps")
-    for _ in range(MOST_LEFT + 1):
+    for _ in range(MAX_ABANDONED + 1):
         assert complaints(talk.ask("go movetime 50"))
     heard = talk.ask("go depth 4")
     assert f"evaluation {file}:sleeps still does not return; {DEFAULT} plays" in heard[0]
@@ -187,7 +187,7 @@ def test_default_evaluation_replaces_stuck_compiled_one(talk, file, search):
 
 
 def test_evaluation_file_with_endless_loop_times_out(talk, tmp_path, monkeypatch, await_threads):
-    monkeypatch.setattr(evaluation_loading, "LOADING_PATIENCE", 0.1)
+    monkeypatch.setattr(evaluation_loading, "LOAD_TIMEOUT_S", 0.1)
     path = tmp_path / "endless.py"
     path.write_text("while True:\n    pass\n")
     (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")

@@ -2,7 +2,7 @@ import chess
 import pytest
 
 from agent.limits import Cp, Info, Mate, Progress, Result
-from protocols.uci.text import info_line, progress_line, result_line, say, wdl
+from protocols.uci.text import info_line, progress_line, bestmove_line, info_string, wdl
 
 MOVES = tuple(map(chess.Move.from_uci, ("e2e4", "e7e5")))
 
@@ -21,7 +21,7 @@ def test_bound_and_wdl_follow_score():
 
 
 def test_progress_line_shows_nodes_time_and_current_move():
-    progress = Progress(nodes=2000, hashfull=5, seldepth=9, move=MOVES[0], number=4)
+    progress = Progress(nodes=2000, hashfull=5, seldepth=9, current_move=MOVES[0], current_move_number=4)
     assert progress_line(progress, 4.0) == (
         "info nodes 2000 nps 500 hashfull 5 time 4000 currmove e2e4 currmovenumber 4"
     )
@@ -29,13 +29,13 @@ def test_progress_line_shows_nodes_time_and_current_move():
 
 
 def test_bestmove_line_shows_move_and_ponder_move():
-    assert result_line(Result(*MOVES)) == "bestmove e2e4 ponder e7e5"
-    assert result_line(Result(MOVES[0])) == "bestmove e2e4"
-    assert result_line(Result(None)) == "bestmove (none)"
+    assert bestmove_line(Result(*MOVES)) == "bestmove e2e4 ponder e7e5"
+    assert bestmove_line(Result(MOVES[0])) == "bestmove e2e4"
+    assert bestmove_line(Result(None)) == "bestmove (none)"
 
 
 def test_messages_stay_on_one_line():
-    assert say("two\nlines\u2028and\tmore") == "info string two lines and more"
+    assert info_string("two\nlines\u2028and\tmore") == "info string two lines and more"
 
 
 @pytest.mark.parametrize("score", [Mate(1), Mate(0), Mate(-4), *map(Cp, range(-3000, 3001, 37))])

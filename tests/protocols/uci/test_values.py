@@ -1,11 +1,11 @@
 import pytest
 
 from protocols.uci.values import (
-    MOST,
-    MOST_SEARCH_MOVES,
+    MAX_NUMBER,
+    MAX_SEARCH_MOVES,
     GoCommand,
     PositionCommand,
-    SetOption,
+    SetOptionCommand,
     UciError,
     parse_depth,
     parse_go,
@@ -19,16 +19,16 @@ from protocols.uci.values import (
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("name Hash value 32", SetOption("Hash", "32")),
-        ("NAME clear HASH", SetOption("clear HASH", None)),
+        ("name Hash value 32", SetOptionCommand("Hash", "32")),
+        ("NAME clear HASH", SetOptionCommand("clear HASH", None)),
         ("name Debug Log File value C:\\My  Files\\a value.log", None),
-        ("name Debug Log File value <empty>", SetOption("Debug Log File", "<empty>")),
-        ("name Debug Log File value", SetOption("Debug Log File", "")),
-        ("name value value value", SetOption("value", "value")),
+        ("name Debug Log File value <empty>", SetOptionCommand("Debug Log File", "<empty>")),
+        ("name Debug Log File value", SetOptionCommand("Debug Log File", "")),
+        ("name value value value", SetOptionCommand("value", "value")),
     ],
 )
 def test_setoption_arguments_are_parsed(text, value):
-    expected = value or SetOption("Debug Log File", "C:\\My  Files\\a value.log")
+    expected = value or SetOptionCommand("Debug Log File", "C:\\My  Files\\a value.log")
     assert parse_set_option(text) == expected
 
 
@@ -67,8 +67,8 @@ def test_invalid_position_arguments_are_rejected(text):
             GoCommand({"depth": 3}, search_moves=("e2e4", "d2d4")),
         ),
         ("wtime -50", GoCommand({"wtime": 0})),
-        ("nodes 99999999999999999999999", GoCommand({"nodes": MOST})),
-        ("nodes " + "9" * 5000, GoCommand({"nodes": MOST})),
+        ("nodes 99999999999999999999999", GoCommand({"nodes": MAX_NUMBER})),
+        ("nodes " + "9" * 5000, GoCommand({"nodes": MAX_NUMBER})),
     ],
 )
 def test_go_arguments_are_parsed(text, value):
@@ -111,5 +111,5 @@ def test_searchmoves_are_limited_and_later_arguments_parsed():
     words = " ".join(map(str, range(5000)))
     go = parse_go(f"searchmoves e2e4 e2e4 {words} movetime 100")
     assert go.search_moves[:3] == ("e2e4", "0", "1")
-    assert len(go.search_moves) == MOST_SEARCH_MOVES
+    assert len(go.search_moves) == MAX_SEARCH_MOVES
     assert go.numbers == {"movetime": 100}

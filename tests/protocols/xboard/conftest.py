@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocols.xboard.protocol import Xboard
-from tests.protocols.uci.conftest import PATIENCE, Conversation, ScriptedEngine, ScriptedSearcher
+from protocols.xboard.protocol import XboardProtocol
+from tests.protocols.uci.conftest import PATIENCE, EngineSession, ScriptedEngine, ScriptedSearcher
 
 
 class PatientSearcher(ScriptedSearcher):
@@ -19,8 +19,8 @@ class PatientEngine(ScriptedEngine):
         self.scripted = PatientSearcher()
 
 
-class XboardConversation(Conversation):
-    protocol = Xboard
+class XboardConversation(EngineSession):
+    protocol = XboardProtocol
 
     def __init__(self, make_engine=PatientEngine, **options):
         super().__init__(make_engine, **options)

@@ -2,7 +2,7 @@ import chess
 import pytest
 
 from agent.limits import Cp, Info, Mate
-from protocols.xboard.draws import MOVES, Agreement, is_claimed, verdict
+from protocols.xboard.draws import EVEN_MOVE_COUNT, DrawPolicy, is_claimable_draw, result_by_rule
 
 LATE = chess.Board("7k/8/8/8/8/8/R7/r5K1 w - - 10 60")
 
@@ -22,24 +22,24 @@ LATE = chess.Board("7k/8/8/8/8/8/R7/r5K1 w - - 10 60")
     ],
 )
 def test_game_end_is_detected_by_rules(fen, over):
-    assert verdict(chess.Board(fen)) == over
-    assert is_claimed(over) == (over is not None and "fifty" in over)
+    assert result_by_rule(chess.Board(fen)) == over
+    assert is_claimable_draw(over) == (over is not None and "fifty" in over)
 
 
 def test_third_repetition_is_a_draw():
     board = chess.Board()
     for move in ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"):
         board.push_uci(move)
-    assert verdict(board) is None
+    assert result_by_rule(board) is None
     board.push_uci("f6g8")
-    assert verdict(board) == "1/2-1/2 {Draw by repetition}"
-    assert is_claimed(verdict(board))
+    assert result_by_rule(board) == "1/2-1/2 {Draw by repetition}"
+    assert is_claimable_draw(result_by_rule(board))
 
 
 def agreement(*scores):
-    made = Agreement()
+    made = DrawPolicy()
     for score in scores:
-        made.note(Info(10, score, (), nodes=1000))
+        made.record_score(Info(10, score, (), nodes=1000))
     return made
 
 
@@ -53,10 +53,10 @@ def agreement(*scores):
         ((Cp(-60), Cp(10)), False),
         ((Mate(-5),), True),
         ((Mate(5),), False),
-        ((Cp(0),) * MOVES, True),
-        ((Cp(0),) * (MOVES - 1), False),
-        ((Cp(30), *(Cp(0),) * (MOVES - 1)), False),
-        ((Mate(3), *(Cp(0),) * (MOVES - 1)), False),
+        ((Cp(0),) * EVEN_MOVE_COUNT, True),
+        ((Cp(0),) * (EVEN_MOVE_COUNT - 1), False),
+        ((Cp(30), *(Cp(0),) * (EVEN_MOVE_COUNT - 1)), False),
+        ((Mate(3), *(Cp(0),) * (EVEN_MOVE_COUNT - 1)), False),
     ],
 )
 def test_draw_offer_decision_follows_recent_scores(scores, accepts):
@@ -68,20 +68,20 @@ def test_draw_offer_decision_follows_draw_worth():
     assert not agreement(Cp(200)).accepts(LATE, 200)
     assert not agreement(Cp(-100)).accepts(LATE, -100)
     assert agreement(Cp(-200)).accepts(LATE, -100)
-    assert not agreement(*[Cp(0)] * MOVES).accepts(LATE, -100)
+    assert not agreement(*[Cp(0)] * EVEN_MOVE_COUNT).accepts(LATE, -100)
 
 
 def test_draw_offer_in_even_position_is_declined_early_in_game():
-    even = agreement(*(Cp(0),) * MOVES)
+    even = agreement(*(Cp(0),) * EVEN_MOVE_COUNT)
     assert not even.accepts(chess.Board())
     even.clear()
     assert not even.accepts(LATE)
 
 
 def test_scores_without_search_do_not_count():
-    made = Agreement()
-    made.note(None)
-    made.note(Info(1, Cp(-300), (), nodes=0))
+    made = DrawPolicy()
+    made.record_score(None)
+    made.record_score(Info(1, Cp(-300), (), nodes=0))
     assert not made.accepts(LATE)
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from agent.limits import SideClock
 from protocols.uci.values import UciError
-from protocols.xboard.clocks import XboardClock, holds
+from protocols.xboard.clocks import XboardClock, is_consistent
 from protocols.xboard.values import LevelCommand, parse_centiseconds, parse_level, parse_seconds
 
 
@@ -43,7 +43,7 @@ def test_clock_with_increment_tracks_remaining_time():
     assert (clock.side_clock(), clock.moves_to_go(0)) == (SideClock(60, 2), None)
     clock.spend(10, 1)
     assert clock.side_clock() == SideClock(52, 2)
-    clock.set_left(50)
+    clock.set_remaining(50)
     assert clock.side_clock(used=4) == SideClock(46, 2)
     assert clock.side_clock(used=100) == SideClock(0, 2)
     clock.new_game()
@@ -68,9 +68,9 @@ def test_level_during_game_starts_new_time_control():
 
 def test_fixed_move_time_and_level_replace_each_other():
     clock = XboardClock()
-    assert not clock.told
+    assert not clock.is_set
     clock.set_movetime(5)
-    clock.set_left(3)
+    clock.set_remaining(3)
     assert (clock.movetime, clock.side_clock(), clock.moves_to_go(0)) == (5, None, None)
     clock.set_level(LevelCommand(0, 60, 0), 0)
     assert (clock.movetime, clock.side_clock()) == (None, SideClock(60))
@@ -88,4 +88,4 @@ def test_fixed_move_time_and_level_replace_each_other():
     ],
 )
 def test_clock_estimate_is_kept_unless_too_high(reckoned, now, kept):
-    assert holds(reckoned, now) == kept
+    assert is_consistent(reckoned, now) == kept

@@ -2,13 +2,13 @@
 
 import pytest
 
-from agent.experience.store import ExperienceFile
+from agent.experience.store import LearnedMoveDatabase
 
 
 @pytest.fixture
 def playing(conversation, tmp_path):
     file = tmp_path / "experience.db"
-    conversation.ask(f"option ExperienceFile={file}", "new", "sd 1", "usermove e2e4")
+    conversation.ask(f"option LearnedMoveDatabase={file}", "new", "sd 1", "usermove e2e4")
     assert conversation.xboard.player.wait(20)
     return conversation, file
 
@@ -16,7 +16,7 @@ def playing(conversation, tmp_path):
 def found(conversation, file, line):
     conversation.ask(line)
     assert conversation.xboard.player.wait(20)
-    return [lesson.found for lesson in ExperienceFile(file).lessons()]
+    return [lesson.found for lesson in LearnedMoveDatabase(file).read_all()]
 
 
 def test_lost_game_adds_losing_lesson(playing):

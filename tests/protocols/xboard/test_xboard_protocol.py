@@ -5,11 +5,11 @@ import time
 import chess
 import pytest
 
-from agent.chess.engine import Engine
+from agent.chess.engine import ChessBackend
 from agent.limits import Cp, Info, SideClock
 from protocols.uci import play
-from protocols.uci.play import SHARED
-from protocols.xboard.features import HASH, OPTIONS, THREADS, declaration
+from protocols.uci.play import COMMON_OPTIONS
+from protocols.xboard.features import HASH, OPTIONS, THREADS, option_declaration
 from protocols.xboard.protocol import COMMANDS
 from protocols.xboard.text import thinking_line
 
@@ -18,24 +18,24 @@ from protocols.xboard.text import thinking_line
 def limits(conversation, monkeypatch):
     """What the searches of a conversation were limited by, the latest last."""
     found = []
-    deepen = conversation.xboard.engine.scripted.deepen
+    search = conversation.xboard.engine.scripted.search
 
     def note(board, limits, lines=1):
         found.append(limits)
-        yield from deepen(board, limits, lines)
+        yield from search(board, limits, lines)
 
-    monkeypatch.setattr(conversation.xboard.engine.scripted, "deepen", note)
+    monkeypatch.setattr(conversation.xboard.engine.scripted, "search", note)
     return found
 
 
 def test_every_option_is_declared_and_accepts_its_default(conversation):
     declared = [line for line in conversation.ask("protover 2") if "option=" in line]
-    assert len(declared) == len(OPTIONS) == len(SHARED) - 2
-    assert {HASH, THREADS} == {each.name for each in SHARED} - {each.name for each in OPTIONS}
+    assert len(declared) == len(OPTIONS) == len(COMMON_OPTIONS) - 2
+    assert {HASH, THREADS} == {each.name for each in COMMON_OPTIONS} - {each.name for each in OPTIONS}
     for option, line in zip(OPTIONS, declared, strict=True):
-        assert line == f'feature option="{declaration(option)}"'
-        default = int(option.default) if option.kind == "check" else option.default or ""
-        value = "" if option.kind == "button" else f"={default}"
+        assert line == f'feature option="{option_declaration(option)}"'
+        default = int(option.default) if option.type == "check" else option.default or ""
+        value = "" if option.type == "button" else f"={default}"
         assert conversation.ask(f"option {option.name}{value}") == []
 
 
@@ -173,23 +173,23 @@ def test_outdated_hint_is_not_given(conversation):
 
 @pytest.mark.parametrize(("score", "accepted"), [(Cp(-200), True), (Cp(200), False)])
 def test_draw_offer_is_accepted_only_when_losing(conversation, monkeypatch, score, accepted):
-    def deepen(board, limits, lines=1):
+    def search(board, limits, lines=1):
         yield Info(1, score, (chess.Move.from_uci("a7a5"),), nodes=10)
 
-    monkeypatch.setattr(conversation.xboard.engine.scripted, "deepen", deepen)
-    offered = ["offer draw"] if accepted else []
+    monkeypatch.setattr(conversation.xboard.engine.scripted, "search", search)
+    draw_offered = ["offer draw"] if accepted else []
     conversation.say("new", "st 10", "usermove e2e4", "draw")
-    assert sorted(conversation.rest()) == ["move a7a5", *offered]
-    assert conversation.ask("draw") == offered
+    assert sorted(conversation.rest()) == ["move a7a5", *draw_offered]
+    assert conversation.ask("draw") == draw_offered
     assert conversation.ask("force", "draw") == []
 
 
 def test_search_error_is_shown_once_and_move_is_made(conversation, monkeypatch):
-    def deepen(board, limits, lines=1):
+    def search(board, limits, lines=1):
         yield from ()
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(conversation.xboard.engine.scripted, "deepen", deepen)
+    monkeypatch.setattr(conversation.xboard.engine.scripted, "search", search)
     error, move = conversation.ask("new", "st 10", "go")
     assert error.startswith("tellusererror internal error: ZeroDivisionError")
     assert move.startswith("move ")
@@ -220,7 +220,7 @@ def test_log_file_error_is_reported(make_conversation):
 
 def test_missing_file_is_reported_to_user(make_conversation, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    talk = make_conversation(Engine)
+    talk = make_conversation(ChessBackend)
     for option in ("BookFile", "SyzygyPath", "GaviotaPath"):
         (reply,) = talk.ask(f"option {option}=nowhere")
         assert "nowhere" in reply
@@ -236,7 +236,7 @@ def test_megabyte_long_lines_get_short_answers(conversation):
 def test_moves_beyond_game_length_limit_are_rejected(conversation, monkeypatch):
     from protocols.xboard import protocol
 
-    monkeypatch.setattr(protocol, "LONGEST_GAME", 2)
+    monkeypatch.setattr(protocol, "MAX_GAME_PLIES", 2)
     (heard,) = conversation.ask("force", "usermove e2e4", "usermove e7e5", "usermove d2d4")
     assert heard == "Illegal move (the game is longer than any can be): d2d4"
 
@@ -268,4 +268,4 @@ def test_analysis_and_pondering_stop_at_end_of_input(conversation, lines):
     conversation.hear_until("pong 1")
     began = time.monotonic()
     assert conversation.xboard.drain()
-    assert time.monotonic() - began < play.LAST_ANSWERS / 2
+    assert time.monotonic() - began < play.DRAIN_TIMEOUT / 2
