@@ -17,11 +17,7 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY agent agent
 COPY openings openings
-COPY opponents opponents
 COPY protocols protocols
-COPY tournament tournament
-COPY training training
-COPY web web
 COPY kempelen kempelen
 RUN python3 -m venv /opt/kempelen \
     && /opt/kempelen/bin/python -m pip install --no-cache-dir --no-compile \

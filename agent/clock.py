@@ -69,7 +69,9 @@ def allocate_time(
     return TimeBudget(soft, hard)
 
 
-def _clock_budget(clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float) -> TimeBudget:
+def _clock_budget(
+    clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float
+) -> TimeBudget:
     """Return the budget of a move on a clock: of its time, or of the overtime if that is more.
 
     What is left of a period at its end is lost, so that all of a move's part is used.
@@ -99,7 +101,7 @@ class SearchClock(Generic[Move]):
 
     reserve, thrift: as in `allot`. forced: there is no choice of move, so on a game clock one
     iteration is enough. waited: seconds in which others searched, while it ran
-    (agent.threads.turns).
+    (agent.threads.scheduler).
     """
 
     def __init__(

@@ -39,7 +39,9 @@ class LagEstimator:
         if clock is None:
             return 0.0
         self._max_time = max(clock.time, self._max_time)
-        return min(self._worst + SECOND_WORST_WEIGHT * self._second, MAX_CLOCK_FRACTION * self._max_time)
+        return min(
+            self._worst + SECOND_WORST_WEIGHT * self._second, MAX_CLOCK_FRACTION * self._max_time
+        )
 
     def new_game(self) -> None:
         """Take the next clock for another game's; what is known of the machine stays."""

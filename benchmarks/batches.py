@@ -18,7 +18,7 @@ import chess
 import numpy as np
 from report import POSITIONS, parser, show
 
-from agent.chess.tree_search import MctsSearch
+from agent.chess.search.mcts_search import MctsSearch
 from agent.evaluation import Evaluation
 from agent.games.chess_batch import ChessBatch
 from agent.limits import Limits
@@ -73,7 +73,9 @@ def main() -> None:
     arguments.add_argument("--playouts", type=int, default=5_000, help="of each search (5000)")
     chosen = arguments.parse_args()
     if BLAS_THREADS_VARIABLE not in os.environ:
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {BLAS_THREADS_VARIABLE: "1"})
+        os.execve(
+            sys.executable, [sys.executable, *sys.argv], os.environ | {BLAS_THREADS_VARIABLE: "1"}
+        )
     judge = network(chosen.neurons)
     speed(judge, 16, 100)  # loaded
     rows = []

@@ -22,8 +22,8 @@ from typing import Any
 import chess
 from report import parser, show
 
-from tournament.records import GameRecord
-from tournament.values import decode
+from kempelen.console.settings_codec import decode
+from kempelen.match.records.game_record import GameRecord
 
 BOOK, BARE = "book", "bare"
 

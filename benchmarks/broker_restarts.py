@@ -20,7 +20,7 @@ from pathlib import Path
 
 from children import end_in_order, spawn
 
-from tournament.standings import FAILURES
+from kempelen.match.rating.standings import FAILURES
 
 OUTAGES = (2.0, 8.0)
 

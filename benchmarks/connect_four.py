@@ -22,14 +22,14 @@ from typing import Any
 
 from report import KEMPELEN, parser, show
 
-from agent.compiled.kernel import CACHE_VARIABLE
 from agent.connect_four.parts import CONNECT_FOUR
 from agent.connect_four.search import ConnectFourSearch
 from agent.evaluation import Evaluation
 from agent.games.connect_four import ConnectFour, evaluate
+from agent.kernel.decorators import CACHE_VARIABLE
 from agent.limits import Limits
+from agent.search.defaults import make_search
 from agent.search.searcher import GameSearcher
-from agent.search.suiting import make_search
 
 # By how much values may differ, which the compiled search rounds to three digits.
 TOLERANCE = 0.001
@@ -89,7 +89,7 @@ def first_move(cache: str | None = None) -> float:
 
 def compilation(cache: str) -> float:
     """Return the seconds that the compilation takes, on an empty cache in that folder."""
-    code = f"from agent.compiled import warming; warming.load({CONNECT_FOUR!r})"
+    code = f"from agent.kernel import warming; warming.load({CONNECT_FOUR!r})"
     began = perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, env=environment(cache))
     return perf_counter() - began

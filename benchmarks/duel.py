@@ -30,7 +30,7 @@ from children import spawn
 from report import parser, show
 
 from agent.machine import usable_cores
-from tournament.statistics import estimate_strength
+from kempelen.match.rating.match_statistics import estimate_strength
 
 REPOSITORY = Path(__file__).parent.parent
 ENGINE_SCRIPT = Path(__file__).with_name("duel_side.py")

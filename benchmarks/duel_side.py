@@ -12,15 +12,15 @@ import sys
 import chess
 import numba
 
-from agent.chess.evaluations import load
-from agent.chess.evaluators import make_evaluator
-from agent.chess.position import advance_root
-from agent.chess.records import Worker
-from agent.chess.rules import KernelBoard
-from agent.chess.selfplay import _outcome, _SelfPlayState, _search_root
-from agent.compiled.kernel import entry_point
-from agent.compiled.record import allocate
-from agent.compiled.table_memory import TableMemory
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.position import advance_root
+from agent.chess.board.records import Worker
+from agent.chess.evaluation.evaluators import make_evaluator
+from agent.chess.evaluation.loading import load
+from agent.chess.search.selfplay import _outcome, _search_root, _SelfPlayState
+from agent.kernel.decorators import entry_point
+from agent.kernel.record import allocate
+from agent.kernel.table_memory import TableMemory
 
 REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")
 BEGIN = -1

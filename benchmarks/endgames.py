@@ -24,12 +24,12 @@ import chess
 import chess.syzygy
 from report import parser, show
 
-from agent.chess.endgame import Tablebases
-from agent.chess.ending_index import EndgameType, endgame_from_name
-from agent.chess.own_tables import BuiltinTablebase
-from agent.chess.search import AlphaBetaSearch
+from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
+from agent.chess.endgames.root_probe import Tablebases
+from agent.chess.endgames.table_index import EndgameType, endgame_from_name
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.limits import Limits
-from openings.tables import open_tables
+from openings.endgame_tables import open_tables
 
 ENDGAMES = ("KBNK", "KQKR", "KBBK")
 DEPTH = 8  # where the tables leave a choice

@@ -21,7 +21,13 @@ import chess
 from children import spawn
 from report import POSITIONS, parser, show
 
-PIECE_VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
+PIECE_VALUES = {
+    chess.PAWN: 100,
+    chess.KNIGHT: 300,
+    chess.BISHOP: 300,
+    chess.ROOK: 500,
+    chess.QUEEN: 900,
+}
 ASKED, ANSWERED, VALUE, CHILD_SLEEPS, ENGINE_SLEEPS = range(5)  # words of the shared memory
 POSITION = 512  # bytes before the position
 PAGE = 4096
@@ -116,19 +122,21 @@ def main() -> int:
     if options.serve:
         serve(*options.serve)
 
-    from agent.chess import evaluators
-    from agent.chess.records import Position, Worker
-    from agent.chess.search import AlphaBetaSearch
-    from agent.compiled.record import dtype_of, offset_of
+    from agent.chess.board.records import Position, Worker
+    from agent.chess.evaluation import evaluators
+    from agent.chess.search.alphabeta_search import AlphaBetaSearch
     from agent.evaluation import Evaluation
+    from agent.kernel.record import dtype_of, offset_of
     from agent.limits import Limits
-    from agent.threads.apart import MonitoredFunction
+    from agent.threads.background_call import MonitoredFunction
 
     assert LAYOUT.size == dtype_of(Position).itemsize
     positions = offset_of(Worker, "positions")
 
     def searcher(ask: Callable[[int], int] | None) -> AlphaBetaSearch:
-        search = AlphaBetaSearch(evaluation=Evaluation("README", python=MonitoredFunction(evaluate)))
+        search = AlphaBetaSearch(
+            evaluation=Evaluation("README", python=MonitoredFunction(evaluate))
+        )
         if ask is not None:
             call = evaluators._C_TYPE(
                 lambda worker, ply: ask(worker + positions + ply * LAYOUT.size)

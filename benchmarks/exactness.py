@@ -26,15 +26,22 @@ from agent.games import catalogue
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
 from agent.games.tree import evaluate as no_evaluation
+from agent.search.algorithms.minimax import Minimax
 from agent.search.catalogue import algorithms
-from agent.search.minimax import Minimax
-from agent.search.theory import min_leaves
+from agent.search.tree_complexity import min_leaves
 
 EXACT = {name: search for name, search in algorithms().items() if search.exact}
 ALL = algorithms()
 BEST_MOVE = ("b-star", "bns")
 TWO_VALUED = ("and-or", "minimax-two-valued")
-MINIMAL_LEAF_ALGORITHMS = ("alpha-beta", "alpha-beta-hard", "scout", "pvs", "negascout-1", "negascout-2")
+MINIMAL_LEAF_ALGORITHMS = (
+    "alpha-beta",
+    "alpha-beta-hard",
+    "scout",
+    "pvs",
+    "negascout-1",
+    "negascout-2",
+)
 # How deep a position of each game is searched; others 3 plies.
 DEPTHS = {"chess": 2, "nim": 4, "grundy": 6, "tic-tac-toe": 4, "random-tree": 4, "tree": 4}
 

@@ -21,9 +21,9 @@ from agent.games.othello import Othello
 from agent.games.othello import evaluate as evaluate_othello
 from agent.games.perft import count_positions, perft
 from agent.games.tic_tac_toe import TicTacToe, evaluate
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.ordering import Ordering
-from agent.search.table import Table as TranspositionTable
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.move_ordering import Ordering
+from agent.search.transposition_table import Table as TranspositionTable
 
 
 def four_by_four_positions() -> tuple[int, int]:

@@ -5,7 +5,7 @@
 
 In this process, a pair of games with colours swapped from the same random opening; every game has
 seeds of its own, so that they differ. A game ends when both sides see it decided (see
-training.go_games). A ledger holds a line a pair; the same command goes on with it.
+kempelen.training.go_selfplay). A ledger holds a line a pair; the same command goes on with it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 from report import parser, show
 
-from agent.compiled.source import SearchConfig
 from agent.games.go import Go
 from agent.go.search import GoSearch
+from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
-from tournament.statistics import estimate_strength
-from training.go_games import MEGABYTES, random_opening, play_game
+from kempelen.match.rating.match_statistics import estimate_strength
+from kempelen.training.go_selfplay import MEGABYTES, play_game, random_opening
 
 RANDOM_PLIES = 4
 UNLIMITED_PLAYOUTS = 1 << 40  # playouts, where time decides

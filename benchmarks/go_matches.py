@@ -23,7 +23,7 @@ from json_ledger import JsonLedger
 from report import parser, show
 
 from agent.go.parts import GO
-from kempelen.console import load_kernels
+from kempelen.console.terminal import load_kernels
 
 OURS, THEIRS = "ours", "theirs"
 # Limits of time where playouts are the limit, and for GNU Go, which keeps its own time.

@@ -27,7 +27,7 @@ from json_ledger import JsonLedger
 from report import parser, show
 
 from agent.go.parts import GO
-from kempelen.console import load_kernels
+from kempelen.console.terminal import load_kernels
 from protocols.gtp import sgf
 from protocols.gtp.rules import read_rules
 

@@ -17,7 +17,7 @@ from report import parser, show, stockfish
 from agent.games.go import Go
 from agent.go.parts import GO
 from agent.limits import Limits
-from kempelen.console import load_kernels
+from kempelen.console.terminal import load_kernels
 
 # Kind, size of the board, threads: the aim in playouts a second.
 TARGETS = {
@@ -35,8 +35,8 @@ MEGABYTES = 512
 
 def playouts(size: int, seconds: float, heavy: bool) -> float:
     """Return playouts a second from the empty board, without a search."""
+    from agent.go.kernel_board import KernelBoard
     from agent.go.playout import run_playouts
-    from agent.go.rules import KernelBoard
 
     board = KernelBoard()
     board.load(Go(size))
@@ -50,8 +50,8 @@ def playouts(size: int, seconds: float, heavy: bool) -> float:
 
 def searching(size: int, threads: int, seconds: float) -> float:
     """Return the playouts a second of the search at the start of a game."""
-    from agent.compiled.source import SearchConfig
     from agent.go.search import GoSearch
+    from agent.kernel.backend import SearchConfig
 
     search = GoSearch(SearchConfig(threads=threads, megabytes=MEGABYTES, seed=1))
     list(search.search(Go(size), Limits(nodes=BATCH)))

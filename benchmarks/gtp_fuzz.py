@@ -15,8 +15,8 @@ from typing import Any
 
 from nonsense import fuzz_session, lines, options, report
 
+from protocols.gtp.messages import parse_line
 from protocols.gtp.protocol import COMMANDS
-from protocols.gtp.values import parse_line
 
 HEAD = re.compile(r"[=?](\d*)( .*)?")
 COMMAND_ARGUMENTS = {

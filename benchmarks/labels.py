@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 from report import parser, show, stockfish
 
-from agent.chess.packed_fen import packed_fens
-from training.descent import win_probability
-from training.network_settings import Target
-from training.positions import Dataset, Packed
-from training.returns import lambda_returns
-from training.uci_teacher import SEARCH_TIMEOUT, UciScorer
+from agent.chess.board.packed_fen import packed_fens
+from kempelen.training.dataset import Dataset, Packed
+from kempelen.training.gradient_descent import win_probability
+from kempelen.training.network_settings import Target
+from kempelen.training.td_targets import lambda_returns
+from kempelen.training.uci_scorer import SEARCH_TIMEOUT, UciScorer
 
 Scores = npt.NDArray[np.float64]
 
@@ -62,7 +62,9 @@ def compared(scores: Scores, long: Scores) -> list[float]:
     open_ = np.abs(long) <= DECIDED
     near = open_ & (np.abs(scores) <= 2.5 * DECIDED)
     scales = np.arange(0.3, 1.6, 0.05)
-    differences = win_probability(long[open_], TARGET) - win_probability(np.outer(scales, scores[open_]), TARGET)
+    differences = win_probability(long[open_], TARGET) - win_probability(
+        np.outer(scales, scores[open_]), TARGET
+    )
     return [
         float(np.corrcoef(scores[near], long[near])[0, 1]),
         float(np.sqrt((differences**2).mean(axis=1)).min()),

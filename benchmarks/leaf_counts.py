@@ -19,7 +19,7 @@ from rich.table import Table
 from agent.games.random_tree import RandomTree, evaluate
 from agent.search.catalogue import algorithm
 from agent.search.search import Search
-from agent.search.theory import min_leaves
+from agent.search.tree_complexity import min_leaves
 
 PUBLISHED = {
     (2, 10): (63, 315.7, 308, 278, 222.5, 238.9, 175.7),

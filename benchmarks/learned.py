@@ -22,10 +22,10 @@ from kempelen.cli import BLAS_THREADS_VARIABLE
 os.environ[BLAS_THREADS_VARIABLE] = "1"  # as in the program, before NumPy is imported
 
 from agent.games import catalogue
-from agent.search.configuration import parse
-from agent.search.mtd import MTD
-from agent.search.suiting import WHOLE_WIN
-from training.game_learning import GameTrainer, GameTrainingSettings
+from agent.search.algorithm_spec import parse
+from agent.search.algorithms.mtd import MTD
+from agent.search.defaults import WHOLE_WIN
+from kempelen.training.game_trainer import GameTrainer, GameTrainingSettings
 
 
 def main():

@@ -28,9 +28,9 @@ from report import parser, show
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
 from agent.threads.scheduler import SearchScheduler
-from protocols.session_context import SessionContext
 from protocols.permissions import Permissions
-from protocols.pipes import SWITCH_INTERVAL
+from protocols.session_context import SessionContext
+from protocols.stdio import SWITCH_INTERVAL
 from protocols.uci.protocol import UciProtocol
 
 MEGABYTE = 1 << 20
@@ -62,7 +62,9 @@ class Player:
     ) -> None:
         self._chance = Random(number)
         self._heard: queue.SimpleQueue[tuple[float, str]] = queue.SimpleQueue()
-        self.uci = UciProtocol("bench", "", self._hear, lambda _: None, session_context=session_context)
+        self.uci = UciProtocol(
+            "bench", "", self._hear, lambda _: None, session_context=session_context
+        )
         self._milliseconds = milliseconds
         self._board = chess.Board()
         self._nodes = 0

@@ -37,7 +37,9 @@ MATCHES = {
     ),
     "0.1 s a move : with the hand-made evaluation": (
         engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", TIME_MARGIN),
-        engine(KEMPELEN, "handmade", MCTS, "option.Evaluation=handcrafted", "movetime=0.1", TIME_MARGIN),
+        engine(
+            KEMPELEN, "handmade", MCTS, "option.Evaluation=handcrafted", "movetime=0.1", TIME_MARGIN
+        ),
     ),
 }
 

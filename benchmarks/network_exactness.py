@@ -18,17 +18,17 @@ import chess
 import numpy as np
 from random_network import random_network
 
-from agent.chess.network import network_score_function
-from agent.chess.network_format import NnueNetwork, read
-from agent.chess.network_model import evaluate_batch
-from agent.chess.packed import packed_dtype
-from agent.chess.packing import pack, packed_type
-from agent.chess.records import position_at
-from agent.chess.search import AlphaBetaSearch
-from agent.chess.tree_search import MctsSearch
-from agent.compiled.columns import INT64, adder
-from agent.compiled.native import U64, at_address, external_table
+from agent.chess.board.packed_position import packed_dtype
+from agent.chess.board.packing import pack, packed_type
+from agent.chess.board.records import position_at
+from agent.chess.evaluation.nnue import network_score_function
+from agent.chess.evaluation.nnue_format import NnueNetwork, read
+from agent.chess.evaluation.nnue_reference import evaluate_batch
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.chess.search.mcts_search import MctsSearch
 from agent.evaluation import Evaluation
+from agent.kernel.atomic_columns import INT64, adder
+from agent.kernel.intrinsics import U64, at_address, external_table
 from agent.limits import Limits
 
 NODES = 20_000  # of each search
@@ -82,7 +82,8 @@ def compare(network: NnueNetwork, evaluations: int) -> dict[str, int]:
     _PLACES[:] = records.ctypes.data, evaluations, 0
     evaluation = recorded(network)
     searches = [
-        make(megabytes=16, threads=2, evaluation=evaluation) for make in (AlphaBetaSearch, MctsSearch)
+        make(megabytes=16, threads=2, evaluation=evaluation)
+        for make in (AlphaBetaSearch, MctsSearch)
     ]
     number = 0
     while int(_PLACES[2]) < evaluations:

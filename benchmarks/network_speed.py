@@ -12,8 +12,8 @@ from pathlib import Path
 from random_network import random_network
 from report import parser, show
 
-from agent.chess.bench import nodes_per_second
-from agent.chess.network_format import read
+from agent.chess.evaluation.nnue_format import read
+from agent.chess.search.bench import nodes_per_second
 from agent.evaluation import HANDCRAFTED, Evaluation
 
 SIZES = (64, 128, 256, 512)

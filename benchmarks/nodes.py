@@ -5,7 +5,7 @@ python benchmarks/nodes.py --seconds 5
 
 from report import KEMPELEN, POSITIONS, nodes_a_second, parser, show, stockfish
 
-from kempelen.console import load_kernels
+from kempelen.console.terminal import load_kernels
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import chess
 from report import parser, show, stockfish
 
-from agent.chess.rules import perft
+from agent.chess.board.kernel_board import perft
 
 CASES = Path(__file__).parents[1] / "tests" / "data" / "perft.txt"
 CHESS_PACKAGE_PLIES_LESS = 2

@@ -21,7 +21,7 @@ import chess
 import chess.polyglot
 from report import parser, show
 
-from openings.advisor import SHIPPED_BOOK
+from openings.book_provider import SHIPPED_BOOK
 
 DAMAGED_EVERY = 500
 PLIES = 30

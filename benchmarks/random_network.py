@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.chess.network_format import NnueNetwork
+from agent.chess.evaluation.nnue_format import NnueNetwork
 
 
 def random_network(

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from report import parser, show, stockfish
 
-from agent.chess.selfplay_rules import SelfPlaySettings
-from training.positions import Dataset
-from training.rescoring import Rescorer, RescoreTask
-from training.selfplay import SelfPlayPlan, generate
+from agent.chess.search.selfplay_settings import SelfPlaySettings
+from kempelen.training.dataset import Dataset
+from kempelen.training.rescoring import Rescorer, RescoreTask
+from kempelen.training.selfplay import SelfPlayPlan, generate
 
 
 def children() -> float:

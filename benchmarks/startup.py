@@ -56,7 +56,7 @@ def cold_times(sources: str | None = None) -> tuple[float, float, float, float]:
         uciok, readyok = answer_times(KEMPELEN, environment, sources)
     times = []
     for command in (
-        [sys.executable, "-c", "from agent.compiled import warming; warming.load('alphabeta')"],
+        [sys.executable, "-c", "from agent.kernel import warming; warming.load('alphabeta')"],
         [*KEMPELEN[:-1], "warmup"],
     ):
         with tempfile.TemporaryDirectory() as folder:

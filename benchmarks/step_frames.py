@@ -14,11 +14,11 @@ import tempfile
 from pathlib import Path
 
 from agent.games import catalogue
-from agent.search import configuration
-from kempelen.lab.recorded import record_search
-from kempelen.lab.recording import Recording
+from agent.search import algorithm_spec
+from kempelen.lab.problems import SearchProblem
+from kempelen.lab.recordings.record_search import record_search
+from kempelen.lab.recordings.recording import Recording
 from kempelen.lab.step import render_page
-from kempelen.lab.subject import SearchProblem
 from tests.browser import Browser, started
 
 STEP_ACTIONS = {
@@ -46,8 +46,8 @@ def recorded(algorithm: str, nodes: int) -> Recording:
     kind = catalogue.find("random-tree")
     depth = 4 if algorithm == "minimax" else 5
     game = kind.new(branching=12, depth=depth)
-    at = SearchProblem("random-tree", game, kind.evaluation(), depth, 1)
-    return record_search(at, configuration.parse(algorithm), most=nodes)
+    at = SearchProblem("random-tree", game, kind.evaluate, depth, 1)
+    return record_search(at, algorithm_spec.parse(algorithm), most=nodes)
 
 
 def frames_of(browser: Browser, page: Path, nodes: int, steps: int) -> dict[str, dict[str, float]]:

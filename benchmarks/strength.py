@@ -28,18 +28,18 @@ from report import KEMPELEN, parser, show
 
 from agent.machine import usable_cores
 from kempelen import __version__
-from kempelen.console import load_kernels
-from kempelen.display import Display
-from tournament.engine_settings import EngineProtocol, EngineSettings
-from tournament.formats import Format
-from tournament.ledger import LedgerError
-from tournament.ratings import Rating, rate
-from tournament.records import GameRecord
-from tournament.runner import RunResult, limit_concurrency, play_tournament
-from tournament.settings import Adjudication, DrawRule, ResignRule, Settings
-from tournament.standings import FAILURES, pair_scores, outcome_from_record, pair_results
-from tournament.time_control import TimeControl
-from tournament.values import SettingsError, encode
+from kempelen.console.terminal import load_kernels
+from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
+from kempelen.match.config.settings import Adjudication, DrawRule, ResignRule, Settings
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.display import Display
+from kempelen.match.pairing.formats import Format
+from kempelen.match.rating.bradley_terry import Rating, rate
+from kempelen.match.rating.standings import FAILURES, outcome_from_record, pair_results, pair_scores
+from kempelen.match.records.game_record import GameRecord
+from kempelen.match.records.ledger import LedgerError
+from kempelen.match.runner import RunResult, limit_concurrency, play_tournament
 
 HASH = 16
 MARGIN = 0.05
@@ -145,7 +145,9 @@ def gauntlet(opponents: Sequence[Opponent], options: argparse.Namespace) -> Sett
     )
 
 
-async def run(settings: Settings, options: argparse.Namespace) -> tuple[RunResult, list[GameRecord]]:
+async def run(
+    settings: Settings, options: argparse.Namespace
+) -> tuple[RunResult, list[GameRecord]]:
     """Play what the ledger does not hold, and return all games."""
     display = Display()
     try:

@@ -15,14 +15,14 @@ from pathlib import Path
 from report import parser, show
 
 from agent.chess.parts import ALPHABETA, SELFPLAY
-from agent.chess.selfplay_rules import SelfPlaySettings
+from agent.chess.search.selfplay_settings import SelfPlaySettings
 from agent.machine import usable_cores
-from kempelen.console import load_kernels
-from training import network_data
-from training.network_data import NetworkData
-from training.network_settings import TrainingSettings
-from training.network_trainer import NetworkTrainer
-from training.selfplay import SelfPlayPlan, generate
+from kempelen.console.terminal import load_kernels
+from kempelen.training import network_data
+from kempelen.training.network_data import NetworkData
+from kempelen.training.network_settings import TrainingSettings
+from kempelen.training.network_trainer import NetworkTrainer
+from kempelen.training.selfplay import SelfPlayPlan, generate
 
 NEURONS = (128, 256, 512)
 TARGET_SPEED = 250_000  # positions a second and core, at 256 neurons
@@ -33,7 +33,15 @@ BATCH, EPOCH_BATCHES = 16_384, 32
 def play(path: Path) -> None:
     """Make a file of positions."""
     load_kernels(ALPHABETA, SELFPLAY)
-    list(generate(path, SelfPlayPlan(SelfPlaySettings(nodes=NODES)), "benchmark", POSITIONS, usable_cores()))
+    list(
+        generate(
+            path,
+            SelfPlayPlan(SelfPlaySettings(nodes=NODES)),
+            "benchmark",
+            POSITIONS,
+            usable_cores(),
+        )
+    )
 
 
 def speed(settings: TrainingSettings, data: NetworkData, seconds: float) -> float:
@@ -76,7 +84,12 @@ def main() -> None:
             data = network_data.load(settings.data, settings.filter, settings.target)
             rows.append((neurons, round(speed(settings, data, given.seconds))))
     columns = ("neurons", "positions a second and core")
-    show(f"training on one core; the aim is {TARGET_SPEED:,} at 256 neurons", columns, rows, given.json)
+    show(
+        f"training on one core; the aim is {TARGET_SPEED:,} at 256 neurons",
+        columns,
+        rows,
+        given.json,
+    )
 
 
 if __name__ == "__main__":

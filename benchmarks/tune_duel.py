@@ -23,23 +23,25 @@ from duel import openings, play
 from duel_side import TABLE_NODES, answer
 from report import parser, show
 
-from agent.chess.evaluations import DEFAULT, load
-from agent.chess.evaluators import make_evaluator
-from agent.chess.parameters import _REDUCTIONS, _VALUES, PARAMETERS
-from agent.chess.rules import KernelBoard
-from agent.chess.selfplay import _SelfPlayState
-from agent.compiled.record import allocate
-from agent.compiled.table_memory import TableMemory
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.evaluation.evaluators import make_evaluator
+from agent.chess.evaluation.loading import DEFAULT, load
+from agent.chess.search.parameters import _REDUCTIONS, _VALUES, PARAMETERS
+from agent.chess.search.selfplay import _SelfPlayState
 from agent.evaluation import evaluation_digest
+from agent.kernel.record import allocate
+from agent.kernel.table_memory import TableMemory
 from agent.machine import usable_cores
-from tournament.spsa import Spsa, Trial, Tunable
-from tournament.statistics import estimate_strength
-from tournament.values import SettingsError
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.rating.match_statistics import estimate_strength
+from kempelen.match.tuning.spsa import Spsa, Trial, Tunable
 
 Numbers = Mapping[str, int]
 
 TABLES = _VALUES, _REDUCTIONS  # what the kernel reads
-GAIN = 0.006  # three times that of tournament.spsa: some thousand pairs, not ten thousands
+GAIN = (
+    0.006  # three times that of kempelen.match.tuning.spsa: some thousand pairs, not ten thousands
+)
 SAVE_EVERY = 20  # pairs between two writings of the state
 
 
@@ -139,7 +141,9 @@ def tunable(text: str) -> Tunable:
         raise SystemExit(f"tune_duel: {name} is no constant; there are {', '.join(PARAMETERS)}")
     one = PARAMETERS[name]
     usual = max(abs(one.default) / 10, 0.5)
-    return Tunable(name, one.default, one.minimum, one.maximum, float(step) if step else usual, GAIN)
+    return Tunable(
+        name, one.default, one.minimum, one.maximum, float(step) if step else usual, GAIN
+    )
 
 
 def main(arguments: argparse.Namespace) -> int:

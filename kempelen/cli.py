@@ -47,6 +47,24 @@ COMMANDS = {
     "doctor": "tell what is here and what is wrong with it, for a report of a fault",
 }
 
+MODULES = {
+    "analysis": "katago_analysis",
+    "listen": "serve",
+    "serve": "mqtt_bot",
+    "watch": "mqtt_watch",
+    "provide": "lichess",
+    "ratings": "match_ratings",
+    "sprt": "match_sprt",
+    "try": "check_eval",
+    "selfplay": "train_selfplay",
+    "data": "train_data",
+    "train": "train_fit",
+    "tune": "train_tune",
+    "tables": "tablebase",
+    "experience": "learn",
+    "habits": "opponents",
+}
+
 # Those whose words after `--` are not theirs, but of the program that they start.
 PASS_THROUGH_COMMANDS = ("regress",)
 
@@ -66,17 +84,17 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # read when NumPy is imported
     _write_utf8()
     if argv == ["uci"]:
-        from kempelen import uci
+        from kempelen.commands import uci
 
         return uci.serve()
     if argv == ["xboard"]:
-        from kempelen import xboard
+        from kempelen.commands import xboard
 
         return xboard.serve()
     if not argv:
-        from kempelen import first_line
+        from kempelen import protocol_detector
 
-        return first_line.serve()
+        return protocol_detector.serve()
     import argparse
 
     parser = argparse.ArgumentParser(
@@ -105,7 +123,7 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:
-        from kempelen.console import print_error
+        from kempelen.console.terminal import print_error
 
         speaker = f"kempelen {arguments.command}"
         if error.filename is not None:
@@ -126,9 +144,8 @@ def _write_utf8() -> None:
 
 def _command_module(command: str) -> ModuleType:
     from importlib import import_module
-    from keyword import iskeyword
 
-    return import_module(f"kempelen.{command}{'_' * iskeyword(command)}")
+    return import_module(f"kempelen.commands.{MODULES.get(command, command)}")
 
 
 if __name__ == "__main__":

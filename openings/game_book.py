@@ -13,14 +13,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agent.border.plain_text import sanitize_name
-from agent.border.unreadable import convert_read_errors
+from agent.agent import MoveProvider
 from agent.game import Game, HasSymmetry, NotatedGame, parse_move
 from agent.games.catalogue import GameType
+from agent.io.read_errors import convert_read_errors
+from agent.io.sanitize import sanitize_name
 from agent.limits import Cp, Info, Limits
-from agent.player import MoveProvider
-from openings.advisor import WEIGHTED, choose_entry, is_timed_move
-from openings.weights import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
+from openings.book_common import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
+from openings.book_provider import WEIGHTED, choose_entry, is_timed_move
 
 Move = TypeVar("Move")
 
@@ -74,12 +74,12 @@ class GameBook:
 
 def read(path: Path, game: NotatedGame[Any]) -> GameBook:
     """Read a book of openings; `game` stands at its start. Raises BookError, naming the line."""
-    from agent.border import yaml_text  # which a session without such a book does not need
+    from agent.io import safe_yaml  # which a session without such a book does not need
 
     try:
         with convert_read_errors(path, BookError):
-            lines = yaml_text.read(path)
-    except yaml_text.YamlError as error:
+            lines = safe_yaml.read(path)
+    except safe_yaml.YamlError as error:
         raise BookError(f"{path} is not YAML: {error}") from None
     book = GameBook()
     try:
@@ -124,7 +124,7 @@ def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) ->
 class GameBookProvider(Generic[Move]):
     """Knows the openings of a game; it is asked in games, and silent in analysis, as in chess.
 
-    variety: one of openings.advisor's VARIETIES. report: told the name of the opening.
+    variety: one of openings.book_provider's VARIETIES. report: told the name of the opening.
     """
 
     def __init__(
@@ -139,9 +139,7 @@ class GameBookProvider(Generic[Move]):
         self._report = report
         self._rng = rng or random.Random()
 
-    def probe(
-        self, position: Game[Move], limits: Limits[Move], lines: int, /
-    ) -> Info[Move] | None:
+    def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
         """Return a move of the book, or None."""
         if not is_timed_move(limits, lines):
             return None
@@ -166,9 +164,7 @@ class SolvedProvider(Generic[Move]):
     def __init__(self, solved: Callable[[Any], float]) -> None:
         self._exact_value = solved
 
-    def probe(
-        self, position: Game[Move], limits: Limits[Move], lines: int, /
-    ) -> Info[Move] | None:
+    def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
         """Return the first move of those that keep the position's value."""
         if limits.search_moves or lines != 1:
             return None
@@ -200,9 +196,7 @@ class ProviderChain(Generic[Move]):
         """Find them anew: the game may be another one."""
         self._advisors = None
 
-    def probe(
-        self, position: Game[Move], limits: Limits[Move], lines: int, /
-    ) -> Info[Move] | None:
+    def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
         """Return what the first of them knows, or None."""
         if limits.infinite:
             return None

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.border.files import read_text
+from agent.io.files import read_text
+from openings.book_common import BookError
 from openings.polyglot import atomic_replace
-from openings.weights import BookError
 
 SUFFIX = ".names"
 # No named position lies deeper, in plies: where the search for a name begins in a long game.

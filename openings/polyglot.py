@@ -24,8 +24,8 @@ from typing import NamedTuple
 import chess
 import chess.polyglot
 
-from agent.border.files import replace_file, require_regular, resolve_target
-from openings.weights import BookError
+from agent.io.files import replace_file, require_regular, resolve_target
+from openings.book_common import BookError
 
 MAX_WEIGHT = 0xFFFF
 # A foreign file is recognised by keys that do not ascend: so many places are looked at.

@@ -28,13 +28,13 @@ import chess
 import yaml
 from chess.polyglot import zobrist_hash
 
-from agent.border import yaml_text
-from agent.border.files import read_text
-from agent.border.unreadable import convert_read_errors
-from agent.border.yaml_text import YamlError
+from agent.io import safe_yaml
+from agent.io.files import read_text
+from agent.io.read_errors import convert_read_errors
+from agent.io.safe_yaml import YamlError
+from openings.book_common import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 from openings.names import OpeningName
 from openings.polyglot import Entry, encode_move
-from openings.weights import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 
 # Nodes within nodes: two for each line below another.
 MAX_DEPTH = 200
@@ -109,7 +109,7 @@ def _read_file(path: Path) -> Iterator[Line]:
         text = read_text(path)
     try:
         _check_depth(text)
-        root = yaml_text.compose(text, _Loader)
+        root = safe_yaml.compose(text, _Loader)
         _check_size(root)
     except YamlError as error:
         raise BookError(f"{path}: {error}") from None
@@ -136,7 +136,7 @@ def _check_size(root: yaml.Node | None) -> None:
     while waiting:
         node, depth = waiting.pop()
         count += 1
-        if depth > MAX_DEPTH or count > yaml_text.MAX_VALUES:
+        if depth > MAX_DEPTH or count > safe_yaml.MAX_VALUES:
             raise YamlError("by its references it is nested too deeply, or too large")
         if isinstance(node, yaml.SequenceNode):
             waiting += ((each, depth + 1) for each in node.value)
@@ -176,10 +176,10 @@ def _read_line(node: yaml.Node, parent: Line, board: chess.Board, path: Path) ->
         location=location,
         name=_name(parent, texts, location),
         moves=parent.moves + moves,
-        own=len(parent.moves),
+        own_from_ply=len(parent.moves),
         has_own_name="name" in texts or "eco" in texts,
-        ends="lines" not in values,
-        avoided=parent.avoided_plies | {len(parent.moves) + place for place in avoided},
+        is_leaf="lines" not in values,
+        avoided_plies=parent.avoided_plies | {len(parent.moves) + place for place in avoided},
         weight=_weight(texts, location) if "weight" in texts else parent.weight,
         comment=texts.get("comment", ""),
     )
@@ -217,7 +217,9 @@ def _name(parent: Line, texts: dict[str, str], location: str) -> OpeningName:
     return OpeningName(eco, title)
 
 
-def _parse_moves(board: chess.Board, text: str, location: str) -> tuple[tuple[chess.Move, ...], list[int]]:
+def _parse_moves(
+    board: chess.Board, text: str, location: str
+) -> tuple[tuple[chess.Move, ...], list[int]]:
     """Play moves in SAN; return them, and the places of those marked as not to be played."""
     moves: list[chess.Move] = []
     avoided = []
@@ -226,7 +228,9 @@ def _parse_moves(board: chess.Board, text: str, location: str) -> tuple[tuple[ch
         if number := _MOVE_NUMBER.match(word):
             san = word[number.end() :]
             if not _is_due_number(board, int(number[1]), number[2]):
-                raise BookError(f"{location}: {word} stands where move {_format_number(board)} is due")
+                raise BookError(
+                    f"{location}: {word} stands where move {_format_number(board)} is due"
+                )
         if not san:
             continue
         mark = _ANNOTATION.search(san)

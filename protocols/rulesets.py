@@ -89,7 +89,9 @@ RULESETS = {
     "korean": _JAPANESE,
     "stone-scoring": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
     "ancient-area": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
-    "ancient-territory": Ruleset("SIMPLE", "TERRITORY", "ALL", suicide=False, friendly_pass_ok=False),
+    "ancient-territory": Ruleset(
+        "SIMPLE", "TERRITORY", "ALL", suicide=False, friendly_pass_ok=False
+    ),
     "aga": _AGA,
     "bga": _AGA,
     "french": _AGA,
@@ -151,7 +153,9 @@ def read_sgf_rules(text: str) -> Ruleset | None:
     """Return the rules that an SGF file names in RU; None if it names none that are known."""
     text = text.strip()
     if found := _KATAGO_RULES_STRING.fullmatch(re.sub(r"\s", "", text)):
-        ko, scoring, tax, suicide, has_button, handicap_bonus_rule, friendly_pass_ok = found.groups()
+        ko, scoring, tax, suicide, has_button, handicap_bonus_rule, friendly_pass_ok = (
+            found.groups()
+        )
         return Ruleset(
             ko=ko.upper(),
             scoring=scoring.upper(),

@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
-from agent.border.files import open_append
-from agent.border.standard_input import detach_stdin
-from protocols.lines import LineSplitter
+from agent.io.files import open_append
+from agent.io.stdin import detach_stdin
+from protocols.line_splitter import LineSplitter
 
 # Longer lines are dropped, so that endless noise cannot fill the memory.
 MAX_LINE_LENGTH = 4 << 20

@@ -23,12 +23,12 @@ import chess
 import numba
 import numpy as np
 
-from agent.chess.moves import ALL, generate
-from agent.chess.position import make_move
-from agent.chess.records import frame_at, position_at
-from agent.chess.rules import KernelBoard
-from agent.chess.search import AlphaBetaSearch
-from agent.compiled.native import U64
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.movegen import ALL, generate
+from agent.chess.board.position import make_move
+from agent.chess.board.records import frame_at, position_at
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.kernel.intrinsics import U64
 from agent.limits import Limits, Mate
 
 LENGTHS = range(2, 6)
@@ -118,7 +118,9 @@ class Prover:
             if UNKNOWN in answers:
                 return None
             if 1 in answers:
-                best = [self._game.decode_move(m) for m, a in zip(moves, answers, strict=True) if a == 1]
+                best = [
+                    self._game.decode_move(m) for m, a in zip(moves, answers, strict=True) if a == 1
+                ]
                 return (n, best) if n in LENGTHS else None
         return None
 

@@ -556,7 +556,9 @@ def _fight_of_type(
     """Return a fight whose answer is of a kind; what cannot be is found out without a search."""
     try:
         grid = board(9, fought, points, owner)
-        hints = [tactic_type(Tactic("", 9, grid, "X", (point,), 0)) for point in points - fought.keys()]
+        hints = [
+            tactic_type(Tactic("", 9, grid, "X", (point,), 0)) for point in points - fought.keys()
+        ]
     except (IndexError, ValueError):  # stones without liberties
         return None
     if wanted not in hints:
@@ -833,7 +835,9 @@ def closed_boards(seed: int, report: Callable[[str], None]) -> dict[str, list[tu
     report("eyes")
     fought = first_unseen(100, races(chance), seen)
     found["races"] = [each for each in fought if not each.wrong]
-    found["seki"] = [each for each in fought if each.wrong] + first_unseen(12, seki_positions(chance), seen)
+    found["seki"] = [each for each in fought if each.wrong] + first_unseen(
+        12, seki_positions(chance), seen
+    )
     report("races")
     for name, number in RANDOM_FIGHT_COUNTS.items():
         kind = random.Random(f"{seed} {name}")

@@ -177,7 +177,7 @@ def endgame_folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPat
 
     They are built once for all workers, and kept until any source that they depend on changes.
     """
-    from openings.tables import TableBuilder, open_tables, build_order
+    from openings.endgame_tables import TableBuilder, build_order, open_tables
 
     cache = getattr(pytestconfig, "cache", None)
     if cache is None:  # by -p no:cacheprovider
@@ -190,14 +190,16 @@ def endgame_folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPat
         for other in older:
             shutil.rmtree(other, ignore_errors=True)
         open_tables(folder)
-        list(TableBuilder(build_order(["KQKR", "KBBK"]), folder, threads=1).run())  # keeps those that are whole
+        list(
+            TableBuilder(build_order(["KQKR", "KBBK"]), folder, threads=1).run()
+        )  # keeps those that are whole
     return folder
 
 
 def _digest_of_tables() -> str:
     """Name what the tables follow from: the kernel's sources, and those that build with it."""
-    import openings.tables as builder
-    from agent.compiled.kernel import cache_folder
+    import openings.endgame_tables as builder
+    from agent.kernel.decorators import cache_folder
 
     own = Path(builder.__file__)
     digest = hashlib.sha256(cache_folder().name.encode())
@@ -209,7 +211,7 @@ def _digest_of_tables() -> str:
 @contextlib.contextmanager
 def _turn(folder: Path) -> Iterator[None]:
     """Wait until no other worker has the folder."""
-    from agent.border.locking import lock_path
+    from agent.io.file_lock import lock_path
 
     while True:
         try:
@@ -222,7 +224,7 @@ def _turn(folder: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def endgame_tables(endgame_folder: Path) -> Any:
-    from openings.tables import open_tables
+    from openings.endgame_tables import open_tables
 
     tables, problems = open_tables(endgame_folder)
     assert problems == []

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from protocols.cluster.client import ClusterAddress, ClusterClient
 from protocols.cluster.errors import ClusterError
-from protocols.cluster.tasks import ClusterAddress, ClusterClient
 
 _QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 _OPTIONS = ["--no-dashboard"]

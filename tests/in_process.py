@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 from unittest import mock
 
 from kempelen import cli
-from protocols import pipes
+from protocols import stdio
 from protocols.session import StdioSession
 
 
@@ -48,7 +48,9 @@ def _session_of(text: str) -> Iterator[io.BufferedRandom]:
         session = StdioSession(heard.fileno(), said.fileno())
         with (
             mock.patch.object(StdioSession, "from_stdio", return_value=session),
-            mock.patch.object(pipes, "SHUTDOWN_TIMEOUT", 60.0),  # to give up would end the tests' process
+            mock.patch.object(
+                stdio, "SHUTDOWN_TIMEOUT", 60.0
+            ),  # to give up would end the tests' process
             mock.patch.object(os, "_exit", _give_up),
         ):
             try:

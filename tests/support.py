@@ -12,13 +12,13 @@ from typing import Any, TypeVar, cast
 
 from hypothesis import strategies as st
 
-from agent.compiled import kernel
 from agent.games import catalogue
+from agent.kernel import decorators
 from agent.search.catalogue import algorithm
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-ROOT = Path(kernel.__file__).parents[2]
+ROOT = Path(decorators.__file__).parents[2]
 # Those whose types are checked: all that is ours to ship.
 PACKAGES: tuple[str, ...] = tuple(
     tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["packages"]
@@ -68,7 +68,7 @@ def compiled_when_called(signature: Any) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        compiled = functools.cache(lambda: kernel.entry_point(signature)(function))
+        compiled = functools.cache(lambda: decorators.entry_point(signature)(function))
 
         @functools.wraps(function)
         def call(*arguments: Any) -> Any:
@@ -81,7 +81,7 @@ def compiled_when_called(signature: Any) -> Callable[[Function], Function]:
 
 def compiling_python(code: str, cache: Path, root: Path = ROOT) -> subprocess.Popen[str]:
     """Start Python on some code, with the sources in `root` and compiled kernels in `cache`."""
-    environment = {**os.environ, kernel.CACHE_VARIABLE: str(cache), "PYTHONPATH": str(root)}
+    environment = {**os.environ, decorators.CACHE_VARIABLE: str(cache), "PYTHONPATH": str(root)}
     return subprocess.Popen(
         [sys.executable, "-c", code],
         env=environment,

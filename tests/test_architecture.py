@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.compiled.sources import kernel_sources
+from agent.kernel.source_digest import kernel_sources
 from tests.support import PACKAGES, ROOT
 
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
@@ -24,8 +24,8 @@ def test_numba_is_imported_only_where_kernels_are_made() -> None:
     for path in SOURCES:
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         imported = set(imports(path))
-        makes_a_kernel = module in kernels or "agent.compiled.kernel" in imported
-        if makes_a_kernel or module.startswith("agent.compiled."):
+        makes_a_kernel = module in kernels or "agent.kernel.decorators" in imported
+        if makes_a_kernel or module.startswith("agent.kernel."):
             continue
         if any(name.split(".")[0] in ("numba", "llvmlite") for name in imported):
             offenders.append(module)

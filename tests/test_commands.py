@@ -21,16 +21,16 @@ import chess.engine
 import pytest
 import yaml
 
-from agent.experience.lesson import LearnedMove
-from agent.experience.store import LearnedMoveDatabase
+from agent.learning.learned_move import LearnedMove
+from agent.learning.learned_move_database import LearnedMoveDatabase
 from benchmarks.random_network import random_network
 from kempelen.cli import main
-from kempelen.tournament import settings_from
-from openings.tables import open_tables
-from protocols.uci.values import SetOptionCommand, parse_set_option
+from kempelen.commands.tournament import settings_from
+from kempelen.match import runner
+from openings.endgame_tables import open_tables
+from protocols.uci.parsing import SetOptionCommand, parse_set_option
 from tests import external
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
-from tournament import runner
 
 pytestmark = pytest.mark.early
 
@@ -102,7 +102,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen selfplay games.bin --nodes 1000": {
         "--nodes 1000": "--positions 300 --nodes 20 --processes 1",
     },
-    "kempelen selfplay material.bin --evaluation training.baselines:material": {
+    "kempelen selfplay material.bin --evaluation kempelen.training.baselines:material": {
         "--evaluation": "--positions 300 --nodes 20 --processes 1 --evaluation",
     },
     "kempelen match --openings FILE.yaml": {
@@ -170,9 +170,9 @@ HERE: dict[str, dict[str, str]] = {
     },
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
     "python benchmarks/startup.py --no-cold": {"--no-cold": "--no-cold --runs 1"},
-    "python benchmarks/experience.py --games 20 --without": {"20": "4 --nodes 50"},
-    "python benchmarks/experience.py": {".py": ".py --games 4 --nodes 50 --spread 0"},
-    "python benchmarks/experience.py --spread 0.2": {".py": ".py --games 4 --nodes 50"},
+    "python benchmarks/position_learning.py --games 20 --without": {"20": "4 --nodes 50"},
+    "python benchmarks/position_learning.py": {".py": ".py --games 4 --nodes 50 --spread 0"},
+    "python benchmarks/position_learning.py --spread 0.2": {".py": ".py --games 4 --nodes 50"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
@@ -188,8 +188,8 @@ HERE: dict[str, dict[str, str]] = {
         ".bin": f".bin --games 2 --nodes 30 --engine '{KEMPELEN} uci'"
     },
     "python benchmarks/remote_moves.py": {".py": ".py --moves 5 --most 1000"},
-    "python benchmarks/habits.py line --games 400 --seed 1": {"400": "2"},
-    "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
+    "python benchmarks/opponent_model.py line --games 400 --seed 1": {"400": "2"},
+    "python benchmarks/runner_overhead.py": {".py": ".py --games 2 --nodes 10"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
 
@@ -201,7 +201,7 @@ THOROUGH = re.compile(
 # Programs that a command starts without naming them.
 NEEDS = {
     "kempelen tournament cup.yaml": ("stockfish",),
-    "python benchmarks/overhead.py": ("stockfish",),
+    "python benchmarks/runner_overhead.py": ("stockfish",),
     "python benchmarks/startup.py": ("stockfish",),
     "python benchmarks/startup.py --no-cold": ("stockfish",),
 }
@@ -255,8 +255,8 @@ TOO_LONG = [
     "python benchmarks/nodes.py",
     "python benchmarks/nodes.py --evaluation handcrafted",
     "python benchmarks/perft.py",
-    "python benchmarks/selfplay.py",
-    "python benchmarks/selfplay.py --kills 10 --positions 50000",
+    "python benchmarks/selfplay_speed.py",
+    "python benchmarks/selfplay_speed.py --kills 10 --positions 50000",
     "python benchmarks/startup.py --beside FOLDER",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
     "python benchmarks/step_frames.py --steps 200",
@@ -265,10 +265,10 @@ TOO_LONG = [
 ]
 
 IMAGE = "tests/docker/test_image.py"
-COMPOSED = "tests/tournament/test_compose.py::test_compose_services_play_match_to_the_end"
-BOTS = "tests/tournament/test_bots.py::test_bots_play_go_at_match_size_and_komi"
+COMPOSED = "tests/kempelen/match/test_compose.py::test_compose_services_play_match_to_the_end"
+BOTS = "tests/kempelen/match/test_bots.py::test_bots_play_go_at_match_size_and_komi"
 EXTRAS = "pyproject.toml"
-HABITS = "tests/opponents/test_sessions.py::test_opponents_can_be_listed_shown_and_forgotten"
+HABITS = "tests/agent/learning/test_sessions.py::test_opponents_can_be_listed_shown_and_forgotten"
 NETWORK = "tests/docs/test_extending.py::test_example_network_trains_and_plays"
 
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
@@ -303,7 +303,7 @@ ELSEWHERE = {
     "python train.py": NETWORK,
     "kempelen selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
     "kempelen gtp --game NAME --evaluation FILE.py:function": (
-        "tests/agent/search/test_batched_mcts.py::test_player_uses_the_batch_size_of_the_evaluation"
+        "tests/agent/search/algorithms/test_batched_mcts.py::test_player_uses_the_batch_size_of_the_evaluation"
     ),
     "pip install 'kempelen[gtp]'": EXTRAS,
     "pip install 'kempelen[server]'": EXTRAS,
@@ -356,43 +356,43 @@ ELSEWHERE = {
         "tests/kempelen/test_listen.py::test_config_file_of_the_guide_works"
     ),
     "kempelen web": (
-        "tests/web/test_pages_in_a_browser.py::test_game_continues_after_server_is_killed"
+        "tests/kempelen/web/test_pages_in_a_browser.py::test_game_continues_after_server_is_killed"
     ),
     "kempelen web --address 0.0.0.0:7118 --certificate certificate.pem --key key.pem "
     "--tokens tokens": "tests/kempelen/test_web.py::test_server_uses_tls_and_stops_on_sigterm",
     'kempelen web --game my_game.py:MyGame --evaluation "mine=my_eval.py:evaluate" '
     '--engine "Fish=uci stockfish"': (
-        "tests/web/test_playing.py::test_user_defined_game_and_evaluation_can_be_played"
+        "tests/kempelen/web/test_playing.py::test_user_defined_game_and_evaluation_can_be_played"
     ),
     "kempelen serve --name go1 --game go --mqtt ...": BOTS,
     "dask scheduler": "tests/dask_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/dask_cluster.py::Dask",
     "kempelen selfplay positions.bin --cluster tcp://HOST:8786": (
-        "tests/training/test_training_cluster.py::test_commands_on_cluster_make_same_files"
+        "tests/kempelen/training/test_training_cluster.py::test_commands_on_cluster_make_same_files"
     ),
     "kempelen tables build": (
         "tests/kempelen/test_tables.py::test_tables_are_built_counted_packed_and_checked"
     ),
     "kempelen tune search": (
-        "tests/tournament/test_tuning.py::test_search_constants_are_tuned_and_run_resumes"
+        "tests/kempelen/match/test_tuning.py::test_search_constants_are_tuned_and_run_resumes"
     ),
     "kempelen tune search nakade near_1=2 --game go --size 9 --nodes 500 --pairs 2000 "
-    "--state go.json": ("tests/tournament/test_tuning.py::test_go_search_settings_are_tuned"),
+    "--state go.json": ("tests/kempelen/match/test_tuning.py::test_go_search_settings_are_tuned"),
     "kempelen gtp --set nakade=0.7 --set near_1=20": (
         "tests/kempelen/test_gtp.py::test_settings_reach_the_search"
     ),
     "kempelen selfplay games.txt --game go": (
-        "tests/training/test_go_patterns.py::test_selfplay_command_plays_and_shows_go_games"
+        "tests/kempelen/training/test_go_patterns.py::test_selfplay_command_plays_and_shows_go_games"
     ),
     "kempelen tune patterns games.txt -o weights.json": (
-        "tests/training/test_go_patterns.py::test_tune_patterns_writes_loadable_weights"
+        "tests/kempelen/training/test_go_patterns.py::test_tune_patterns_writes_loadable_weights"
     ),
     "kempelen train FILE.yaml": (
-        "tests/training/test_network_training.py::"
+        "tests/kempelen/training/test_network_training.py::"
         "test_train_command_reports_results_and_writes_manifest"
     ),
     "kempelen tune evaluation positions.bin -o weights.py": (
-        "tests/training/test_texel.py::test_tune_evaluation_writes_new_weights"
+        "tests/kempelen/training/test_texel.py::test_tune_evaluation_writes_new_weights"
     ),
     "kempelen connect": "tests/kempelen/test_connect.py",
     "kempelen connect tls://HOST:PORT --token-file token": (
@@ -406,7 +406,7 @@ ELSEWHERE = {
         "tests/kempelen/test_provide.py::test_provide_serves_analysis_until_sigterm"
     ),
     "kempelen gtp --game othello --size 6 --habits habits.jsonl": (
-        "tests/opponents/test_gtp_sessions.py::test_winning_line_is_played_again"
+        "tests/agent/learning/test_gtp_sessions.py::test_winning_line_is_played_again"
     ),
     'kempelen habits show "Ann Other" --file habits.jsonl': HABITS,
     "kempelen habits list --file habits.jsonl": HABITS,
@@ -419,9 +419,9 @@ ELSEWHERE = {
         "test_interactive_session_marks_answers_and_saves_results"
     ),
     "kempelen data": "tests/kempelen/test_data.py",
-    "kempelen data rescore": "tests/training/test_rescoring.py",
+    "kempelen data rescore": "tests/kempelen/training/test_rescoring.py",
     "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --depth 6": (
-        "tests/training/test_rescoring.py"
+        "tests/kempelen/training/test_rescoring.py"
     ),
 }
 
@@ -615,7 +615,7 @@ def test_tournament_entries_of_other_games_are_accepted(game: str, tmp_path: Pat
 
 async def test_tournament_is_run_from_python(tmp_path: Path) -> None:
     (line,) = (each for each in QUOTED if each.startswith("await "))
-    assert line == "await tournament.runner.play(settings, boards=2, listeners=[print])"
+    assert line == "await kempelen.match.runner.play(settings, boards=2, listeners=[print])"
     file = tmp_path / "cup.yaml"
     engine = "{command: chess, protocol: agent}"
     text = f"time: {{nodes: 5}}\nadjudication: {{maxmoves: 2}}\nengines: [{engine}, {engine}]\n"

@@ -8,30 +8,37 @@ TRACING, TIMING = "tracing", "timing"
 # Of each part, the modules with entry points, in the order of compilation.
 PARTS = {
     ALPHABETA: (
-        "agent.chess.rules",
-        "agent.chess.own_tables",
-        "agent.chess.quiescence",
-        "agent.chess.alphabeta",
-        "agent.chess.aspiration",
-        "agent.chess.handcrafted",
-        "agent.chess.shipped_network",
+        "agent.chess.board.kernel_board",
+        "agent.chess.endgames.builtin_tablebase",
+        "agent.chess.search.quiescence",
+        "agent.chess.search.alphabeta",
+        "agent.chess.search.aspiration",
+        "agent.chess.evaluation.handcrafted",
+        "agent.chess.evaluation.shipped_network",
     ),
-    MCTS: ("agent.compiled.tree", "agent.chess.mcts", "agent.chess.batched_mcts"),
-    SELFPLAY: ("agent.chess.selfplay",),
-    TRACING: ("agent.chess.tracing",),
-    TIMING: ("agent.chess.timing",),
+    MCTS: ("agent.kernel.mcts_tree", "agent.chess.search.mcts", "agent.chess.search.batched_mcts"),
+    SELFPLAY: ("agent.chess.search.selfplay",),
+    TRACING: ("agent.chess.evaluation.evaluation_trace",),
+    TIMING: ("agent.chess.evaluation.timing",),
 }
 
 # Modules without an entry point that others call: a second process can compile them meanwhile.
-COMPILED_IN_PARALLEL = ("agent.chess.handcrafted", "agent.chess.shipped_network", "agent.chess.tracing")
+COMPILED_IN_PARALLEL = (
+    "agent.chess.evaluation.handcrafted",
+    "agent.chess.evaluation.shipped_network",
+    "agent.chess.evaluation.evaluation_trace",
+)
 # Modules that are compiled with their part, and imported where they are asked for.
-ON_DEMAND = ("agent.chess.handcrafted",)
+ON_DEMAND = ("agent.chess.evaluation.handcrafted",)
 
 
 def _shipped_neurons() -> str:
     """Return how many neurons the network that ships has, "" if it cannot be told."""
-    from agent.chess.network_format import NetworkError, read_neuron_count  # which takes NumPy
-    from agent.evaluation import SHIPPED_NETWORK
+    from agent.chess.evaluation.nnue_format import (  # which takes NumPy
+        NetworkError,
+        read_neuron_count,
+    )
+    from agent.evaluation_types import SHIPPED_NETWORK
 
     try:
         return str(read_neuron_count(SHIPPED_NETWORK))

@@ -6,20 +6,6 @@ minus its distance in plies from the root, all else an evaluation. After `worker
 function returns at once, and what it returns means nothing.
 """
 
-from agent.compiled.kernel import entry_point, kernel
-from agent.compiled.native import U64, Bits, call_evaluator, count, int64
-from agent.compiled.scores import INFINITE, MATE, MAX_EVALUATION, NO_EVALUATION
-from agent.compiled.table import (
-    EXACT,
-    LOWER,
-    UPPER,
-    data_depth,
-    data_move,
-    data_score,
-    probe,
-    save,
-    causes_cutoff,
-)
 from agent.connect_four.records import NO_MOVE, Frame, Position, Worker, frame_at, position_at
 from agent.connect_four.rules import (
     free_squares,
@@ -28,6 +14,20 @@ from agent.connect_four.rules import (
     move_to,
     opponent_discs,
     winning_squares,
+)
+from agent.kernel.decorators import entry_point, kernel
+from agent.kernel.intrinsics import U64, Bits, call_evaluator, count, int64
+from agent.kernel.scores import INFINITE, MATE, MAX_EVALUATION, NO_EVALUATION
+from agent.kernel.transposition_table import (
+    EXACT,
+    LOWER,
+    UPPER,
+    causes_cutoff,
+    data_depth,
+    data_move,
+    data_score,
+    probe,
+    save,
 )
 
 DRAW = 0
@@ -130,7 +130,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         key = _key(worker, position)
         data = probe(worker, key)
         first = data_move(data)
-        if data and data_depth(data) >= depth and beta - alpha == 1 and causes_cutoff(data, ply, beta):
+        if (
+            data
+            and data_depth(data) >= depth
+            and beta - alpha == 1
+            and causes_cutoff(data, ply, beta)
+        ):
             return data_score(data, ply)
 
     # 5. Every move, the later ones against a null window first.

@@ -4,10 +4,10 @@ from typing import Any
 
 from numba import int32
 
-from agent.compiled.kernel import c_function, kernel
-from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count, int64
 from agent.connect_four.records import Worker, position_at, worker_at
 from agent.connect_four.rules import opponent_discs
+from agent.kernel.decorators import c_function, kernel
+from agent.kernel.intrinsics import EVALUATOR_SIGNATURE, U64, Bits, count, int64
 
 
 @kernel
@@ -42,7 +42,9 @@ def handcrafted(worker: Worker, ply: int) -> int:
     """Return the score of the mover's chances less the other's, as a share of all."""
     position = position_at(worker, ply)
     opponent = opponent_discs(position)
-    balance = line_potential(worker, position.own, opponent) - line_potential(worker, opponent, position.own)
+    balance = line_potential(worker, position.own, opponent) - line_potential(
+        worker, opponent, position.own
+    )
     score = int64(worker.shares[abs(balance)])
     return score if balance >= 0 else -score
 

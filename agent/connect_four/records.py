@@ -9,8 +9,8 @@ from typing import Annotated
 
 import numpy as np
 
-from agent.compiled.native import Bits, at_address, element
-from agent.compiled.record import FixedArray, record
+from agent.kernel.intrinsics import Bits, at_address, element
+from agent.kernel.record import FixedArray, record
 
 SQUARES = 64  # the most bits of a board, more than the most plies of a game
 COLUMNS = 32
@@ -48,7 +48,9 @@ class Worker:
     bottom: Bits  # the lowest of each column
     stride: Bits  # from one column to the next
     centre: int  # twice the number of the middle column, from 0
-    shares: Annotated[FixedArray[int], np.int16, SHARES]  # scores of so many chances, as a share of all
+    shares: Annotated[
+        FixedArray[int], np.int16, SHARES
+    ]  # scores of so many chances, as a share of all
     root_squares: Bits  # where the search may play at the root
     root_move: int  # what is to be tried first there
     root_current: int  # what is being searched there

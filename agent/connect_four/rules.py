@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agent.compiled.kernel import entry_point, kernel
-from agent.compiled.native import U64, Bits, first_square, int64
-from agent.compiled.record import allocate
-from agent.compiled.scale import to_score
 from agent.connect_four.parts import fits
 from agent.connect_four.records import NO_MOVE, Position, Worker, position_at
+from agent.kernel.decorators import entry_point, kernel
+from agent.kernel.intrinsics import U64, Bits, first_square, int64
+from agent.kernel.record import allocate
+from agent.kernel.score_scale import to_score
 
 if TYPE_CHECKING:
     from agent.games.connect_four import ConnectFour

@@ -5,22 +5,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import copysign
 
-from agent.compiled.bits import U64
-from agent.compiled.crew import NO_LIMIT, WorkerPool, ParallelSearch
-from agent.compiled.evaluators import CompiledEvaluator, Evaluator, evaluate_root
-from agent.compiled.game_follower import GameFollower
-from agent.compiled.scale import to_value
-from agent.compiled.scores import INFINITE, score_of
-from agent.compiled.table_memory import TableMemory
-from agent.compiled.valued_evaluation import make_user_evaluator
 from agent.connect_four.alphabeta import search
 from agent.connect_four.evaluation import handcrafted_function
 from agent.connect_four.records import NO_MOVE, Worker
 from agent.connect_four.rules import DiscBoard
-from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation_types import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour
+from agent.kernel.bits import U64
+from agent.kernel.evaluators import CompiledEvaluator, Evaluator, evaluate_root
+from agent.kernel.game_follower import GameFollower
+from agent.kernel.scaled_evaluation import make_user_evaluator
+from agent.kernel.score_scale import to_value
+from agent.kernel.scores import INFINITE, score_of
+from agent.kernel.table_memory import TableMemory
+from agent.kernel.worker_pool import NO_LIMIT, ParallelSearch, WorkerPool
 from agent.limits import Info, Limits, Mate, Progress, Score
-from agent.lines import merge_interrupted
+from agent.multipv import merge_interrupted
 from agent.search.search import expected_outcome, to_cp
 
 

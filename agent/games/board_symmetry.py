@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.game import CHANCE, GridGame, NotatedGame
-from agent.games.encoding import VOCABULARY_GAME_PLIES
+from agent.games.position_encoding import VOCABULARY_GAME_PLIES
 
 Indices = npt.NDArray[np.int64]
 # Games at random by which a symmetry is tried, and in which moves are found.

@@ -25,9 +25,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import agent.games
-from agent.border import user_code
-from agent.evaluation import Evaluation, EvaluationError, require_finite, with_error_reporting, load, from_function
+from agent.evaluation_types import (
+    Evaluation,
+    EvaluationError,
+    from_function,
+    require_finite,
+    with_error_reporting,
+)
 from agent.game import CHANCE, Game, NotatedGame
+from agent.io import user_code
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -63,17 +69,6 @@ class GameType:
     exact_value: GameEvaluation | None = None
     is_user_defined: bool = False
 
-    def evaluation(self, own: str = "handcrafted") -> GameEvaluation:
-        """Return an evaluation of the game: the value of a position for its mover.
-
-        own: whose it is, in the words of `agent.evaluation`: "handcrafted" for the game's own,
-        FILE.py:function or module:function for a function of the user's, learned:FILE for what was
-        learned. A function takes
-        the game, or in chess a `chess.Board`. Raises EvaluationError if there is no such
-        function, and when it fails or returns no number.
-        """
-        return self.adapt_evaluation(load(own))
-
     def adapt_evaluation(self, evaluation: Evaluation) -> GameEvaluation:
         """Return an evaluation that is loaded as `evaluation` does."""
         if evaluation.jitted is not None:
@@ -94,7 +89,7 @@ class GameType:
         """Return a user's batched evaluation, which Monte Carlo tree search asks for batches."""
         if self.adapt_batched is not None:
             return self.adapt_batched(evaluation)
-        from agent.games.batches import game_batch_evaluation  # it brings in NumPy
+        from agent.games.game_batch import game_batch_evaluation  # it brings in NumPy
 
         return game_batch_evaluation(evaluation)
 
@@ -177,9 +172,9 @@ def new_game(spec: str, **options: Any) -> NotatedGame[Any]:
     return find(spec).new(**options)
 
 
-def evaluation(spec: str, own: str = "handcrafted") -> GameEvaluation:
-    """Return an evaluation of a game, as `Kind.evaluation`. Raises GameError, EvaluationError."""
-    return find(spec).evaluation(own)
+def evaluation(spec: str) -> GameEvaluation:
+    """Return a game's own evaluation. Raises GameError if the game is unknown."""
+    return find(spec).evaluate
 
 
 def _entry_points() -> "list[EntryPoint]":
@@ -192,7 +187,9 @@ def _load_game_type(name: str, spec: str) -> GameType:
     try:
         place, attribute = user_code.split_spec(spec, "game")
         kind = _game_type(name, user_code.load_module(place, "game"), attribute)
-        return replace(kind, evaluate=_guarded_evaluation(kind, f"{place}:evaluate"), users=True)
+        return replace(
+            kind, evaluate=_guarded_evaluation(kind, f"{place}:evaluate"), is_user_defined=True
+        )
     except (user_code.UserCodeError, EvaluationError) as error:
         raise GameError(str(error)) from error
 

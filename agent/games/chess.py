@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import chess
 
-from agent.evaluation import Evaluation
+from agent.evaluation_types import Evaluation
 from agent.game import MoveClass
 from agent.games.plain_chess import PlainChess
 from agent.games.plain_chess import evaluate as evaluate_board
@@ -40,18 +40,22 @@ class Chess(PlainChess):
 
     def moves(self) -> list[chess.Move]:
         """Return all legal moves; none when the game is over."""
-        return [] if self.settled() is not None else super().moves()
+        return [] if self.quick_outcome() is not None else super().moves()
 
     def outcome(self) -> float | None:
         """Return 1 if White has won, -1 if Black has, 0 for a draw, None if the game goes on."""
         legal = super().moves()
         if not legal and self.board.is_check():
             return -1 if self.board.turn else 1
-        return 0 if not legal else self.settled()
+        return 0 if not legal else self.quick_outcome()
 
     def key(self) -> Hashable:
         """Return the position, how often it has come, and how near the fiftieth move is."""
-        return super().key(), self._repetition_count(), max(0, self.board.halfmove_clock - RECENT_PLIES)
+        return (
+            super().key(),
+            self._repetition_count(),
+            max(0, self.board.halfmove_clock - RECENT_PLIES),
+        )
 
     def move_class(self, move: chess.Move) -> MoveClass:
         """Tell a check, a capture, a threat to win material, and where other moves go."""

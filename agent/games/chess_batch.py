@@ -8,9 +8,9 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from agent.evaluation import Evaluation
+from agent.evaluation_types import Evaluation
 from agent.games.batch_evaluation import BatchEvaluation
-from agent.games.batches import PaddedMoves, Priors, Values, evaluate_batch
+from agent.games.game_batch import PaddedMoves, Priors, Values, evaluate_batch
 
 NO_SQUARE = 64
 NO_MOVE = -1

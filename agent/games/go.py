@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 from agent.games.stones import (
     BLACK,
     EMPTY,
-    PLAYOUT_LENGTH_FACTOR,
     NO_VERTEX,
     PASS,
+    PLAYOUT_LENGTH_FACTOR,
     WHITE,
     Stones,
     iter_bits,
 )
 
 if TYPE_CHECKING:
-    from agent.evaluation import Evaluation
+    from agent.evaluation_types import Evaluation
     from agent.games.batch_evaluation import BatchEvaluation
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
@@ -147,7 +147,11 @@ class Go:
         if self.is_over():
             return []
         player = self.turn
-        legal = [move for move in iter_bits(self.stones.sets[EMPTY]) if self._is_legal_placement(player, move)]
+        legal = [
+            move
+            for move in iter_bits(self.stones.sets[EMPTY])
+            if self._is_legal_placement(player, move)
+        ]
         legal.append(PASS)
         return legal
 

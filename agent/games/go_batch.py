@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from agent.evaluation import Evaluation
+from agent.evaluation_types import Evaluation
 from agent.games.batch_evaluation import BatchEvaluation
-from agent.games.batches import PaddedMoves, Priors, Values, evaluate_batch
+from agent.games.game_batch import PaddedMoves, Priors, Values, evaluate_batch
 from agent.games.stones import BLACK, NO_VERTEX, PASS, WHITE, BoardShape, Stones
 
 NO_POINT = NO_MOVE = -1

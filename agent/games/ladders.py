@@ -73,7 +73,9 @@ class _LadderReader:
         yield from iter_bits(captures)
         yield from iter_bits(stones.liberties[head] & ~captures)
 
-    def _positions_after(self, stones: Stones, vertices: Iterable[int], colour: int) -> Iterator[Stones]:
+    def _positions_after(
+        self, stones: Stones, vertices: Iterable[int], colour: int
+    ) -> Iterator[Stones]:
         """Generate the positions after each move that is allowed, but for superko."""
         for vertex in vertices:
             if self._remaining_moves <= 0:

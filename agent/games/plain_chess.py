@@ -115,7 +115,11 @@ class PlainChess:
 
     def quick_outcome(self) -> float | None:
         """Return 0 for a draw that is known without looking for moves; not for use in check."""
-        return 0 if self._is_repetition() or self._is_insufficient_material() or self._is_fifty_moves() else None
+        return (
+            0
+            if self._is_repetition() or self._is_insufficient_material() or self._is_fifty_moves()
+            else None
+        )
 
     def _below_root(self) -> bool:
         return len(self._keys) > 1
@@ -223,4 +227,6 @@ def _piece_square(piece: int, square: int) -> tuple[int, int]:
     return sheltered - 14 * rank - 8 * file_centre * (rank < 2), 9 * centre - 27
 
 
-_PIECE_SQUARE = {piece: [_piece_square(piece, square) for square in chess.SQUARES] for piece in chess.PIECE_TYPES}
+_PIECE_SQUARE = {
+    piece: [_piece_square(piece, square) for square in chess.SQUARES] for piece in chess.PIECE_TYPES
+}

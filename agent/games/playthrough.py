@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from agent.game import CHANCE, SupportsPlayouts, NotatedGame, parse_move
+from agent.game import CHANCE, NotatedGame, SupportsPlayouts, parse_move
 
 
 def random_game(game: NotatedGame[Any], random: Random) -> list[str]:
@@ -26,7 +26,9 @@ def random_game(game: NotatedGame[Any], random: Random) -> list[str]:
     return played
 
 
-def playthrough(game: NotatedGame[Any], evaluate: Callable[[Any], float], moves: Sequence[str]) -> str:
+def playthrough(
+    game: NotatedGame[Any], evaluate: Callable[[Any], float], moves: Sequence[str]
+) -> str:
     """Return the game's positions from here on, with all that is to be known of each."""
     blocks = [f"moves: {' '.join(moves)}"]
     for text in moves:

@@ -10,7 +10,7 @@ from math import inf
 from os import PathLike
 from typing import Any, TypeAlias
 
-from agent.border import yaml_text
+from agent.io import safe_yaml
 
 Node: TypeAlias = "float | list[Node]"
 
@@ -148,10 +148,10 @@ def read_tree(path: str | PathLike[str]) -> Tree:
     anything else.
     """
     try:
-        root = yaml_text.read(path)
+        root = safe_yaml.read(path)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    except yaml_text.YamlError as error:
+    except safe_yaml.YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
     return _tree(root, str(path), MAX_NODES, MAX_LEVELS)
 
@@ -162,8 +162,8 @@ def parse_tree(text: str, nodes: int, levels: int) -> Tree:
     Raises ValueError, naming the place, if it is anything else.
     """
     try:
-        root = yaml_text.load(text, max_values=YAML_VALUES_PER_NODE * nodes)
-    except yaml_text.YamlError as error:
+        root = safe_yaml.load(text, max_values=YAML_VALUES_PER_NODE * nodes)
+    except safe_yaml.YamlError as error:
         raise ValueError(f"the tree is not YAML: {error}") from None
     return _tree(root, "the tree", nodes, levels)
 
@@ -192,7 +192,9 @@ def _check_size(root: Any, nodes: int, levels: int) -> None:
             waiting.extend((child, level + 1) for child in below)
 
 
-def _parse_node(node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], NodeAnnotation]) -> Node:
+def _parse_node(
+    node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], NodeAnnotation]
+) -> Node:
     """Return the node if it is a tree, and note what is said of it; else say where it is not."""
     label = ".".join(map(str, path)) or "the root"
     if isinstance(node, dict):

@@ -6,17 +6,17 @@ so that an only liberty is the sum, and two follow from both sums, without a sea
 
 import math
 
-from agent.compiled.kernel import kernel
-from agent.compiled.native import Bits, int64, load, load_byte
 from agent.games.stones import BORDER, EMPTY
+from agent.go.neighbourhoods import EMPTY_NEIGHBOUR, PATTERN_FLAG
 from agent.go.records import NO_VERTEX, PASS, Board
-from agent.go.shapes import EMPTY_NEIGHBOUR, PATTERN_FLAG
+from agent.kernel.decorators import kernel
+from agent.kernel.intrinsics import Bits, int64, load, load_byte
 
 
 @kernel
 def neighbourhood_flags(board: Board, vertex: int) -> int:
-    """Return the flags of what lies around a vertex: see agent.go.shapes."""
-    return load_byte(board.neighbourhood_table, int64(board.codes[vertex]))
+    """Return the flags of what lies around a vertex: see agent.go.neighbourhoods."""
+    return load_byte(board.neighbourhood_table, int64(board.neighbour_codes[vertex]))
 
 
 @kernel
@@ -49,9 +49,13 @@ def _set_colour(board: Board, vertex: int, colour: int, change: int) -> None:
     board.colours[vertex] = colour
     for side in range(4):
         # Whoever lies north sees it in the south.
-        board.codes[vertex + board.neighbour_offsets[side]] ^= change << 2 * ((side + 2) & 3)
+        board.neighbour_codes[vertex + board.neighbour_offsets[side]] ^= change << 2 * (
+            (side + 2) & 3
+        )
         across = side + 4
-        board.codes[vertex + board.neighbour_offsets[across]] ^= change << 2 * (4 + ((side + 2) & 3))
+        board.neighbour_codes[vertex + board.neighbour_offsets[across]] ^= change << 2 * (
+            4 + ((side + 2) & 3)
+        )
 
 
 @kernel
@@ -117,7 +121,10 @@ def _merge_chains(board: Board, target: int, source: int) -> None:
         if stone == source:
             break
     board.chain_sizes[target] += board.chain_sizes[source]
-    board.next_in_chain[target], board.next_in_chain[source] = board.next_in_chain[source], board.next_in_chain[target]
+    board.next_in_chain[target], board.next_in_chain[source] = (
+        board.next_in_chain[source],
+        board.next_in_chain[target],
+    )
 
 
 @kernel
@@ -295,7 +302,11 @@ def liberties_after(board: Board, vertex: int, colour: int) -> int:
                     return 3
                 if liberties == 3:
                     # Of the three one is filled; which two are left is not known at once.
-                    return 3 if first != NO_VERTEX and not is_adjacent_to_chain(board, first, head) else 2
+                    return (
+                        3
+                        if first != NO_VERTEX and not is_adjacent_to_chain(board, first, head)
+                        else 2
+                    )
                 if liberties == 2:
                     found = int64(board.liberty_sums[head]) - vertex
             elif liberties == 1:

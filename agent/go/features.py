@@ -7,11 +7,11 @@ weights, the logarithm of the product of their strengths in Coulom's model ('Com
 of move patterns in the game of Go', 2007).
 """
 
-from agent.compiled.columns import FLOAT32, reader
-from agent.compiled.kernel import kernel
-from agent.compiled.native import int64
 from agent.games.stones import BLACK
 from agent.go.records import NO_VERTEX, PASS, Board, Worker
+from agent.kernel.atomic_columns import FLOAT32, reader
+from agent.kernel.decorators import kernel
+from agent.kernel.intrinsics import int64
 
 NEIGHBOURHOOD, DISTANCE_TO_LAST, DISTANCE_TO_PREVIOUS, LINE = range(4)
 FIRST_TRAIT = 4
@@ -95,7 +95,7 @@ def _distance(board: Board, vertex: int, other: int) -> int:
 @kernel
 def _code_for_mover(board: Board, vertex: int) -> int:
     """Return the code of what lies around a vertex, the mover's stones as if they were Black's."""
-    code = int64(board.codes[vertex])
+    code = int64(board.neighbour_codes[vertex])
     if board.turn == BLACK:
         return code
     return (code & 0x5555) << 1 | code >> 1 & 0x5555
@@ -129,8 +129,16 @@ def feature_index(worker: Worker, board: Board, move: int, column: int) -> int:
         line = min(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
         return LINE_OFFSET + min(line, MAX_LINE - 1)
     if column == DISTANCE_TO_LAST:
-        return NO_FEATURE if board.last_move == PASS else LAST_DISTANCE_OFFSET + _distance(board, move, board.last_move)
-    return NO_FEATURE if board.previous_move == PASS else PREVIOUS_DISTANCE_OFFSET + _distance(board, move, board.previous_move)
+        return (
+            NO_FEATURE
+            if board.last_move == PASS
+            else LAST_DISTANCE_OFFSET + _distance(board, move, board.last_move)
+        )
+    return (
+        NO_FEATURE
+        if board.previous_move == PASS
+        else PREVIOUS_DISTANCE_OFFSET + _distance(board, move, board.previous_move)
+    )
 
 
 @kernel

@@ -1,9 +1,17 @@
 """Ladders: whether a chain in atari, or soon to be, can be taken by one atari after another."""
 
-from agent.compiled.kernel import entry_point, kernel
-from agent.compiled.native import int64
 from agent.go.board import greater_liberty, is_legal, only_liberty, play, self_atari_size
-from agent.go.records import MAX_DEFENCES, NO_VERTEX, MAX_LADDER_PLIES, Board, Worker, board_at, copy_board
+from agent.go.records import (
+    MAX_DEFENCES,
+    MAX_LADDER_PLIES,
+    NO_VERTEX,
+    Board,
+    Worker,
+    board_at,
+    copy_board,
+)
+from agent.kernel.decorators import entry_point, kernel
+from agent.kernel.intrinsics import int64
 
 MAX_LADDER_NODES = 300  # positions of one question; beyond, the chain counts as safe
 
@@ -62,7 +70,9 @@ def _can_escape_from(worker: Worker, ply: int, stone: int) -> int:
     board = board_at(worker, ply)
     colour = int64(board.colours[stone])
     for number in range(_find_defences(worker, ply, int64(board.chain_heads[stone]))):
-        child = _play_on_next_board(worker, ply, int64(worker.defences[ply * MAX_DEFENCES + number]))
+        child = _play_on_next_board(
+            worker, ply, int64(worker.defences[ply * MAX_DEFENCES + number])
+        )
         head = int64(child.chain_heads[stone])
         liberties = int64(child.liberties[head])
         if liberties > 2:

@@ -15,36 +15,9 @@ import math
 
 import numba
 
-from agent.compiled.columns import FLOAT32, INT32, INT64, reader, writer
-from agent.compiled.kernel import entry_point, kernel
-from agent.compiled.native import U64, Bits, call_evaluator, int64, load
-from agent.compiled.scale import to_value
-from agent.compiled.tree import (
-    EXHAUSTED,
-    FULL,
-    GROWING,
-    NO_NODE,
-    VALUE_SCALE,
-    ROOT,
-    NodeTree,
-    add_child,
-    add_int64,
-    extra_word_index,
-    cancel_visit,
-    count_playouts,
-    drop_children,
-    add_virtual_loss,
-    first_child,
-    record_value,
-    try_lock,
-    move_to,
-    next_child,
-    unlock,
-    visits_of,
-)
 from agent.games.stones import BLACK, EMPTY
-from agent.go.board import play, stone_key, count_captured
-from agent.go.playout import score_area, set_owner, record_score, play_out
+from agent.go.board import count_captured, play, stone_key
+from agent.go.playout import play_out, record_score, score_area, set_owner
 from agent.go.priors import NO_PRIOR, compute_priors
 from agent.go.records import (
     BOARD_CELLS,
@@ -63,6 +36,33 @@ from agent.go.settings import (
     EXPLORATION,
     RAVE,
 )
+from agent.kernel.atomic_columns import FLOAT32, INT32, INT64, reader, writer
+from agent.kernel.decorators import entry_point, kernel
+from agent.kernel.intrinsics import U64, Bits, call_evaluator, int64, load
+from agent.kernel.mcts_tree import (
+    EXHAUSTED,
+    FULL,
+    GROWING,
+    NO_NODE,
+    ROOT,
+    VALUE_SCALE,
+    NodeTree,
+    add_child,
+    add_int64,
+    add_virtual_loss,
+    cancel_visit,
+    count_playouts,
+    drop_children,
+    extra_word_index,
+    first_child,
+    move_to,
+    next_child,
+    record_value,
+    try_lock,
+    unlock,
+    visits_of,
+)
+from agent.kernel.score_scale import to_value
 
 ANNEX_WORDS = 4
 AMAF, PRIOR, SCORE_SUM, OWNERS = range(ANNEX_WORDS)
@@ -339,7 +339,9 @@ def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score
                 near = 1.0 - worker.settings[DISTANCE] * (at - i) * reach
                 units = max(int64(AMAF_UNIT * near), 1) * weight
                 wins = int64(units * (for_mover + 1) * 0.5)
-                add_int64(tree.extra_words, int64(extra_word_index(tree, child, AMAF)), units << 32 | wins)
+                add_int64(
+                    tree.extra_words, int64(extra_word_index(tree, child, AMAF)), units << 32 | wins
+                )
             child = next_child(tree, child)
         i -= 1
         if i >= 0:
@@ -355,11 +357,15 @@ def _record_owners(worker: Worker, move: int) -> None:
     What no vertex of the board needs, the first of its row, counts the playouts.
     """
     first = move * BOARD_CELLS
-    _write_int32(worker.owner_sums_by_move, first, _read_int32(worker.owner_sums_by_move, first) + 1)
+    _write_int32(
+        worker.owner_sums_by_move, first, _read_int32(worker.owner_sums_by_move, first) + 1
+    )
     for y in range(worker.height):
         for x in range(worker.width):
             vertex = (y + 1) * (worker.width + 1) + x + 1
-            total = _read_int32(worker.owner_sums_by_move, first + vertex) + int64(worker.last_owners[vertex])
+            total = _read_int32(worker.owner_sums_by_move, first + vertex) + int64(
+                worker.last_owners[vertex]
+            )
             _write_int32(worker.owner_sums_by_move, first + vertex, total)
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from agent.games.chain_status import Statuses, classify_chains
 from agent.games.go import Go
-from agent.games.life import Statuses, classify_chains
 from agent.games.stones import BLACK, WHITE
+from agent.go.kernel_board import KernelBoard
 from agent.go.records import BOARD_CELLS, NO_VERTEX
-from agent.go.rules import KernelBoard
 
 # A vertex is settled that is one side's in so much of all playouts, from 0 to 1.
 SETTLED_SHARE = 0.9
@@ -69,12 +69,16 @@ class Ownership:
         """Return every chain, as its vertices, with its status."""
         board, shares = self._game.stones.board, self.mean_owners()
         signs = [{BLACK: 1.0, WHITE: -1.0}.get(colour, 0.0) for colour in board]
-        return classify_chains(self._game, [(1 + sign * shares[at]) / 2 for at, sign in enumerate(signs)])
+        return classify_chains(
+            self._game, [(1 + sign * shares[at]) / 2 for at, sign in enumerate(signs)]
+        )
 
     def is_settled(self) -> bool:
         """Tell whether it is known of each vertex whose it will be."""
         shares = self.mean_owners()
-        return all(abs(shares[vertex]) >= SETTLED_SHARE for vertex in self._game.stones.shape.vertices)
+        return all(
+            abs(shares[vertex]) >= SETTLED_SHARE for vertex in self._game.stones.shape.vertices
+        )
 
     def secured_score(self) -> float:
         """Return the points that the mover wins by if all that is not settled is the other's."""

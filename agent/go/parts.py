@@ -14,13 +14,13 @@ MAX_BOARD_SIZE = 19
 # The modules with entry points, in the order of compilation.
 PARTS = {
     GO: (
-        "agent.go.rules",
+        "agent.go.kernel_board",
         "agent.go.ladders",
         "agent.go.playout",
-        "agent.compiled.tree",
+        "agent.kernel.mcts_tree",
         "agent.go.mcts",
     ),
-    FEATURE_EXTRACTION: ("agent.go.describing",),
+    FEATURE_EXTRACTION: ("agent.go.feature_extraction",),
 }
 COMPILED_IN_PARALLEL: tuple[str, ...] = ()
 ON_DEMAND: tuple[str, ...] = ()

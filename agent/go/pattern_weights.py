@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.files import read_text, replace_atomically
-from agent.go.features import CODE_COUNT, FEATURE_INDEX, FEATURE_COUNT
+from agent.go.features import CODE_COUNT, FEATURE_COUNT, FEATURE_INDEX
+from agent.io.files import read_text, replace_atomically
 
 SHIPPED = Path(__file__).with_name("pattern_weights.json")
 OTHERS = "others"  # neighbourhoods that are not in the file
@@ -31,7 +31,9 @@ class WeightsError(Exception):
     """A file of weights cannot be used; the message says why."""
 
 
-def _permute_neighbours(codes: npt.NDArray[np.int64], places: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _permute_neighbours(
+    codes: npt.NDArray[np.int64], places: tuple[int, ...]
+) -> npt.NDArray[np.int64]:
     """Return codes with their neighbours at other places."""
     moved = np.zeros_like(codes)
     for number, place in enumerate(places):

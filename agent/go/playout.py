@@ -9,23 +9,31 @@ Gailly, 'Pachi: State of the art open source Go program' (2012).
 
 import numba
 
-from agent.compiled.kernel import entry_point, kernel
-from agent.compiled.native import U64, Bits, int64, multiply_high
 from agent.games.stones import BLACK, BORDER, EMPTY
 from agent.go.board import (
     empty_neighbours,
     greater_liberty,
     is_eye,
     is_legal,
-    matches_pattern,
     liberties_after,
+    matches_pattern,
+    neighbourhood_flags,
     only_liberty,
     play,
     self_atari_size,
-    neighbourhood_flags,
 )
-from agent.go.records import MAX_CANDIDATES, MAX_GAME_MOVES, NO_VERTEX, PASS, Board, Worker, copy_board
+from agent.go.records import (
+    MAX_CANDIDATES,
+    MAX_GAME_MOVES,
+    NO_VERTEX,
+    PASS,
+    Board,
+    Worker,
+    copy_board,
+)
 from agent.go.settings import CAPTURE, NAKADE, PATTERN, SELF_ATARI, TWO_LIBERTIES
+from agent.kernel.decorators import entry_point, kernel
+from agent.kernel.intrinsics import U64, Bits, int64, multiply_high
 
 # A chain from so many stones on is never put into atari by its own side: it cannot be a nakade.
 MIN_SIZE_BEYOND_NAKADE = 6

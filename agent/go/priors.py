@@ -9,17 +9,15 @@ the root end. After Baudis, 'Information sharing in MCTS'
 
 import math
 
-from agent.compiled.kernel import kernel
-from agent.compiled.native import int64
 from agent.games.stones import BORDER, EMPTY
 from agent.go.board import (
     is_eye,
     is_legal,
-    matches_pattern,
     liberties_after,
+    matches_pattern,
+    neighbourhood_flags,
     only_liberty,
     self_atari_size,
-    neighbourhood_flags,
 )
 from agent.go.features import (
     AVOIDS_LADDER,
@@ -36,7 +34,7 @@ from agent.go.features import (
     add_trait,
     move_rating,
 )
-from agent.go.ladders import find_ladder_attack, can_escape
+from agent.go.ladders import can_escape, find_ladder_attack
 from agent.go.playout import add_rescue_candidates
 from agent.go.records import BOARD_CELLS, NO_VERTEX, PASS, Board, Worker
 from agent.go.settings import (
@@ -55,6 +53,8 @@ from agent.go.settings import (
     SELF_ATARI_PRIOR,
     TERRITORY,
 )
+from agent.kernel.decorators import kernel
+from agent.kernel.intrinsics import int64
 
 NO_PRIOR = -1.0  # of what is no move
 MAX_DISTANCE = 3
@@ -227,7 +227,9 @@ def compute_priors(worker: Worker, board: Board, ply: int) -> None:
             farther = max(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
             if line > 1 and farther <= 4 and min(worker.width, worker.height) > _MAX_SMALL_SIZE:
                 _add_prior(worker, vertex, CORNER, 1.0)
-        if worker.playout_count >= _MIN_TERRITORY_PLAYOUTS and (abs(worker.owner_sums[vertex]) >= _TERRITORY_SHARE * worker.playout_count):
+        if worker.playout_count >= _MIN_TERRITORY_PLAYOUTS and (
+            abs(worker.owner_sums[vertex]) >= _TERRITORY_SHARE * worker.playout_count
+        ):
             _add_prior(worker, vertex, TERRITORY, -1.0)
         stones = self_atari_size(board, vertex, colour)
         if stones > 0:

@@ -11,26 +11,31 @@ from dataclasses import replace
 
 import numpy as np
 
-from agent.compiled.bits import U64
-from agent.compiled.crew import WorkerPool, ParallelSearch
-from agent.compiled.evaluators import Evaluator
-from agent.compiled.game_follower import GameFollower
-from agent.compiled.growth import MAX_VISITS, grow_tree, playout_goals
-from agent.compiled.node_pool import NodePool
-from agent.compiled.source import DEFAULT_SEARCH_CONFIG, SearchConfig
-from agent.compiled.tree import NO_NODE, ROOT
-from agent.compiled.valued_evaluation import make_user_evaluator
-from agent.evaluation import Evaluation
+from agent.evaluation_types import Evaluation
 from agent.games.go import Go
 from agent.games.stones import PASS
-from agent.go.mcts import ANNEX_WORDS, SCORE_UNITS_PER_POINT, SCORE_SUM, expand_root
-from agent.go.mcts import run_simulations
+from agent.go.kernel_board import KernelBoard, from_kernel_move, to_kernel_move
+from agent.go.mcts import (
+    ANNEX_WORDS,
+    SCORE_SUM,
+    SCORE_UNITS_PER_POINT,
+    expand_root,
+    run_simulations,
+)
 from agent.go.ownership import Ownership
 from agent.go.playout import run_playouts
 from agent.go.records import BOARD_CELLS, MAX_TREE_PLIES, Worker
-from agent.go.rules import KernelBoard, from_kernel_move, to_kernel_move
 from agent.go.settings import EVALUATION_SHARE, SETTING_INDEX, check_setting
-from agent.limits import Info, Limits, Progress, MoveRestriction
+from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, SearchConfig
+from agent.kernel.bits import U64
+from agent.kernel.evaluators import Evaluator
+from agent.kernel.game_follower import GameFollower
+from agent.kernel.mcts_tree import NO_NODE, ROOT
+from agent.kernel.node_pool import NodePool
+from agent.kernel.playouts import MAX_VISITS, grow_tree, playout_goals
+from agent.kernel.scaled_evaluation import make_user_evaluator
+from agent.kernel.worker_pool import ParallelSearch, WorkerPool
+from agent.limits import Info, Limits, MoveRestriction, Progress
 from agent.search.search import to_cp
 
 # More than any search of a move can make.

@@ -8,7 +8,7 @@ from inspect import getmembers, isclass
 from pkgutil import iter_modules
 from typing import Any
 
-import agent.search
+import agent.search.algorithms
 from agent.search.search import Search
 
 ALIASES = {"mcts": "uct"}
@@ -17,8 +17,8 @@ ALIASES = {"mcts": "uct"}
 def algorithms() -> dict[str, type[Search[Any]]]:
     """Return every algorithm by its name, in the order of the names."""
     found = {}
-    for info in iter_modules(agent.search.__path__):
-        module = import_module(f"agent.search.{info.name}")
+    for info in iter_modules(agent.search.algorithms.__path__):
+        module = import_module(f"agent.search.algorithms.{info.name}")
         for _, member in getmembers(module, isclass):
             if issubclass(member, Search) and "name" in vars(member):
                 found[member.name] = member

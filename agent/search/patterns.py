@@ -44,7 +44,9 @@ def _parse(pattern: str) -> tuple[str, ...]:
     rows = tuple("".join(line.split()) for line in pattern.split("\n") if line.strip())
     text = "".join(rows)
     if len({len(row) for row in rows}) != 1 or set(text) - set(SYMBOLS) or text.count("*") != 1:
-        raise ValueError(f"{pattern!r} is no pattern: rows of equal length of {SYMBOLS}, with one *")
+        raise ValueError(
+            f"{pattern!r} is no pattern: rows of equal length of {SYMBOLS}, with one *"
+        )
     return rows
 
 

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from math import copysign, inf, nextafter
 from typing import Any, ClassVar, Generic, TypeVar
 
-from agent.experience.lesson import LearnedMove
 from agent.game import CHANCE, Game, HasEvaluationScale, HasTerminalValues
+from agent.learning.learned_move import LearnedMove
 from agent.limits import Cp, Info
-from agent.search.counts import SearchStats, SearchStopped
-from agent.search.ending import DEFAULT_SCORING, MAX_EVALUATION, TerminalScoring, clamp_evaluation
-from agent.search.heuristic_pruning import BeamLimitedGame
-from agent.search.killer_memory import LearnedPositions, is_trusted
-from agent.search.ordering import Ordering
-from agent.search.symmetry import SymmetryReducedGame
+from agent.search.beam_limited_game import BeamLimitedGame
+from agent.search.learned_positions import LearnedPositions, is_trusted
+from agent.search.move_ordering import Ordering
+from agent.search.stats import SearchStats, SearchStopped
+from agent.search.symmetry_reduced_game import SymmetryReducedGame
+from agent.search.terminal_scoring import (
+    DEFAULT_SCORING,
+    MAX_EVALUATION,
+    TerminalScoring,
+    clamp_evaluation,
+)
 
 Move = TypeVar("Move")
 
@@ -49,7 +54,7 @@ class SearchResult(Generic[Move]):
 class SearchOptions:
     """What every algorithm can be told; one that has more options has a sub-class of its own.
 
-    ending: what finished games are worth (see agent.search.ending: a win outranks every
+    ending: what finished games are worth (see agent.search.terminal_scoring: a win outranks every
     evaluation). ordering: the order in which moves are tried; the game's own without it.
     killer_memory: positions that surprises have shown the worth of, which are not searched again.
     node_limit: the most nodes to visit.
@@ -72,7 +77,7 @@ class Search(ABC, Generic[Move]):
     """
 
     name: ClassVar[str]
-    # The class of its options; agent.search.configuration reads from it which there are.
+    # The class of its options; agent.search.algorithm_spec reads from it which there are.
     options: ClassVar[type[SearchOptions]] = SearchOptions
     # Whether it finds the minimax value of the position, and not something weaker.
     exact: ClassVar[bool] = True
@@ -113,7 +118,9 @@ class Search(ABC, Generic[Move]):
         value = self._root(game, depth)
         return self._result(value, self._pv_table[0])
 
-    def iterations(self, game: Game[Move], max_depth: int | None, lines: int) -> Iterator[Info[Move]]:
+    def iterations(
+        self, game: Game[Move], max_depth: int | None, lines: int
+    ) -> Iterator[Info[Move]]:
         """Search 1, 2, 3, ... `deepest` plies deep; yield what each finds, until that is all.
 
         lines: how many of the best moves to tell of, in algorithms with `supports_multipv`. Raises

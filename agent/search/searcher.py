@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 
 from agent.game import Game, HasMoveRating
 from agent.limits import Cp, Info, Limits, Progress
-from agent.search.counts import SearchStopped
-from agent.search.killer_memory import LearnedPositions
+from agent.search.learned_positions import LearnedPositions
 from agent.search.search import Search
+from agent.search.stats import SearchStopped
 
 Move = TypeVar("Move")
 

@@ -15,17 +15,17 @@ from rich.console import Group, RenderableType
 
 from agent.game import format_line
 from agent.games.random_tree import RandomTree
-from agent.search import theory
-from agent.search.configuration import AlgorithmSpec
-from agent.search.counts import SearchStats, SearchStopped
-from agent.search.horizon import DepthResult, DepthParity, search_depths, depths
-from agent.search.search import SearchResult, Search
-from kempelen.console import with_progress
-from kempelen.lab import algorithms, limits, subject, words
+from agent.search import tree_complexity
+from agent.search.algorithm_spec import AlgorithmSpec
+from agent.search.depth_schedule import DepthParity, DepthResult, depths, search_depths
+from agent.search.search import Search, SearchResult
+from agent.search.stats import SearchStats, SearchStopped
+from kempelen.console.argument_types import positive_int
+from kempelen.console.terminal import with_progress
+from kempelen.lab import algorithm_arguments, language, limit_arguments, problems
+from kempelen.lab.language import format_value
 from kempelen.lab.output import print_plain, table
-from kempelen.lab.subject import SearchProblem
-from kempelen.lab.words import format_value
-from kempelen.numbers import positive_int
+from kempelen.lab.problems import SearchProblem
 
 # The columns of counts: heading, field of Counts.
 COUNTS = (
@@ -73,8 +73,8 @@ class Measurement:
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    subject.configure(parser)
-    algorithms.configure(parser, several=True)
+    problems.configure(parser)
+    algorithm_arguments.configure(parser, several=True)
     parser.add_argument(
         "--positions", type=positive_int, default=1, metavar="N",
         help="compare on so many positions, reached by random moves (default: 1)",
@@ -83,14 +83,14 @@ def configure(parser: ArgumentParser) -> None:
         "--deepen", choices=get_args(DepthParity), nargs="?", const="any",
         help="search 1, 2, ... plies deep, or only odd or even depths; all is counted",
     )  # fmt: skip
-    limits.configure(parser)
+    limit_arguments.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
     """Compare and print the table."""
-    subjects = subject.problems_from(arguments, arguments.positions)
-    chosen = algorithms.parse_algorithms(arguments.algorithm, subjects[0])
+    subjects = problems.problems_from(arguments, arguments.positions)
+    chosen = algorithm_arguments.parse_algorithms(arguments.algorithm, subjects[0])
     for algorithm in chosen:
         subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
     # Before any search: a pruned game asks for evaluations, which the last search would count.
@@ -100,13 +100,13 @@ def run(arguments: Namespace) -> int:
         with_progress(
             (_measure(algorithm, number, each, arguments) for (number, each), algorithm in runs),
             len(subjects) * len(chosen),
-            words.translator(arguments.lang)("searching"),
+            language.translator(arguments.lang)("searching"),
         )
     )
     if arguments.json:
         results = [_as_json(each) for each in measured]
         head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
-        print(json.dumps(words.json_value(head | {"results": results})))
+        print(json.dumps(language.json_value(head | {"results": results})))
         return 0
     _print(subjects, measured, known, arguments)
     return 0
@@ -115,13 +115,15 @@ def run(arguments: Namespace) -> int:
 def _measure(
     algorithm: AlgorithmSpec, position: int, problem: SearchProblem, arguments: Namespace
 ) -> Measurement:
-    search = problem.search(algorithm, seed=arguments.seed, node_limit=limits.node_limit_from(arguments))
+    search = problem.search(
+        algorithm, seed=arguments.seed, node_limit=limit_arguments.node_limit_from(arguments)
+    )
     done: list[CompletedIteration] = []
     found: SearchResult[Any] | None = None
     stopped = False
     began = time.perf_counter()
     try:
-        with limits.time_limited(search, arguments.movetime):
+        with limit_arguments.time_limited(search, arguments.movetime):
             if arguments.deepen is None:
                 found = search.search(problem.game, problem.depth)
             for each in _levels(search, problem, arguments.deepen):
@@ -141,7 +143,9 @@ def _measure(
     )
 
 
-def _level(each: DepthResult, problem: SearchProblem, nodes: int, seconds: float) -> CompletedIteration:
+def _level(
+    each: DepthResult, problem: SearchProblem, nodes: int, seconds: float
+) -> CompletedIteration:
     found = each.found
     line = format_line(problem.game, found.pv)
     return CompletedIteration(
@@ -155,7 +159,9 @@ def _as_json(measured: Measurement) -> dict[str, Any]:
     return told
 
 
-def _levels(search: Search[Any], problem: SearchProblem, horizon: DepthParity | None) -> Iterator[DepthResult]:
+def _levels(
+    search: Search[Any], problem: SearchProblem, horizon: DepthParity | None
+) -> Iterator[DepthResult]:
     """Search every level and generate what was found, if the search is to deepen."""
     if horizon is None:
         return
@@ -165,7 +171,9 @@ def _levels(search: Search[Any], problem: SearchProblem, horizon: DepthParity | 
             return
 
 
-def _is_last_level(level: CompletedIteration, problem: SearchProblem, search: Search[Any], horizon: DepthParity) -> bool:
+def _is_last_level(
+    level: CompletedIteration, problem: SearchProblem, search: Search[Any], horizon: DepthParity
+) -> bool:
     """Tell whether no level was to come after it."""
     return level.depth == depths(problem.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
@@ -183,17 +191,17 @@ def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
     if isinstance(problem.game, RandomTree):
         mean = float(len(problem.game.moves()))
     else:
-        mean = subject.mean_branching(problem.game, depth, seed)
+        mean = problems.mean_branching(problem.game, depth, seed)
     try:
         return {
             "branching": mean,
             "depth": depth,
-            "all_leaves": theory.all_leaves(mean, depth),
-            "min_leaves": theory.min_leaves(mean, depth),
-            "inner_nodes": theory.inner_nodes(mean, depth),
-            "leaves_per_inner_node": theory.leaves_per_inner_node(mean, depth),
-            "random_order_leaves": theory.random_order_leaves(mean, depth),
-            "branching_factor": theory.effective_branching_factor(mean),
+            "all_leaves": tree_complexity.all_leaves(mean, depth),
+            "min_leaves": tree_complexity.min_leaves(mean, depth),
+            "inner_nodes": tree_complexity.inner_nodes(mean, depth),
+            "leaves_per_inner_node": tree_complexity.leaves_per_inner_node(mean, depth),
+            "random_order_leaves": tree_complexity.random_order_leaves(mean, depth),
+            "branching_factor": tree_complexity.effective_branching_factor(mean),
         }
     except OverflowError:
         return None
@@ -216,10 +224,12 @@ def _print(
     known: dict[str, float] | None,
     arguments: Namespace,
 ) -> None:
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     several = len(subjects) > 1
     first = subjects[0]
-    depth = "" if first.depth == subject.UNLIMITED_DEPTH else f", {translate('depth')} {first.depth}"
+    depth = (
+        "" if first.depth == problems.UNLIMITED_DEPTH else f", {translate('depth')} {first.depth}"
+    )
     count = f", {len(subjects)} {translate('positions')}" if several else ""
     found = ("same value", "same move") if several else ("value", "move")
     headings = ("algorithm", *found, *(heading for heading, _ in COUNTS), "time")
@@ -233,15 +243,19 @@ def _print(
 
 
 def _levels_table(
-    measured: Measurement, several: bool, arguments: Namespace, translate: words.Translator
+    measured: Measurement, several: bool, arguments: Namespace, translate: language.Translator
 ) -> RenderableType:
     """Return the levels of one search as a table, and under it what a clock would have played."""
     place = f", {translate('position')} {measured.position}" if several else ""
     headings = map(translate, ("depth", "value", "move", "nodes", "time"))
     rows = table(f"{measured.algorithm}{place}: {translate('levels')}", *headings)
     for level in measured.levels:
-        value = words.format_outcome(level.value, translate) if level.decided else format_value(level.value)
-        move = words.translate_move(level.move or "", translate)
+        value = (
+            language.format_outcome(level.value, translate)
+            if level.decided
+            else format_value(level.value)
+        )
+        move = language.translate_move(level.move or "", translate)
         rows.add_row(str(level.depth), value, move, str(level.nodes), _time(level.seconds))
     if not measured.levels:
         ending = translate("no level was completed")
@@ -252,11 +266,13 @@ def _levels_table(
             ending += f"{translate('the clock stopped the next one, and plays')} "
         else:
             ending += f"{translate('a clock that stops later plays')} "
-        ending += words.translate_move(last.move or "-", translate)
+        ending += language.translate_move(last.move or "-", translate)
     return Group(rows, ending)
 
 
-def _rows(measured: list[Measurement], several: bool, translate: words.Translator) -> Iterator[list[str]]:
+def _rows(
+    measured: list[Measurement], several: bool, translate: language.Translator
+) -> Iterator[list[str]]:
     """Generate the cells of each algorithm; over several positions they are means."""
     by_name: dict[str, list[Measurement]] = {}
     for each in measured:
@@ -269,7 +285,11 @@ def _rows(measured: list[Measurement], several: bool, translate: words.Translato
             moves = sum(each.move == reference[each.position].move for each in ended)
             head = [name, f"{values}/{len(results)}", f"{moves}/{len(results)}"]
         elif ended:
-            head = [name, _value(ended[0], translate), words.translate_move(ended[0].move or "", translate)]
+            head = [
+                name,
+                _value(ended[0], translate),
+                language.translate_move(ended[0].move or "", translate),
+            ]
         else:
             head = [name, translate("stopped"), ""]
         counts = [each.counts for each in results]
@@ -279,16 +299,16 @@ def _rows(measured: list[Measurement], several: bool, translate: words.Translato
         yield [*head, *shown, _time(seconds)]
 
 
-def _value(measured: Measurement, translate: words.Translator) -> str:
+def _value(measured: Measurement, translate: language.Translator) -> str:
     value = measured.value or 0
-    return words.format_outcome(value, translate) if measured.decided else format_value(value)
+    return language.format_outcome(value, translate) if measured.decided else format_value(value)
 
 
 def _time(seconds: float) -> str:
     return f"{1000 * seconds:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def _theory_lines(known: dict[str, float], translate: words.Translator) -> Iterator[str]:
+def _theory_lines(known: dict[str, float], translate: language.Translator) -> Iterator[str]:
     b, d, factor = known["branching"], int(known["depth"]), known["branching_factor"]
     yield f"{translate('theory')}: b = {b:.4g}, d = {d}"
     yield f"  minimax b^d = {known['all_leaves']:.6g} {translate('leaves')}"

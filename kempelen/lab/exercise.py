@@ -16,15 +16,16 @@ from typing import Any
 from rich.table import Table
 from rich.tree import Tree as RichTree
 
-from kempelen.lab import exercise_results, words
-from kempelen.lab.exercise_kinds import Exercise, VisibleNode
-from kempelen.lab.exercise_making import KINDS, make_exercises, spec_as_json
-from kempelen.lab.exercise_marks import Mark
-from kempelen.lab.exercise_results import MAX_EXERCISES, Attempts, MarkedExercise
-from kempelen.lab.messages import error_message
+from kempelen.console.argument_types import positive_int
+from kempelen.lab import language
+from kempelen.lab.exercises import results
+from kempelen.lab.exercises.exercise import Exercise, VisibleNode
+from kempelen.lab.exercises.generator import KINDS, make_exercises, spec_as_json
+from kempelen.lab.exercises.marking import Mark
+from kempelen.lab.exercises.results import MAX_EXERCISES, Attempts, MarkedExercise
+from kempelen.lab.language import Translator, format_label
 from kempelen.lab.output import print_plain, table
-from kempelen.lab.words import Translator, format_label
-from kempelen.numbers import positive_int
+from kempelen.lab.spanish_messages import error_message
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -51,7 +52,11 @@ def configure(parser: ArgumentParser) -> None:
         help="a number that gives other trees (default: 1)",
     )  # fmt: skip
     parser.add_argument(
-        "--count", type=positive_int, default=1, metavar="N", help="exercises of each kind (default: 1)"
+        "--count",
+        type=positive_int,
+        default=1,
+        metavar="N",
+        help="exercises of each kind (default: 1)",
     )
     asked = parser.add_mutually_exclusive_group()
     asked.add_argument(
@@ -86,7 +91,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do what is asked for; the exit status is 1 where an --answer is wrong or a file no result."""
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     if arguments.collect:
         return _collect(arguments, translate)
     if arguments.sheet or arguments.key:
@@ -100,9 +105,9 @@ def run(arguments: Namespace) -> int:
         )
     made = exercises(arguments, arguments.student)
     if arguments.output is not None:
-        from kempelen.lab import exercise_page
+        from kempelen.lab.exercises import page
 
-        exercise_page.write_page(arguments.output, made, translate, arguments.lang, arguments.name)
+        page.write_page(arguments.output, made, translate, arguments.lang, arguments.name)
         print(arguments.output)
         return 0
     if not (asks or arguments.answer):
@@ -124,9 +129,7 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
     if arguments.algorithm and "order" not in kinds:
         raise ValueError("--algorithm is of the order of visits: ask for it with --kind order")
     if len(kinds) * arguments.count > MAX_EXERCISES:
-        raise ValueError(
-            f"more than {MAX_EXERCISES} exercises are too many: use a smaller --count"
-        )
+        raise ValueError(f"more than {MAX_EXERCISES} exercises are too many: use a smaller --count")
     return make_exercises(
         kinds,
         seed=arguments.seed,
@@ -183,7 +186,7 @@ def _ask(arguments: Namespace, made: list[Exercise], translate: Translator) -> i
             _save_results(arguments, name, earlier, attempts)
         if ended:
             break
-    marks = exercise_results.mark_attempts(attempts)
+    marks = results.mark_attempts(attempts)
     right, at_once = sum(each.right for each in marks), sum(each.right_at_first for each in marks)
     text = translate("{} of {} right, {} at once")
     print_plain(text.format(right, len(made), at_once))
@@ -225,7 +228,9 @@ def _read_answer(prompt: str) -> str | None:
 
 
 def _print_question(made: Exercise, translate: Translator) -> None:
-    print_plain("", made.title(translate), rich_tree(made.visible_nodes()), *made.question(translate))
+    print_plain(
+        "", made.title(translate), rich_tree(made.visible_nodes()), *made.question(translate)
+    )
     print_plain(f"{translate('for example')}: {made.example}")
 
 
@@ -238,7 +243,9 @@ def rich_tree(nodes: list[VisibleNode]) -> RichTree:
     branches: dict[tuple[int, ...], RichTree] = {}
     for node in nodes:
         mover = "MAX" if node.maximises else "MIN"
-        text = f"{format_label(node.label)}  {node.text if node.is_leaf else f'{mover} {node.text}'}"
+        text = (
+            f"{format_label(node.label)}  {node.text if node.is_leaf else f'{mover} {node.text}'}"
+        )
         above = branches.get(node.label[:-1]) if node.label else None
         branches[node.label] = RichTree(text) if above is None else above.add(text.rstrip())
     return branches[()]
@@ -248,7 +255,7 @@ def _load_results(arguments: Namespace, made: list[Exercise]) -> tuple[str, list
     """Return the name, and the answers that the file of results has already."""
     if arguments.results is None or not arguments.results.exists():
         return arguments.name, []
-    name, attempts = exercise_results.read_results(arguments.results)
+    name, attempts = results.read_results(arguments.results)
     origins = {each.spec for each in attempts} | {each.spec for each in made}
     if len(origins) > MAX_EXERCISES:
         raise ValueError(
@@ -263,8 +270,8 @@ def _save_results(
 ) -> None:
     """Write the answers behind earlier ones, if there is a file for them."""
     if arguments.results is not None:
-        together = exercise_results.merge_attempts(earlier, attempts)
-        exercise_results.write_results(arguments.results, name, together)
+        together = results.merge_attempts(earlier, attempts)
+        results.write_results(arguments.results, name, together)
 
 
 def _as_json(made: Exercise, translate: Translator) -> dict[str, Any]:
@@ -282,7 +289,7 @@ def _collect(arguments: Namespace, translate: Translator) -> int:
     rows, failed = [], 0
     for path in arguments.collect:
         try:
-            rows.append((path, *exercise_results.read_marked(path)))
+            rows.append((path, *results.read_marked(path)))
         except ValueError as error:
             failed += 1
             print(f"kempelen lab: {error_message(error, arguments.lang)}", file=sys.stderr)
@@ -294,7 +301,9 @@ def _collect(arguments: Namespace, translate: Translator) -> int:
     return 1 if failed else 0
 
 
-def _results_table(rows: list[tuple[Path, str, list[MarkedExercise]]], translate: Translator) -> Table:
+def _results_table(
+    rows: list[tuple[Path, str, list[MarkedExercise]]], translate: Translator
+) -> Table:
     """Return a line a student, and below it one for each of several kinds of exercises."""
     headings = ("name", "seed", "student", "kind", "algorithm", "depth", "branching", "exercises")
     more = ("right", "at once", "answers", "points")
@@ -307,7 +316,11 @@ def _results_table(rows: list[tuple[Path, str, list[MarkedExercise]]], translate
                 str(asked[field]) for field in ("kind", "algorithm", "depth", "branching")
             )
             groups.setdefault(about, []).append(each)
-        whose = name or path.name, _distinct_values(marks, "seed"), _distinct_values(marks, "student")
+        whose = (
+            name or path.name,
+            _distinct_values(marks, "seed"),
+            _distinct_values(marks, "student"),
+        )
         (first, *others) = groups or {("", "", "", ""): []}
         if not others:
             made.add_row(*whose, *first, *_count_cells(marks))
@@ -353,15 +366,15 @@ def _student_as_json(path: Path, name: str, marks: list[MarkedExercise]) -> dict
 
 def _write_sheets(arguments: Namespace, translate: Translator) -> None:
     """Write the sheets of all students, the keys to them, or both."""
-    from kempelen.lab import exercise_sheets
+    from kempelen.lab.exercises import pdf_sheets
 
     paths = [path for path in (arguments.sheet, arguments.key) if path is not None]
     for path in paths:
-        exercise_sheets.check_sheets(path)
+        pdf_sheets.check_sheets(path)
     if len(paths) > 1 and paths[0].absolute() == paths[1].absolute():
         raise ValueError(f"{paths[0]} is the file of the sheets too: name another for the keys")
     first = arguments.student
     made = [exercises(arguments, student) for student in range(first, first + arguments.students)]
     for path in paths:
-        exercise_sheets.write_sheets(path, made, translate, keys=path is arguments.key)
+        pdf_sheets.write_sheets(path, made, translate, keys=path is arguments.key)
         print(path)

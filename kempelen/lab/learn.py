@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.evaluation import HANDCRAFTED
-from kempelen import __version__, game_arguments, pictures
-from kempelen.lab import words
-from kempelen.numbers import positive_int
+from kempelen import __version__
+from kempelen.console import game_arguments, pictures
+from kempelen.console.argument_types import positive_int
+from kempelen.lab import language
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from training.game_learning import GameTrainingSettings
+    from kempelen.training.game_trainer import GameTrainingSettings
 
 NETWORK, WEIGHTS = "network", "weights"
 STEPS = {NETWORK: 100, WEIGHTS: 30}
@@ -63,8 +64,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Learn, and write what was learned after each step."""
-    from agent.games import learned_network
-    from training.game_learning import GameTrainer
+    from agent.games import policy_value_net
+    from kempelen.training.game_trainer import GameTrainer
 
     if arguments.plot is not None:
         pictures.check_picture(arguments.plot)
@@ -73,12 +74,12 @@ def run(arguments: Namespace) -> int:
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{path}: there is no folder {path.parent}")
     if path.exists() and path.stat().st_size:
-        before = learned_network.read(path)
+        before = policy_value_net.read(path)
         if before.game != settings.game:
             raise ValueError(
                 f"{path} holds what was learned of {before.game}: name another file with -o"
             )
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     learner = GameTrainer(settings)
     history: list[dict[str, float]] = []
     with _progress(settings, translate) as report:
@@ -90,7 +91,9 @@ def run(arguments: Namespace) -> int:
         pictures.save(loss_figure(history, translate), arguments.plot)
     seconds = sum(step["seconds"] for step in history)
     if arguments.json:
-        print(json.dumps({"file": str(path), **_file_header(settings, history), "history": history}))
+        print(
+            json.dumps({"file": str(path), **_file_header(settings, history), "history": history})
+        )
         return 0
     last = history[-1]
     print(
@@ -101,7 +104,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def loss_figure(history: list[dict[str, float]], translate: words.Translator) -> Figure:
+def loss_figure(history: list[dict[str, float]], translate: language.Translator) -> Figure:
     """Return how the losses fell, step by step."""
     from matplotlib.figure import Figure
 
@@ -123,8 +126,8 @@ def _losses(history: list[dict[str, float]]) -> list[str]:
 
 
 def _settings(arguments: Namespace) -> GameTrainingSettings:
-    from training.game_learning import GameTrainingSettings
-    from training.lockstep import SelfPlaySettings
+    from kempelen.training.game_trainer import GameTrainingSettings
+    from kempelen.training.selfplay_batch import SelfPlaySettings
 
     if arguments.evaluation != HANDCRAFTED.name:
         raise ValueError("an evaluation is what is learned: leave --evaluation out")
@@ -155,7 +158,9 @@ def _file_header(settings: GameTrainingSettings, history: list[dict[str, float]]
 
 
 @contextlib.contextmanager
-def _progress(settings: GameTrainingSettings, translate: words.Translator) -> Iterator[Callable[[int, int], None]]:
+def _progress(
+    settings: GameTrainingSettings, translate: language.Translator
+) -> Iterator[Callable[[int, int], None]]:
     """Give what tells of steps and games that are left, on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda step, left: None

@@ -11,17 +11,17 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from agent.experience.lesson import LearnedMove
-from agent.experience.searcher import PositionLearningSearcher
 from agent.game import Game
+from agent.learning.learned_move import LearnedMove
+from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Info, Limits
-from agent.search.configuration import AlgorithmSpec
+from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.searcher import GameSearcher
-from kempelen.lab import algorithms, subject, words
+from kempelen.console.argument_types import positive_int
+from kempelen.lab import algorithm_arguments, language, problems
+from kempelen.lab.language import format_value
 from kempelen.lab.output import print_plain, table
-from kempelen.lab.subject import SearchProblem
-from kempelen.lab.words import format_value
-from kempelen.numbers import positive_int
+from kempelen.lab.problems import SearchProblem
 
 MAX_MOVES = 1000  # moves
 
@@ -52,7 +52,9 @@ class PlayedGame:
 class LabPlayer:
     """A player of the lab: an algorithm, which learns if it has a killer memory."""
 
-    def __init__(self, algorithm: AlgorithmSpec, problem: SearchProblem, arguments: Namespace) -> None:
+    def __init__(
+        self, algorithm: AlgorithmSpec, problem: SearchProblem, arguments: Namespace
+    ) -> None:
         search = problem.search(algorithm, seed=arguments.seed)
         self._searcher = GameSearcher(search)
         self._limits: Limits[Any] = Limits(depth=problem.depth, nodes=arguments.nodes)
@@ -71,7 +73,9 @@ class LabPlayer:
             infos = self._searcher.search(game, self._limits)
         else:
             known = len(memory.experience.lookup(game))
-            infos = PositionLearningSearcher(self._searcher, memory.experience).search(game, self._limits)
+            infos = PositionLearningSearcher(self._searcher, memory.experience).search(
+                game, self._limits
+            )
         best: Info[Any] | None = None
         for info in infos:
             best = info
@@ -100,7 +104,7 @@ class LabPlayer:
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    subject.configure(parser)
+    problems.configure(parser)
     parser.add_argument(
         "--algorithm", default="alpha-beta", metavar="A[,B]",
         help="who plays, one for both sides or two that change sides (default: alpha-beta)",
@@ -108,30 +112,34 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--games", type=positive_int, default=1, metavar="N", help="so many games (default: 1)"
     )
-    parser.add_argument("--nodes", type=positive_int, metavar="N", help="the most nodes of a search")
+    parser.add_argument(
+        "--nodes", type=positive_int, metavar="N", help="the most nodes of a search"
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON object a game")
 
 
 def run(arguments: Namespace) -> int:
     """Play, and print each game as it ends."""
-    problem = subject.problem_from(arguments)
+    problem = problems.problem_from(arguments)
     if problem.is_chance:
-        raise ValueError(f"{problem.name} is a game of chance: nothing is learned from its outcomes")
-    chosen = algorithms.parse_algorithms(arguments.algorithm, problem)
+        raise ValueError(
+            f"{problem.name} is a game of chance: nothing is learned from its outcomes"
+        )
+    chosen = algorithm_arguments.parse_algorithms(arguments.algorithm, problem)
     if len(chosen) > 2:
         raise ValueError(f"{len(chosen)} algorithms cannot play one game; name one or two")
     pupils = [LabPlayer(each, problem, arguments) for each in (chosen * 2)[:2]]
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     points = 0.0
     for number_of_game in range(1, arguments.games + 1):
         sides = pupils if number_of_game % 2 else pupils[::-1]
-        game = subject.problem_from(arguments).game
+        game = problems.problem_from(arguments).game
         played = play_game(game, sides)
         outcome = played.outcome or 0.0
         win = (outcome > 0) - (outcome < 0)
         points += 0.5 + (win if sides is pupils else -win) / 2
         if arguments.json:
-            print(json.dumps(words.json_value({"game": number_of_game, **asdict(played)})))
+            print(json.dumps(language.json_value({"game": number_of_game, **asdict(played)})))
             continue
         _print(played, number_of_game, translate)
     if not arguments.json and len(chosen) == 2:
@@ -156,13 +164,19 @@ def play_game(game: Any, sides: list[LabPlayer]) -> PlayedGame:
     return played
 
 
-def _print(played: PlayedGame, number_of_game: int, translate: words.Translator) -> None:
-    shown = table(f"{translate('game')} {number_of_game}", "", translate("move"), translate("value"), translate("learned"))
+def _print(played: PlayedGame, number_of_game: int, translate: language.Translator) -> None:
+    shown = table(
+        f"{translate('game')} {number_of_game}",
+        "",
+        translate("move"),
+        translate("value"),
+        translate("learned"),
+    )
     for place, each in enumerate(played.moves, 1):
         told = "; ".join(_format_lesson(lesson, translate) for lesson in each.lessons)
         if each.known:
             told = f"{translate('known from experience')}{'; ' if told else ''}{told}"
-        move = words.translate_move(each.move, translate)
+        move = language.translate_move(each.move, translate)
         shown.add_row(str(place), move, format_value(each.value, translate=translate), told)
     print_plain(shown)
     for lesson in played.after:
@@ -171,8 +185,12 @@ def _print(played: PlayedGame, number_of_game: int, translate: words.Translator)
         print(f"{translate('result')} {format_value(played.outcome, translate=translate)}")
 
 
-def _format_lesson(lesson: LearnedMove, translate: words.Translator) -> str:
+def _format_lesson(lesson: LearnedMove, translate: language.Translator) -> str:
     """Say what was a surprise."""
-    move, predicted, found = words.translate_move(lesson.move, translate), lesson.predicted, lesson.found
+    move, predicted, found = (
+        language.translate_move(lesson.move, translate),
+        lesson.predicted,
+        lesson.found,
+    )
     text = f"{translate('surprise')}: {move} {format_value(predicted, translate=translate)} → {format_value(found, translate=translate)}"
-    return f"{text} ({words.translate_move(lesson.reply, translate)})" if lesson.reply else text
+    return f"{text} ({language.translate_move(lesson.reply, translate)})" if lesson.reply else text

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from agent.games.random_tree import RandomTree
 from agent.games.tree import evaluate
-from agent.search import configuration, theory
+from agent.search import algorithm_spec, tree_complexity
+from agent.search.algorithm_spec import AlgorithmSpec
 from agent.search.catalogue import algorithms as catalogue
-from agent.search.configuration import AlgorithmSpec
-from agent.search.cursor import Label
-from agent.search.observing import Evaluated, Event, traced
-from kempelen import pictures
-from kempelen.console import with_progress
-from kempelen.lab import words
-from kempelen.lab.subject import SearchProblem
-from kempelen.numbers import positive_int
+from agent.search.tracing.search_tracing import Evaluated, Event, traced
+from agent.search.tree_cursor import Label
+from kempelen.console import pictures
+from kempelen.console.argument_types import positive_int
+from kempelen.console.terminal import with_progress
+from kempelen.lab import language
+from kempelen.lab.problems import SearchProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,15 +36,19 @@ if TYPE_CHECKING:
 MAX_LEAVES = 100_000
 MARKERS = "osD^v<>pPX*hd"
 THEORY_CURVES = (
-    ("b^d", theory.all_leaves, ":"),
-    ("Knuth-Moore", theory.min_leaves, "--"),
-    ("R^d (Pearl)", lambda b, d: _valid_estimate(theory.effective_branching_factor(b) ** d, b, d), "-."),
+    ("b^d", tree_complexity.all_leaves, ":"),
+    ("Knuth-Moore", tree_complexity.min_leaves, "--"),
+    (
+        "R^d (Pearl)",
+        lambda b, d: _valid_estimate(tree_complexity.effective_branching_factor(b) ** d, b, d),
+        "-.",
+    ),
 )
 
 
 def _valid_estimate(leaves: float, branching: int, depth: int) -> float:
     """Leave a count out that is below the minimum: R tells how leaves grow in deep trees."""
-    return leaves if leaves >= theory.min_leaves(branching, depth) else nan
+    return leaves if leaves >= tree_complexity.min_leaves(branching, depth) else nan
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def run(arguments: Namespace) -> int:
         Point(algorithm.text, n, depth, _mean_leaves(algorithm, n, depth, arguments))
         for algorithm, n, depth in work
     )
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     points = list(with_progress(measured, len(work), translate("searching")))
     if arguments.json:
         print(json.dumps({"trees": arguments.trees, "points": [asdict(each) for each in points]}))
@@ -110,7 +114,9 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def figure(points: list[Point], branching: int, depth: int, translate: words.Translator) -> Figure:
+def figure(
+    points: list[Point], branching: int, depth: int, translate: language.Translator
+) -> Figure:
     """Draw the leaves against the depth, and against the branching."""
     from matplotlib.figure import Figure
 
@@ -183,7 +189,7 @@ def _draw_panel(axes: Axes, points: list[Point], key: str) -> None:
 
 def _parse_algorithms(text: str | None) -> list[AlgorithmSpec]:
     if text:
-        return [configuration.parse(each) for each in text.split(",")]
+        return [algorithm_spec.parse(each) for each in text.split(",")]
     return [AlgorithmSpec(name, kind, {}) for name, kind in catalogue().items() if kind.exact]
 
 
@@ -215,5 +221,7 @@ def _distinct_leaves(algorithm: AlgorithmSpec, problem: SearchProblem, seed: int
         if isinstance(event, Evaluated):
             seen.add(event.label)
 
-    problem.search(algorithm, seed=seed, kind=traced(algorithm.search_class, tell)).search(problem.game, problem.depth)
+    problem.search(algorithm, seed=seed, kind=traced(algorithm.search_class, tell)).search(
+        problem.game, problem.depth
+    )
     return len(seen)

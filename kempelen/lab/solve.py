@@ -18,17 +18,17 @@ from rich.console import RenderableType
 from rich.tree import Tree as RichTree
 
 from agent.game import NotatedGame, format_line
-from agent.search.and_or import AndOr, Strategy
-from agent.search.counts import SearchStats, SearchStopped
-from agent.search.mtd import MTD, MTDOptions
+from agent.search.algorithms.and_or import AndOr, Strategy
+from agent.search.algorithms.mtd import MTD, MTDOptions
 from agent.search.search import SearchOptions
-from kempelen import pictures
-from kempelen.lab import limits, picture, subject, words
+from agent.search.stats import SearchStats, SearchStopped
+from kempelen.console import pictures
+from kempelen.console.argument_types import positive_int
+from kempelen.lab import language, limit_arguments, problems, tree_picture
+from kempelen.lab.language import format_value
 from kempelen.lab.output import print_plain, working
-from kempelen.lab.sketch import MAX_NODES, NodeKind, SearchTreeNode
-from kempelen.lab.subject import SearchProblem
-from kempelen.lab.words import format_value
-from kempelen.numbers import positive_int
+from kempelen.lab.problems import SearchProblem
+from kempelen.lab.search_tree import MAX_NODES, NodeKind, SearchTreeNode
 
 # The most branches of a strategy that are written out.
 DEFAULT_BRANCHES = 60
@@ -50,7 +50,7 @@ class Solution:
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    subject.configure(parser, depth=False)
+    problems.configure(parser, depth=False)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
         help=f"draw the strategy; the name ends in {', '.join(pictures.SUFFIXES)}",
@@ -62,18 +62,18 @@ def configure(parser: ArgumentParser) -> None:
         "--branches", type=positive_int, default=DEFAULT_BRANCHES, metavar="N",
         help=f"write out so many branches of the strategy (default: {DEFAULT_BRANCHES})",
     )  # fmt: skip
-    limits.configure(parser)
+    limit_arguments.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
     """Solve and print; the exit status is 1 if a limit came before the solution."""
     if arguments.output is not None:
-        pictures.check_picture(arguments.output, libraries=picture.LIBRARIES)
-    problem = subject.problem_from(arguments)
+        pictures.check_picture(arguments.output, libraries=tree_picture.LIBRARIES)
+    problem = problems.problem_from(arguments)
     if problem.is_chance:
         raise ValueError(f"{problem.name} is a game of chance and has no strategy that always wins")
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     try:
         with working(translate("solving")):
             found = solve(problem, arguments)
@@ -81,36 +81,40 @@ def run(arguments: Namespace) -> int:
         print(f"{problem.name}: {translate('stopped')}")
         return 1
     if arguments.json:
-        print(json.dumps(words.json_value(_as_json(problem, found))))
+        print(json.dumps(language.json_value(_as_json(problem, found))))
     else:
         _print(problem, found, arguments.branches, translate)
     if arguments.output is not None:
         root = strategy_tree(problem.game, found, translate, whole=arguments.whole)
         title = f"{problem.name}: {_verdict(found, translate)}"
-        pictures.save(picture.tree_figure(root, title, translate, strategy=True), arguments.output)
+        pictures.save(
+            tree_picture.tree_figure(root, title, translate, strategy=True), arguments.output
+        )
     return 0
 
 
 def solve(problem: SearchProblem, arguments: Namespace) -> Solution:
     """Return what `solution` does, within the limits; raises SearchStopped at one."""
-    return solve_position(problem, limits.node_limit_from(arguments), arguments.movetime)
+    return solve_position(problem, limit_arguments.node_limit_from(arguments), arguments.movetime)
 
 
-def solve_position(problem: SearchProblem, limit: float = inf, movetime: float | None = None) -> Solution:
+def solve_position(
+    problem: SearchProblem, limit: float = inf, movetime: float | None = None
+) -> Solution:
     """Return the game's value from its position, and a winning strategy if somebody wins.
 
     Raises SearchStopped at a limit of nodes, or of seconds for each of its searches.
     """
     exact = MTD[Any](problem.evaluate, MTDOptions(node_limit=limit))
-    with limits.time_limited(exact, movetime):
-        found = exact.search(problem.game, subject.UNLIMITED_DEPTH)
+    with limit_arguments.time_limited(exact, movetime):
+        found = exact.search(problem.game, problems.UNLIMITED_DEPTH)
     value = -found.value if problem.game.turn else found.value
     counts = exact.counts
     if not value:
         return Solution(value, found.pv, None, None, counts)
     winner = 0 if value > 0 else 1
     solver = AndOr[Any](problem.evaluate, SearchOptions(node_limit=limit))
-    with limits.time_limited(solver, movetime):
+    with limit_arguments.time_limited(solver, movetime):
         strategy = _winning_strategy(solver, problem.game, winner)
     return Solution(value, found.pv, winner, strategy, solver.counts)
 
@@ -120,7 +124,7 @@ def _winning_strategy(solver: AndOr[Any], game: NotatedGame[Any], winner: int) -
     if game.outcome() is not None:
         return Strategy()
     if game.turn == winner:
-        solver.search(game, subject.UNLIMITED_DEPTH)
+        solver.search(game, problems.UNLIMITED_DEPTH)
         assert solver.strategy is not None
         return solver.strategy
     answers = {}
@@ -133,15 +137,19 @@ def _winning_strategy(solver: AndOr[Any], game: NotatedGame[Any], winner: int) -
     return Strategy(answers)
 
 
-def _verdict(found: Solution, translate: words.Translator) -> str:
+def _verdict(found: Solution, translate: language.Translator) -> str:
     if found.winner is None:
         return translate("draw")
     who = translate("the first player" if found.winner == 0 else "the second player")
     return f"{who} {translate('wins')}"
 
 
-def _print(problem: SearchProblem, found: Solution, branches: int, translate: words.Translator) -> None:
-    line = " ".join(words.translate_move(text, translate) for text in format_line(problem.game, found.line))
+def _print(
+    problem: SearchProblem, found: Solution, branches: int, translate: language.Translator
+) -> None:
+    line = " ".join(
+        language.translate_move(text, translate) for text in format_line(problem.game, found.line)
+    )
     shown: list[RenderableType] = [
         str(problem.game),
         f"{translate('value')} {format_value(found.value)}: {_verdict(found, translate)}",
@@ -165,7 +173,7 @@ def _add_branches(
     strategy: Strategy[Any],
     winner: int | None,
     left: int,
-    translate: words.Translator,
+    translate: language.Translator,
 ) -> int:
     """Add the strategy's branches, `left` of them at most; return how many may still come.
 
@@ -175,7 +183,7 @@ def _add_branches(
         if left <= 0:
             return -1
         mark = "●" if game.turn == winner else "○"
-        text = f"{mark} {words.translate_move(game.text(move), translate)}"
+        text = f"{mark} {language.translate_move(game.text(move), translate)}"
         game.play(move)
         if not answer.answers:
             text += f"  {translate('wins')}"
@@ -207,7 +215,7 @@ def _as_json(problem: SearchProblem, found: Solution) -> dict[str, Any]:
 
 
 def strategy_tree(
-    game: NotatedGame[Any], found: Solution, translate: words.Translator, *, whole: bool = False
+    game: NotatedGame[Any], found: Solution, translate: language.Translator, *, whole: bool = False
 ) -> SearchTreeNode:
     """Return the strategy, or in a draw the line of best play, as a tree to be drawn.
 
@@ -243,7 +251,7 @@ def strategy_tree(
         answers = {} if below is None else below.answers
         moves = list(game.moves()) if whole and outcome is None else list(answers)
         for place, played in enumerate(moves, 1):
-            text = words.translate_move(game.text(played), translate)
+            text = language.translate_move(game.text(played), translate)
             winners = game.turn == found.winner
             game.play(played)
             child = grow((*label, place), text, answers.get(played))

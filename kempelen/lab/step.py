@@ -7,11 +7,20 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from agent.border.files import replace_atomically
-from kempelen.lab import algorithms, limits, listings, page, recorded, sentences, subject, words
+from agent.io.files import replace_atomically
+from kempelen.lab import (
+    algorithm_arguments,
+    html_page,
+    language,
+    limit_arguments,
+    problems,
+    pseudocode,
+    step_sentences,
+)
 from kempelen.lab.output import working
-from kempelen.lab.recording import Recording
-from kempelen.lab.terminal_steps import print_all, step_through
+from kempelen.lab.recordings import record_search
+from kempelen.lab.recordings.recording import Recording
+from kempelen.lab.terminal_replay import print_all, step_through
 
 STYLES = ("kempelen.css",)
 SCRIPTS = (
@@ -21,8 +30,8 @@ SCRIPTS = (
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    subject.configure(parser, game="tree")
-    algorithms.configure(parser, several=False)
+    problems.configure(parser, game="tree")
+    algorithm_arguments.configure(parser, several=False)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="the page; its name ends in .html"
@@ -31,17 +40,17 @@ def configure(parser: ArgumentParser) -> None:
         "--text", action="store_true",
         help="in the terminal: step by step where keys can be read, else all steps",
     )  # fmt: skip
-    limits.configure(parser)
+    limit_arguments.configure(parser)
 
 
 def run(arguments: Namespace) -> int:
     """Record the search, and write the page or show the steps."""
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     path = arguments.output
     if path is not None:
-        page.check_path(path)
+        html_page.check_path(path)
     with working(translate("searching")):
-        recording = recorded.record_from(arguments)
+        recording = record_search.record_from(arguments)
     if path is None:
         (step_through if sys.stdin.isatty() and sys.stdout.isatty() else print_all)(
             recording, arguments.lang
@@ -57,7 +66,7 @@ def render_page(recording: Recording, language: str, *, is_served: bool = False)
 
     is_served: it is shown in the frame of a server's page, which searches the visitor's own trees.
     """
-    return page.build_page(
+    return html_page.build_page(
         f"{recording.algorithm}: {recording.game}",
         styles=STYLES,
         scripts=SCRIPTS,
@@ -69,7 +78,7 @@ def render_page(recording: Recording, language: str, *, is_served: bool = False)
 def page_data(recording: Recording, language: str) -> dict[str, Any]:
     """Return what the page's scripts read: the recording, and all texts in both languages."""
     told = recording.as_json()
-    texts = sentences.translations()
+    texts = step_sentences.translations()
     listing = {"en": told.pop("listing"), "es": []}
-    listing["es"] = [listings.translate_line(line) for line in listing["en"]]
+    listing["es"] = [pseudocode.translate_line(line) for line in listing["en"]]
     return {"language": language, "recording": told, "listing": listing, "texts": texts}

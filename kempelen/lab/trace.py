@@ -14,10 +14,10 @@ from typing import Any
 
 from agent.game import CHANCE, NotatedGame
 from agent.games.tree import Tree
-from agent.search.cursor import Label
-from agent.search.ending import utility
-from agent.search.mcts import UCT
-from agent.search.observing import (
+from agent.search.algorithms.mcts import UCT
+from agent.search.algorithms.sss_star import SSSStar, write_state
+from agent.search.terminal_scoring import utility
+from agent.search.tracing.search_tracing import (
     BegunAnew,
     CutOff,
     Entered,
@@ -28,25 +28,25 @@ from agent.search.observing import (
     PlayedOut,
     Returned,
 )
-from agent.search.sss_star import SSSStar, write_state
-from kempelen.lab import algorithms, limits, subject, words
-from kempelen.lab.observation import trace_search
+from agent.search.tree_cursor import Label
+from kempelen.lab import algorithm_arguments, language, limit_arguments, problems
+from kempelen.lab.language import format_label, format_value, format_window
 from kempelen.lab.output import print_plain, table
-from kempelen.lab.subject import SearchProblem
-from kempelen.lab.words import format_label, format_value, format_window
+from kempelen.lab.problems import SearchProblem
+from kempelen.lab.traced_search import trace_search
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    subject.configure(parser, game="tree")
-    algorithms.configure(parser, several=False)
-    limits.configure(parser)
+    problems.configure(parser, game="tree")
+    algorithm_arguments.configure(parser, several=False)
+    limit_arguments.configure(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object a line")
 
 
 def run(arguments: Namespace) -> int:
     """Search and print each step; a search that was stopped ends with its last."""
-    translate = words.translator(arguments.lang)
+    translate = language.translator(arguments.lang)
     seen = trace_search(arguments, translate)
     events = seen.events
     if arguments.json:
@@ -62,15 +62,19 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def open_list_rows(events: Iterable[Event], translate: words.Translator) -> Iterable[str]:
+def open_list_rows(events: Iterable[Event], translate: language.Translator) -> Iterable[str]:
     """Return the rows of the open list, as the notes number and write them."""
     lists = [event.states for event in events if isinstance(event, Listed)]
     for row, states in enumerate(lists, 1):
-        written = (write_state(state, lambda bound: format_value(bound, 6, translate)) for state in states)
+        written = (
+            write_state(state, lambda bound: format_value(bound, 6, translate)) for state in states
+        )
         yield f"{row}  {', '.join(written)}"
 
 
-def described_steps(events: Iterable[Event], translate: words.Translator) -> Iterator[tuple[Event, str]]:
+def described_steps(
+    events: Iterable[Event], translate: language.Translator
+) -> Iterator[tuple[Event, str]]:
     """Yield the node and the text of each step: what happens there without a break is one."""
     last: Event | None = None
     texts: list[str] = []
@@ -95,13 +99,21 @@ def _repeats_leaf_value(event: Event, evaluated: Evaluated) -> bool:
     return event.value == evaluated.value
 
 
-def _print_steps(problem: SearchProblem, events: Iterable[Event], translate: words.Translator) -> None:
+def _print_steps(
+    problem: SearchProblem, events: Iterable[Event], translate: language.Translator
+) -> None:
     shows_moves = not isinstance(problem.game, Tree)
-    headings = ["", translate("node"), *([translate("move")] if shows_moves else []), "", translate("step")]
+    headings = [
+        "",
+        translate("node"),
+        *([translate("move")] if shows_moves else []),
+        "",
+        translate("step"),
+    ]
     rows = table("", *headings, right=len(headings))
     for row, (event, text) in enumerate(described_steps(events, translate), 1):
         played, is_chance = _node_move(problem.game, event.label)
-        move = words.translate_move(played, translate)
+        move = language.translate_move(played, translate)
         mover = translate("chance") if is_chance else "MAX" if event.maximises else "MIN"
         cells = ["  " * len(event.label) + format_label(event.label)]
         rows.add_row(str(row), *cells, *([move] if shows_moves else []), mover, text)
@@ -129,7 +141,7 @@ def _node_move(game: NotatedGame[Any], path: Label) -> tuple[str, bool]:
     return text, is_chance
 
 
-def describe(event: Event, translate: words.Translator) -> str:
+def describe(event: Event, translate: language.Translator) -> str:
     """Say in a few words what happened; nothing of what another event says anyway."""
     match event:
         case Entered(procedure="expand"):
@@ -140,11 +152,17 @@ def describe(event: Event, translate: words.Translator) -> str:
         case Entered():
             again = translate("enter again") if event.again else translate("enter")
             name = " EVAL" if event.procedure == "eval" else ""
-            return again + name + (f" {format_window(*event.window, translate)}" if event.window else "")
+            return (
+                again
+                + name
+                + (f" {format_window(*event.window, translate)}" if event.window else "")
+            )
         case Evaluated():
             return f"{translate('evaluate')} {format_value(event.value, translate=translate)}"
         case BegunAnew():
-            return f"{translate('begin anew')}: {translate('a win counts')} {format_value(event.win)}"
+            return (
+                f"{translate('begin anew')}: {translate('a win counts')} {format_value(event.win)}"
+            )
         case CutOff():
             return f"{translate('cut-off by')} {format_label((*event.label, event.by))}"
         case Returned(value=bool() as value):
@@ -153,7 +171,10 @@ def describe(event: Event, translate: words.Translator) -> str:
             memory = f" {translate('from memory')}" if event.remembered else ""
             return f"{translate('return')} {format_value(event.value, translate=translate)}{memory}"
         case Narrowed():
-            lower, upper = format_value(event.lower, translate=translate), format_value(event.upper, translate=translate)
+            lower, upper = (
+                format_value(event.lower, translate=translate),
+                format_value(event.upper, translate=translate),
+            )
             return f"{translate('bounds')} [{lower}, {upper}]"
         case PlayedOut():
             phases = [translate("select")] + ([translate("expand")] if event.expanded else [])
@@ -166,7 +187,10 @@ def describe(event: Event, translate: words.Translator) -> str:
 
 def _as_json(event: Event) -> dict[str, Any]:
     """Return an event as JSON tells it; a utility that decides the game is marked."""
-    told = {"event": type(event).__name__.lower(), **words.json_value(asdict(event), decided=True)}
+    told = {
+        "event": type(event).__name__.lower(),
+        **language.json_value(asdict(event), decided=True),
+    }
     if isinstance(event, (Evaluated, Returned)):
         told["decided"] = utility(event.value) is not None
     return told

@@ -137,7 +137,9 @@ class EngineClient:
         if self.state is not EngineState.IDLE:
             raise EngineError(f"the engine is {self.state.value}, not idle")
 
-    async def _with_timeout(self, limit: float, word: str, reading: Awaitable[Answered]) -> Answered:
+    async def _with_timeout(
+        self, limit: float, word: str, reading: Awaitable[Answered]
+    ) -> Answered:
         """Wait for what the engine must always be able to answer."""
         try:
             async with asyncio.timeout(limit):

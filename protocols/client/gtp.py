@@ -9,13 +9,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent.border.plain_text import sanitize_line, sanitize_name
 from agent.games.go import Go
+from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import SideClock
 from protocols.client.engine import EngineClient, EngineOptionError, EngineState
 from protocols.client.process import MAX_MESSAGE_LENGTH, EngineError
-from protocols.client.uci import PlayResult, InfoCallback, SearchRequest
-from protocols.gtp.values import COLOURS, NO_LIMIT, game_id
+from protocols.client.uci import InfoCallback, PlayResult, SearchRequest
+from protocols.gtp.messages import COLOURS, NO_LIMIT, game_id
 
 # An engine that knows it takes fractions of a second too, and increments.
 KATA_TIME_SETTINGS = "kata-time_settings"
@@ -53,7 +53,9 @@ class GtpClient(EngineClient):
         """Start the process and ask what it is and knows."""
         await self._launch()
         self.name = sanitize_name(await self._ask("name", self.start_limit))
-        self.known_commands = frozenset((await self._ask("list_commands", self.start_limit)).split())
+        self.known_commands = frozenset(
+            (await self._ask("list_commands", self.start_limit)).split()
+        )
         if self.game_id and GAME_ID in self.known_commands:
             playing = await self._ask(GAME_ID, self.ready_limit)
             if game_id(playing) != game_id(self.game_id):
@@ -78,7 +80,9 @@ class GtpClient(EngineClient):
         for name, value in options.items():
             words = [PARAMETERS.get(name.lower(), name), _format_value(value)]
             if any(len(word.split()) != 1 for word in words):
-                raise EngineOptionError(f"option {sanitize_line(name)}: GTP has words without spaces only")
+                raise EngineOptionError(
+                    f"option {sanitize_line(name)}: GTP has words without spaces only"
+                )
             try:
                 await self._ask(f"{KATA_SET_PARAM} {' '.join(words)}", self.start_limit)
             except EngineError as error:
@@ -193,7 +197,11 @@ class GtpClient(EngineClient):
 
     def _seconds(self, seconds: float) -> str:
         """Write a time: in whole seconds where the protocol does not say that more can be read."""
-        return f"{seconds:.3f}" if KATA_TIME_SETTINGS in self.known_commands else str(max(1, int(seconds)))
+        return (
+            f"{seconds:.3f}"
+            if KATA_TIME_SETTINGS in self.known_commands
+            else str(max(1, int(seconds)))
+        )
 
     async def _ask(self, command: str, limit: float | None = None) -> str:
         """Return the answer to a command that takes no time, within the limit of being ready."""

@@ -19,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from agent.border.plain_text import sanitize_line
-from protocols.client.arrivals import CHUNK_SIZE, PipeReader
+from agent.io.sanitize import sanitize_line
 from protocols.client.job_object import JobObject
+from protocols.client.pipe_reader import CHUNK_SIZE, PipeReader
 
 MAX_LINE_LENGTH = 64 * 1024
 STDERR_TAIL = 2000

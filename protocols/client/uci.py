@@ -10,10 +10,10 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent.border.plain_text import sanitize_line, sanitize_name
+from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.engine import EngineClient, EngineOptionError, EngineState, parse_bool
-from protocols.client.ours import search_error, option_error
+from protocols.client.own_engine import option_error, search_error
 from protocols.client.process import EngineError
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
@@ -142,7 +142,9 @@ class UciClient(EngineClient):
             option = self.options.get(name.lower())
             if option is None:
                 known = ", ".join(sorted(o.name for o in self.options.values()))
-                raise EngineOptionError(sanitize_line(f"{self.name} has no option {name}; it has: {known}"))
+                raise EngineOptionError(
+                    sanitize_line(f"{self.name} has no option {name}; it has: {known}")
+                )
             text = str(value).lower() if isinstance(value, bool) else str(value)
             if not text.isprintable():
                 raise EngineOptionError(f"option {option.name} is one line, not {value!r}")

@@ -20,22 +20,22 @@ from typing import Any, TypeVar
 import chess
 import chess.engine
 
-from agent.border.plain_text import sanitize_line, sanitize_name
+from agent.io.sanitize import sanitize_line, sanitize_name
 from agent.limits import Cp, Info, Mate
 from protocols.client.engine import (
-    EngineTransport,
     EngineClient,
     EngineOptionError,
-    EngineTimeoutError,
-    EngineUnresponsiveError,
     EngineState,
+    EngineTimeoutError,
+    EngineTransport,
+    EngineUnresponsiveError,
     parse_bool,
 )
 from protocols.client.process import MAX_MESSAGE_LENGTH, EngineDiedError, EngineError
-from protocols.client.uci import RESIGNATION, PlayResult, InfoCallback, SearchRequest
+from protocols.client.uci import RESIGNATION, InfoCallback, PlayResult, SearchRequest
 from protocols.tasks import cancel_all
 
-SearchResult = TypeVar("Found")
+SearchResult = TypeVar("SearchResult")
 
 # Where an engine does not say that its features are done, they are so many seconds after the last.
 FEATURE_LIMIT = 2.0
@@ -156,7 +156,9 @@ class XboardClient(EngineClient):
         for name, value in options.items():
             if name.lower() not in known:
                 names = ", ".join(sorted(protocol.options)) or "none"
-                raise EngineOptionError(sanitize_line(f"{self.name} has no option {name}; it has: {names}"))
+                raise EngineOptionError(
+                    sanitize_line(f"{self.name} has no option {name}; it has: {names}")
+                )
             option = protocol.options[known[name.lower()]]
             try:
                 chosen[option.name] = option.parse(
@@ -210,7 +212,9 @@ class XboardClient(EngineClient):
             raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
             if not protocol.move:
-                raise EngineError(f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}") from None
+                raise EngineError(
+                    f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}"
+                ) from None
             # A move that cannot be played is for the referee to see.
             return PlayResult(protocol.move, None, None, protocol.move_time - protocol.go_time)
         finally:
@@ -230,7 +234,9 @@ class XboardClient(EngineClient):
         assert self._protocol is not None
         return self._protocol
 
-    async def _ask(self, limit: float, word: str, action: Coroutine[Any, Any, SearchResult]) -> SearchResult:
+    async def _ask(
+        self, limit: float, word: str, action: Coroutine[Any, Any, SearchResult]
+    ) -> SearchResult:
         """Do what the engine must always be able to do."""
         try:
             return await self._run_with_timeout(action, limit)
@@ -239,9 +245,13 @@ class XboardClient(EngineClient):
             raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
             self.state = EngineState.FAILED
-            raise EngineError(f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}") from None
+            raise EngineError(
+                f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}"
+            ) from None
 
-    async def _run_with_timeout(self, action: Coroutine[Any, Any, SearchResult], limit: float) -> SearchResult:
+    async def _run_with_timeout(
+        self, action: Coroutine[Any, Any, SearchResult], limit: float
+    ) -> SearchResult:
         """Listen to the process while an action goes on; TimeoutError after `limit` seconds."""
         assert self._protocol is not None
         acting = asyncio.ensure_future(action)

@@ -1,20 +1,20 @@
 """`python -m protocols.gtp SETTINGS`: a GTP engine for whoever starts one from Python.
 
-SETTINGS are those of `protocols.gtp.play`, as JSON. It reads no command line of a user's; the
+SETTINGS are those of `protocols.gtp.session`, as JSON. It reads no command line of a user's; the
 errors of one are seen to by `kempelen gtp`.
 """
 
 import json
 import sys
 
-from agent.border.plain_text import sanitize_line
-from agent.compiled.source import SearchConfig
 from agent.evaluation import EvaluationError
-from protocols import pipes
-from protocols.gtp.play import Settings
+from agent.io.sanitize import sanitize_line
+from agent.kernel.backend import SearchConfig
+from protocols import stdio
 from protocols.gtp.protocol import GtpProtocol
 from protocols.gtp.resignation import ResignPolicy
 from protocols.gtp.rules import GoRules
+from protocols.gtp.session import Settings
 
 
 def report(text: str) -> None:
@@ -25,7 +25,9 @@ def report(text: str) -> None:
 def main(settings: Settings) -> int:
     """Serve until `quit` or the end of input; 2 for settings that cannot be."""
     try:
-        return pipes.serve(lambda session: GtpProtocol("Kempelen", "", session.send, report, settings))
+        return stdio.serve(
+            lambda session: GtpProtocol("Kempelen", "", session.send, report, settings)
+        )
     except (EvaluationError, OSError, ValueError) as error:
         report(str(error))
         return 2

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent.limits import Cp, Info, Progress, MoveRestriction, Result
-from agent.lines import unique_first_moves
-from protocols.gtp.bounds import lower_confidence_bound
-from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
+from agent.limits import Cp, Info, MoveRestriction, Progress, Result
+from agent.multipv import unique_first_moves
+from protocols.gtp.confidence_bounds import lower_confidence_bound
+from protocols.gtp.messages import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 # In seconds, where the front end gives no interval.
 INTERVAL = 1.0
@@ -181,8 +181,10 @@ class AnalysisReporter:
     def result(self, result: Result[Any]) -> None:
         """Send what is known at the end, the move that is played first."""
         if _nodes(self._progress_lines) > _nodes(self.lines):  # the last iteration told nothing
-            first, *others = sorted(self._progress_lines, key=lambda line: line.pv[:1] != (result.move,))
-            self.lines = [replace(first, owners=self._progress_lines[0].ownership), *others]
+            first, *others = sorted(
+                self._progress_lines, key=lambda line: line.pv[:1] != (result.move,)
+            )
+            self.lines = [replace(first, ownership=self._progress_lines[0].ownership), *others]
         self._report_lines(self.lines)
 
     def _report_lines(self, lines: Sequence[Info[Any]]) -> None:
@@ -287,7 +289,10 @@ def cgos_line(scene: ReportContext, lines: Sequence[Info[Any]]) -> str:
     said: dict[str, Any] = {"winrate": round(root.winrate, 6)}
     if root.lead is not None:
         said["score"] = round(root.lead, 3)
-    said |= {"visits": root.visits, "moves": [_cgos_move(scene, line) for line in scene.reported_lines(lines)]}
+    said |= {
+        "visits": root.visits,
+        "moves": [_cgos_move(scene, line) for line in scene.reported_lines(lines)],
+    }
     if (owners := lines[0].ownership) is not None:
         said["ownership"] = "".join(_cgos_ownership_digit(owner) for owner in owners)
     return json.dumps(said, separators=(",", ":"))

@@ -8,15 +8,23 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agent.border.files import write_atomically
 from agent.games.catalogue import GameType
-from agent.games.go import COLUMNS, MAX_SIZE, Go, without_stones, format_size
-from agent.games.life import StatusEstimator, Status, Statuses, dead_from_statuses, classify_chains, chain_statuses, stones_with_status
+from agent.games.chain_status import (
+    Status,
+    Statuses,
+    StatusEstimator,
+    chain_statuses,
+    classify_chains,
+    dead_from_statuses,
+    stones_with_status,
+)
+from agent.games.go import COLUMNS, MAX_SIZE, Go, format_size, without_stones
 from agent.games.stones import EMPTY, PASS, shape
+from agent.io.files import write_atomically
 from protocols.gtp import sgf
-from protocols.gtp.boards import ILLEGAL_MOVE, GtpBoard
+from protocols.gtp.board import ILLEGAL_MOVE, GtpBoard
+from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import DEFAULT_RULES, GoRules, rules_from_sgf
-from protocols.gtp.values import GtpError
 from protocols.rulesets import handicap_bonus
 
 DEFAULT_SIZE = 19
@@ -166,7 +174,11 @@ class GtpGoBoard(GtpBoard):
         if not (rules.territory or rules.friendly_pass_ok):
             return game.score()
         found = self._current_statuses() if found is None else found
-        return self._territory_score(found) if rules.territory else game.score(dead_from_statuses(found))
+        return (
+            self._territory_score(found)
+            if rules.territory
+            else game.score(dead_from_statuses(found))
+        )
 
     def _current_statuses(self) -> Statuses:
         """Return every chain with its status; a position is judged once, however often asked."""
@@ -234,7 +246,9 @@ class GtpGoBoard(GtpBoard):
         width, height = self.game.width, self.game.height
         if not 2 <= number < width * height:
             raise GtpError(INVALID_NUMBER)
-        most = max((count for count in range(2, 10) if _handicap_fits(width, height, count)), default=0)
+        most = max(
+            (count for count in range(2, 10) if _handicap_fits(width, height, count)), default=0
+        )
         points = star_points(width, height, min(number, most)) if most else []
         return self._set_handicap(self._spread_points(points, number))
 
@@ -302,7 +316,9 @@ class GtpGoBoard(GtpBoard):
         if self._moves or self.game.stones.sets[1] | self.game.stones.sets[2]:
             raise GtpError("board not empty")
 
-    def _game_with_stones(self, size: int | str, stones: tuple[list[int], list[int]], first: int) -> Go:
+    def _game_with_stones(
+        self, size: int | str, stones: tuple[list[int], list[int]], first: int
+    ) -> Go:
         """Return another game that begins with stones on the board; GtpError if it cannot."""
         game = Go(size, self.komi)
         try:

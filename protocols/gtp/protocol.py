@@ -14,14 +14,21 @@ import time
 from collections.abc import Iterator
 from functools import cached_property
 
-from agent.player import describe
-from agent.threads.task_thread import Job
+from agent.agent import describe
+from agent.threads.serial_executor import Job
 from protocols.gtp.command import Command
 from protocols.gtp.commands import administration, analysis, gogui, parameters, playing, rules
 from protocols.gtp.commands import clocks as clock_commands
 from protocols.gtp.go_board import GtpGoBoard
-from protocols.gtp.play import GtpSession
-from protocols.gtp.values import Arguments, ParsedCommand, GtpError, failure_response, parse_line, success_response
+from protocols.gtp.messages import (
+    Arguments,
+    GtpError,
+    ParsedCommand,
+    failure_response,
+    parse_line,
+    success_response,
+)
+from protocols.gtp.session import GtpSession
 from protocols.permissions import permission_denied_message
 
 # So many lines may wait to be answered before no more are read; a long one counts as many, one for
@@ -113,8 +120,14 @@ class GtpProtocol(GtpSession):
         if command is None or (command.go_only and not isinstance(self.board, GtpGoBoard)):
             raise GtpError("unknown command")
         arguments = Arguments(call.arguments)
-        if command.requires_trust and not (self.permissions.trusted or (command.trust_free_without_arguments and not arguments)):
-            raise GtpError(permission_denied_message(f"{call.name} FILE" if command.trust_free_without_arguments else call.name))
+        if command.requires_trust and not (
+            self.permissions.trusted or (command.trust_free_without_arguments and not arguments)
+        ):
+            raise GtpError(
+                permission_denied_message(
+                    f"{call.name} FILE" if command.trust_free_without_arguments else call.name
+                )
+            )
         text = command.handler(self, arguments)
         arguments.expect_end()
         return text
@@ -125,7 +138,8 @@ class GtpProtocol(GtpSession):
         return [
             name
             for name, command in COMMANDS.items()
-            if (go or not command.go_only) and (trusted or command.trust_free_without_arguments or not command.requires_trust)
+            if (go or not command.go_only)
+            and (trusted or command.trust_free_without_arguments or not command.requires_trust)
         ]
 
 

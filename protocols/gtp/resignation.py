@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.limits import Info
-from protocols.gtp.bounds import upper_confidence_bound
+from protocols.gtp.confidence_bounds import upper_confidence_bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from protocols.gtp.values import GtpError
+from protocols.gtp.messages import GtpError
 from protocols.rulesets import RULESETS, Ruleset, find_ruleset, read_sgf_rules
 
 MAX_SHOWN_LENGTH = 60
@@ -84,7 +84,9 @@ def read_rules(text: str) -> GoRules:
         return with_fields(found, {"tax": fields.get("tax", "SEKI" if found.territory else "NONE")})
     rules = find_ruleset(text)
     if rules is None:
-        known = ", ".join(name for name, each in RULESETS.items() if _unsupported_reason(each) is None)
+        known = ", ".join(
+            name for name, each in RULESETS.items() if _unsupported_reason(each) is None
+        )
         raise GtpError(f"no rules {_shortened(text)}; there are {known}, and KataGo's JSON")
     return _require_supported(text, rules)
 
@@ -115,7 +117,12 @@ def rules_from_sgf(text: str) -> GoRules | None:
 
 def _from_ruleset(rules: Ruleset) -> GoRules:
     """Return what is kept of rules that are played here."""
-    return GoRules(rules.scoring == "TERRITORY", rules.tax == "SEKI", rules.handicap_bonus_rule, rules.friendly_pass_ok)
+    return GoRules(
+        rules.scoring == "TERRITORY",
+        rules.tax == "SEKI",
+        rules.handicap_bonus_rule,
+        rules.friendly_pass_ok,
+    )
 
 
 def _unsupported_reason(rules: Ruleset) -> str | None:
@@ -137,7 +144,9 @@ def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
         key = value.upper() if isinstance(value, str) else value
         if not isinstance(key, (str, bool)) or key not in played:
             known = " or ".join(json.dumps(each) for each in played)
-            raise GtpError(f"{name} {_shortened(json.dumps(value))} is not played here, only {known}")
+            raise GtpError(
+                f"{name} {_shortened(json.dumps(value))} is not played here, only {known}"
+            )
         rules = replace(rules, **played[key])
     if rules.seki_taxed and not rules.territory:
         raise GtpError("tax SEKI is not played here with scoring AREA, only with TERRITORY")

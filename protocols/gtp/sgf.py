@@ -14,9 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agent.border.files import read_bytes
-from agent.border.plain_text import sanitize_line
 from agent.games.go import COLUMNS, MAX_KOMI, Size
+from agent.io.files import read_bytes
+from agent.io.sanitize import sanitize_line
 
 MAX_FILE_SIZE = 4 << 20
 GO_GAME_TYPE = 1  # the number of the game

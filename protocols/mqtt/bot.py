@@ -21,23 +21,23 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from agent.threads.apart import BackgroundCall
+from agent.threads.background_call import BackgroundCall
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
 from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
+from protocols.mqtt.broker_monitor import BROKER_TIMEOUT_S, BrokerMonitor, Notify
 from protocols.mqtt.connection import Connection
-from protocols.mqtt.link import BROKER_TIMEOUT_S, BrokerMonitor, Notify
-from protocols.mqtt.positions import ChessRequestParser, RequestParser
-from protocols.mqtt.requests import (
+from protocols.mqtt.fair_queue import FairQueue
+from protocols.mqtt.request_codec import (
     RequestError,
     Variant,
     encode_answer,
     encode_variant,
     time_limit,
 )
-from protocols.mqtt.turns import FairQueue
+from protocols.mqtt.request_parser import ChessRequestParser, RequestParser
 from protocols.tasks import cancel_all
 
 MAX_QUEUED = 16
@@ -53,7 +53,7 @@ CLAIM_KEY = "claim"
 # Of a request's id, as the schema has it.
 MAX_ID_LENGTH = 256
 
-Result = TypeVar("Read")
+Result = TypeVar("Result")
 
 
 class NameTakenError(Exception):
@@ -181,11 +181,15 @@ class Bot:
     async def _claim(self) -> None:
         """Return when the name is ours; NameTakenError if another run has it and answers."""
         deadline = time.monotonic() + CLAIM_TIMEOUT_S
-        self._connection.publish_persistent(CLAIM_KEY, self._status, self._status_payload("online", claim=True))
+        self._connection.publish_persistent(
+            CLAIM_KEY, self._status, self._status_payload("online", claim=True)
+        )
         echo = asyncio.create_task(self._claim_echoed.wait())
         try:
             await asyncio.wait(
-                (echo, self._name_lost), timeout=CLAIM_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+                (echo, self._name_lost),
+                timeout=CLAIM_TIMEOUT_S,
+                return_when=asyncio.FIRST_COMPLETED,
             )
         finally:
             echo.cancel()
@@ -283,7 +287,9 @@ class Bot:
                 key = hashlib.sha256(payloads.encode(payload)).digest()
             except RecursionError:
                 found = "it is nested too deeply"
-            self._monitor.call_in_loop(self._on_request, _Request(payload, key, time.monotonic()), found)
+            self._monitor.call_in_loop(
+                self._on_request, _Request(payload, key, time.monotonic()), found
+            )
 
     def _on_request(self, task: _Request, found: str) -> None:
         """Take a request, with what is wrong with it."""
@@ -374,4 +380,6 @@ def _failure(code: str, message: str) -> dict[str, Any]:
 def _reply_topic(request: Mapping[str, Any]) -> str | None:
     """Return where a request wants its reply, if that is a place for replies."""
     topic = request.get("reply_to")
-    return topic if isinstance(topic, str) and not payloads.find_error("reply_topic", topic) else None
+    return (
+        topic if isinstance(topic, str) and not payloads.find_error("reply_topic", topic) else None
+    )

@@ -16,14 +16,20 @@ from protocols.client.process import EngineError
 from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
+from protocols.mqtt.broker_monitor import (
+    BROKER_TIMEOUT_S,
+    BrokerMonitor,
+    Notify,
+    PausableStopwatch,
+    PeerPresence,
+)
 from protocols.mqtt.connection import Connection
-from protocols.mqtt.link import BROKER_TIMEOUT_S, BrokerMonitor, PeerPresence, PausableStopwatch, Notify
-from protocols.mqtt.requests import (
+from protocols.mqtt.request_codec import (
     CHESS_VARIANT,
     Variant,
-    incompatibility,
-    encode_variant,
     encode_request,
+    encode_variant,
+    incompatibility,
     parse_reply,
 )
 
@@ -176,7 +182,9 @@ class BotClient:
             if bot.return_timer is not None:
                 bot.return_timer.cancel()
             if connected:
-                bot.return_timer = self._loop.call_later(BOT_RETURN_TIMEOUT_S, self._mark_present, bot)
+                bot.return_timer = self._loop.call_later(
+                    BOT_RETURN_TIMEOUT_S, self._mark_present, bot
+                )
             else:
                 bot.online.clear()
                 bot.presence.set_absent(since)

@@ -29,7 +29,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
-from protocols.mqtt.version import supports_mqtt5
+from protocols.mqtt.protocol_version import supports_mqtt5
 from protocols.tasks import cancel_all
 
 MAX_QUEUED_MESSAGES = 10_000

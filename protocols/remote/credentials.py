@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent.border.files import read_text
+from agent.io.files import read_text
 from protocols.server.addresses import Address
 
 TOKEN_VARIABLE = "KEMPELEN_TOKEN"

@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from agent.border.plain_text import sanitize_line
-from protocols.remote.dialogue import Proxy, Outgoing
-from protocols.remote.wire import ServerConnectionError, ServerRejectedError, LineChannel
+from agent.io.sanitize import sanitize_line
+from protocols.remote.proxy import Outgoing, Proxy
+from protocols.remote.transport import LineChannel, ServerConnectionError, ServerRejectedError
 
 # Between two tries to reach a server, in seconds: at first, and at most; and at most while
 # something is asked.
@@ -79,7 +79,11 @@ class RemoteEngine:
         with self._changed:
             if not self._ended:
                 now = time.monotonic()
-                if not self._has_replied and self._channel is not None and not self._proxy.has_pending():
+                if (
+                    not self._has_replied
+                    and self._channel is not None
+                    and not self._proxy.has_pending()
+                ):
                     self._unreachable_since = now  # nothing has been asked before
                 self._send_outgoing(self._proxy.on_frontend_line(line, now))
                 if self._channel is None:
@@ -158,7 +162,9 @@ class RemoteEngine:
                 else:
                     times = [each for each in (due, hopeless) if each is not None]
                     self._next_wakeup = min(times, default=None)
-                    self._changed.wait(None if self._next_wakeup is None else self._next_wakeup - now)
+                    self._changed.wait(
+                        None if self._next_wakeup is None else self._next_wakeup - now
+                    )
 
     def _give_up_time(self) -> float | None:
         """Return when to give up a server that has never said anything."""
@@ -181,7 +187,9 @@ class RemoteEngine:
             if self._ended:
                 return
             self._retry_now.clear()
-            if self._retry_now.wait(min(pause, MAX_RETRY_DELAY_PENDING_S) if self._proxy.has_pending() else pause):
+            if self._retry_now.wait(
+                min(pause, MAX_RETRY_DELAY_PENDING_S) if self._proxy.has_pending() else pause
+            ):
                 pause = min(pause, MAX_RETRY_DELAY_PENDING_S)
                 time.sleep(MIN_RETRY_DELAY_S)  # for who asks in a hurry, and asks much
             pause = min(2 * pause, MAX_RETRY_DELAY_S)
@@ -244,7 +252,11 @@ class RemoteEngine:
                 self._unreachable_since = None
             elif self._has_replied and self._unreachable_since is None:
                 self._unreachable_since = time.monotonic()
-            waited = 0.0 if self._unreachable_since is None else time.monotonic() - self._unreachable_since
+            waited = (
+                0.0
+                if self._unreachable_since is None
+                else time.monotonic() - self._unreachable_since
+            )
             if (refused and not self._has_replied) or waited >= self._timeout:
                 self._fail(reason)
             self._changed.notify_all()

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from protocols.gtp.values import ParsedCommand, failure_response, parse_line
-from protocols.remote.dialogue import NOTHING, Outgoing, no_server_deadline
-from protocols.remote.gtp_game import GENMOVE_COMMANDS, GtpReplay
+from protocols.gtp.messages import ParsedCommand, failure_response, parse_line
+from protocols.remote.gtp_replay import GENMOVE_COMMANDS, GtpReplay
+from protocols.remote.proxy import NOTHING, Outgoing, no_server_deadline
 
 # Their answers are passed on line by line, for they last.
 STREAMING_COMMANDS = ("lz-analyze", "kata-analyze", "cgos-analyze", *GENMOVE_COMMANDS[2:])
@@ -128,7 +128,9 @@ class GtpProxy:
 
     def on_overlong_line(self) -> Outgoing:
         """Answer a line that was dropped."""
-        return Outgoing(frontend=(failure_response(ParsedCommand("", "", ()), "the line is too long"),))
+        return Outgoing(
+            frontend=(failure_response(ParsedCommand("", "", ()), "the line is too long"),)
+        )
 
     def notify(self, message: str) -> Outgoing:
         """Tell the front end nothing: GTP has no way to."""
@@ -170,7 +172,11 @@ class GtpProxy:
         if command.call.name in GENMOVE_COMMANDS:
             left = self._replay.remaining_time(command.call)
         by_patience = since + self._timeout
-        return by_patience if left is None else min(by_patience, no_server_deadline(command.asked_at, left))
+        return (
+            by_patience
+            if left is None
+            else min(by_patience, no_server_deadline(command.asked_at, left))
+        )
 
 
 def _call(line: str) -> ParsedCommand:

@@ -23,8 +23,8 @@ def choose_legal_move(
     """
     import chess
 
+    from protocols.uci.parsing import UciError
     from protocols.uci.position import read_board, read_move
-    from protocols.uci.values import UciError
 
     def read(text: str) -> chess.Move:
         try:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent.border.plain_text import sanitize_line
+from agent.io.sanitize import sanitize_line
 
 MAX_RESPONSE_BYTES = 1 << 20
 # Seconds: for an answer, and for one that is held back until there is work.
@@ -75,7 +75,9 @@ class Work:
             raise ValueError("moves that are none, or too many")
         if not all(isinstance(move, str) and _MOVE.fullmatch(move) for move in moves):
             raise ValueError("a move that is none")
-        limits = {name: _integer(work, name, 10**9) for name in _LIMITS if work.get(name) is not None}
+        limits = {
+            name: _integer(work, name, 10**9) for name in _LIMITS if work.get(name) is not None
+        }
         return cls(
             number, str(session), _integer(work, "threads", 65536), _integer(work, "hash", 1 << 20),
             _integer(work, "multiPv", 5), fen, tuple(moves), limits, work.get("infinite") is True,
@@ -122,7 +124,9 @@ class LichessClient:
         connection = _connection(self._engine_url, self._tls_context, TIMEOUT_S)
         return Upload(connection, f"/api/external-engine/work/{work.id}")
 
-    def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes | None:
+    def _request(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> bytes | None:
         connection = _connection(self._url, self._tls_context, TIMEOUT_S)
         headers = {"Authorization": f"Bearer {self._token}"}
         return self._exchange(connection, method, path, body, headers)
@@ -244,11 +248,15 @@ def _translate_error(error: Exception) -> LichessUnavailableError | LichessError
             "name the authority that signed it by --ca FILE"
         )
     strerror = error.strerror if isinstance(error, OSError) else None
-    return LichessUnavailableError(sanitize_line(strerror or str(error) or type(error).__name__, 200))
+    return LichessUnavailableError(
+        sanitize_line(strerror or str(error) or type(error).__name__, 200)
+    )
 
 
 def _integer(work: Mapping[str, Any], name: str, maximum: int) -> int:
     value = work.get(name)
     if type(value) is not int or not 1 <= value <= maximum:
-        raise ValueError(f"{name} from 1 to {maximum} is expected, not {sanitize_line(str(value), 40)}")
+        raise ValueError(
+            f"{name} from 1 to {maximum} is expected, not {sanitize_line(str(value), 40)}"
+        )
     return value

@@ -8,14 +8,14 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from protocols.pipes import ThreadedLineProtocol
 from protocols.remote.lichess import (
-    LichessUnavailableError,
     LichessClient,
     LichessError,
+    LichessUnavailableError,
     Upload,
     Work,
 )
+from protocols.stdio import ThreadedLineProtocol
 
 # Between two tries to reach the server, in seconds, at first and at most.
 MIN_RETRY_DELAY_S = 1.0
@@ -147,7 +147,11 @@ class LichessProvider:
 class ProviderEngine:
     """An engine of UCI in this process, which does one piece of work after the other."""
 
-    def __init__(self, factory: Callable[[Callable[[str], None]], ThreadedLineProtocol], registration: EngineRegistration) -> None:
+    def __init__(
+        self,
+        factory: Callable[[Callable[[str], None]], ThreadedLineProtocol],
+        registration: EngineRegistration,
+    ) -> None:
         self._output: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._uci = factory(self._output.put)
         self._registration = registration
@@ -193,8 +197,12 @@ class ProviderEngine:
         if work.session != self._session:
             self._session = work.session
             self._send_line("ucinewgame")
-        self._send_line(f"setoption name Threads value {min(work.threads, self._registration.threads)}")
-        self._send_line(f"setoption name Hash value {min(work.megabytes, self._registration.megabytes)}")
+        self._send_line(
+            f"setoption name Threads value {min(work.threads, self._registration.threads)}"
+        )
+        self._send_line(
+            f"setoption name Hash value {min(work.megabytes, self._registration.megabytes)}"
+        )
         self._send_line(f"setoption name MultiPV value {work.multipv}")
         while not self._output.empty():
             self._output.get()

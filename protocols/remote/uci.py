@@ -6,18 +6,18 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from protocols.remote.chess_dialogue import ChessProxy, keep_last
-from protocols.remote.dialogue import (
-    REPLY_TOLERANCE_S,
+from protocols.remote.chess_proxy import ChessProxy, keep_last
+from protocols.remote.proxy import (
     NOTHING,
     READY_TIMEOUT_S,
+    REPLY_TOLERANCE_S,
     Outgoing,
+    earliest,
     no_server_deadline,
     silent_server_deadline,
-    earliest,
 )
-from protocols.uci.text import info_string
-from protocols.uci.values import (
+from protocols.uci.formatting import info_string
+from protocols.uci.parsing import (
     GoCommand,
     PositionCommand,
     UciError,
@@ -116,7 +116,9 @@ class UciProxy(ChessProxy):
 
     def on_frontend_line(self, line: str, now: float) -> Outgoing:
         """Take a line of the front end."""
-        match = next((word for word in re.finditer(r"\S+", line) if word[0].lower() in COMMANDS), None)
+        match = next(
+            (word for word in re.finditer(r"\S+", line) if word[0].lower() in COMMANDS), None
+        )
         name = match[0].lower() if match else ""
         rest = line[match.end() :].strip() if match else ""
         if name == "uci":
@@ -212,7 +214,11 @@ class UciProxy(ChessProxy):
     def on_timeout(self, now: float, reason: str) -> Outgoing:
         """Answer what is due. reason: why no server has done so."""
         frontend: list[str] = []
-        while self._pending_isready and not self._connected and self._pending_isready[0] + READY_TIMEOUT_S <= now:
+        while (
+            self._pending_isready
+            and not self._connected
+            and self._pending_isready[0] + READY_TIMEOUT_S <= now
+        ):
             self._pending_isready.popleft()
             frontend += [info_string(f"ready, but {reason}"), "readyok"]
         late = [search for search in self._searches if _is_due(search, self._timeout, now)]
@@ -273,7 +279,11 @@ class UciProxy(ChessProxy):
             search.stopped_at = search.stopped_at or now
         self._searches.append(
             PendingSearch(
-                line, go, self._position, None if go.ponder else now, None if self._connected else now
+                line,
+                go,
+                self._position,
+                None if go.ponder else now,
+                None if self._connected else now,
             )
         )
 

@@ -11,8 +11,14 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State as Stage
 from websockets.uri import parse_uri
 
-from agent.border.plain_text import sanitize_line
-from protocols.remote.wire import MAX_LINE_BYTES, ByteStream, ServerConnectionError, ServerRejectedError, printable
+from agent.io.sanitize import sanitize_line
+from protocols.remote.transport import (
+    MAX_LINE_BYTES,
+    ByteStream,
+    ServerConnectionError,
+    ServerRejectedError,
+    printable,
+)
 from protocols.server.addresses import Address
 
 # What a server answers to a token that it does not know.
@@ -104,10 +110,14 @@ class WebSocketLineChannel:
     def _raise_handshake_error(self, error: Exception) -> None:
         if isinstance(error, InvalidStatus):
             response = error.response
-            words = sanitize_line((response.body or b"").decode(errors="replace"), MAX_REASON_LENGTH)
+            words = sanitize_line(
+                (response.body or b"").decode(errors="replace"), MAX_REASON_LENGTH
+            )
             words = words.removeprefix("refused ")
             reason = words or f"HTTP status {response.status_code}"
             if response.status_code in REJECTED_STATUSES:
                 raise ServerRejectedError(reason)
             raise ServerConnectionError(f"the server answered {response.status_code}: {reason}")
-        raise ServerConnectionError(f"the server does not speak WebSocket: {sanitize_line(str(error))}")
+        raise ServerConnectionError(
+            f"the server does not speak WebSocket: {sanitize_line(str(error))}"
+        )

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-from protocols.remote.chess_dialogue import ChessProxy, keep_last
-from protocols.remote.dialogue import (
-    REPLY_TOLERANCE_S,
+from protocols.remote.chess_proxy import ChessProxy, keep_last
+from protocols.remote.proxy import (
     NOTHING,
     READY_TIMEOUT_S,
+    REPLY_TOLERANCE_S,
     Outgoing,
+    earliest,
     no_server_deadline,
     silent_server_deadline,
-    earliest,
 )
 
 # What is said again as it was, the last of each; the two that set the clock are one.
@@ -98,7 +98,9 @@ class XboardProxy(ChessProxy):
             keep_last(self._options, rest.partition("=")[0].lower(), line)
         elif name in SETTING_COMMANDS:
             keep_last(self._settings, SETTING_COMMANDS[name], line)
-        elif not (self._change_game(name, line, now) or name in FORWARDED_COMMANDS or self._connected):
+        elif not (
+            self._change_game(name, line, now) or name in FORWARDED_COMMANDS or self._connected
+        ):
             self._held.append(line)
         return Outgoing(server=(line,)) if self._connected else NOTHING
 
@@ -163,7 +165,12 @@ class XboardProxy(ChessProxy):
     def deadline(self) -> float | None:
         """Return when something must be answered, server or not; None if nothing must."""
         times = [self._thinking_due()]
-        if self._pings and not self._connected and self._thinking_since is None and self._features_done:
+        if (
+            self._pings
+            and not self._connected
+            and self._thinking_since is None
+            and self._features_done
+        ):
             times.append(min(self._pings.values()) + READY_TIMEOUT_S)
         return earliest(times)
 
@@ -201,7 +208,11 @@ class XboardProxy(ChessProxy):
 
     def stop(self) -> Outgoing:
         """End what would not end by itself: no more lines will come."""
-        return Outgoing(server=("?",)) if self._connected and self._thinking_since is not None else NOTHING
+        return (
+            Outgoing(server=("?",))
+            if self._connected and self._thinking_since is not None
+            else NOTHING
+        )
 
     def _change_game(self, name: str, line: str, now: float) -> bool:
         """Act on a command that changes the game or who plays it; tell whether it is one."""
@@ -282,8 +293,14 @@ class XboardProxy(ChessProxy):
             )
         left, ends = seconds
         if self._connected:
-            return silent_server_deadline(self._thinking_since, left) if ends else self._thinking_since + left + REPLY_TOLERANCE_S
-        return no_server_deadline(self._thinking_since, left) if ends else self._thinking_since + left
+            return (
+                silent_server_deadline(self._thinking_since, left)
+                if ends
+                else self._thinking_since + left + REPLY_TOLERANCE_S
+            )
+        return (
+            no_server_deadline(self._thinking_since, left) if ends else self._thinking_since + left
+        )
 
     def _answer(self, reason: str) -> list[str]:
         """Move by the best move that was heard of, or any legal one."""

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable
 
-from agent.border.plain_text import sanitize_line
+from agent.io.sanitize import sanitize_line
 
 Field = str | int | float
 

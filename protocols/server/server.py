@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from agent.player import describe
+from agent.agent import describe
 from protocols.server.addresses import Address
-from protocols.server.door import AdmissionControl, ConnectionSlot, RejectedError
+from protocols.server.admission import AdmissionControl, ConnectionSlot, RejectedError
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
 from protocols.server.metrics import Gauges, Metrics
-from protocols.server.remote_session import CLOSE_TIMEOUT_S, ProtocolFactory, NetworkSession
+from protocols.server.network_session import CLOSE_TIMEOUT_S, NetworkSession, ProtocolFactory
 from protocols.server.tokens import TokenFile
-from protocols.server.wire import StreamTransport, Transport, ConnectionLostError
+from protocols.server.transport import ConnectionLostError, StreamTransport, Transport
 from protocols.tasks import cancel_all
 
 if TYPE_CHECKING:
-    from protocols.server.web import WebListener
+    from protocols.server.websocket import WebListener
 
 ANY_PROTOCOL = "any"
 AUTHORIZE = "authorize"
@@ -88,7 +88,7 @@ class Server:
             ssl_shutdown_timeout=None if tls is None else CLOSE_TIMEOUT_S,
         )
         self._servers.append(server)
-        return address.at(server.sockets[0].getsockname()[1])
+        return address.with_port(server.sockets[0].getsockname()[1])
 
     async def listen_status(self, address: Address) -> Address:
         """Tell of health and metrics over HTTP at an address, and nothing else; as `listen`."""
@@ -133,7 +133,9 @@ class Server:
         """Tell whether a protocol is spoken here."""
         return protocol in self._factories and self.protocol in (ANY_PROTOCOL, protocol)
 
-    async def serve_client(self, wire: Transport, slot: ConnectionSlot, protocol: str, over: str) -> None:
+    async def serve_client(
+        self, wire: Transport, slot: ConnectionSlot, protocol: str, over: str
+    ) -> None:
         """Serve a client until its session ends, or refuse it. Never raises but when cancelled."""
         task = asyncio.current_task()
         assert task is not None
@@ -185,7 +187,9 @@ class Server:
         if slot.over_hard_limit:
             slot.close()
             wire.abort()
-            self.log_rejection(wire.peer, over, RejectedError("crowd", "cut off, as one of a crowd"))
+            self.log_rejection(
+                wire.peer, over, RejectedError("crowd", "cut off, as one of a crowd")
+            )
         else:
             visit = asyncio.create_task(self.serve_client(wire, slot, self.protocol, over))
             self._connections[visit] = None
@@ -222,7 +226,12 @@ class Server:
             raise RejectedError("late", f"{lacking} for {seconds:g} seconds") from None
 
     async def _serve(
-        self, wire: Transport, slot: ConnectionSlot, protocol: str, number: int, first: list[str | None]
+        self,
+        wire: Transport,
+        slot: ConnectionSlot,
+        protocol: str,
+        number: int,
+        first: list[str | None],
     ) -> None:
         began = time.monotonic()
         self._log.write("began", session=number, name=slot.name or "", protocol=protocol)
@@ -247,7 +256,9 @@ class Server:
                 seconds=round(time.monotonic() - began, 3),
             )
 
-    def _log_session_rejection(self, number: int, slot: ConnectionSlot, error: RejectedError) -> None:
+    def _log_session_rejection(
+        self, number: int, slot: ConnectionSlot, error: RejectedError
+    ) -> None:
         self.metrics.count("refused", error.code)
         self._log.write("refused", session=number, name=slot.name or "", reason=str(error))
 
@@ -257,7 +268,9 @@ class Server:
         The collector counts objects: it does not see that a few of them hold megabytes.
         """
         if self._gc_timer is None and not self.shutting_down:
-            self._gc_timer = asyncio.get_running_loop().call_later(GC_INTERVAL_S, self._collect_garbage)
+            self._gc_timer = asyncio.get_running_loop().call_later(
+                GC_INTERVAL_S, self._collect_garbage
+            )
 
     def _collect_garbage(self) -> None:
         self._gc_timer = None
@@ -266,7 +279,7 @@ class Server:
     async def _listen_web(
         self, address: Address, tls: ssl.SSLContext | None, *, status_only: bool
     ) -> Address:
-        from protocols.server.web import WebListener
+        from protocols.server.websocket import WebListener
 
         web = WebListener(self, status_only=status_only)
         self._web_listeners.append(web)

@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from agent.border.files import read_text, replace_file, resolve_target
+from agent.io.files import read_text, replace_file, resolve_target
 
 HEADER = (
     "# Tokens of kempelen listen: name, salt, SHA-256 of salt and token. Made by --new-token.\n"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from protocols.permissions import UNBOUNDED, Permissions, permission_denied_message
-from protocols.uci.values import UciError, read_number, shorten
+from protocols.uci.parsing import UciError, read_number, shorten
 
 MAX_STRING_LENGTH = 1000
 

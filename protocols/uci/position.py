@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protocols.uci.values import PositionCommand, UciError, shorten
+from protocols.uci.parsing import PositionCommand, UciError, shorten
 
 if TYPE_CHECKING:
     import chess

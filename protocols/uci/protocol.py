@@ -13,18 +13,24 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
-from protocols.session_context import ALONE, SessionContext
 from protocols.permissions import permission_denied_message
+from protocols.session_context import STANDALONE, SessionContext
+from protocols.uci.chess_session import COMMON_OPTIONS, WHITE_POINTS, ChessSession, attribute_setter
+from protocols.uci.formatting import (
+    bestmove_line,
+    info_line,
+    info_string,
+    nodes_per_second,
+    progress_line,
+    score_text,
+    wdl,
+)
 from protocols.uci.options import Option, find_option
-from protocols.uci.play import WHITE_POINTS, COMMON_OPTIONS, ChessSession, attribute_setter
-from protocols.uci.position import CurrentPosition, read_move
-from protocols.uci.text import info_line, progress_line, bestmove_line, info_string, score_text, nodes_per_second, wdl
-from protocols.uci.values import (
+from protocols.uci.parsing import (
     GoCommand,
     PositionCommand,
     SetOptionCommand,
     UciError,
-    shorten_list,
     parse_depth,
     parse_go,
     parse_nothing,
@@ -32,14 +38,16 @@ from protocols.uci.values import (
     parse_set_option,
     parse_switch,
     shorten,
+    shorten_list,
 )
+from protocols.uci.position import CurrentPosition, read_move
 
 if TYPE_CHECKING:
     import chess
 
-    from agent.chess.engine import ChessBackend
-    from agent.chess.network_format import NnueNetwork
-    from agent.threads.task_thread import Job
+    from agent.chess.engine.backend import ChessBackend
+    from agent.chess.evaluation.nnue_format import NnueNetwork
+    from agent.threads.serial_executor import Job
 
 Replies = Iterator[str]
 
@@ -71,7 +79,7 @@ class UciProtocol(ChessSession):
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], ChessBackend] | None = None,
         extra_options: tuple[Option[UciProtocol], ...] = (),
-        session_context: SessionContext = ALONE,
+        session_context: SessionContext = STANDALONE,
     ) -> None:
         super().__init__(name, author, send, log_to, make_engine, session_context)
         self.options = tuple(
@@ -192,7 +200,9 @@ class UciProtocol(ChessSession):
             reserve = self.agent.lag_estimator.reserve(limits.clock)
             budget = allocate_time(limits, self.agent.overhead, reserve, self.agent.time_factor)
             yield info_string(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
-        if self.queue_is_full:  # each search is answered: those that are asked for wait for the others
+        if (
+            self.queue_is_full
+        ):  # each search is answered: those that are asked for wait for the others
             self.agent.stop()
             self.agent.wait()
         self.agent.go(board, limits, self.multipv)
@@ -238,17 +248,21 @@ class UciProtocol(ChessSession):
         if kernel.network is not None:
             self._send_network(kernel.network, board, value)
         if not any(board.legal_moves):
-            self._send(info_string(f"evaluation none ({'checkmate' if board.is_check() else 'stalemate'})"))
+            self._send(
+                info_string(f"evaluation none ({'checkmate' if board.is_check() else 'stalemate'})")
+            )
             return
         if kernel.network is not None:
             wins, draws, losses = wdl(Cp(value if board.turn else -value))
             self._send(info_string(f"wdl {wins} {draws} {losses} (white's view, permille)"))
-        self._send(info_string(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
+        self._send(
+            info_string(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)")
+        )
 
     def _send_network(self, network: NnueNetwork, board: chess.Board, value: int) -> None:
         """Show what a network sees, and whether what is known of the ending says otherwise."""
-        from agent.chess.network_model import evaluate
-        from agent.chess.network_view import format_breakdown
+        from agent.chess.evaluation.nnue_breakdown import format_breakdown
+        from agent.chess.evaluation.nnue_reference import evaluate
 
         for line in format_breakdown(network, board):
             self._send(line)
@@ -261,18 +275,20 @@ class UciProtocol(ChessSession):
 
     def _run_bench(self, job: Job, depth: int | None) -> None:
         self.engine.wait_for_kernel(job.stop)
-        from agent.chess.bench import DEPTH, run
+        from agent.chess.search.bench import DEPTH, run
 
         nodes, seconds = 0, 0.0
         for number, info in enumerate(run(depth or DEPTH, job.stop), 1):
             nodes, seconds = nodes + info.nodes, seconds + info.time
-            self._send(info_string(f"position {number}: {score_text(info.score)}, {info.nodes} nodes"))
+            self._send(
+                info_string(f"position {number}: {score_text(info.score)}, {info.nodes} nodes")
+            )
         self._send(f"{nodes} nodes {nodes_per_second(nodes, seconds)} nps")
 
     def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
         self.engine.wait_for_kernel(job.stop)
-        from agent.chess.perft import divide
         from agent.agent import AgentError
+        from agent.chess.board.perft import divide
 
         stop = Event()
         job.stop.add_callback(stop.set)
@@ -392,7 +408,9 @@ COMMANDS: dict[str, Command] = {
     "isready": Command(parse_nothing, UciProtocol._is_ready, "answer readyok, when ready"),
     "setoption": Command(parse_set_option, UciProtocol._set_option, "name NAME [value VALUE]"),
     "ucinewgame": Command(parse_nothing, UciProtocol._new_game, "forget the last game"),
-    "position": Command(parse_position, UciProtocol._set_position, "startpos|fen FEN [moves MOVE ...]"),
+    "position": Command(
+        parse_position, UciProtocol._set_position, "startpos|fen FEN [moves MOVE ...]"
+    ),
     "go": Command(
         parse_go,
         UciProtocol._go,
@@ -403,11 +421,16 @@ COMMANDS: dict[str, Command] = {
     "ponderhit": Command(parse_nothing, UciProtocol._ponder_hit, "the expected move was played"),
     "quit": Command(parse_nothing, UciProtocol._quit, "end the program"),
     "debug": Command(parse_switch, UciProtocol._set_debug, "on|off: say more"),
-    "register": Command(parse_nothing, UciProtocol._register, "accepted; nothing needs to be registered"),
+    "register": Command(
+        parse_nothing, UciProtocol._register, "accepted; nothing needs to be registered"
+    ),
     "d": Command(parse_nothing, UciProtocol._display, "show the position"),
     "eval": Command(parse_nothing, UciProtocol._evaluate, "show the evaluation of the position"),
     "bench": Command(
-        parse_depth, UciProtocol._bench, "[DEPTH]: search a fixed set of positions", requires_trust=True
+        parse_depth,
+        UciProtocol._bench,
+        "[DEPTH]: search a fixed set of positions",
+        requires_trust=True,
     ),
     "flip": Command(parse_nothing, UciProtocol._flip, "change the sides"),
     "help": Command(parse_nothing, UciProtocol._help, "list the commands"),

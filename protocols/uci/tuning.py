@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from agent.chess.parameters import PARAMETERS, Parameter
+from agent.chess.search.parameters import PARAMETERS, Parameter
 from protocols.uci.options import Option
 from protocols.uci.protocol import UciProtocol
 

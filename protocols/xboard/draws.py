@@ -69,5 +69,11 @@ class DrawPolicy:
             return True
         if draw_value <= -BEHIND_CENTIPAWNS:
             return False
-        level = all(isinstance(each, Cp) and abs(each.value) <= EVEN_CENTIPAWNS for each in self._scores)
-        return level and len(self._scores) == EVEN_MOVE_COUNT and board.fullmove_number >= MIN_MOVE_NUMBER
+        level = all(
+            isinstance(each, Cp) and abs(each.value) <= EVEN_CENTIPAWNS for each in self._scores
+        )
+        return (
+            level
+            and len(self._scores) == EVEN_MOVE_COUNT
+            and board.fullmove_number >= MIN_MOVE_NUMBER
+        )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from agent.chess.engine import ChessBackend
+from agent.chess.engine.backend import ChessBackend
+from protocols.uci.chess_session import COMMON_OPTIONS, ChessSession
 from protocols.uci.options import Option
-from protocols.uci.play import COMMON_OPTIONS, ChessSession
 
 # What the front end is asked to send, and what it can do without.
 FEATURES = (

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent.limits import Info, Limits, Progress, Result
 from agent.agent import AgentError, describe
+from agent.limits import Info, Limits, Progress, Result
 from protocols.permissions import permission_denied_message
+from protocols.uci.chess_session import COMMON_OPTIONS, ChessSession
 from protocols.uci.options import Option, find_option
-from protocols.uci.play import COMMON_OPTIONS, ChessSession
+from protocols.uci.parsing import UciError, parse_nothing
 from protocols.uci.position import MAX_GAME_PLIES, read_board
-from protocols.uci.values import UciError, parse_nothing
 from protocols.xboard.draws import result_by_rule
 from protocols.xboard.features import (
     FISCHERANDOM,
@@ -31,27 +31,27 @@ from protocols.xboard.features import (
     feature_lines,
     to_uci_value,
 )
-from protocols.xboard.play import XboardMode, SearchPurpose, Replies, XboardSession
-from protocols.xboard.text import comment, error_line, illegal_line, stat01_line, warning
-from protocols.xboard.values import (
+from protocols.xboard.formatting import comment, error_line, illegal_line, stat01_line, warning
+from protocols.xboard.parsing import (
     BARE_MOVE,
     LevelCommand,
     NamedValue,
     find_move,
     parse_centiseconds,
     parse_count,
+    parse_egtpath,
     parse_level,
     parse_option,
     parse_seconds,
-    parse_egtpath,
     parse_text,
 )
+from protocols.xboard.session import Replies, SearchPurpose, XboardMode, XboardSession
 
 if TYPE_CHECKING:
     import chess
 
-    from agent.chess.engine import ChessBackend
-    from agent.threads.task_thread import Job
+    from agent.chess.engine.backend import ChessBackend
+    from agent.threads.serial_executor import Job
 
 UNKNOWN_COMMAND = "unknown command"
 NOT_NOW = "command not legal now"
@@ -353,7 +353,10 @@ class XboardProtocol(XboardSession):
 
     def _change_search_moves(self, change: Callable[[], None]) -> None:
         """Change which moves are searched; a search of them begins anew."""
-        if self.current_search is not None and self.current_search.purpose is not SearchPurpose.PONDER:
+        if (
+            self.current_search is not None
+            and self.current_search.purpose is not SearchPurpose.PONDER
+        ):
             self.halt()
         change()
         self.start_next_search()
@@ -362,7 +365,11 @@ class XboardProtocol(XboardSession):
         search = self.current_search
         if self.ponder_move is not None:
             yield f"Hint: {self.board.xboard(self.ponder_move)}"
-        elif search is not None and search.purpose is SearchPurpose.ANALYSIS and search.last_info is not None:
+        elif (
+            search is not None
+            and search.purpose is SearchPurpose.ANALYSIS
+            and search.last_info is not None
+        ):
             yield f"Hint: {self.board.xboard(search.last_info.pv[0])}"
         elif search is None and not (self.position_error or self.move_due or self._hinting):
             board, self._hinting = self.board.copy(), True
@@ -417,7 +424,9 @@ class XboardProtocol(XboardSession):
         if said.name not in TABLEBASES:
             raise UciError(f"no such endgame tables, there are {' and '.join(TABLEBASES)}")
         use = TABLEBASES[said.name]
-        self.reconfigure_search(lambda: self.agent.submit(lambda job: self._use_tablebase(use, said.value or "")))
+        self.reconfigure_search(
+            lambda: self.agent.submit(lambda job: self._use_tablebase(use, said.value or ""))
+        )
 
     def _use_tablebase(self, use: Callable[[ChessBackend, str], None], paths: str) -> None:
         """Use tables, if they are there: front ends name the places of all kinds unasked."""
@@ -465,15 +474,25 @@ class _NullListener:
 COMMANDS: dict[str, Command] = {
     "xboard": Command(parse_nothing, XboardProtocol._ignore, "a front end begins to speak"),
     "protover": Command(parse_text, XboardProtocol._protover, "N: say what is understood here"),
-    "accepted": Command(parse_text, XboardProtocol._ignore, "FEATURE: the front end will keep to it"),
-    "rejected": Command(parse_text, XboardProtocol._rejected, "FEATURE: the front end does not know it"),
+    "accepted": Command(
+        parse_text, XboardProtocol._ignore, "FEATURE: the front end will keep to it"
+    ),
+    "rejected": Command(
+        parse_text, XboardProtocol._rejected, "FEATURE: the front end does not know it"
+    ),
     "new": Command(parse_nothing, XboardProtocol._new, "begin a game, in which I play Black"),
-    "variant": Command(parse_text, XboardProtocol._variant, "normal|fischerandom: which chess is played"),
+    "variant": Command(
+        parse_text, XboardProtocol._variant, "normal|fischerandom: which chess is played"
+    ),
     "quit": Command(parse_nothing, XboardProtocol._quit, "end the program"),
-    "random": Command(parse_nothing, XboardProtocol._ignore, "accepted; BookVariety makes games differ"),
+    "random": Command(
+        parse_nothing, XboardProtocol._ignore, "accepted; BookVariety makes games differ"
+    ),
     "force": Command(parse_nothing, XboardProtocol._force, "take note of moves, and make none"),
     "go": Command(parse_nothing, XboardProtocol._go, "play the side that is on move"),
-    "playother": Command(parse_nothing, XboardProtocol._play_other, "play the side that is not on move"),
+    "playother": Command(
+        parse_nothing, XboardProtocol._play_other, "play the side that is not on move"
+    ),
     "white": Command(parse_nothing, XboardProtocol._white, "White is on move, I play Black"),
     "black": Command(parse_nothing, XboardProtocol._black, "Black is on move, I play White"),
     "usermove": Command(parse_text, XboardProtocol._user_move, "MOVE: of the other side"),
@@ -499,14 +518,23 @@ COMMANDS: dict[str, Command] = {
     "level": Command(parse_level, XboardProtocol._level, "MOVES MINUTES[:SECONDS] INCREMENT"),
     "st": Command(parse_seconds, XboardProtocol._set_movetime, "SECONDS: for each move"),
     "sd": Command(parse_count, XboardProtocol._set_depth, "PLIES: search no deeper"),
-    "time": Command(parse_centiseconds, XboardProtocol._time, "N: hundredths of a second that I have"),
-    "otim": Command(parse_centiseconds, XboardProtocol._other_time, "N: those that the other side has"),
+    "time": Command(
+        parse_centiseconds, XboardProtocol._time, "N: hundredths of a second that I have"
+    ),
+    "otim": Command(
+        parse_centiseconds, XboardProtocol._other_time, "N: those that the other side has"
+    ),
     "pause": Command(parse_nothing, XboardProtocol._pause, "stop thinking, and the clocks"),
     "resume": Command(parse_nothing, XboardProtocol._resume, "go on"),
-    "memory": Command(parse_count, XboardProtocol._memory, "MB: the most for the transposition table"),
+    "memory": Command(
+        parse_count, XboardProtocol._memory, "MB: the most for the transposition table"
+    ),
     "cores": Command(parse_count, XboardProtocol._cores, "N: how many threads search"),
     "egtpath": Command(
-        parse_egtpath, XboardProtocol._egtpath, "syzygy|gaviota PATH: endgame tables", requires_trust=True
+        parse_egtpath,
+        XboardProtocol._egtpath,
+        "syzygy|gaviota PATH: endgame tables",
+        requires_trust=True,
     ),
     "option": Command(parse_option, XboardProtocol._set_option, "NAME[=VALUE]"),
     "name": Command(parse_text, XboardProtocol._set_opponent_name, "NAME: of the opponent"),

@@ -101,7 +101,10 @@ def test_fewer_moves_to_go_give_more_time_per_move():
 
 
 def test_increment_raises_the_soft_limit():
-    without, with_increment = allocate_time(sudden_death(60.0), 0.0), allocate_time(sudden_death(60.0, 2.0), 0.0)
+    without, with_increment = (
+        allocate_time(sudden_death(60.0), 0.0),
+        allocate_time(sudden_death(60.0, 2.0), 0.0),
+    )
     assert with_increment.soft > without.soft + 0.5
 
 

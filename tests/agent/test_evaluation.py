@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agent import evaluation
-from agent.chess.search import AlphaBetaSearch
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.games import catalogue
 from agent.limits import Cp, Limits
@@ -195,4 +195,6 @@ def test_error_whose_message_fails_is_still_described() -> None:
         def __str__(self) -> str:
             raise ValueError
 
-    assert "BadError: its message cannot be shown" in str(evaluation.evaluation_failure("mine", BadError()))
+    assert "BadError: its message cannot be shown" in str(
+        evaluation.evaluation_failure("mine", BadError())
+    )

@@ -5,9 +5,9 @@ from random import Random
 import chess
 import pytest
 
-from agent.chess.reader import BoardAdapter
+from agent.chess.engine.board_adapter import BoardAdapter
 from agent.clock import allocate_time
-from agent.lag import MAX_LAG, MAX_CLOCK_FRACTION, LagEstimator, measure_lag
+from agent.lag import MAX_CLOCK_FRACTION, MAX_LAG, LagEstimator, measure_lag
 from agent.limits import Limits, SideClock
 
 OVERHEAD = 0.010
@@ -47,7 +47,9 @@ def test_reserve_is_capped_at_a_share_of_the_games_clock():
     lag = taught(1.0, 1.0)
     second = SideClock(1.0)
     assert lag.reserve(second) == pytest.approx(MAX_CLOCK_FRACTION)
-    assert lag.reserve(SideClock(0.1)) == pytest.approx(MAX_CLOCK_FRACTION), "it is the game's clock"
+    assert lag.reserve(SideClock(0.1)) == pytest.approx(MAX_CLOCK_FRACTION), (
+        "it is the game's clock"
+    )
     assert lag.reserve(MINUTE) > 2.9
     lag.new_game()
     assert lag.reserve(second) == pytest.approx(MAX_CLOCK_FRACTION)

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from agent import machine as cores
-from agent.machine import memory_limit, cpu_model, cpu_quota, usable_cores
+from agent.machine import cpu_model, cpu_quota, memory_limit, usable_cores
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import threading
 import pytest
 
 from agent.memory_budget import MemoryBudget
-from agent.threads.latch import wait_for_any
-from protocols.session_context import SessionContext
-from protocols.gtp.play import Settings
+from agent.threads.one_shot_event import wait_for_any
 from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.session import Settings
 from protocols.permissions import Permissions
+from protocols.session_context import SessionContext
 from protocols.uci.protocol import UciProtocol
 from tests.waiting import PATIENCE
 
@@ -43,7 +43,11 @@ class Sessions:
     def begin(self):
         heard = queue.Queue()
         uci = UciProtocol(
-            "test", "", heard.put, lambda _: None, session_context=SessionContext(SHARE, budget=self.budget)
+            "test",
+            "",
+            heard.put,
+            lambda _: None,
+            session_context=SessionContext(SHARE, budget=self.budget),
         )
         self.made.append(uci)
         return uci, heard
@@ -133,7 +137,7 @@ def test_sessions_share_endgame_tables_and_opening_book(sessions):
 
 
 def test_network_file_is_loaded_once_until_it_changes(tmp_path):
-    from agent.chess.evaluations import load
+    from agent.chess.evaluation.loading import load
     from benchmarks.random_network import random_network
 
     file = tmp_path / "net.nnue"
@@ -173,7 +177,9 @@ def test_go_session_takes_memory_from_the_budget_on_search():
     budget, sent = MemoryBudget(24), queue.Queue()
     session_context = SessionContext(SHARE, budget=budget)
     settings = Settings(algorithm="mcts", seconds=0.01)
-    sessions = [GtpProtocol("t", "1", sent.put, lambda _: None, settings, session_context) for _ in range(2)]
+    sessions = [
+        GtpProtocol("t", "1", sent.put, lambda _: None, settings, session_context) for _ in range(2)
+    ]
 
     def say(gtp, line):
         for _ in gtp.handle_line(line):

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.chess import bench
+from agent.chess.search import bench
 from benchmarks.random_network import random_network
-from kempelen import match, selfplay
+from kempelen.commands import match, train_selfplay
+from kempelen.training import evaluation_check
 from tests import in_process
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Block, Page, cases, label
-from training import examination
 
 pytestmark = pytest.mark.early
 
@@ -112,10 +112,10 @@ def test_console_examples_match_output(
 ) -> None:
     # As deep as it is, tests/kempelen/test_bench.py makes the search of `kempelen bench`.
     monkeypatch.setattr(bench, "POSITIONS", bench.POSITIONS[:2])
-    monkeypatch.setattr(selfplay, "usable_cores", lambda: 1)  # each process loads the kernel
+    monkeypatch.setattr(train_selfplay, "usable_cores", lambda: 1)  # each process loads the kernel
     # How fast an evaluation is, `kempelen try` measures for seconds.
-    monkeypatch.setattr(examination, "CALL_BENCH_SECONDS", 0.01)
-    monkeypatch.setattr(examination, "SEARCH_BENCH_SECONDS", 0.05)
+    monkeypatch.setattr(evaluation_check, "CALL_BENCH_SECONDS", 0.01)
+    monkeypatch.setattr(evaluation_check, "SEARCH_BENCH_SECONDS", 0.05)
     folder_of(page)
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()

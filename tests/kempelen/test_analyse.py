@@ -79,7 +79,7 @@ def test_analysis_is_kept_if_the_output_cannot_be_written(file, tmp_path, warm_c
     refused = analyse(*command)
     assert (refused.returncode, "made.pgn is a folder" in refused.stderr) == (2, True)
     # It was none before.
-    monkeypatch.setattr("kempelen.analyse.require_writable", lambda *_, **__: None)
+    monkeypatch.setattr("kempelen.commands.analyse.require_writable", lambda *_, **__: None)
     done = analyse(*command)
     assert done.returncode == 2
     assert f"cannot write {made}: Is a directory" in done.stderr
@@ -115,7 +115,7 @@ def test_go_games_are_annotated(tmp_path, warm_cache):
 
 def test_interrupted_analysis_is_resumed(file, tmp_path, monkeypatch):
     """The engine is interrupted after three positions; the next run asks for the rest alone."""
-    from tournament.suite import EngineRunner
+    from kempelen.match.suites.epd_suite import EngineRunner
 
     asked = []
     ask = EngineRunner.search

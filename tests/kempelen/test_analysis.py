@@ -114,7 +114,7 @@ def test_a_line_that_is_too_long_is_dropped():
 
 
 def test_nothing_heavy_is_imported_before_a_query_is_read():
-    code = "import sys, kempelen.analysis; from protocols.analysis.protocol import AnalysisEngine\n"
+    code = "import sys, kempelen.commands.katago_analysis; from protocols.katago_analysis.protocol import AnalysisEngine\n"
     code += "list(AnalysisEngine('', print, print).handle_line('[]'))\n"
     code += "sys.exit(' '.join(n for n in ('numba', 'numpy', 'rich') if n in sys.modules) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

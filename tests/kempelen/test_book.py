@@ -1,6 +1,6 @@
 import json
 
-from openings.advisor import SHIPPED_BOOK
+from openings.book_provider import SHIPPED_BOOK
 from tests import in_process
 
 

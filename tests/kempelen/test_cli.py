@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from kempelen import __version__
-from kempelen.cli import COMMANDS, main
 from kempelen.cli import BLAS_THREADS_VARIABLE as THREADS
+from kempelen.cli import COMMANDS, main
 from tests import in_process
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -"

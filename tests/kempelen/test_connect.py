@@ -196,7 +196,10 @@ def secured(tmp_path_factory):
     assert made.returncode == 0, made.stderr
     (folder / "token").write_text(made.stdout)
     options = ("--tokens", str(tokens), "--certificate", str(pem), "--key", str(key))
-    with ServerProcess(*options, scheme="wss") as web, ServerProcess(*options, scheme="tls") as plain:
+    with (
+        ServerProcess(*options, scheme="wss") as web,
+        ServerProcess(*options, scheme="tls") as plain,
+    ):
         yield folder, pem, {"wss": web, "tls": plain}
 
 
@@ -282,9 +285,7 @@ def test_connection_timeout_is_reported():
 
 
 def test_client_imports_no_heavy_modules():
-    code = (
-        "import sys; import kempelen.connect, protocols.remote.engine, protocols.remote.dialling;"
-    )
+    code = "import sys; import kempelen.commands.connect, protocols.remote.engine, protocols.remote.connecting;"
     code += "import protocols.remote.uci, protocols.remote.gtp, protocols.remote.xboard;"
     code += "heavy = 'numba numpy chess asyncio rich websockets'.split();"
     code += "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"

@@ -13,7 +13,7 @@ from matplotlib.image import imread
 
 from kempelen.cli import EXIT_BROKEN_PIPE
 from tests import in_process
-from tests.training.test_derived_files import GAMES, content, write
+from tests.kempelen.training.test_derived_files import GAMES, content, write
 
 FULL = os.strerror(errno.ENOSPC)
 

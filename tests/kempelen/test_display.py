@@ -7,14 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from agent.border.plain_text import sanitize_line, sanitize_name
-from kempelen.console import print_error
-from kempelen.display import view
-from kempelen.plain_table import PlainTable
-from tests.support import ANY_TEXT
-from tests.tournament.support import engine
-from tests.tournament.support import settings as settings_of
-from tournament.events import (
+from agent.io.sanitize import sanitize_line, sanitize_name
+from kempelen.console.plain_table import PlainTable
+from kempelen.console.terminal import print_error
+from kempelen.match.display import view
+from kempelen.match.game.game_result import Termination
+from kempelen.match.live.events import (
     GameFinished,
     GameStarted,
     MovePlayed,
@@ -24,10 +22,12 @@ from tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
-from tournament.live import LiveState
-from tournament.records import GameRecord
-from tournament.standings import outcome_from_record, summarise
-from tournament.verdicts import Termination
+from kempelen.match.live.live_state import LiveState
+from kempelen.match.rating.standings import outcome_from_record, summarise
+from kempelen.match.records.game_record import GameRecord
+from tests.kempelen.match.support import engine
+from tests.kempelen.match.support import settings as settings_of
+from tests.support import ANY_TEXT
 
 WIDE = 20_000
 

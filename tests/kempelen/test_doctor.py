@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.compiled import inventory
-from agent.compiled.cache import CACHE_VARIABLE
-from agent.compiled.kernel import cache_folder
-from agent.compiled.parts import PARTS
-from kempelen import checks
+from agent.kernel import cache_inventory
+from agent.kernel.code_cache import CACHE_VARIABLE
+from agent.kernel.decorators import cache_folder
+from agent.kernel.parts import PARTS
 from kempelen.cli import main
-from kempelen.diagnosis import Diagnosis
-from openings.places import DATA_VARIABLE, table_folder
+from kempelen.diagnostics import checks
+from kempelen.diagnostics.diagnosis import Diagnosis
+from openings.data_folders import DATA_VARIABLE, table_folder
 
 
 def complaints(diagnosis):
@@ -57,7 +57,7 @@ def test_json_report_is_complete_and_hides_passwords(capsys, monkeypatch, warm_c
 
 def test_text_report_has_a_line_per_check_and_a_verdict(capsys, monkeypatch):
     monkeypatch.setattr(
-        "kempelen.doctor.CHECKS",
+        "kempelen.commands.doctor.CHECKS",
         {
             "one": lambda diagnosis: diagnosis.tell("one", "fine \x1b[31m"),
             "other": lambda diagnosis: diagnosis.tell("other thing", "well"),
@@ -74,7 +74,7 @@ def test_failing_check_does_not_stop_the_others(capsys, monkeypatch):
         raise ImportError(f"no numba in {Path.home() / 'lib'}")
 
     monkeypatch.setattr(
-        "kempelen.doctor.CHECKS",
+        "kempelen.commands.doctor.CHECKS",
         {"first": fails, "second": lambda diagnosis: diagnosis.tell("second", "seen")},
     )
     assert main(["doctor"]) == 1
@@ -166,7 +166,7 @@ def test_old_kernels_are_listed_with_a_removal_command(another_cache):
         (another_cache / name / "file").write_bytes(b"x" * size)
     (another_cache / "else").mkdir()
     another_cache.chmod(0o700)
-    found = inventory.take_inventory(kept)
+    found = cache_inventory.take_inventory(kept)
     assert [folder.name for folder in found.other_folders] == ["kernel-old", "kernel-older"]
     assert (found.size, found.other_folders_size, found.problem) == (1000, 300, None)
     diagnosis = Diagnosis()

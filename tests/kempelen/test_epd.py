@@ -6,10 +6,10 @@ from pathlib import Path
 import chess
 import pytest
 
+from kempelen.match.suites.epd_suite import read_epd_file
 from protocols.client.engine import START_LIMIT
 from tests import in_process
 from tests.support import failing
-from tournament.suite import read_epd_file
 
 MATES = Path(__file__).parents[1] / "data" / "mates.epd"
 

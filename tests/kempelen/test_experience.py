@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from agent.experience.lesson import LearnedMove
-from agent.experience.store import LearnedMoveDatabase
+from agent.learning.learned_move import LearnedMove
+from agent.learning.learned_move_database import LearnedMoveDatabase
 from tests.in_process import run
 
 

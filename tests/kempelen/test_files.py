@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from agent.border import files
-from agent.border.user_code import load_module
 from agent.games.go import Go
 from agent.games.nim import Nim
 from agent.games.tree import read_tree
-from agent.search.killer_memory import LearnedPositions
+from agent.io import files
+from agent.io.user_code import load_module
+from agent.search.learned_positions import LearnedPositions
 from kempelen import cli
-from openings import epd, game_book, games, names, polyglot, repertoire
+from kempelen.match.config.settings import parse_settings
+from kempelen.match.game.openings import with_file_digests
+from kempelen.match.suites import epd_suite
+from kempelen.match.tuning.spsa import Spsa, Tunable
+from kempelen.training.dataset import Dataset, DatasetWriter
+from openings import epd_book, game_book, names, pgn_book, polyglot, repertoire
 from protocols.gtp.sgf import read as read_sgf
 from protocols.mqtt.broker import Broker
 from protocols.session import StdioSession
-from tournament import suite
-from tournament.openings import with_file_digests
-from tournament.settings import parse_settings
-from tournament.spsa import Spsa, Tunable
-from training.positions import Dataset, DatasetWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such files there")
 
@@ -47,14 +47,14 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "book": (polyglot.open_book, "book.bin"),
     "names": (names.read, "book.names"),
     "repertoire": (lambda file: repertoire.read([file]), "lines.yaml"),
-    "analysis": (lambda file: epd.read([file]), "analysed.epd"),
-    "games": (games.check_readable, "games.pgn"),
+    "analysis": (lambda file: epd_book.read([file]), "analysed.epd"),
+    "games": (pgn_book.check_readable, "games.pgn"),
     "book of a game": (lambda file: game_book.read(file, Go()), "book.yaml"),
     "evaluation": (lambda file: load_module(str(file), "evaluation"), "evaluation.py"),
     "tree": (read_tree, "tree.yaml"),
     "killer memory": (lambda file: LearnedPositions.from_file(file, Nim()), "killers.db"),
     "game of Go": (read_sgf, "game.sgf"),
-    "suite": (suite.read_epd_file, "suite.epd"),
+    "suite": (epd_suite.read_epd_file, "suite.epd"),
     "state of a tuning": (TUNING.load, "state.json"),
     "openings": (chess_match, "openings.epd"),
     "positions": (Dataset, "positions.bin"),
@@ -142,10 +142,10 @@ def test_line_endings_are_normalised_and_long_lines_are_split(
 def test_game_with_an_unclosed_comment_is_limited_in_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(games, "_MAX_GAME_LENGTH", 1000)
+    monkeypatch.setattr(pgn_book, "_MAX_GAME_LENGTH", 1000)
     damaged = ['[White "A"]\n', "\n", "1. e4 { no end\n", *["and on\n"] * 500]
     good = ['[White "B"]\n', '[Result "1-0"]\n', "\n", "1. d4 1-0\n"]
-    found = list(games.read([*damaged, *good]))
+    found = list(pgn_book.read([*damaged, *good]))
     assert [game.tags.get("White") for game in found if game.tags] == ["A", "B"]
     assert max(len(game.moves) for game in found) <= 1000
     assert found[-1].main_line(2) == ["d4"]

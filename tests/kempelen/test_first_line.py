@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from kempelen.first_line import ProtocolDetector
+from kempelen.protocol_detector import ProtocolDetector
 from tests.waiting import PATIENCE
 
 

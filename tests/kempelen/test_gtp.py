@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.experience.store import LearnedMoveDatabase
+from agent.learning.learned_move_database import LearnedMoveDatabase
 from tests import in_process
 from tests.external import program
 from tests.waiting import PATIENCE
@@ -144,11 +144,13 @@ def test_wrong_arguments_are_refused(arguments, message):
 def test_settings_reach_the_search():
     from argparse import ArgumentParser
 
-    from kempelen.gtp import _settings, configure
+    from kempelen.commands.gtp import _settings, configure
 
     parser = ArgumentParser()
     configure(parser)
-    search_config = _settings(parser.parse_args(["--set", "nakade=0.5", "--set=near_1=12"])).search_config
+    search_config = _settings(
+        parser.parse_args(["--set", "nakade=0.5", "--set=near_1=12"])
+    ).search_config
     assert search_config.settings == {"nakade": 0.5, "near_1": 12.0}
 
 
@@ -170,7 +172,7 @@ def test_first_line_selects_the_protocol(warm_cache, line, answer):
 
 
 def test_nothing_heavy_is_imported_for_go():
-    code = "import sys, kempelen.gtp as g; from protocols.gtp.protocol import Gtp\n"
+    code = "import sys, kempelen.commands.gtp as g; from protocols.gtp.protocol import Gtp\n"
     code += "Gtp('', '', print, print)\n"
     code += "sys.exit(' '.join(n for n in ('numba', 'numpy', 'rich') if n in sys.modules) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -183,8 +185,8 @@ def test_nothing_heavy_is_imported_to_answer_the_first_lines():
     code = """
 import sys
 import threading
-import kempelen.gtp
-from agent.compiled.loading import Loading
+import kempelen.commands.gtp
+from agent.kernel.kernel_loader import Loading
 from protocols.gtp.protocol import Gtp
 answered = threading.Event()
 load = Loading._load

@@ -11,8 +11,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from kempelen import console_events
-from kempelen.interruption import Interruption
+from kempelen.console import console_events
+from kempelen.console.interruption import Interruption
 
 Handler = Callable[[int], bool]
 CTRL_C_EVENT = 0

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
-from kempelen.listen_settings import OFFERABLE_OPTIONS, ServerSettings, read_file
+from kempelen.console.server_settings import OFFERABLE_OPTIONS, ServerSettings, read_file
 from protocols.server.addresses import Address
 from protocols.uci.protocol import OPTIONS
 from tests import in_process

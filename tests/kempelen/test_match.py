@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kempelen.cli import main
-from kempelen.match import engine_entries, parse_entries
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.engine_arguments import engine_entries, parse_entries
+from kempelen.match.config.settings import parse_settings
+from kempelen.match.config.time_control import TimeControl
 from tests.support import failing
-from tournament.settings import parse_settings
-from tournament.time_control import TimeControl
-from tournament.values import SettingsError
 
 
 def spec(failure="none", **entries):

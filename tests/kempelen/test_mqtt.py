@@ -7,12 +7,12 @@ import time
 import pytest
 
 from kempelen.cli import main
+from kempelen.match.live.mqtt_publisher import MqttPublisher
 from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from protocols.mqtt.connection import Connection
 from tests.mosquitto import free_port
 from tests.support import failing
 from tests.waiting import PATIENCE
-from tournament.broadcast import MqttPublisher
 
 
 def spec(name="none"):
@@ -183,7 +183,7 @@ def test_watch_reports_an_unreachable_broker(capsys, nowhere):
 def test_watch_times_out_when_the_broker_disappears(capsys, mosquitto, monkeypatch):
     monkeypatch.setenv(USER_VARIABLE, "runner")
     monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
-    from tournament.events import TournamentStarted
+    from kempelen.match.live.events import TournamentStarted
 
     broadcast = MqttPublisher(mosquitto.broker, "match")
     broadcast(TournamentStarted("match", "swiss", ("a", "b"), "1", 1, 2, 0))

@@ -4,7 +4,13 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from kempelen.numbers import board_size, positive_int, positive_seconds, fraction, int_up_to
+from kempelen.console.argument_types import (
+    board_size,
+    fraction,
+    int_up_to,
+    positive_int,
+    positive_seconds,
+)
 
 
 @pytest.mark.parametrize(

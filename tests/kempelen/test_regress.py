@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kempelen.regress import START_TIMEOUT
+from kempelen.commands.regress import START_TIMEOUT
 from tests import in_process
 
 FAILING = Path(__file__).parents[1] / "failing_gtp.py"

@@ -17,8 +17,8 @@ import chess
 import pytest
 from websockets.asyncio.client import connect
 
-from kempelen.listen_settings import ServerSettings
-from kempelen.remote_protocols import SessionFactory
+from kempelen.console.server_settings import ServerSettings
+from kempelen.server_sessions import SessionFactory
 from protocols.server.limits import ServerLimits
 from tests.protocols.server.credentials import Certified
 from tests.protocols.server.support import (

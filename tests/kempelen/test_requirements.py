@@ -4,9 +4,9 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from kempelen import checks, requirements
-from kempelen.diagnosis import Diagnosis
-from kempelen.requirements import Requirement, package_requirements, satisfies
+from kempelen.diagnostics import checks, requirements
+from kempelen.diagnostics.diagnosis import Diagnosis
+from kempelen.diagnostics.requirements import Requirement, package_requirements, satisfies
 
 REQUIRES = [
     "numba<0.70,>=0.68",

@@ -4,14 +4,14 @@ from io import StringIO
 
 from rich.console import Console, Group
 
-from kempelen.bracket import bracket_table
-from kempelen.display import standings_view, view
-from tests.tournament.support import engine, settings
-from tests.tournament.test_standings import outcome, played
-from tournament.formats import Format
-from tournament.live import LiveState
-from tournament.standings import summarise
-from tournament.values import encode
+from kempelen.console.settings_codec import encode
+from kempelen.match.bracket_table import bracket_table
+from kempelen.match.display import standings_view, view
+from kempelen.match.live.live_state import LiveState
+from kempelen.match.pairing.formats import Format
+from kempelen.match.rating.standings import summarise
+from tests.kempelen.match.support import engine, settings
+from tests.kempelen.match.test_standings import outcome, played
 
 
 def shown(summary):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent.games.go import COLUMNS, Go
+from kempelen.match.suites.gtp_regression import read_regression_file
 from tests import in_process
 from tests.external import program
-from tournament.regression import read_regression_file
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "data" / "go"

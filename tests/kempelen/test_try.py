@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from agent.chess.evaluations import load as load_of_chess
+from agent.chess.evaluation.loading import load as load_of_chess
 from agent.evaluation import load
 from benchmarks.random_network import random_network
-from kempelen import try_
 from kempelen.cli import main
+from kempelen.commands import check_eval
+from kempelen.training import evaluation_check
 from tests.support import ROOT
-from training import examination
 
 MINE = """
 import chess
@@ -77,8 +77,8 @@ def many(batch):
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch):
-    monkeypatch.setattr(examination, "CALL_BENCH_SECONDS", 0.01)
-    monkeypatch.setattr(examination, "SEARCH_BENCH_SECONDS", 0.05)
+    monkeypatch.setattr(evaluation_check, "CALL_BENCH_SECONDS", 0.01)
+    monkeypatch.setattr(evaluation_check, "SEARCH_BENCH_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def attempt(tmp_path, capsys):
 
 def arguments_of(*words):
     parser = ArgumentParser()
-    try_.configure(parser)
+    check_eval.configure(parser)
     return parser.parse_args(words)
 
 
@@ -171,7 +171,7 @@ def test_invalid_arguments_are_rejected(attempt, name, arguments, status, messag
 
 
 def test_endless_evaluation_times_out(attempt, monkeypatch):
-    monkeypatch.setattr(examination, "CALL_TIMEOUT", 0.5)
+    monkeypatch.setattr(evaluation_check, "CALL_TIMEOUT", 0.5)
     status, out, err = attempt("{file}:endless")
     assert (status, out) == (1, "")
     assert re.search(r"endless, called on rnbq\S* .* did not come back within 0\.5 s", err)
@@ -215,13 +215,13 @@ def test_edited_file_changes_the_match_name(tmp_path):
 
     def settings(text):
         file.write_text(text)
-        return try_.match_settings(arguments, {}, load(f"{file}:good"))
+        return check_eval.match_settings(arguments, {}, load(f"{file}:good"))
 
     first = settings(MINE)
-    assert (first.games, first.seed, str(first.time)) == (7, 3, try_.TIME_CONTROL)
+    assert (first.games, first.seed, str(first.time)) == (7, 3, check_eval.TIME_CONTROL)
     assert [dict(each.options) for each in first.engines] == [
         {"Evaluation": f"{file}:good"},
-        {"Evaluation": try_.PLAIN_MATERIAL},
+        {"Evaluation": check_eval.PLAIN_MATERIAL},
     ]
     assert settings(MINE) == first
     other = settings(MINE + "# edited\n")
@@ -233,10 +233,10 @@ def test_batched_evaluation_makes_both_sides_use_mcts(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(MINE)
     arguments = arguments_of(f"{file}:many")
-    match = try_.match_settings(arguments, {}, load(f"{file}:many"))
+    match = check_eval.match_settings(arguments, {}, load(f"{file}:many"))
     assert [dict(each.options) for each in match.engines] == [
         {"Evaluation": f"{file}:many", "Search": "mcts"},
-        {"Evaluation": try_.PLAIN_MATERIAL, "Search": "mcts"},
+        {"Evaluation": check_eval.PLAIN_MATERIAL, "Search": "mcts"},
     ]
 
 
@@ -245,7 +245,7 @@ def test_batched_evaluation_of_another_game_uses_mcts(tmp_path):
     file.write_text(MINE)
     arguments = arguments_of(f"{file}:many")
     game = {"name": "othello", "options": {}}
-    match = try_.match_settings(arguments, game, load(f"{file}:many"))
+    match = check_eval.match_settings(arguments, game, load(f"{file}:many"))
     assert [each.command for each in match.engines] == ["mcts"] * 2
 
 
@@ -291,7 +291,7 @@ def test_network_match_is_named_by_file_name_and_content(tmp_path):
     for seed in (1, 2):
         random_network(32, 1, seed).write(folder / "my#net.nnue")
         spec = f"nnue:{folder}/my#net.nnue"
-        match = try_.match_settings(arguments_of(spec), {}, load_of_chess(spec))
+        match = check_eval.match_settings(arguments_of(spec), {}, load_of_chess(spec))
         assert match.engines[0].name == "mynet.nnue"
         names.add(match.name)
     assert len(names) == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.uci.play import DRAIN_TIMEOUT
+from protocols.uci.chess_session import DRAIN_TIMEOUT
 from tests.systems import module_or_skip
 
 supervisor = module_or_skip("protocols.client.supervisor")
@@ -26,13 +26,13 @@ def test_nothing_heavy_is_imported_before_uciok():
     code = """
 import sys
 import kempelen.cli
-from kempelen.uci import Uci
+from kempelen.commands.uci import Uci
 from protocols.session import Session
 for line in Uci("name", "author", print, print).handle_line("uci"):
     if line == "uciok":
         break
 heavy = "numba numpy chess argparse asyncio importlib.metadata llvmlite rich".split()
-heavy += ["agent.chess.engine", "agent.player", "agent.experience", "opponents"]
+heavy += ["agent.chess.engine.backend", "agent.agent", "agent.learning", "opponents"]
 sys.exit(" ".join(name for name in heavy if name in sys.modules) or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

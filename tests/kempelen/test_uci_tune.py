@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agent.chess.parameters import PARAMETERS
+from agent.chess.search.parameters import PARAMETERS
 
 
 @pytest.fixture

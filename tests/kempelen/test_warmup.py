@@ -6,10 +6,10 @@ import subprocess
 import pytest
 
 from agent.chess.parts import ALPHABETA, MCTS
-from agent.compiled import warming
-from agent.compiled.parts import PARTS
-from kempelen import warmup
+from agent.kernel import compilation
+from agent.kernel.parts import PARTS
 from kempelen.cli import main
+from kempelen.commands import warmup
 from tests.external import installed
 from tests.support import ROOT
 
@@ -19,7 +19,7 @@ def compiled(monkeypatch):
     """The parts that were compiled, of none that were there before."""
     done = []
     monkeypatch.setattr(warmup, "load_kernels", lambda *parts: done.extend(parts))
-    monkeypatch.setattr(warming, "is_cached", done.__contains__)
+    monkeypatch.setattr(compilation, "is_cached", done.__contains__)
     return done
 
 

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from kempelen.web_watching import configure_watch, watched_tournaments
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.game.adjudication import Adjudication
+from kempelen.match.live.mqtt_publisher import MqttPublisher
+from kempelen.match.watch_arguments import configure_watch, watched_tournaments
 from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
 from tests import in_process
-from tests.tournament.support import engine, play, settings
-from tournament.adjudication import Adjudication
-from tournament.broadcast import MqttPublisher
-from tournament.values import SettingsError
+from tests.kempelen.match.support import engine, play, settings
 
 
 def chosen(name="match"):

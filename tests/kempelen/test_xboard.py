@@ -11,11 +11,11 @@ import chess.engine
 import chess.pgn
 import pytest
 
-from agent.compiled.kernel import CACHE_VARIABLE, cache_folder
-from tests.tournament.support import play, settings
-from tournament.engine_settings import EngineProtocol, EngineSettings
-from tournament.time_control import TimeControl
-from tournament.verdicts import Termination
+from agent.kernel.decorators import CACHE_VARIABLE, cache_folder
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.game.game_result import Termination
+from tests.kempelen.match.support import play, settings
 
 COMMAND = [sys.executable, "-m", "kempelen.cli", "xboard"]
 
@@ -24,7 +24,7 @@ def test_nothing_heavy_is_imported_before_feature_done():
     code = """
 import sys
 import kempelen.cli
-from kempelen.xboard import Xboard
+from kempelen.commands.xboard import Xboard
 heavy = "numba numpy chess argparse asyncio importlib.metadata llvmlite rich".split()
 early = None
 def send(line):

@@ -5,7 +5,7 @@ import chess.polyglot
 import pytest
 
 from agent.limits import Limits, SideClock
-from openings.advisor import BookProvider
+from openings.book_provider import BookProvider
 from openings.polyglot import Entry, encode_move, write
 
 CLOCK = Limits(clock=SideClock(60.0))
@@ -26,7 +26,9 @@ def advisor(told):
 def one_move_book(path, *moves):
     board = chess.Board()
     key = 0x463B96181691FC9C
-    entries = [Entry(key, encode_move(board, board.parse_san(san)), weight) for san, weight in moves]
+    entries = [
+        Entry(key, encode_move(board, board.parse_san(san)), weight) for san, weight in moves
+    ]
     write(path, entries)
     return str(path)
 

@@ -4,7 +4,7 @@ import chess
 import pytest
 
 from agent.limits import Cp, Mate
-from openings import checking, polyglot
+from openings import book_check, polyglot
 from openings.polyglot import Entry
 
 FOOLS_MATE = ["f2f3", "e7e5", "g2g4", "d8h4"]
@@ -16,7 +16,9 @@ def entries(moves, board=None):
     found = []
     for text in moves:
         move = chess.Move.from_uci(text)
-        found.append(Entry(chess.polyglot.zobrist_hash(board), polyglot.encode_move(board, move), 1, 0))
+        found.append(
+            Entry(chess.polyglot.zobrist_hash(board), polyglot.encode_move(board, move), 1, 0)
+        )
         board.push(move)
     return found
 
@@ -26,7 +28,7 @@ def walked(tmp_path):
     def walk(found):
         polyglot.write(tmp_path / "book.bin", sorted(found, key=lambda entry: entry.key))
         with polyglot.opened_book(tmp_path / "book.bin") as reader:
-            return checking.walk_book(reader)
+            return book_check.walk_book(reader)
 
     return walk
 
@@ -54,16 +56,16 @@ def test_illegal_and_unreachable_entries_are_counted(walked):
 
 def test_move_is_scored_for_side_that_plays_it():
     visits = [
-        checking.BookLine(tuple(map(chess.Move.from_uci, FOOLS_MATE[:n])))
+        book_check.BookLine(tuple(map(chess.Move.from_uci, FOOLS_MATE[:n])))
         for n in range(1, len(FOOLS_MATE) + 1)
     ]
     scores = {3: Mate(1), 2: Cp(-30), 1: Cp(50)}
-    judged = dict(checking.score_lines(visits, lambda board: scores[board.ply()]))
+    judged = dict(book_check.score_lines(visits, lambda board: scores[board.ply()]))
     # The last move mates, which no search is asked about.
     assert list(judged.values()) == [Cp(-50), Cp(30), Mate(-1), Mate(1)]
 
 
 def test_centipawns_preserve_score_order():
     scores = [Mate(-1), Mate(-9), Cp(-3000), Cp(0), Cp(3000), Mate(9), Mate(1)]
-    numbers = list(map(checking.centipawns, scores))
+    numbers = list(map(book_check.centipawns, scores))
     assert numbers == sorted(set(numbers))

@@ -1,9 +1,9 @@
 import chess
 import pytest
-
 from openings.epd import read
+
+from openings.book_common import BookError
 from openings.polyglot import encode_move
-from openings.weights import BookError
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 

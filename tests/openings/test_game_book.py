@@ -7,11 +7,11 @@ import pytest
 from agent.game import parse_move
 from agent.games import catalogue
 from agent.limits import Limits
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.table import Table
-from openings.advisor import BEST, UNIFORM
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.transposition_table import Table
+from openings.book_common import BookError
+from openings.book_provider import BEST, UNIFORM
 from openings.game_book import FOLDER, GameBookProvider, SolvedProvider, move_providers, read
-from openings.weights import BookError
 
 IN_GAME = Limits(movetime=1.0)
 

@@ -7,9 +7,17 @@ import chess.pgn
 import chess.polyglot
 import pytest
 
-from openings.games import MoveCounter, GameFilter, PgnGame, MoveCounts, count_moves, book_entries, read
+from openings.book_common import BookError
+from openings.pgn_book import (
+    GameFilter,
+    MoveCounter,
+    MoveCounts,
+    PgnGame,
+    book_entries,
+    count_moves,
+    read,
+)
 from openings.polyglot import Entry, MoveStatistics, encode_move
-from openings.weights import BookError
 
 SHORT = """[Event "?"]
 [White "Morphy, Paul"]
@@ -88,7 +96,7 @@ def test_counts_match_python_chess():
 
 
 def test_counts_match_when_spilled_to_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr("openings.games._MAX_RUNS", 4)
+    monkeypatch.setattr("openings.pgn_book._MAX_RUNS", 4)
     chance = random.Random(1)
     moves = [(chance.randrange(200) << 56, chance.randrange(3)) for _ in range(3000)]
     with MoveCounts() as whole, MoveCounts(max_in_memory=50, folder=tmp_path) as spilled:

@@ -6,7 +6,7 @@ from chess.polyglot import zobrist_hash
 
 from agent.limits import Cp, Info, Mate
 from openings import repertoire
-from openings.growing import BookExtender, BookMove, write_lines
+from openings.book_extension import BookExtender, BookMove, write_lines
 from openings.polyglot import Entry, MoveStatistics, encode_move
 
 

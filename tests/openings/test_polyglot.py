@@ -5,8 +5,17 @@ import chess
 import chess.polyglot
 import pytest
 
-from openings.polyglot import Entry, MoveStatistics, merge, open_book, encode_move, prune, read, write
-from openings.weights import BookError
+from openings.book_common import BookError
+from openings.polyglot import (
+    Entry,
+    MoveStatistics,
+    encode_move,
+    merge,
+    open_book,
+    prune,
+    read,
+    write,
+)
 
 DEBIAN = ("/usr/share/games/gnuchess/book.bin", "/usr/share/pychess/pychess_book.bin")
 

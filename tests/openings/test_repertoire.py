@@ -6,9 +6,9 @@ from chess.polyglot import zobrist_hash
 
 import openings
 from openings import names, polyglot, repertoire
-from openings.advisor import SHIPPED_BOOK
+from openings.book_common import BookError
+from openings.book_provider import SHIPPED_BOOK
 from openings.polyglot import encode_move
-from openings.weights import BookError
 
 TEXT = """
 - moves: 1. d4 d5 2. c4

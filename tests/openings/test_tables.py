@@ -11,18 +11,18 @@ import chess.gaviota
 import numpy as np
 import pytest
 
-from agent.chess.ending_index import EndgameType, all_endgames, endgame_from_name
-from agent.chess.ending_tables import INVALID, DRAWN, TablebaseError, DtmTables, parse_table
-from agent.chess.own_tables import BuiltinTablebase
-from openings.places import table_folder
-from openings.tables import (
+from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
+from agent.chess.endgames.dtm_tables import DRAWN, INVALID, DtmTables, TablebaseError, parse_table
+from agent.chess.endgames.table_index import EndgameType, all_endgames, endgame_from_name
+from openings.data_folders import table_folder
+from openings.endgame_tables import (
     TableBuilder,
+    build_order,
     load_intact,
     open_tables,
-    write_compressed,
-    build_order,
     statistics,
     table_path,
+    write_compressed,
 )
 
 # What builds tables is compiled with these at the latest, by one worker for all.
@@ -253,7 +253,9 @@ def test_interrupted_build_leaves_only_complete_tables(tmp_path: Path) -> None:
 
 def test_build_reports_progress(tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
-    build = TableBuilder(build_order(["KQK"]), tmp_path, 1, lambda name, share: told.append((name, share)))
+    build = TableBuilder(
+        build_order(["KQK"]), tmp_path, 1, lambda name, share: told.append((name, share))
+    )
     assert len(list(build.run())) == 1
     shares = [share for name, share in told if name == "KQK"]
     assert shares == sorted(shares)

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from agent.compiled.source import SearchConfig
-from protocols.session_context import SessionContext
-from protocols.gtp.play import Settings
+from agent.kernel.backend import SearchConfig
 from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
 from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.session import Settings
 from protocols.permissions import LOCAL, Permissions
+from protocols.session_context import SessionContext
 from protocols.uci.protocol import COMMANDS, OPTIONS, UciProtocol
 from protocols.uci.tuning import tuning_options
 from protocols.xboard.features import OPTIONS as XBOARD_OPTIONS
@@ -132,9 +132,17 @@ def begin_gtp():
 
     def begin(permissions, sent, game="go", **search_config):
         options = {"size": 5} if game == "go" else {}
-        settings = Settings(game, options, algorithm="mcts", seconds=0.01, search_config=SearchConfig(**search_config))
+        settings = Settings(
+            game,
+            options,
+            algorithm="mcts",
+            seconds=0.01,
+            search_config=SearchConfig(**search_config),
+        )
         sessions.append(
-            GtpProtocol("test", "1", sent.put, lambda _: None, settings, SessionContext(permissions))
+            GtpProtocol(
+                "test", "1", sent.put, lambda _: None, settings, SessionContext(permissions)
+            )
         )
         return sessions[-1]
 
@@ -181,7 +189,9 @@ def begin_xboard():
 
     def begin(permissions):
         heard = queue.Queue()
-        session = XboardProtocol("test", "test", heard.put, Talk.log_to, session_context=SessionContext(permissions))
+        session = XboardProtocol(
+            "test", "test", heard.put, Talk.log_to, session_context=SessionContext(permissions)
+        )
         sessions.append(session)
 
         def say(line):

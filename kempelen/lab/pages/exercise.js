@@ -1,6 +1,6 @@
 "use strict";
 
-// Reading and marking answers; the same as kempelen/lab/exercise_marks.py, by the same patterns.
+// Reading and marking answers; the same as kempelen/lab/exercises/marking.py, by the same patterns.
 const exerciseMarks = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const reading = data.reading;

@@ -1,4 +1,4 @@
-/* The state of a recorded search after so many steps; see kempelen/lab/recording.py. */
+/* The state of a recorded search after so many steps; see kempelen/lab/recordings/recording.py. */
 "use strict";
 
 Kempelen.Replay = class {

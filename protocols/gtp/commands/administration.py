@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protocols.gtp.command import Command
-from protocols.gtp.values import Arguments
+from protocols.gtp.messages import Arguments
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpSession
+    from protocols.gtp.session import GtpSession
 
 
 def _protocol_version(gtp: GtpSession, _: Arguments) -> str:

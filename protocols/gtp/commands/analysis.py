@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent.agent import ReportInterval, describe
 from agent.game import CHANCE, parse_move
 from agent.limits import Info, Limits
-from agent.player import ReportInterval, describe
 from protocols.gtp.analysis import (
     ALL_MOVES,
     AnalysisReporter,
@@ -19,10 +19,10 @@ from protocols.gtp.analysis import (
 )
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
-from protocols.gtp.values import Arguments, GtpError
+from protocols.gtp.messages import Arguments, GtpError
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpSession
+    from protocols.gtp.session import GtpSession
 
 LineFormatter = Callable[[ReportContext, Sequence[Info[Any]]], str]
 
@@ -54,7 +54,12 @@ def _cgos_genmove_analyze(gtp: GtpSession, arguments: Arguments) -> None:
 
 
 def _analyze(
-    gtp: GtpSession, arguments: Arguments, line: LineFormatter, *, play: bool = False, live: bool = True
+    gtp: GtpSession,
+    arguments: Arguments,
+    line: LineFormatter,
+    *,
+    play: bool = False,
+    live: bool = True,
 ) -> None:
     """Think aloud: until any input, or to play."""
     request = read_request(arguments)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protocols.gtp.clocks import TIME_SYSTEMS, from_time_settings, read_time_system
+from protocols.gtp.clock import TIME_SYSTEMS, from_time_settings, read_time_system
 from protocols.gtp.command import Command
-from protocols.gtp.values import Arguments
+from protocols.gtp.messages import Arguments
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpSession
+    from protocols.gtp.session import GtpSession
 
 
 def _time_settings(gtp: GtpSession, arguments: Arguments) -> str:

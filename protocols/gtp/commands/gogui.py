@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from agent.games.chain_status import ownership
 from agent.games.ladders import ladders
-from agent.games.life import ownership
 from agent.games.stones import EMPTY, PASS
 from protocols.gtp.analysis import MAX_MOVES, RootInfo, winrate
-from protocols.gtp.boards import winner_text
+from protocols.gtp.board import winner_text
 from protocols.gtp.command import Command
-from protocols.gtp.values import COLOURS, Arguments, game_id
+from protocols.gtp.messages import COLOURS, Arguments, game_id
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpSession
+    from protocols.gtp.session import GtpSession
 
 # By how many liberties a chain has; the last for more.
 LIBERTY_COLOURS = ("red", "yellow", "green", "cyan")
@@ -106,7 +106,9 @@ def _visits(gtp: GtpSession, arguments: Arguments) -> str:
     visits = visits[:MAX_MOVES]
     drawn = [f"COLOR {_heat(number / most)} {point}" for point, number in visits]
     if visits:
-        drawn.append("LABEL " + " ".join(f"{point} {_abbreviate(number)}" for point, number in visits))
+        drawn.append(
+            "LABEL " + " ".join(f"{point} {_abbreviate(number)}" for point, number in visits)
+        )
     drawn.append(
         f"TEXT {root.visits} visits, {COLOURS[player]} wins {100 * root.winrate:.1f} %,"
         f" {text(lines[0].pv[0])} {100 * winrate(lines[0]):.1f} %"
@@ -139,7 +141,9 @@ def _liberties(gtp: GtpSession, arguments: Arguments) -> str:
             vertex = of.vertex(column, row)
             number = stones.liberties[stones.head[vertex]].bit_count()
             taken = stones.board[vertex] != EMPTY
-            found.append(LIBERTY_COLOURS[min(number, len(LIBERTY_COLOURS)) - 1] if taken else NO_COLOUR)
+            found.append(
+                LIBERTY_COLOURS[min(number, len(LIBERTY_COLOURS)) - 1] if taken else NO_COLOUR
+            )
     return _format_rows(gtp, found)
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from agent.evaluation import EvaluationError
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
+from protocols.gtp.messages import NO_LIMIT, Arguments, GtpError
 from protocols.gtp.resignation import ResignPolicy
-from protocols.gtp.values import NO_LIMIT, Arguments, GtpError
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpSession, Settings
+    from protocols.gtp.session import GtpSession, Settings
 
 MAX_THREADS, MAX_MEGABYTES, MAX_SECONDS = 1024, 1 << 20, 1e9
 
@@ -65,7 +65,9 @@ def _parse_limit(text: str) -> int | None:
 
 
 def _set_playouts(settings: Settings, text: str) -> Settings:
-    return replace(settings, search_config=replace(settings.search_config, playouts=_parse_limit(text)))
+    return replace(
+        settings, search_config=replace(settings.search_config, playouts=_parse_limit(text))
+    )
 
 
 def _set_threads(settings: Settings, text: str) -> Settings:
@@ -80,16 +82,23 @@ def _set_memory(settings: Settings, text: str) -> Settings:
 
 def _set_threshold(settings: Settings, text: str) -> Settings:
     below = (_parse_float(text, -1, 0) + 1) / 2
-    return replace(settings, resign_policy=ResignPolicy(below, settings.resign_policy.consecutive_moves))
+    return replace(
+        settings, resign_policy=ResignPolicy(below, settings.resign_policy.consecutive_moves)
+    )
 
 
 def _set_turns(settings: Settings, text: str) -> Settings:
-    return replace(settings, resign_policy=ResignPolicy(settings.resign_policy.threshold, _parse_integer(text, 1000)))
+    return replace(
+        settings,
+        resign_policy=ResignPolicy(settings.resign_policy.threshold, _parse_integer(text, 1000)),
+    )
 
 
 _LIMIT_EXPECTED = f"a whole number from 1, {NO_LIMIT} for no limit"
 _PLAYOUTS = SessionParameter(
-    lambda settings: str(settings.search_config.playouts or NO_LIMIT), _set_playouts, _LIMIT_EXPECTED
+    lambda settings: str(settings.search_config.playouts or NO_LIMIT),
+    _set_playouts,
+    _LIMIT_EXPECTED,
 )
 # In KataGo's words; `maxNodes`, `maxDepth` and `memory` are ours, and there visits and playouts
 # differ.

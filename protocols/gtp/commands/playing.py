@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from agent.games.go import MAX_KOMI
 from protocols.gtp.analysis import AnalysisReporter
-from protocols.gtp.boards import score_text
+from protocols.gtp.board import score_text
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GtpGoBoard
-from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
+from protocols.gtp.messages import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpSession
+    from protocols.gtp.session import GtpSession
 
 
 def _boardsize(gtp: GtpSession, arguments: Arguments) -> str:
@@ -167,7 +167,9 @@ COMMANDS = {
     "set_position": Command(_set_position, go_only=True),
     "clear_cache": Command(_clear_cache),
     "loadsgf": Command(_loadsgf, go_only=True, requires_trust=True),
-    "printsgf": Command(_printsgf, go_only=True, requires_trust=True, trust_free_without_arguments=True),
+    "printsgf": Command(
+        _printsgf, go_only=True, requires_trust=True, trust_free_without_arguments=True
+    ),
     "play": Command(_play),
     "genmove": Command(_genmove),
     "kgs-genmove_cleanup": Command(_kgs_genmove_cleanup, go_only=True),

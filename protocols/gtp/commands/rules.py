@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protocols.gtp.command import Command
+from protocols.gtp.messages import SYNTAX_ERROR, Arguments, GtpError
 from protocols.gtp.rules import GoRules, read_rules, with_field
-from protocols.gtp.values import SYNTAX_ERROR, Arguments, GtpError
 
 if TYPE_CHECKING:
-    from protocols.gtp.play import GtpSession
+    from protocols.gtp.session import GtpSession
 
 
 def _get_rules(gtp: GtpSession, arguments: Arguments) -> str:

@@ -8,11 +8,11 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.search import AlphaBetaSearch
-from agent.chess.tree_search import MctsSearch
-from agent.compiled.tree import ROOT
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.chess.search.mcts_search import MctsSearch
 from agent.evaluation import Evaluation, EvaluationError
 from agent.games.chess_batch import ChessBatch, batch_from_boards
+from agent.kernel.mcts_tree import ROOT
 from agent.limits import Info, Limits, Mate
 from tests.agent.chess.test_tree_search import KIWIPETE, check_tree, last_info, pool_of
 

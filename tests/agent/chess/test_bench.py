@@ -2,8 +2,8 @@
 
 import chess
 
-from agent.chess.bench import POSITIONS, run
-from agent.threads.latch import OneShotEvent
+from agent.chess.search.bench import POSITIONS, run
+from agent.threads.one_shot_event import OneShotEvent
 
 
 def test_bench_searches_every_position_once():

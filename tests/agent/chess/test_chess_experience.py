@@ -1,9 +1,9 @@
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.chess.experience import ChessLearningAdapter
-from agent.chess.search import AlphaBetaSearch
-from agent.experience.lesson import LearnedMove
+from agent.chess.engine.learning import ChessLearningAdapter
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.learning.learned_move import LearnedMove
 from agent.limits import Cp, Limits
 
 

@@ -10,13 +10,13 @@ import chess
 import chess.syzygy
 import pytest
 
-from agent.chess.endgame import Tablebases
-from agent.chess.ending_index import endgame_from_name
-from agent.chess.ending_tables import DtmTables
-from agent.chess.foreign_tables import SyzygyTablebase, open_gaviota, open_syzygy
-from agent.chess.own_tables import BuiltinTablebase
-from agent.chess.search import AlphaBetaSearch
-from agent.chess.tree_search import MctsSearch
+from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
+from agent.chess.endgames.dtm_tables import DtmTables
+from agent.chess.endgames.external_tablebases import SyzygyTablebase, open_gaviota, open_syzygy
+from agent.chess.endgames.root_probe import Tablebases
+from agent.chess.endgames.table_index import endgame_from_name
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.chess.search.mcts_search import MctsSearch
 from agent.limits import Cp, Info, Limits, Mate
 
 pytestmark = pytest.mark.early
@@ -41,7 +41,9 @@ def search(own: BuiltinTablebase) -> AlphaBetaSearch:
     return searching(Tablebases(own))
 
 
-def think(search: AlphaBetaSearch, board: chess.Board, depth: int, lines: int = 1) -> Info[chess.Move]:
+def think(
+    search: AlphaBetaSearch, board: chess.Board, depth: int, lines: int = 1
+) -> Info[chess.Move]:
     search.clear_stop()
     return [i for i in search.search(board, Limits(depth=depth), lines) if i.multipv == 1][-1]
 
@@ -69,7 +71,9 @@ def random_wins(own: BuiltinTablebase, name: str, number: int) -> Iterable[chess
 
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
-def test_won_root_is_answered_from_tables(search: AlphaBetaSearch, own: BuiltinTablebase, name: str) -> None:
+def test_won_root_is_answered_from_tables(
+    search: AlphaBetaSearch, own: BuiltinTablebase, name: str
+) -> None:
     for board in random_wins(own, name, 10):
         value = worth(own, board)
         info = think(search, board, 30)
@@ -154,7 +158,9 @@ def test_positions_outside_tables_are_searched(search: AlphaBetaSearch, fen: str
     assert info.nodes > 0
 
 
-def test_mate_beyond_fifty_move_rule_is_not_claimed(search: AlphaBetaSearch, own: BuiltinTablebase) -> None:
+def test_mate_beyond_fifty_move_rule_is_not_claimed(
+    search: AlphaBetaSearch, own: BuiltinTablebase
+) -> None:
     board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
     value = worth(own, board)
     board.halfmove_clock = 100 - (value - 1)
@@ -196,7 +202,9 @@ def test_tables_win_against_the_best_defence(
 
 
 @pytest.mark.thorough
-def test_capture_saves_win_from_fifty_move_rule(search: AlphaBetaSearch, own: BuiltinTablebase) -> None:
+def test_capture_saves_win_from_fifty_move_rule(
+    search: AlphaBetaSearch, own: BuiltinTablebase
+) -> None:
     board = next(b for b in random_wins(own, "KQKR", 400) if 30 < worth(own, b) < 50)
     # Too late for the mate, early enough for the rook.
     board.halfmove_clock = 100 - (worth(own, board) - 1) + 4
@@ -310,7 +318,9 @@ def syzygy() -> Iterator[SyzygyTablebase]:
 
 
 @pytest.mark.thorough
-def test_syzygy_tables_agree_with_own_tables(own: BuiltinTablebase, syzygy: SyzygyTablebase) -> None:
+def test_syzygy_tables_agree_with_own_tables(
+    own: BuiltinTablebase, syzygy: SyzygyTablebase
+) -> None:
     assert syzygy.max_pieces == 3
     with chess.syzygy.open_tablebase(str(SYZYGY)) as tables:
         for name in ("KPK", "KRK", "KQK"):

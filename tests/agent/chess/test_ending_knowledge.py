@@ -5,9 +5,9 @@ import random
 import chess
 import pytest
 
-from agent.chess.ending_tables import DtmTables
-from agent.chess.own_tables import BuiltinTablebase
-from agent.chess.search import AlphaBetaSearch
+from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
+from agent.chess.endgames.dtm_tables import DtmTables
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED
 from agent.limits import Limits
 

@@ -9,20 +9,20 @@ import chess
 import pytest
 
 from agent import evaluation as evaluation_module
-from agent.chess import engine as engine_module
-from agent.chess import settings as settings_module
-from agent.chess.engine import ChessBackend
-from agent.chess.evaluations import DEFAULT, load
-from agent.chess.levels import MAX_SKILL, MIN_ELO, MAX_ELO, SkillLevel, skill_for_elo
-from agent.chess.plain_search import PythonSearch
-from agent.chess.weak_search import LimitedStrengthSearch
+from agent.agent import AgentError
+from agent.chess.engine import backend as engine_module
+from agent.chess.engine import settings as settings_module
+from agent.chess.engine.backend import ChessBackend
+from agent.chess.engine.levels import MAX_ELO, MAX_SKILL, MIN_ELO, SkillLevel, skill_for_elo
+from agent.chess.engine.limited_strength import LimitedStrengthSearch
+from agent.chess.evaluation.loading import DEFAULT, load
+from agent.chess.search.python_search import PythonSearch
 from agent.clock import SearchClock
-from agent.compiled import warming
 from agent.evaluation import HANDCRAFTED, EvaluationError
+from agent.kernel import compilation
 from agent.limits import Limits, SideClock
-from agent.player import AgentError
-from agent.threads.latch import OneShotEvent, wait_for_any
-from agent.threads.task_thread import Job
+from agent.threads.one_shot_event import OneShotEvent, wait_for_any
+from agent.threads.serial_executor import Job
 from tests.held_compiler import HeldCompiler
 from tests.waiting import PATIENCE
 
@@ -95,13 +95,15 @@ def situation(monkeypatch):
 
     for module in (engine_module, settings_module):
         monkeypatch.setattr(module, "usable_cores", lambda: 8)
-    monkeypatch.setattr(warming, "is_cached", lambda part: now.warm and part not in now.cold_parts)
-    monkeypatch.setattr(warming, "load", load)
-    monkeypatch.setattr(warming, "compile_in_child", compile_in_child)
+    monkeypatch.setattr(
+        compilation, "is_cached", lambda part: now.warm and part not in now.cold_parts
+    )
+    monkeypatch.setattr(compilation, "load", load)
+    monkeypatch.setattr(compilation, "compile_in_child", compile_in_child)
     fake = SimpleNamespace(AlphaBetaSearch=FakeKernel)
-    monkeypatch.setitem(sys.modules, "agent.chess.search", fake)
+    monkeypatch.setitem(sys.modules, "agent.chess.search.alphabeta_search", fake)
     fake = SimpleNamespace(MctsSearch=FakeTree)
-    monkeypatch.setitem(sys.modules, "agent.chess.tree_search", fake)
+    monkeypatch.setitem(sys.modules, "agent.chess.search.mcts_search", fake)
     return now
 
 
@@ -274,11 +276,11 @@ def test_readiness_waits_for_the_kernel_or_for_the_next_request(engine, situatio
     engine.wait_until_loaded(job)
     assert not engine.ready.is_set()
     timer.join()
-    monkeypatch.setattr("agent.chess.engine.READY_TIMEOUT_S", 0.01)
+    monkeypatch.setattr("agent.chess.engine.backend.READY_TIMEOUT_S", 0.01)
     time.sleep(0.02)
     engine.wait_until_loaded(Job(lambda job: None, long_running=False))
     assert not engine.ready.is_set()
-    monkeypatch.setattr("agent.chess.engine.READY_TIMEOUT_S", PATIENCE)
+    monkeypatch.setattr("agent.chess.engine.backend.READY_TIMEOUT_S", PATIENCE)
     situation.gate.set()
     engine.wait_until_loaded(Job(lambda job: None, long_running=False))
     assert engine.ready.is_set()
@@ -409,7 +411,7 @@ def test_unloadable_search_is_reported_and_alphabeta_plays(engine, situation, mo
     def fail(megabytes, evaluation):
         raise ImportError("not this one")
 
-    monkeypatch.setattr(sys.modules["agent.chess.tree_search"], "MctsSearch", fail)
+    monkeypatch.setattr(sys.modules["agent.chess.search.mcts_search"], "MctsSearch", fail)
     engine.set_search("mcts")
     for _ in range(2):
         assert isinstance(searcher(engine, BLITZ), FakeKernel)

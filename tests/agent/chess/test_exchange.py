@@ -6,9 +6,9 @@ import chess
 import numba
 import pytest
 
-from agent.chess.exchange import PIECE_VALUES, see_ge
-from agent.chess.records import Worker, position_at
-from agent.chess.rules import KernelBoard
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.records import Worker, position_at
+from agent.chess.board.static_exchange import PIECE_VALUES, see_ge
 
 
 @numba.njit

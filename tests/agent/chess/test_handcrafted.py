@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import chess
 import pytest
 
-from agent.chess.search import AlphaBetaSearch
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED
 
 

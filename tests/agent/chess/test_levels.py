@@ -7,15 +7,15 @@ from itertools import pairwise
 import chess
 import pytest
 
-from agent.chess.levels import (
+from agent.chess.engine.levels import (
     ELO_CALIBRATION,
+    MAX_ELO,
     MAX_SKILL,
     MIN_ELO,
-    MAX_ELO,
     SkillLevel,
     skill_for_elo,
 )
-from agent.chess.weak_search import CANDIDATE_LINES, LimitedStrengthSearch
+from agent.chess.engine.limited_strength import CANDIDATE_LINES, LimitedStrengthSearch
 from agent.limits import Cp, Info, Limits, Mate, Progress
 
 SCORES = (Cp(50), Cp(40), Cp(0), Cp(-400))
@@ -65,7 +65,9 @@ def choices(skill, scores=SCORES, seeds=300):
     board = chess.Board()
     moves = sorted(board.legal_moves, key=chess.Move.uci)
     for seed in range(seeds):
-        *_, last = LimitedStrengthSearch(Lines(scores), SkillLevel(skill), seed).search(board, Limits())
+        *_, last = LimitedStrengthSearch(Lines(scores), SkillLevel(skill), seed).search(
+            board, Limits()
+        )
         found[moves.index(last.pv[0])] += 1
     return [found[n] / seeds for n in range(CANDIDATE_LINES)]
 
@@ -138,7 +140,9 @@ def test_user_limits_apply_to_weak_search():
 
 
 def test_weak_search_reports_all_multipv_lines():
-    infos = list(LimitedStrengthSearch(Lines(), SkillLevel(0), 3).search(chess.Board(), Limits(), 6))
+    infos = list(
+        LimitedStrengthSearch(Lines(), SkillLevel(0), 3).search(chess.Board(), Limits(), 6)
+    )
     assert [info.multipv for info in infos][:6] == [1, 2, 3, 4, 5, 6]
     assert len({info.pv[0] for info in infos[:6]}) == 6
 

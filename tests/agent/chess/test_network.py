@@ -6,12 +6,12 @@ import random
 import chess
 import pytest
 
-from agent.chess.evaluations import load
-from agent.chess.evaluators import make_evaluator
-from agent.chess.network_model import bucket_index, evaluate, active_features
-from agent.chess.network_view import format_breakdown, break_down
-from agent.chess.rules import KernelBoard
-from agent.chess.search import AlphaBetaSearch
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.evaluation.evaluators import make_evaluator
+from agent.chess.evaluation.loading import load
+from agent.chess.evaluation.nnue_breakdown import break_down, format_breakdown
+from agent.chess.evaluation.nnue_reference import active_features, bucket_index, evaluate
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Limits
 from benchmarks.random_network import random_network
@@ -56,11 +56,22 @@ def test_inputs_are_flipped_and_mirrored_by_perspective():
 def test_inputs_are_colour_symmetric():
     for start, seed in games():
         for board in walk(start, seed, 30):
-            assert active_features(board, chess.WHITE) == active_features(board.mirror(), chess.BLACK)
+            assert active_features(board, chess.WHITE) == active_features(
+                board.mirror(), chess.BLACK
+            )
 
 
 def test_piece_counts_map_evenly_to_output_buckets():
-    assert [bucket_index(pieces, 8) for pieces in (2, 4, 5, 8, 9, 28, 29, 32)] == [0, 0, 1, 1, 2, 6, 7, 7]
+    assert [bucket_index(pieces, 8) for pieces in (2, 4, 5, 8, 9, 28, 29, 32)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        6,
+        7,
+        7,
+    ]
     assert {bucket_index(pieces, 1) for pieces in range(2, 33)} == {0}
     assert bucket_index(40, 8) == 7  # made-up positions have more
 

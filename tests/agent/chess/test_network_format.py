@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import pytest
 
-from agent.chess import network_format
-from agent.chess.network_format import ALIGNMENT, NnueNetwork, NetworkError, read
+from agent.chess.evaluation import nnue_format
+from agent.chess.evaluation.nnue_format import ALIGNMENT, NetworkError, NnueNetwork, read
 from agent.evaluation import SHIPPED_NETWORK
 from benchmarks.random_network import random_network
 from tests.support import ROOT
@@ -205,7 +205,7 @@ def test_oversized_manifest_is_not_written(path):
 
 
 def test_deeply_nested_manifest_is_rejected(tmp_path, monkeypatch):
-    monkeypatch.setattr(network_format.json, "dumps", lambda value, **more: "[" * 100_000)
+    monkeypatch.setattr(nnue_format.json, "dumps", lambda value, **more: "[" * 100_000)
     NnueNetwork.quantize(**parts()).write(tmp_path / "deep.nnue")
     monkeypatch.undo()
     with pytest.raises(NetworkError, match=r"deep\.nnue: its manifest is not JSON"):
@@ -215,4 +215,4 @@ def test_deeply_nested_manifest_is_rejected(tmp_path, monkeypatch):
 def test_unsupported_neuron_count_is_rejected():
     with pytest.raises(NetworkError, match="33 neurons"):
         NnueNetwork.quantize(**parts(33))
-    assert network_format.NEURON_COUNTS[0] == 32
+    assert nnue_format.NEURON_COUNTS[0] == 32

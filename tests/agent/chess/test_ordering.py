@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 from numba.types import Array
 
-from agent.chess.alphabeta import search
-from agent.chess.evaluators import make_evaluator
-from agent.chess.ordering import (
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
+from agent.chess.evaluation.evaluators import make_evaluator
+from agent.chess.search.alphabeta import search
+from agent.chess.search.move_ordering import (
     capture_history,
     next_move,
-    record_tried_move,
     quiet_history,
-    update_histories,
+    record_tried_move,
     start_picking,
+    update_histories,
 )
-from agent.chess.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
-from agent.chess.rules import KernelBoard
-from agent.compiled.native import int64
-from agent.compiled.scores import INFINITE
-from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED
+from agent.kernel.intrinsics import int64
+from agent.kernel.scores import INFINITE
+from agent.kernel.table_memory import TableMemory
 from tests.support import compiled_when_called
 
 DEPTH = 6

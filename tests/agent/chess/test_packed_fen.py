@@ -6,8 +6,14 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, unpack_board, packed_dtype
-from agent.chess.packed_fen import packed_fens
+from agent.chess.board.packed_fen import packed_fens
+from agent.chess.board.packed_position import (
+    BLACK_PIECE,
+    BLACK_TO_MOVE,
+    CASTLING_ROOK,
+    packed_dtype,
+    unpack_board,
+)
 
 
 def packed(board: chess.Board) -> np.void:

@@ -4,8 +4,8 @@ import threading
 
 import chess
 
-from agent.chess.perft import divide
-from agent.chess.rules import perft
+from agent.chess.board.kernel_board import perft
+from agent.chess.board.perft import divide
 
 
 def test_divide_uses_board_move_notation() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from agent.chess.rules import perft
+from agent.chess.board.kernel_board import perft
 from tests.external import program
 from tests.perft_cases import KNOWN, SUITE, PerftCase
 

@@ -5,17 +5,19 @@ import numba
 import numpy as np
 import pytest
 
-from agent.chess.position import encode_move, make_move
-from agent.chess.records import Worker, position_at
-from agent.chess.repetition import has_upcoming_repetition
-from agent.chess.rules import KernelBoard
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.position import encode_move, make_move
+from agent.chess.board.records import Worker, position_at
+from agent.chess.board.upcoming_repetition import has_upcoming_repetition
 from tests.support import compiled_when_called
 
 
 @compiled_when_called(numba.boolean(Worker, numba.types.Array(numba.int32, 1, "C")))
 def _can_repeat_after(worker, moves):
     for ply in range(len(moves)):
-        make_move(worker, ply, encode_move(position_at(worker, ply), moves[ply] & 63, moves[ply] >> 6, 0))
+        make_move(
+            worker, ply, encode_move(position_at(worker, ply), moves[ply] & 63, moves[ply] >> 6, 0)
+        )
     return has_upcoming_repetition(worker, len(moves))
 
 

@@ -6,7 +6,7 @@ import chess
 import chess.polyglot
 import pytest
 
-from agent.chess.rules import KernelBoard, perft
+from agent.chess.board.kernel_board import KernelBoard, perft
 
 
 def plain_perft(board: chess.Board, depth: int) -> int:

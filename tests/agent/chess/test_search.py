@@ -8,16 +8,16 @@ from functools import partial
 import chess
 import pytest
 
-from agent.chess.aspiration import aspiration_search
-from agent.chess.plain_search import PythonSearch, score
-from agent.chess.rules import KernelBoard
-from agent.chess.search import AlphaBetaSearch
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.chess.search.aspiration import aspiration_search
+from agent.chess.search.python_search import PythonSearch, score
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
 from agent.games.plain_chess import PlainChess
 from agent.limits import Cp, Info, Limits, Mate
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.ordering import Ordering
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.move_ordering import Ordering
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 

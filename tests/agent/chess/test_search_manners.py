@@ -7,9 +7,9 @@ import time
 import chess
 import pytest
 
-from agent.chess.crew_search import ChessSearch
-from agent.chess.search import AlphaBetaSearch
-from agent.chess.tree_search import MctsSearch
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.chess.search.chess_search import ChessSearch
+from agent.chess.search.mcts_search import MctsSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate, Score
 from tests.waiting import until

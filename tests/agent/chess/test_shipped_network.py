@@ -3,9 +3,9 @@
 import chess
 import pytest
 
-from agent.chess.evaluations import load
-from agent.chess.network_format import read
-from agent.chess.network_model import evaluate
+from agent.chess.evaluation.loading import load
+from agent.chess.evaluation.nnue_format import read
+from agent.chess.evaluation.nnue_reference import evaluate
 from agent.evaluation import SHIPPED_NETWORK, network_file
 
 

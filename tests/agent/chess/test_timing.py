@@ -5,8 +5,8 @@ import time
 import chess
 import pytest
 
-from agent.chess.bench import POSITIONS, nodes_per_second
-from agent.chess.timing import calls_per_second
+from agent.chess.evaluation.timing import calls_per_second
+from agent.chess.search.bench import POSITIONS, nodes_per_second
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 
 BOARDS = [chess.Board(), chess.Board("8/8/4kpp1/3p1b2/p6P/2B5/6P1/6K1 b - - 2 47")]

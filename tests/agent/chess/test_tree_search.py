@@ -7,13 +7,13 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.mcts import MAX_TREE_PLY, run_playouts
-from agent.chess.search import AlphaBetaSearch
-from agent.chess.tree_search import MctsSearch
-from agent.compiled.growth import FIRST_PLAYOUTS
-from agent.compiled.node_pool import NodePool
-from agent.compiled.tree import FULL, GROWING, NOT_EXPANDED, NO_NODE, ROOT, UNKNOWN
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.chess.search.mcts import MAX_TREE_PLY, run_playouts
+from agent.chess.search.mcts_search import MctsSearch
 from agent.evaluation import Evaluation, EvaluationError
+from agent.kernel.mcts_tree import FULL, GROWING, NO_NODE, NOT_EXPANDED, ROOT, UNKNOWN
+from agent.kernel.node_pool import NodePool
+from agent.kernel.playouts import FIRST_PLAYOUTS
 from agent.limits import Cp, Info, Limits, Mate
 
 pytestmark = pytest.mark.early

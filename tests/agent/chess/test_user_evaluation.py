@@ -7,14 +7,14 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.levels import SkillLevel
-from agent.chess.search import AlphaBetaSearch
-from agent.chess.selfplay import SelfPlay
-from agent.chess.selfplay_rules import SelfPlaySettings
-from agent.chess.tree_search import MctsSearch
-from agent.chess.weak_search import LimitedStrengthSearch
-from agent.compiled import user_evaluation
+from agent.chess.engine.levels import SkillLevel
+from agent.chess.engine.limited_strength import LimitedStrengthSearch
+from agent.chess.search.alphabeta_search import AlphaBetaSearch
+from agent.chess.search.mcts_search import MctsSearch
+from agent.chess.search.selfplay import SelfPlay
+from agent.chess.search.selfplay_settings import SelfPlaySettings
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
+from agent.kernel import user_evaluation
 from agent.limits import Cp, Info, Limits
 
 SOURCE = """
@@ -148,7 +148,9 @@ def test_evaluation_error_ends_search_with_any_thread_count(
 
 
 def test_evaluation_error_ends_weak_search(file: Path) -> None:
-    search = LimitedStrengthSearch(AlphaBetaSearch(evaluation=load(f"{file}:raises")), SkillLevel(5), seed=1)
+    search = LimitedStrengthSearch(
+        AlphaBetaSearch(evaluation=load(f"{file}:raises")), SkillLevel(5), seed=1
+    )
     with pytest.raises(EvaluationError, match="raises failed: ValueError"):
         list(search.search(chess.Board(), Limits(movetime=5)))
 

@@ -2,20 +2,20 @@
 
 import json
 
-from agent.compiled import kernel
 from agent.connect_four.parts import CONNECT_FOUR
+from agent.kernel import decorators
 from tests.support import compiling_python
 
 SEARCH = f"""
 import json, sys
-from agent.compiled import kernel, warming
+from agent.kernel import kernel, warming
 warm = warming.is_warm({CONNECT_FOUR!r})
 warming.load({CONNECT_FOUR!r})
 from agent.connect_four.search import ConnectFourSearch
 from agent.games.connect_four import ConnectFour
 from agent.limits import Limits
 *_, last = ConnectFourSearch(1).deepen(ConnectFour(), Limits(depth=7))
-beside = [name for name in ("chess", "agent.chess.rules", "numba.np.arraymath")
+beside = [name for name in ("chess", "agent.chess.board.kernel_board", "numba.np.arraymath")
           if name in sys.modules]
 print(json.dumps([warm, kernel.compiled, sorted(kernel.loaded), last.nodes, beside]))
 """
@@ -23,7 +23,7 @@ print(json.dumps([warm, kernel.compiled, sorted(kernel.loaded), last.nodes, besi
 
 def test_second_process_loads_everything_from_the_cache() -> None:
     """It compiles nothing, and imports neither a compiler nor chess."""
-    process = compiling_python(SEARCH, kernel.cache_folder().parent)
+    process = compiling_python(SEARCH, decorators.cache_folder().parent)
     output, _ = process.communicate(timeout=300)
     warm, compiled, loaded, nodes, beside = json.loads(output)
     assert warm

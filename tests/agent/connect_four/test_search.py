@@ -7,16 +7,16 @@ from itertools import islice
 
 import pytest
 
-from agent.compiled.scale import to_score, to_value
-from agent.compiled.scores import MATE, MATE_BOUND
 from agent.connect_four.search import ConnectFourSearch
 from agent.evaluation import Evaluation, EvaluationError, load
 from agent.games.connect_four import ConnectFour, evaluate
+from agent.kernel.score_scale import to_score, to_value
+from agent.kernel.scores import MATE, MATE_BOUND
 from agent.limits import Cp, Info, Limits, Mate, Score
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.ending import TerminalScoring
-from agent.search.ordering import Ordering
-from agent.search.table import Table
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.move_ordering import Ordering
+from agent.search.terminal_scoring import TerminalScoring
+from agent.search.transposition_table import Table
 from tests.agent.connect_four.test_rules import random_game
 
 ENDLESS: Limits[int] = Limits()
@@ -248,7 +248,7 @@ def column_sum(game: ConnectFour) -> float:
 COMPILED = """
 from agent.evaluation import evaluator
 from agent.connect_four.records import position_at
-from agent.compiled.native import U64, count
+from agent.kernel.intrinsics import U64, count
 
 @evaluator
 def column_sum(worker, ply):

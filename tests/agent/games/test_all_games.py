@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from agent.game import CHANCE, HasValueBounds, ChanceGame, parse_move
+from agent.game import CHANCE, ChanceGame, HasValueBounds, parse_move
 from agent.games import catalogue
 from agent.games.tree import Tree
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.algorithms.alpha_beta import AlphaBeta
 from tests.support import ROOT, small_game
 
 CHOMP = f"{ROOT}/tests/data/games/chomp.py:Chomp"

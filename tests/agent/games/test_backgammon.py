@@ -8,7 +8,7 @@ import pytest
 from agent.game import CHANCE, parse_move
 from agent.games.backgammon import BAR, OFF, ROLLS, Backgammon, ManStep, Roll, evaluate, plays
 from agent.games.chance import draw_event
-from agent.search.expectiminimax import Expectiminimax
+from agent.search.algorithms.expectiminimax import Expectiminimax
 
 
 def rolled(state, high, low):

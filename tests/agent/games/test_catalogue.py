@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.evaluation import EvaluationError
+from agent.evaluation_loading import load_game_evaluation
 from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.catalogue import GameError
@@ -41,10 +42,10 @@ def test_solves_a_game_loaded_from_a_file(name):
     """Who bites first wins: else he would take the corner, and then play as his opponent does."""
     kind = catalogue.find(CHOMP)
     game = kind.new()
-    found = algorithm(name)(kind.evaluation()).search(game, 12)
+    found = algorithm(name)(kind.evaluate).search(game, 12)
     assert found.value == 1
     game.play(found.move)
-    assert algorithm(name)(kind.evaluation()).search(game, 11).value == -1
+    assert algorithm(name)(kind.evaluate).search(game, 11).value == -1
 
 
 def test_loads_a_game_from_a_module(file, monkeypatch):
@@ -65,7 +66,7 @@ def test_module_level_evaluate_is_the_games_evaluation(file):
     text = Path(CHOMP.rpartition(":")[0]).read_text()
     path = file(f"{text}\n\ndef evaluate(game):\n    return sum(game.bars[-1]) / 100\n")
     kind = catalogue.find(f"{path}:Chomp")
-    assert kind.evaluation()(kind.new()) == 0.12
+    assert kind.evaluate(kind.new()) == 0.12
     assert catalogue.evaluation(CHOMP)(kind.new()) == 0
 
 
@@ -124,7 +125,7 @@ def test_invalid_game_class_is_reported_at_creation(file, method, message):
 
 def test_user_evaluation_gets_the_game_object(file):
     path = file("def left(game):\n    return game.mobility(0) - 1\n")
-    evaluate = catalogue.evaluation("othello", f"{path}:left")
+    evaluate = load_game_evaluation(catalogue.find("othello"), f"{path}:left")
     assert evaluate(catalogue.new_game("othello")) == 3
 
 
@@ -142,7 +143,7 @@ def test_user_evaluation_gets_the_game_object(file):
 def test_invalid_user_evaluation_is_reported(file, text, message):
     path = file(text)
     with pytest.raises(EvaluationError, match=message):
-        catalogue.evaluation("nim", f"{path}:f")(catalogue.new_game("nim"))
+        load_game_evaluation(catalogue.find("nim"), f"{path}:f")(catalogue.new_game("nim"))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 from agent.game import MoveClass, parse_move
 from agent.games.checkers import _BITS, Checkers, State, evaluate
 from agent.games.perft import perft
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 
 
 def position(black=(), white=(), kings=(), turn=0):

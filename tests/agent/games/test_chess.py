@@ -1,11 +1,12 @@
 import chess
 import pytest
 
+from agent.evaluation_loading import load_game_evaluation
 from agent.game import MoveClass, parse_move
 from agent.games import catalogue
 from agent.games.chess import Chess, evaluate
 from agent.games.perft import perft
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from tests import perft_cases
 
 LEAVES = 1_000
@@ -71,7 +72,7 @@ def test_search_finds_mate_in_one():
 def test_engine_evaluation_is_scaled_to_game_values(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("def f(board):\n    return 300 if board.turn else -300\n")
-    value = catalogue.evaluation("chess", f"{path}:f")
+    value = load_game_evaluation(catalogue.find("chess"), f"{path}:f")
     assert value(Chess()) == pytest.approx(0.01)
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from agent.games.connect_four import ConnectFour, evaluate
 from agent.games.perft import count_positions, perft
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 
 
 def played(columns, **size):

@@ -4,10 +4,10 @@ from random import Random
 import pytest
 
 from agent.game import parse_move
-from agent.games.go import Go, evaluate, parse_size, format_size
+from agent.games.go import Go, evaluate, format_size, parse_size
 from agent.games.perft import count_positions, perft
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, iter_bits, shape
-from agent.search.mcts import UCT, UCTOptions
+from agent.search.algorithms.mcts import UCT, UCTOptions
 
 
 def at(game, text):

@@ -2,8 +2,8 @@ import pytest
 
 from agent.games.grundy import Grundy, evaluate, grundy_value
 from agent.games.tree import evaluate as no_evaluation
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.table import Table
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.transposition_table import Table
 
 VALUES = "0 0 0 1 0 2 1 0 2 1 0 2 1 3 2 1 3 2 4 3 0 4 3 0 4 3 0 4 1 2 3"
 LOST = [0, 1, 2, 4, 7, 10, 20, 23, 26, 50, 53]

@@ -4,8 +4,8 @@ from agent.game import parse_move
 from agent.games.othello import PASS, Othello, evaluate
 from agent.games.perft import perft
 from agent.games.tree import evaluate as no_evaluation
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.table import Table
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.transposition_table import Table
 
 
 def played(*moves, size=8):

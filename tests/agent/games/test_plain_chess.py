@@ -135,5 +135,5 @@ def test_extra_piece_raises_the_evaluation(piece):
 
 
 def test_plain_search_does_not_import_numba():
-    code = "import agent.chess.plain_search, sys; sys.exit('numba' in sys.modules)"
+    code = "import agent.chess.search.python_search, sys; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

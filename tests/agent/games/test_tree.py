@@ -5,7 +5,7 @@ import pytest
 
 from agent.games.random_tree import RandomTree
 from agent.games.tree import EXAMPLE, Tree, evaluate, read_tree
-from agent.search import configuration
+from agent.search import algorithm_spec
 from agent.search.catalogue import algorithms
 
 
@@ -68,7 +68,7 @@ def test_rejects_trees_too_deep_or_values_too_large(tmp_path, usual_recursion):
     path.write_text("[" * 100 + "1" + "]" * 100)
     tree = read_tree(path)
     for name in algorithms():
-        algorithm = configuration.parse(name)
+        algorithm = algorithm_spec.parse(name)
         if algorithm.supports(tree):
             algorithm.new(tree, evaluate).search(tree, 1000)
 

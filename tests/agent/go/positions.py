@@ -7,22 +7,22 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.compiled.bits import U64
-from agent.compiled.native import Bits, int64
-from agent.games.go import Go, parse_size, format_size
+from agent.games.go import Go, format_size, parse_size
 from agent.games.stones import EMPTY, NO_VERTEX, PASS, Stones, iter_bits, shape
 from agent.go.board import (
+    count_captured,
     is_eye,
     is_legal,
-    matches_pattern,
     liberties_after,
-    self_atari_size,
+    matches_pattern,
     neighbourhood_flags,
-    count_captured,
+    self_atari_size,
 )
+from agent.go.kernel_board import KernelBoard
 from agent.go.mcts import _is_repetition
 from agent.go.records import Worker
-from agent.go.rules import KernelBoard
+from agent.kernel.bits import U64
+from agent.kernel.intrinsics import Bits, int64
 from tests.support import compiled_when_called
 
 LEGAL, EYE, PATTERN, SELF_ATARI, CAPTURES, LIBERTIES = range(6)

@@ -2,10 +2,10 @@
 
 import pytest
 
+from agent.games.chain_status import stones_with_status
 from agent.games.go import Go
-from agent.games.life import stones_with_status
 from agent.games.stones import iter_bits
-from agent.go.life import playout_chain_statuses, chain_statuses
+from agent.go.dead_stones import chain_statuses, playout_chain_statuses
 from agent.limits import Limits
 from tests.agent.go.positions import from_diagram, symmetry, turned
 from tests.agent.go.test_search import HALVES, last_info, searching
@@ -123,7 +123,11 @@ def test_interrupted_statuses_fall_back_to_playouts(steps: int) -> None:
         asked.append(game.turn)
         return len(asked) <= steps
 
-    assert chain_statuses(game, should_continue=should_continue) == playout_chain_statuses(game) != chain_statuses(game)
+    assert (
+        chain_statuses(game, should_continue=should_continue)
+        == playout_chain_statuses(game)
+        != chain_statuses(game)
+    )
     assert len(asked) > steps
 
 
@@ -136,7 +140,9 @@ def test_search_scores_only_the_counted_vertices() -> None:
     game = from_diagram(*HALVES, komi=10.5)
     search = searching()
     assert (last_info(search, game, Limits(nodes=500)).expected_outcome or 0.0) < 0
-    search.score_only(game.stones.shape.vertex(column, row) for column in range(3) for row in range(7))
+    search.score_only(
+        game.stones.shape.vertex(column, row) for column in range(3) for row in range(7)
+    )
     info = last_info(search, game, Limits(nodes=500))
     assert (info.expected_outcome or 0.0) > 0.9
     assert info.lead == pytest.approx(21 - 10.5, abs=1)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.compiled.source import SearchConfig
-from agent.compiled.tree import ROOT
 from agent.evaluation import Evaluation, EvaluationError, load
 from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.go.search import GoSearch
 from agent.go.settings import SETTING_INDEX
+from agent.kernel.backend import SearchConfig
+from agent.kernel.mcts_tree import ROOT
 from agent.limits import Info, Limits
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.positions import at

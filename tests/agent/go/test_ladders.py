@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from agent.compiled.native import int64
 from agent.games.go import Go
 from agent.games.stones import iter_bits
-from agent.go.ladders import MAX_LADDER_NODES, find_ladder_attack, can_escape
+from agent.go.kernel_board import KernelBoard
+from agent.go.ladders import MAX_LADDER_NODES, can_escape, find_ladder_attack
 from agent.go.records import Worker
-from agent.go.rules import KernelBoard
+from agent.kernel.intrinsics import int64
 from tests.agent.go.positions import at, from_diagram, random_game, symmetry, turned
 from tests.support import compiled_when_called
 

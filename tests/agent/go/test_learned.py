@@ -8,20 +8,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.compiled.source import SearchConfig
 from agent.evaluation import HANDCRAFTED
 from agent.evaluation import load as load_evaluation
 from agent.games.go import Go, evaluate
 from agent.games.stones import PASS
-from agent.go import pattern_weights, rules
-from agent.go import source as go_source
-from agent.go.describing import extract_features
-from agent.go.features import TRAIT_OFFSET, NEIGHBOURHOOD, FEATURE_COLUMNS, FEATURE_INDEX, TRAITS, FEATURE_COUNT
-from agent.go.pattern_weights import WeightsError, canonical_codes, digest, load, save, shipped_weights
-from agent.go.rules import KernelBoard, to_kernel_move
+from agent.go import backend as go_source
+from agent.go import kernel_board, pattern_weights
+from agent.go.feature_extraction import extract_features
+from agent.go.features import (
+    FEATURE_COLUMNS,
+    FEATURE_COUNT,
+    FEATURE_INDEX,
+    NEIGHBOURHOOD,
+    TRAIT_OFFSET,
+    TRAITS,
+)
+from agent.go.kernel_board import KernelBoard, to_kernel_move
+from agent.go.pattern_weights import (
+    WeightsError,
+    canonical_codes,
+    digest,
+    load,
+    save,
+    shipped_weights,
+)
 from agent.go.search import GoSearch
+from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
-from agent.search.source import GameBackend
+from agent.search.backend import GameBackend
 
 SIZE = 9
 
@@ -161,7 +175,7 @@ def test_learned_weights_raise_a_moves_prior(
     path = tmp_path / "weights.json"
     save(path, {}, {"line 2": 6.0}, {"others": 0.0})
     table = load(path)
-    monkeypatch.setattr(rules, "shipped_weights", lambda: (table, ""))
+    monkeypatch.setattr(kernel_board, "shipped_weights", lambda: (table, ""))
     game = Go(SIZE)
     second = game.stones.shape.vertex(1, 4)
     with_it = GoSearch(SearchConfig(megabytes=4, seed=1, settings={"learned": 400}))
@@ -170,7 +184,7 @@ def test_learned_weights_raise_a_moves_prior(
 
 
 def test_search_runs_without_weights_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "shipped_weights", lambda: (None, "w.json is damaged"))
+    monkeypatch.setattr(kernel_board, "shipped_weights", lambda: (None, "w.json is damaged"))
     monkeypatch.setattr(pattern_weights, "shipped_weights", lambda: (None, "w.json is damaged"))
     search = GoSearch(SearchConfig(megabytes=4, seed=1, settings={"learned": 400}))
     search.clear_stop()

@@ -5,14 +5,14 @@ from random import Random
 import numba
 import pytest
 
-from agent.compiled.native import int64
 from agent.games.go import Go, format_size
 from agent.games.stones import NO_VERTEX, PASS
+from agent.go.kernel_board import KernelBoard, from_kernel_move
 from agent.go.mcts import _exact_area
 from agent.go.playout import MAX_EYE_SIZE, _vital_point, run_playouts
 from agent.go.records import Worker
-from agent.go.rules import KernelBoard, from_kernel_move
 from agent.go.settings import SETTING_INDEX
+from agent.kernel.intrinsics import int64
 from tests.agent.go.positions import (
     SELF_ATARI,
     empties,
@@ -42,7 +42,10 @@ def played_out(board: KernelBoard, game: Go, heavy: int) -> list[int]:
     """Make one playout and return its moves, as vertices or PASS."""
     board.load(game)
     run_playouts(board.worker, 1, heavy)
-    return [from_kernel_move(int(move)) for move in board.worker.played_moves[: board.worker.played_count]]
+    return [
+        from_kernel_move(int(move))
+        for move in board.worker.played_moves[: board.worker.played_count]
+    ]
 
 
 @pytest.mark.thorough(keep=3)

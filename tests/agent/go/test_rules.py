@@ -5,12 +5,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from agent.compiled.source import SearchConfig
 from agent.games.go import Go
 from agent.games.stones import BORDER, EMPTY, NO_VERTEX, PASS, Stones, iter_bits
+from agent.go.kernel_board import KernelBoard, to_kernel_move
 from agent.go.records import BOARD_CELLS
-from agent.go.rules import KernelBoard, to_kernel_move
 from agent.go.search import GoSearch
+from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
 from tests.agent.go.positions import (
     CAPTURES,
@@ -71,7 +71,7 @@ def assert_same(board: KernelBoard, stones: Stones) -> None:
     for vertex in of.vertices:
         around = (vertex + x + y * of.step for x, y in SIDES)
         code = sum(int(colours[beside]) << 2 * side for side, beside in enumerate(around))
-        assert root.codes[vertex] == code
+        assert root.neighbour_codes[vertex] == code
 
 
 def assert_foreseen(board: KernelBoard, stones: Stones, colour: int) -> int:
@@ -116,7 +116,9 @@ def test_random_games_equal_the_plain_board(size: int | str, games: int) -> None
             taken = game.stones.sets[EMPTY].bit_count() - before + (move != PASS)
             root = board.worker.root
             assert (root.turn, root.passes) == (game.turn + 1, game.passes)
-            assert [root.last_move, root.previous_move] == [to_kernel_move(each) for each in game.last_moves(2)]
+            assert [root.last_move, root.previous_move] == [
+                to_kernel_move(each) for each in game.last_moves(2)
+            ]
             assert root.last_captured == taken
             if vertices < 81 or ply % 5 == 0:
                 assert_same(board, game.stones)
@@ -142,7 +144,9 @@ def test_loaded_positions_equal_the_plain_board(size: int | str) -> None:
         assert_same(board, game.stones)
         root = board.worker.root
         assert (root.turn, root.passes) == (game.turn + 1, game.passes)
-        assert [root.last_move, root.previous_move] == [to_kernel_move(each) for each in game.last_moves(2)]
+        assert [root.last_move, root.previous_move] == [
+            to_kernel_move(each) for each in game.last_moves(2)
+        ]
         assert board.worker.komi == game.komi
 
 

@@ -10,14 +10,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from agent.compiled.node_pool import NodePool
-from agent.compiled.source import SearchConfig
-from agent.compiled.tree import FULL, VALUE_SCALE, ROOT
 from agent.games.go import Go
 from agent.games.stones import PASS
-from agent.go.mcts import AMAF, SCORE_UNITS_PER_POINT, SCORE_SUM
-from agent.go.rules import KernelBoard, from_kernel_move
+from agent.go.kernel_board import KernelBoard, from_kernel_move
+from agent.go.mcts import AMAF, SCORE_SUM, SCORE_UNITS_PER_POINT
 from agent.go.search import GoSearch
+from agent.kernel.backend import SearchConfig
+from agent.kernel.mcts_tree import FULL, ROOT, VALUE_SCALE
+from agent.kernel.node_pool import NodePool
 from agent.limits import Info, Limits, MoveRestriction
 from tests.agent.go.positions import at, from_diagram, in_the_game, random_game
 from tests.systems import module_or_skip

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from agent.go.rules import KernelBoard
+from agent.go.kernel_board import KernelBoard
 from tests.agent.go.positions import (
     EYE,
     PATTERN,

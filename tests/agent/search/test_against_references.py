@@ -9,7 +9,7 @@ import pytest
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree, evaluate
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.observing import Counted, Evaluated, PlayedOut, traced
+from agent.search.tracing.search_tracing import Counted, Evaluated, PlayedOut, traced
 from tests.agent.search import references
 from tests.agent.search.test_book_listings import LISTINGS
 

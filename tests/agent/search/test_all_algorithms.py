@@ -10,15 +10,17 @@ from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import PATTERNS
 from agent.games.tree import Tree
 from agent.games.tree import evaluate as no_evaluation
+from agent.search.algorithms.minimax import Minimax
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.counts import SearchStopped
-from agent.search.minimax import Minimax
-from agent.search.ordering import Ordering
+from agent.search.move_ordering import Ordering
 from agent.search.patterns import Patterns
+from agent.search.stats import SearchStopped
 from tests.support import searching, small_game
 
 EXACT = [name for name, search in algorithms().items() if search.exact]
-WITHOUT_CHANCE = [name for name in games.builtin_names() if not isinstance(games.new_game(name), ChanceGame)]
+WITHOUT_CHANCE = [
+    name for name in games.builtin_names() if not isinstance(games.new_game(name), ChanceGame)
+]
 # How deep each game is searched from its start and from two moves on.
 DEPTHS = {
     "checkers": 3,

@@ -12,10 +12,10 @@ from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tic_tac_toe import evaluate as shares
 from agent.games.tree import Tree, evaluate
+from agent.search.algorithms.mtd import MTD
 from agent.search.catalogue import algorithm
-from agent.search.mtd import MTD
-from agent.search.observing import Entered, Evaluated, Returned, traced
-from agent.search.search import next_up, next_down
+from agent.search.search import next_down, next_up
+from agent.search.tracing.search_tracing import Entered, Evaluated, Returned, traced
 
 
 def is_leaf(node):

@@ -7,7 +7,7 @@ import pytest
 from agent.games.random_tree import RandomTree, evaluate
 from agent.games.tree import Tree
 from agent.search.catalogue import algorithm
-from agent.search.theory import all_leaves, effective_branching_factor, min_leaves
+from agent.search.tree_complexity import all_leaves, effective_branching_factor, min_leaves
 from tests.support import searching
 
 

@@ -12,9 +12,9 @@ from agent.games.nim import Nim
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tic_tac_toe import evaluate as open_lines
 from agent.games.tree import Tree, evaluate
-from agent.search.and_or import AndOr
+from agent.search.algorithms.and_or import AndOr
+from agent.search.algorithms.minimax import Minimax
 from agent.search.catalogue import algorithm
-from agent.search.minimax import Minimax
 from agent.search.search import SearchOptions
 
 

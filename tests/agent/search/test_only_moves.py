@@ -7,14 +7,16 @@ import pytest
 
 from agent.games.nim import Nim
 from agent.games.tree import Tree, evaluate
-from agent.search.best_node import BestNodeOptions, BestNodeSearch
+from agent.search.algorithms.best_node_search import BestNodeOptions, BestNodeSearch
+from agent.search.algorithms.mcts import UCT
+from agent.search.algorithms.minimax import Minimax
+from agent.search.algorithms.win_loss import WinLossSearch
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.mcts import UCT
-from agent.search.minimax import Minimax
-from agent.search.two_valued import WinLossSearch
 from tests.support import searching
 
-BY_VALUE = [name for name, kind in algorithms().items() if not issubclass(kind, (UCT, WinLossSearch))]
+BY_VALUE = [
+    name for name, kind in algorithms().items() if not issubclass(kind, (UCT, WinLossSearch))
+]
 
 
 def only_moves(count):

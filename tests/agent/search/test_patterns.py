@@ -6,8 +6,8 @@ from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.connect_four import PATTERNS as FOUR
 from agent.games.tic_tac_toe import PATTERNS as THREE
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
-from agent.search.ordering import Ordering
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.move_ordering import Ordering
 from agent.search.patterns import Patterns
 
 

@@ -7,8 +7,8 @@ from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.games.tic_tac_toe import TicTacToe
 from agent.limits import Limits
+from agent.search.defaults import make_search
 from agent.search.searcher import GameSearcher
-from agent.search.suiting import make_search
 
 
 def best(searcher, game, *moves):

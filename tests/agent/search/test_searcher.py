@@ -6,21 +6,21 @@ from math import inf
 
 import pytest
 
-from agent.compiled.source import SearchConfig
+from agent.agent import DEFAULT_REPORT_INTERVAL, Agent, ReportInterval
+from agent.backends import create_backend
 from agent.game import parse_move
 from agent.games import catalogue
 from agent.games.chance import draw_event
 from agent.games.go import Go
 from agent.games.pig import Pig
-from agent.games.reader import GamePositionAdapter
+from agent.games.position_adapter import GamePositionAdapter
 from agent.games.tic_tac_toe import TicTacToe
+from agent.kernel.backend import SearchConfig
 from agent.limits import Limits, Overtime, SideClock
-from agent.player import DEFAULT_REPORT_INTERVAL, ReportInterval, Agent
 from agent.search.catalogue import algorithms
+from agent.search.defaults import MCTS, default_algorithm, make_search
 from agent.search.searcher import GameSearcher
-from agent.search.suiting import MCTS, default_algorithm, make_search
-from agent.sources import create_backend
-from agent.threads.task_thread import Job
+from agent.threads.serial_executor import Job
 from tests.waiting import PATIENCE
 
 
@@ -41,18 +41,34 @@ def ask():
     """Let a player of a game think once, with an algorithm; return the result and the listener."""
     players = []
 
-    def think(game, name, limits, lines=1, report_interval=DEFAULT_REPORT_INTERVAL, prepare=None, **options):
+    def think(
+        game,
+        name,
+        limits,
+        lines=1,
+        report_interval=DEFAULT_REPORT_INTERVAL,
+        prepare=None,
+        **options,
+    ):
         kind = catalogue.find(
             options.pop("kind", type(game).__module__.split(".")[-1].replace("_", "-"))
         )
         recorder = Recorder()
         search_config = SearchConfig(playouts=options.pop("playouts", None), seed=1)
         source = create_backend(
-            kind, lambda: game, recorder.error, algorithm=name, search_config=search_config, **options
+            kind,
+            lambda: game,
+            recorder.error,
+            algorithm=name,
+            search_config=search_config,
+            **options,
         )
         player = Agent(source, recorder, GamePositionAdapter())
         players.append(player)
-        job = Job(lambda job: player.think(job, game, limits, lines, recorder, report_interval), long_running=True)
+        job = Job(
+            lambda job: player.think(job, game, limits, lines, recorder, report_interval),
+            long_running=True,
+        )
         if prepare is not None:
             prepare(job)
         player._submit(job)
@@ -153,7 +169,13 @@ def test_progress_contains_the_current_lines(ask):
     def stop_later(job):
         threading.Timer(0.5, job.stop.set).start()
 
-    _, recorder = ask(Go(5), MCTS, Limits(infinite=True), report_interval=ReportInterval(0.02, 0.02), prepare=stop_later)
+    _, recorder = ask(
+        Go(5),
+        MCTS,
+        Limits(infinite=True),
+        report_interval=ReportInterval(0.02, 0.02),
+        prepare=stop_later,
+    )
     seen = [sum(line.visits for line in progress.lines) for progress in recorder.progresses]
     assert len(seen) > 2
     assert seen == sorted(seen)

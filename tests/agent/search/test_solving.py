@@ -12,13 +12,13 @@ from agent.games.nim import evaluate as evaluate_nim
 from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree, evaluate
-from agent.search.alpha_beta import AlphaBeta
-from agent.search.and_or import AndOr
-from agent.search.b_star import BStar, BStarOptions
-from agent.search.best_node import BestNodeOptions, BestNodeSearch
-from agent.search.counts import SearchStopped
-from agent.search.minimax import Minimax, WinLossMinimax
-from agent.search.table import Table
+from agent.search.algorithms.alpha_beta import AlphaBeta
+from agent.search.algorithms.and_or import AndOr
+from agent.search.algorithms.b_star import BStar, BStarOptions
+from agent.search.algorithms.best_node_search import BestNodeOptions, BestNodeSearch
+from agent.search.algorithms.minimax import Minimax, WinLossMinimax
+from agent.search.stats import SearchStopped
+from agent.search.transposition_table import Table
 
 NIM_HEAPS = [(1,), (2, 2), (1, 2, 3), (1, 2, 4), (3, 3, 1), (2, 3, 4)]
 

@@ -10,12 +10,12 @@ FOLDERS = ("agent/search", "agent/experience", "agent/games", "kempelen/lab")
 FILES = (
     "agent/evaluation.py",
     "agent/game.py",
-    "agent/border/user_code.py",
-    "kempelen/game_arguments.py",
-    "kempelen/game_options.py",
-    "kempelen/numbers.py",
-    "training/game_learning.py",
-    "training/learning_checkpoint.py",
+    "agent/io/user_code.py",
+    "kempelen/console/game_arguments.py",
+    "kempelen/console/game_options.py",
+    "kempelen/console/argument_types.py",
+    "kempelen/training/game_trainer.py",
+    "kempelen/training/game_checkpoint.py",
 )
 
 

@@ -11,9 +11,9 @@ from agent.games.nim import Nim
 from agent.games.othello import Othello
 from agent.games.tree import Tree
 from agent.search.catalogue import algorithm, algorithms
-from agent.search.observing import CutOff, Visited, traced
-from kempelen.lab import sketch as sketch_module
-from kempelen.lab.sketch import search_tree
+from agent.search.tracing.search_tracing import CutOff, Visited, traced
+from kempelen.lab import search_tree as sketch_module
+from kempelen.lab.search_tree import search_tree
 from tests.support import searching
 
 DATA = Path(__file__).parents[2] / "data"

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from kempelen.lab import exercise_sheets
-from kempelen.lab.exercise_kinds import ExerciseSpec
-from kempelen.lab.exercise_making import KINDS, make_exercise
+from kempelen.lab.exercises import pdf_sheets
+from kempelen.lab.exercises.exercise import ExerciseSpec
+from kempelen.lab.exercises.generator import KINDS, make_exercise
 from tests.kempelen.lab.test_spanish import assert_spanish
 
 
@@ -73,7 +73,8 @@ def test_json_output_includes_the_keys(lab):
     ]
     assert {each["student"] for each in told} == {7}
     assert [each["key"] for each in told[:2]] == [
-        list(make_exercise(ExerciseSpec("values", student=7, number=number)).key) for number in (1, 2)
+        list(make_exercise(ExerciseSpec("values", student=7, number=number)).key)
+        for number in (1, 2)
     ]
 
 
@@ -258,7 +259,7 @@ def test_sheet_and_key_pdfs_are_written(lab, tmp_path, monkeypatch):
 def test_sheets_show_questions_and_keys_on_request(keys):
     made = [make_exercise(ExerciseSpec(kind, seed=2, student=5)) for kind in KINDS]
     found = []
-    for figure in exercise_sheets._pages(made, str, keys=keys):
+    for figure in pdf_sheets._pages(made, str, keys=keys):
         found += [text.get_text() for text in figure.texts]
         found += [text.get_text() for axes in figure.axes for text in axes.texts]
         assert all(-0.01 < text.get_position()[1] < 1 for text in figure.texts)

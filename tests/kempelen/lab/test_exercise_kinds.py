@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 
-from agent.search.observing import Evaluated
-from kempelen.lab import words
-from kempelen.lab.exercise_kinds import ExerciseSpec, search_events
-from kempelen.lab.exercise_making import KINDS, make_exercise, make_exercises
-from kempelen.lab.words import format_label
+from agent.search.tracing.search_tracing import Evaluated
+from kempelen.lab import language
+from kempelen.lab.exercises.exercise import ExerciseSpec, search_events
+from kempelen.lab.exercises.generator import KINDS, make_exercise, make_exercises
+from kempelen.lab.language import format_label
 from tests.kempelen.lab import exercise_reference as reference
 
 FEW, MANY = 30, 1000
@@ -38,10 +38,14 @@ def expected(each):
     if each.spec.kind == "order":
         return tuple(map(format_label, reference.alpha_beta(each.root)[0]))
     if each.spec.kind == "cuts":
-        return {f"{format_label(path)}{why}" for path, why in reference.alpha_beta(each.root)[1].items()}
+        return {
+            f"{format_label(path)}{why}" for path, why in reference.alpha_beta(each.root)[1].items()
+        }
     if each.spec.kind == "list":
         states = reference.sss_star(each.root)[0][each.row - 1]
-        return tuple(f"({format_label(path)}, {sign}, {written(bound)})" for path, sign, bound in states)
+        return tuple(
+            f"({format_label(path)}, {sign}, {written(bound)})" for path, sign, bound in states
+        )
     return (format_label(reference.uct_path(each.shown())),)
 
 
@@ -104,7 +108,9 @@ def test_order_key_is_the_leaf_order_of_the_algorithm(algorithm, seeds):
     for seed in seeds:
         each = made("order", seed, algorithm=algorithm)
         leaves = [
-            event.label for event in search_events(each.root, algorithm) if isinstance(event, Evaluated)
+            event.label
+            for event in search_events(each.root, algorithm)
+            if isinstance(event, Evaluated)
         ]
         assert each.key == tuple(map(format_label, leaves))
         if algorithm == "sss-star":
@@ -191,7 +197,7 @@ def test_second_answer_for_a_node_is_marked_wrong():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_explanations_match_the_key_in_both_languages(kind):
-    english, spanish = words.translator("en"), words.translator("es")
+    english, spanish = language.translator("en"), language.translator("es")
     for seed in range(5):
         each = made(kind, seed)
         for translate in (english, spanish):

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from kempelen.lab.exercise_kinds import ExerciseSpec
-from kempelen.lab.exercise_making import KINDS, make_exercise
-from kempelen.lab.exercise_page import html
-from kempelen.lab.exercise_results import mark_attempts, read_results
+from kempelen.lab.exercises.exercise import ExerciseSpec
+from kempelen.lab.exercises.generator import KINDS, make_exercise
+from kempelen.lab.exercises.page import html
+from kempelen.lab.exercises.results import mark_attempts, read_results
 
 MARK = """
 return arguments[0].map(([index, text]) => {
@@ -127,14 +127,14 @@ def test_page_and_command_give_the_same_marks(browser, tmp_path):
 
 @pytest.mark.thorough
 def test_page_shows_every_exercise_like_the_terminal(browser, tmp_path):
-    from kempelen.lab import words
+    from kempelen.lab import language
 
     made = [
         make_exercise(ExerciseSpec(kind, seed, depth=depth, branching=branching))
         for kind in KINDS
         for seed, (depth, branching) in enumerate([(2, 2), (3, 5), (4, 3), (5, 2)])
     ]
-    translate = words.translator("es")
+    translate = language.translator("es")
     opened(browser, tmp_path, made, translate, "es")
     for each in made:
         nodes = browser.run(
@@ -142,7 +142,7 @@ def test_page_shows_every_exercise_like_the_terminal(browser, tmp_path):
             "[node.dataset.label, node.querySelector('text').textContent])"
         )
         expected = [
-            [words.format_label(node.label), node.text or ("MAX" if node.maximises else "MIN")]
+            [language.format_label(node.label), node.text or ("MAX" if node.maximises else "MIN")]
             for node in each.visible_nodes()
         ]
         assert nodes == expected

@@ -7,8 +7,9 @@ import re
 import pytest
 from numpy import array
 
-from kempelen.lab import notes, words
-from kempelen.lab.notes import NOTES, NoteFigure, NoteRow
+from kempelen.lab import language
+from kempelen.lab.notes import reproductions
+from kempelen.lab.notes.reproductions import NOTES, NoteFigure, NoteRow
 from tests.browser import started
 
 
@@ -18,7 +19,7 @@ def english(first, second):
 
 @pytest.fixture(scope="module")
 def made():
-    return list(notes.build_figures(english, words.translator("en")))
+    return list(reproductions.build_figures(english, language.translator("en")))
 
 
 @pytest.mark.thorough
@@ -34,8 +35,12 @@ def test_every_number_of_the_notes_is_reproduced_or_explained(made):
 
 def test_every_note_has_figures_with_unique_names(made):
     assert {figure.note for figure in made} == NOTES.keys()
-    assert len({(figure.note, figure.name) for figure in made}) == len(made) == len(notes.FIGURE_BUILDERS)
-    assert {note for note, _, _ in notes.omitted_figures(english)} <= NOTES.keys()
+    assert (
+        len({(figure.note, figure.name) for figure in made})
+        == len(made)
+        == len(reproductions.FIGURE_BUILDERS)
+    )
+    assert {note for note, _, _ in reproductions.omitted_figures(english)} <= NOTES.keys()
 
 
 def test_examined_state_counts_match_the_note(made):
@@ -54,13 +59,13 @@ def test_command_reports_the_numbers_that_agree(lab):
     found = json.loads(lab("figures", "--json")[1])
     assert found["of"] - found["agree"] == 3
     assert len(found["left_out"]) >= 10
-    assert len(found["figures"]) == len(notes.FIGURE_BUILDERS)
+    assert len(found["figures"]) == len(reproductions.FIGURE_BUILDERS)
 
 
 def test_differing_number_sets_exit_status_1(lab, monkeypatch):
     row = NoteRow("leaves", "8", "9")
     maker = lambda tell, translate: NoteFigure("000", "wrong", "Wrong", "", (row,))  # noqa: E731
-    monkeypatch.setattr(notes, "FIGURE_BUILDERS", (maker,))
+    monkeypatch.setattr(reproductions, "FIGURE_BUILDERS", (maker,))
     status, out, _ = lab("figures")
     assert status == 1
     assert re.search(r"leaves +8 +9", out)

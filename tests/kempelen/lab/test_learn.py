@@ -64,7 +64,7 @@ def test_full_disk_error_names_the_file(lab, tmp_path, monkeypatch):
 
     file = tmp_path / "t.learned"
     with monkeypatch.context() as changed:
-        changed.setattr("agent.border.files.os.fsync", full)
+        changed.setattr("agent.io.files.os.fsync", full)
         status, _, err = lab("learn", *SMALL, "--neurons", "8", "-o", file)
     assert status == 2
     assert err == f"kempelen lab: {file}.run: {os.strerror(errno.ENOSPC)}\n"

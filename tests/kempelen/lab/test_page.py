@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kempelen.lab import page
+from kempelen.lab import html_page
 
 HOSTILE = "</script><script>alert(1)</script><!-- &lt; \u2028 ñ ∞"
 
@@ -33,13 +33,13 @@ class Elements(HTMLParser):
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.css").write_text("p { color: red }")
     (tmp_path / "a.js").write_text('"use strict"; const n = 1 < 2 && "ñ";', encoding="utf-8")
-    monkeypatch.setattr(page, "PAGES", tmp_path)
+    monkeypatch.setattr(html_page, "PAGES", tmp_path)
     return tmp_path
 
 
 def test_embedded_data_cannot_break_out_of_the_page(folder: Path) -> None:
     data = {"text": HOSTILE, "list": [1, None, True]}
-    text = page.build_page(f"<{HOSTILE}>", styles=["a.css"], scripts=["a.js"], data=data)
+    text = html_page.build_page(f"<{HOSTILE}>", styles=["a.css"], scripts=["a.js"], data=data)
     found = Elements(text).found
     scripts = [(attributes, body) for tag, attributes, body in found if tag == "script"]
     assert [attributes.get("id") for attributes, _ in scripts] == ["data", None]
@@ -50,7 +50,7 @@ def test_embedded_data_cannot_break_out_of_the_page(folder: Path) -> None:
 
 
 def test_page_loads_nothing_external_and_has_a_strict_csp(folder: Path) -> None:
-    text = page.build_page("t", styles=["a.css"], scripts=["a.js"], data={}, language="es")
+    text = html_page.build_page("t", styles=["a.css"], scripts=["a.js"], data={}, language="es")
     found = Elements(text).found
     for tag, attributes, _ in found:
         assert not {"src", "onclick", "onload", "style"} & attributes.keys()
@@ -71,9 +71,9 @@ def test_page_loads_nothing_external_and_has_a_strict_csp(folder: Path) -> None:
 def test_script_with_unsafe_html_is_rejected(folder: Path, unsafe: str) -> None:
     (folder / "b.js").write_text(f'"{unsafe}"')
     with pytest.raises(ValueError, match=r"b\.js says"):
-        page.build_page("t", styles=[], scripts=["b.js"], data={})
+        html_page.build_page("t", styles=[], scripts=["b.js"], data={})
 
 
 def test_infinite_number_in_the_data_is_rejected(folder: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
-        page.build_page("t", styles=[], scripts=[], data={"alpha": -inf})
+        html_page.build_page("t", styles=[], scripts=[], data={"alpha": -inf})

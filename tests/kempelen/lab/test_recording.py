@@ -10,16 +10,16 @@ import pytest
 from agent.games import catalogue
 from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.tree import Tree, read_tree
-from agent.search import configuration
+from agent.search import algorithm_spec
 from agent.search.catalogue import algorithms
-from agent.search.observing import CutOff, Evaluated, traced
-from kempelen.lab import listings
-from kempelen.lab.recorded import MAX_NODES, record_search
-from kempelen.lab.recorder import recorded_value
-from kempelen.lab.recording import SEARCH_NODE, NodeName, Replay, diff_rows
-from kempelen.lab.sentences import SENTENCES, WORDS
-from kempelen.lab.subject import UNLIMITED_DEPTH, SearchProblem
-from kempelen.lab.words import SPANISH_MOVES
+from agent.search.tracing.search_tracing import CutOff, Evaluated, traced
+from kempelen.lab import pseudocode
+from kempelen.lab.language import SPANISH_MOVES
+from kempelen.lab.problems import UNLIMITED_DEPTH, SearchProblem
+from kempelen.lab.recordings.record_search import MAX_NODES, record_search
+from kempelen.lab.recordings.recorder import recorded_value
+from kempelen.lab.recordings.recording import SEARCH_NODE, NodeName, Replay, diff_rows
+from kempelen.lab.step_sentences import SENTENCES, WORDS
 
 NODES = 120  # of a recording of a game
 SAMPLE = ("nim", "pig", "tree")
@@ -28,12 +28,12 @@ SAMPLE = ("nim", "pig", "tree")
 def subject_of(game):
     kind = catalogue.find(game)
     depth = UNLIMITED_DEPTH if game == "tree" else 2
-    return SearchProblem(game, kind.new(), kind.evaluation(), depth, 16 if game == "tree" else 1)
+    return SearchProblem(game, kind.new(), kind.evaluate, depth, 16 if game == "tree" else 1)
 
 
 def recorded(game, name, most=NODES):
     """The recording of a small search, None where the algorithm does not play the game."""
-    algorithm = configuration.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
+    algorithm = algorithm_spec.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
     at = subject_of(game)
     return record_search(at, algorithm, most=most) if algorithm.supports(at.game) else None
 
@@ -104,7 +104,7 @@ BY_PLAYOUTS = "uct", "ucb1", "alphazero"
 @pytest.mark.parametrize("name", algorithms())
 def test_final_state_matches_the_search_result_and_counts(name):
     at = subject_of("tree")
-    algorithm = configuration.parse(f"{name}+playouts=40" if name in BY_PLAYOUTS else name)
+    algorithm = algorithm_spec.parse(f"{name}+playouts=40" if name in BY_PLAYOUTS else name)
     events = []
     search = at.search(algorithm, kind=traced(algorithm.search_class, events.append))
     found = search.search(at.game, at.depth)
@@ -131,7 +131,7 @@ def test_final_state_matches_the_search_result_and_counts(name):
 
 def test_alpha_beta_steps_show_bounds_and_cutoff_reasons():
     at = SearchProblem("tree", Tree([[3, 12], [2, 4]]), lambda game: 0, UNLIMITED_DEPTH)
-    recording = record_search(at, configuration.parse("alpha-beta"))
+    recording = record_search(at, algorithm_spec.parse("alpha-beta"))
     replay = Replay(recording)
     assert replay.next_value_change()
     assert [key for key, _ in replay.step.sentences] == ["return", "best", "beta"]
@@ -158,7 +158,7 @@ def test_alpha_beta_steps_show_bounds_and_cutoff_reasons():
 )
 def test_cutoff_text_depends_on_the_number_of_skipped_moves(leaves, key):
     at = SearchProblem("t", Tree(json.loads(leaves)), lambda game: 0.0, UNLIMITED_DEPTH)
-    recording = record_search(at, configuration.parse("alpha-beta"))
+    recording = record_search(at, algorithm_spec.parse("alpha-beta"))
     (cut,) = [step for step in recording.steps if step.kind == "cut"]
     assert cut.sentences[0][0] == key
 
@@ -175,10 +175,12 @@ def test_cutoff_text_depends_on_the_number_of_skipped_moves(leaves, key):
 )
 def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
     kind = catalogue.find(game)
-    at = SearchProblem(game, kind.new(**options), kind.evaluation(), UNLIMITED_DEPTH)
-    algorithm = configuration.parse(name)
+    at = SearchProblem(game, kind.new(**options), kind.evaluate, UNLIMITED_DEPTH)
+    algorithm = algorithm_spec.parse(name)
     wanted = []
-    options = replace(algorithm.search_class.options(), trace_search=lambda states: wanted.append(tuple(states)))
+    options = replace(
+        algorithm.search_class.options(), trace_search=lambda states: wanted.append(tuple(states))
+    )
     algorithm.search_class(at.evaluate, options).search(at.game, at.depth)
     replay = Replay(record_search(at, algorithm))
     labels = [()]
@@ -204,8 +206,10 @@ def test_open_list_matches_the_algorithm_at_every_step(game, options, name):
 def test_long_open_list_is_recorded_as_changes(most):
     """All that is told grows with the nodes, not with their square."""
     kind = catalogue.find("random-tree")
-    at = SearchProblem("t", kind.new(branching=12, depth=4 if most == 2000 else 5), lambda game: 0, 5)
-    recording = record_search(at, configuration.parse("sss-star"), most=most)
+    at = SearchProblem(
+        "t", kind.new(branching=12, depth=4 if most == 2000 else 5), lambda game: 0, 5
+    )
+    recording = record_search(at, algorithm_spec.parse("sss-star"), most=most)
     longest = 0
     replay = Replay(recording)
     while replay.forward():
@@ -224,7 +228,7 @@ def test_long_open_list_is_recorded_as_changes(most):
 @pytest.mark.parametrize("name", ["mtd-f", "sss-star-mtd", "dual-star-mtd"])
 def test_each_mtd_pass_highlights_its_line_and_updates_a_bound(name):
     at = subject_of("tree")
-    algorithm = configuration.parse(name)
+    algorithm = algorithm_spec.parse(name)
     search = at.search(algorithm)
     found = search.search(at.game, at.depth)
     recording = record_search(at, algorithm)
@@ -248,15 +252,16 @@ WITH_TABLE = [f"{name}+table" for name in ("alpha-beta", "pvs", "negascout-2", "
 @pytest.mark.parametrize("name", [*algorithms(), *WITH_TABLE])
 def test_every_pseudocode_step_line_is_highlighted(name):
     """On one of these; and every step has its line."""
-    algorithm = configuration.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
-    lines, lit = listings.pseudocode(algorithm)
+    algorithm = algorithm_spec.parse(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
+    lines, lit = pseudocode.pseudocode(algorithm)
     assert any("table" in line for line in lines) == name.endswith("table")
     missing = {line for numbers in lit.values() for line in numbers}
     pig = catalogue.new_game("pig")
     at = [subject_of(game) for game in ("tree", "tic-tac-toe", "nim", "pig")]
     at.append(SearchProblem("pig", pig, lambda game: 5.0, 2))  # more than a win
     at += [
-        SearchProblem(game, catalogue.new_game(game), lambda game: 0.0, 6) for game in ("nim", "chess")
+        SearchProblem(game, catalogue.new_game(game), lambda game: 0.0, 6)
+        for game in ("nim", "chess")
     ]
     for each in at:
         if missing and algorithm.supports(each.game):
@@ -278,7 +283,7 @@ def lines_at(recording, *kinds):
 def test_return_step_highlights_the_matching_return_line():
     at = SearchProblem("tree", Tree([[3, 12], [2, 4], [9, 8]]), lambda game: 0.0, UNLIMITED_DEPTH)
     told = {
-        name: lines_at(record_search(at, configuration.parse(name)), "return")
+        name: lines_at(record_search(at, algorithm_spec.parse(name)), "return")
         for name in ("alpha-beta-hard", "scout", "alpha-beta", "minimax-two-valued")
     }
     met = ("return", "if α ≥ β: return the bound that was met")
@@ -311,8 +316,8 @@ def test_every_step_has_a_description(name):
 
 def test_node_answered_from_memory_is_marked_as_shared():
     kind = catalogue.find("nim")
-    at = SearchProblem("nim", kind.new(heaps=[1, 2]), kind.evaluation(), UNLIMITED_DEPTH)
-    replay = at_end(record_search(at, configuration.parse("and-or")))
+    at = SearchProblem("nim", kind.new(heaps=[1, 2]), kind.evaluate, UNLIMITED_DEPTH)
+    replay = at_end(record_search(at, algorithm_spec.parse("and-or")))
     shared = {
         number: fields["shared"] for number, fields in replay.fields.items() if "shared" in fields
     }
@@ -339,7 +344,9 @@ def test_node_names_and_bounds_of_a_tree_are_recorded(tmp_path):
     )
     tree = read_tree(file)
     assert tree.root == [[5, 6], [2, 4]]
-    recording = record_search(SearchProblem("t", tree, lambda game: 0, UNLIMITED_DEPTH), configuration.parse("b-star"))
+    recording = record_search(
+        SearchProblem("t", tree, lambda game: 0, UNLIMITED_DEPTH), algorithm_spec.parse("b-star")
+    )
     assert [node.name for node in recording.nodes] == ["N1", "N2", "N3", "N4", "", "", ""]
     replay = Replay(recording)
     while replay.forward() and not replay.fields.get(2, {}).get("seen"):
@@ -365,11 +372,11 @@ def test_splice_is_correct_and_small(before, after):
 
 @pytest.mark.parametrize("name", algorithms())
 def test_pseudocode_has_a_spanish_translation(name):
-    lines, lit = listings.pseudocode(configuration.parse(name))
+    lines, lit = pseudocode.pseudocode(algorithm_spec.parse(name))
     assert {"enter", "list", "expand", "select"} & lit.keys()
     english = {"if", "else", "return", "for", "each", "child", "best", "node", "the", "of", "while"}
     for line in lines:
-        spanish = listings.translate_line(line)
+        spanish = pseudocode.translate_line(line)
         assert not english & set(spanish.replace("(", " ").replace(")", " ").split()), spanish
 
 
@@ -385,7 +392,7 @@ def test_batch_evaluated_playouts_are_recorded(name, priors):
 
     judge = BatchEvaluation(lambda game, moves: len(moves), answer, 4)
     at = SearchProblem("tic-tac-toe", catalogue.new_game("tic-tac-toe"), judge, 9)
-    recording = record_search(at, configuration.parse(f"{name}+playouts=40"), most=400)
+    recording = record_search(at, algorithm_spec.parse(f"{name}+playouts=40"), most=400)
     check(recording)
     judged = [step.node for step in recording.steps for key, _ in step.sentences if key == "judge"]
     assert len(judged) == 40
@@ -410,7 +417,7 @@ def test_batch_evaluated_playouts_are_recorded(name, priors):
 
 
 def test_flat_monte_carlo_pseudocode_has_no_expansion():
-    lines, lit = listings.pseudocode(configuration.parse("ucb1"))
+    lines, lit = pseudocode.pseudocode(algorithm_spec.parse("ucb1"))
     assert "expand" not in lit
     assert not any("expansion" in line for line in lines)
 
@@ -426,8 +433,8 @@ def test_every_sentence_has_a_spanish_translation():
 def test_sss_star_uses_the_terms_of_the_lecture_notes():
     """The lecture notes' list is LISTA, and its states are VIVO and SOLUCIONADO."""
     assert [WORDS[word] for word in ("open", "live", "solved")] == ["LISTA", "vivo", "solucionado"]
-    lines, _ = listings.pseudocode(configuration.parse("sss-star"))
-    spanish = [listings.translate_line(line) for line in lines]
+    lines, _ = pseudocode.pseudocode(algorithm_spec.parse("sss-star"))
+    spanish = [pseudocode.translate_line(line) for line in lines]
     told = [*spanish, *(pair[1] for pair in SENTENCES.values())]
     assert not any("ABIERTA" in text or "OPEN" in text or "resuelt" in text for text in told)
     assert spanish[0].startswith("LISTA ← (raíz, vivo, ∞)")
@@ -436,7 +443,7 @@ def test_sss_star_uses_the_terms_of_the_lecture_notes():
 def test_detailed_events_do_not_change_leaf_and_cutoff_counts():
     for name in ("alpha-beta+table", "mtd-f", "bns", "and-or"):
         at = subject_of("tree")
-        algorithm = configuration.parse(name)
+        algorithm = algorithm_spec.parse(name)
         events = []
         kind = traced(algorithm.search_class, events.append)
         at.search(algorithm, kind=kind).search(at.game, at.depth)

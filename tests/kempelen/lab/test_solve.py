@@ -7,7 +7,7 @@ from agent.game import parse_move
 from agent.games.grundy import Grundy
 from agent.games.nim import Nim
 from kempelen.lab import solve
-from kempelen.lab.subject import SearchProblem
+from kempelen.lab.problems import SearchProblem
 
 GRUNDY_LOST = {1, 2, 4, 7, 10}
 

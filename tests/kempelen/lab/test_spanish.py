@@ -13,9 +13,11 @@ from agent.game import ChanceGame
 from agent.games import catalogue
 from agent.search.catalogue import ALIASES, algorithms
 from kempelen.cli import COMMANDS
-from kempelen.lab import ACTIONS, figures, messages, notes, words
-from kempelen.lab.messages import error_message, to_spanish
-from kempelen.lab.parser import LocalizedParser
+from kempelen.commands.lab import ACTIONS
+from kempelen.lab import language, spanish_messages
+from kempelen.lab.localized_parser import LocalizedParser
+from kempelen.lab.notes import figures, reproductions
+from kempelen.lab.spanish_messages import error_message, to_spanish
 from tests.kempelen.lab.sources import ROOT, help_texts, sources, texts
 
 RAW = "def raw(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
@@ -25,7 +27,7 @@ NAMES = re.compile(r"--\w+|[\w.]*[-+_=/.][-+\w=/.]*|'[^']*'")
 
 def english_words():
     """Return the words of the English labels and messages that no Spanish one has."""
-    tables = (words.SPANISH, words.SPANISH_MOVES, messages.SPANISH)
+    tables = (language.SPANISH, language.SPANISH_MOVES, spanish_messages.SPANISH)
     english = {word for table in tables for text in table for word in split(text)}
     spanish = {word for table in tables for text in table.values() for word in split(text)}
     names = [*algorithms(), *ALIASES, *catalogue.builtin_names()]
@@ -122,13 +124,13 @@ def test_figures_of_the_lecture_notes_are_in_spanish():
 
     told = [
         text
-        for figure in notes.build_figures(spanish, words.translator("es"))
+        for figure in reproductions.build_figures(spanish, language.translator("es"))
         for text in (
             *(figure.title, figure.text, *(each.title for each in figure.pictures)),
             *(text for row in figure.rows for text in (row.what, row.said, row.found, row.why)),
         )
     ]
-    told += [text for each in notes.omitted_figures(spanish) for text in each]
+    told += [text for each in reproductions.omitted_figures(spanish) for text in each]
     told += [second for _, second in figures.LABELS.values()]
     assert_spanish("\n".join(text.replace("TEST", "") for text in told if text))
 
@@ -182,7 +184,7 @@ def test_every_label_is_in_spanish():
                     if isinstance(each, ast.Constant) and isinstance(each.value, str)
                 }
     assert len(asked) > 40
-    assert asked <= words.SPANISH.keys()
+    assert asked <= language.SPANISH.keys()
 
 
 def test_every_error_has_a_spanish_translation():
@@ -294,7 +296,9 @@ def test_file_system_errors_are_in_spanish():
     missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "x.yaml")
     assert error_message(missing, "es") == "x.yaml: no existe"
     assert error_message(missing, "en") == "x.yaml: No such file or directory"
-    assert error_message(OSError(errno.ENOSPC, "No space left on device"), "es").startswith("no queda")
+    assert error_message(OSError(errno.ENOSPC, "No space left on device"), "es").startswith(
+        "no queda"
+    )
 
 
 def test_language_option_works_anywhere_and_abbreviated(lab):
@@ -317,11 +321,12 @@ def test_progress_labels_are_in_spanish(monkeypatch, lab, capsys):
     """On a terminal, which the test stands in for."""
     told = []
     monkeypatch.setattr(
-        "kempelen.lab.comparison.with_progress",
+        "kempelen.commands.lab.comparison.with_progress",
         lambda items, total, label: told.append(label) or items,
     )
     monkeypatch.setattr(
-        "kempelen.lab.plot.with_progress", lambda items, total, label: told.append(label) or items
+        "kempelen.commands.lab.plot.with_progress",
+        lambda items, total, label: told.append(label) or items,
     )
 
     class Working:
@@ -335,7 +340,7 @@ def test_progress_labels_are_in_spanish(monkeypatch, lab, capsys):
             pass
 
     for module in ("observation", "solve"):
-        monkeypatch.setattr(f"kempelen.lab.{module}.working", Working)
+        monkeypatch.setattr(f"kempelen.commands.lab.{module}.working", Working)
     lab("run", "--game", "nim", "--depth", "1", "--algorithm", "minimax", "--lang", "es")
     lab("plot", "--depth", "1", "--branching", "2", "--trees", "1", "--json", "--lang", "es")
     lab("trace", "--lang", "es")

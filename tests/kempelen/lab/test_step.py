@@ -8,12 +8,12 @@ import pytest
 
 from agent.games import catalogue
 from agent.games.tree import Tree, read_tree
-from agent.search import configuration
+from agent.search import algorithm_spec
 from agent.search.catalogue import algorithms
-from kempelen.lab import step, terminal_steps
-from kempelen.lab.recorded import record_search
-from kempelen.lab.recording import Replay
-from kempelen.lab.subject import SearchProblem
+from kempelen.lab import step, terminal_replay
+from kempelen.lab.problems import SearchProblem
+from kempelen.lab.recordings.record_search import record_search
+from kempelen.lab.recordings.recording import Replay
 from tests.browser import Browser, started
 from tests.kempelen.lab.test_recording import recorded
 from tests.kempelen.lab.test_spanish import assert_spanish
@@ -71,7 +71,7 @@ def check(browser, tmp_path, recording, language="en"):
 def test_page_is_navigated_by_keyboard(browser, tmp_path):
     """The quick one: what a reader does, without a mouse."""
     at = SearchProblem("tree", Tree([[3, 12], [2, 4], [1, 8, 7]]), lambda game: 0, 9)
-    recording = record_search(at, configuration.parse("alpha-beta"))
+    recording = record_search(at, algorithm_spec.parse("alpha-beta"))
     check(browser, tmp_path, recording)
     opened(browser, tmp_path, recording)
     at = "return Kempelen.stepPage.replay.at"
@@ -180,8 +180,8 @@ def test_every_algorithm_is_replayed_on_every_game(browser, tmp_path, game):
 def test_page_draws_only_visible_nodes_of_a_large_tree(browser, tmp_path, name, depth):
     """However the view lies, a frame draws what a screen can hold, not what the tree has."""
     kind = catalogue.find("random-tree")
-    at = SearchProblem("t", kind.new(branching=12, depth=depth), kind.evaluation(), depth, 1)
-    recording = record_search(at, configuration.parse(name), most=20_000)
+    at = SearchProblem("t", kind.new(branching=12, depth=depth), kind.evaluate, depth, 1)
+    recording = record_search(at, algorithm_spec.parse(name), most=20_000)
     assert len(recording.nodes) >= 20_000
     opened(browser, tmp_path, recording)
     drawn = browser.run("""
@@ -207,7 +207,7 @@ def test_terminal_prints_every_step(lab, tmp_path):
     assert "N16 is a leaf, worth 12." in out
     assert "Cut-off at 2, because of 2.1: 1 more move need" in out
     assert len(out.splitlines()) == len(record_search(
-        SearchProblem("t", read_tree(tree), lambda game: 0, 1000), configuration.parse("alpha-beta")
+        SearchProblem("t", read_tree(tree), lambda game: 0, 1000), algorithm_spec.parse("alpha-beta")
     ).steps) + 1  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def test_terminal_steps_back_and_prints_spanish(name, capsys, monkeypatch):
     recording = recorded("tree", name)
     commands = iter(["", "", "c", "v", "b", "12", "9" * 5000, "\N{SUPERSCRIPT TWO}", "e", "b", "q"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(commands))
-    terminal_steps.step_through(recording, "es")
+    terminal_replay.step_through(recording, "es")
     out = capsys.readouterr().out
     assert f"{len(recording.steps) - 1}/{len(recording.steps)}" in out
     assert_spanish(re.sub(r"TEST|EVAL|\w*scout\(|\w+\(nodo", "", out))
@@ -263,7 +263,7 @@ def test_page_uses_no_emoji():
 def test_every_page_text_has_a_spanish_translation():
     """Words that scripts ask for by themselves, in quotes or in tables."""
     from kempelen.lab import page
-    from kempelen.lab.sentences import WORDS
+    from kempelen.lab.step_sentences import WORDS
 
     asked = set()
     for name in step.SCRIPTS:

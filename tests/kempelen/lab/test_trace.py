@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.search.catalogue import algorithms
-from kempelen.lab import words
+from kempelen.lab import language
 
 TREES = Path(__file__).parents[2] / "data" / "trees"
 TREE = TREES / "sss_star.yaml"
@@ -227,9 +227,9 @@ def test_batch_evaluated_leaf_is_not_traced_as_a_simulation(lab, tmp_path, name)
 
 def test_bound_next_to_infinity_is_not_shown_as_win_or_loss(lab, tmp_path):
     """A null window about all values, such as MTD begins with, beside a bound that is none."""
-    assert words.format_value(nextafter(inf, 0)) == "∞-"
-    assert words.format_value(nextafter(-inf, 0)) == "-∞+"
-    assert words.format_window(nextafter(-inf, 0), 5) == "(-∞+, 5)"
+    assert language.format_value(nextafter(inf, 0)) == "∞-"
+    assert language.format_value(nextafter(-inf, 0)) == "-∞+"
+    assert language.format_window(nextafter(-inf, 0), 5) == "(-∞+, 5)"
     for name in ("sss-star-mtd", "dual-star-mtd", "mtd-f"):
         _, out, _ = lab("trace", "--algorithm", name, "--tree", TREE)
         assert "e+" not in out

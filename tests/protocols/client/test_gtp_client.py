@@ -6,9 +6,9 @@ import pytest
 from agent.limits import SideClock
 from protocols.client.engine import (
     EngineOptionError,
+    EngineState,
     EngineTimeoutError,
     EngineUnresponsiveError,
-    EngineState,
 )
 from protocols.client.gtp import GtpClient
 from protocols.client.process import EngineDiedError, EngineError, IoLog

@@ -4,7 +4,7 @@ import os
 import pytest
 
 from agent.limits import Cp, Mate, SideClock
-from protocols.client.engine import EngineOptionError, EngineTimeoutError, EngineState
+from protocols.client.engine import EngineOptionError, EngineState, EngineTimeoutError
 from protocols.client.process import EngineDiedError, EngineNotFoundError
 from protocols.client.uci import (
     Option,

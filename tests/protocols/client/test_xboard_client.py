@@ -6,9 +6,9 @@ import pytest
 from agent.limits import Cp, SideClock
 from protocols.client.engine import (
     EngineOptionError,
+    EngineState,
     EngineTimeoutError,
     EngineUnresponsiveError,
-    EngineState,
 )
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, SearchRequest

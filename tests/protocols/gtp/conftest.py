@@ -4,11 +4,11 @@ import queue
 
 import pytest
 
-from agent.compiled import warming
-from agent.compiled.source import SearchConfig
-from agent.threads.latch import wait_for_any
-from protocols.gtp.play import Settings
+from agent.kernel import compilation
+from agent.kernel.backend import SearchConfig
+from agent.threads.one_shot_event import wait_for_any
 from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.session import Settings
 from tests.held_compiler import HeldCompiler
 from tests.waiting import PATIENCE
 
@@ -32,7 +32,9 @@ class EngineSession:
         search_config = SearchConfig(**{"seed": 1} | {name: options.pop(name) for name in names})
         # Playouts that are counted end a search, however slow the machine is.
         seconds = 0.05 if search_config.playouts is None else 30.0
-        settings = Settings(options=of_the_game, search_config=search_config, **{"seconds": seconds, **options})
+        settings = Settings(
+            options=of_the_game, search_config=search_config, **{"seconds": seconds, **options}
+        )
         self.gtp = GtpProtocol("Kempelen", "1.0", self.sent.put, self.reports.append, settings)
         self._heard = []
 
@@ -102,6 +104,6 @@ def own(request, tmp_path):
 def compiler(monkeypatch):
     """No kernel is compiled before this compiler has ended."""
     compiler = HeldCompiler()
-    monkeypatch.setattr(warming, "is_cached", lambda part: False)
-    monkeypatch.setattr(warming, "compile_in_child", lambda part: compiler)
+    monkeypatch.setattr(compilation, "is_cached", lambda part: False)
+    monkeypatch.setattr(compilation, "compile_in_child", lambda part: compiler)
     return compiler

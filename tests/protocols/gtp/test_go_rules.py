@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 
 from agent.games import catalogue
-from agent.games.life import stones_with_status
+from agent.games.chain_status import stones_with_status
 from protocols.gtp.go_board import GtpGoBoard
+from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import read_rules, with_field
-from protocols.gtp.values import GtpError
 from protocols.rulesets import handicap_bonus
 from tests.agent.games.test_go import at, from_diagram, played
 

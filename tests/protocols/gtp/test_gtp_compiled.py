@@ -4,19 +4,19 @@ import time
 
 import pytest
 
-from agent.compiled.source import CompiledBackend
 from agent.connect_four.search import ConnectFourSearch
 from agent.evaluation import EvaluationError
 from agent.games.connect_four import ConnectFour
+from agent.kernel.backend import CompiledBackend
+from agent.search.backend import GameBackend
 from agent.search.searcher import GameSearcher
-from agent.search.source import GameBackend
-from protocols.gtp.play import Settings
 from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.session import Settings
 from tests.waiting import PATIENCE
 
 OWN = """
 import time
-from agent.compiled.native import U64, count
+from agent.kernel.intrinsics import U64, count
 from agent.connect_four.records import position_at
 from agent.evaluation import evaluator
 
@@ -234,11 +234,11 @@ def test_go_analysis_reports_priors_score_and_ownership(start):
 
 
 def test_compiled_playouts_determine_dead_stones(start, monkeypatch):
-    from agent.games import life
+    from agent.games import chain_status
 
     talk = start(size=5, komi=0, algorithm=None)
     talk.await_compiled()
-    monkeypatch.setattr(life, "chain_statuses", None)  # the plain ones are not asked
+    monkeypatch.setattr(chain_status, "chain_statuses", None)  # the plain ones are not asked
     for row in "12345":
         talk.answer(f"gogui-play_sequence b B{row} b D{row}")
     talk.answer("play w E3")

@@ -2,13 +2,13 @@
 
 import pytest
 
-from agent.compiled.source import CompiledBackend
 from agent.games.go import Go
 from agent.go.search import GoSearch
+from agent.kernel.backend import CompiledBackend
+from agent.search.backend import GameBackend
 from agent.search.searcher import GameSearcher
-from agent.search.source import GameBackend
-from agent.threads.scheduler import SearchScheduler, NoDeadline
-from protocols.gtp.play import OVERHEAD
+from agent.threads.scheduler import NoDeadline, SearchScheduler
+from protocols.gtp.session import OVERHEAD
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.test_contests import OPEN_SIDE
 

@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from agent.experience.store import LearnedMoveDatabase
 from agent.games import catalogue
 from agent.games.stones import PASS
+from agent.learning.learned_move_database import LearnedMoveDatabase
 from agent.search.catalogue import algorithms
-from protocols.gtp import boards
+from protocols.gtp import board
 from protocols.gtp.commands.gogui import ANALYZE_COMMANDS
 from protocols.gtp.protocol import COMMANDS, MAX_PENDING
 from tests.protocols.gtp.conftest import PATIENCE
@@ -212,7 +212,9 @@ def test_killer_memory_persists_between_games(start, tmp_path):
     first = start(**options, algorithm=algorithm)
     before = moves(first)
     lessons = LearnedMoveDatabase(file).read_all()
-    assert any(lesson.is_refutation and lesson.found == -1 for lesson in lessons)  # the game's result
+    assert any(
+        lesson.is_refutation and lesson.found == -1 for lesson in lessons
+    )  # the game's result
     first.answer("quit")
     again = start(**options, experience=str(file))
     assert moves(again) != before == moves(start(**options, algorithm="alpha-beta"))
@@ -315,7 +317,7 @@ def test_queue_of_long_lines_is_bounded(start):
 
 
 def test_game_length_is_limited(start, monkeypatch):
-    monkeypatch.setattr(boards, "LONGEST", 3)
+    monkeypatch.setattr(board, "LONGEST", 3)
     talk = start(size=5)
     assert [talk.answer(f"play {colour} pass")[:1] for colour in "bwb"] == ["="] * 3
     assert "at most 3 moves: clear_board" in talk.answer("play w pass")

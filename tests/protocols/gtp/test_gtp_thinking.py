@@ -79,7 +79,9 @@ def two_lines(talk):
     """Two moves that were visited, and one that was not."""
     owners = (1.0, 0.5, 0.0, -0.5, -1.0, 0.25, 0.125, -0.125, 0.75)
     line = (vertex(talk, "B2"), vertex(talk, "A1"), PASS)
-    best = Info(3, Cp(20), line, visits=300, expected_outcome=0.5, prior=0.25, lead=4.5, ownership=owners)
+    best = Info(
+        3, Cp(20), line, visits=300, expected_outcome=0.5, prior=0.25, lead=4.5, ownership=owners
+    )
     second = Info(3, Cp(10), (vertex(talk, "C1"),), multipv=2, visits=100, expected_outcome=-0.1)
     third = Info(3, Cp(0), (vertex(talk, "C3"),), multipv=3, prior=0.0625, expected_outcome=0.0)
     return [best, replace(second, prior=0.125, lead=-1.5), third]
@@ -330,8 +332,12 @@ def test_resignation_requires_a_search_result():
     rate = ResignPolicy(0.05, 1)
     assert not resignation.should_resign(0, None, rate)
     assert not resignation.should_resign(0, Info(1, Cp(0), (1,)), rate)
-    assert resignation.should_resign(0, Info(1, Cp(0), (1,), visits=500, expected_outcome=-1.0), rate)
-    assert not resignation.should_resign(1, Info(1, Cp(0), (1,), visits=500, expected_outcome=0.0), rate)
+    assert resignation.should_resign(
+        0, Info(1, Cp(0), (1,), visits=500, expected_outcome=-1.0), rate
+    )
+    assert not resignation.should_resign(
+        1, Info(1, Cp(0), (1,), visits=500, expected_outcome=0.0), rate
+    )
 
 
 def test_upper_bound_converges_to_the_win_rate():

@@ -12,8 +12,8 @@ from agent.games.go import format_size
 from agent.games.stones import PASS
 from protocols.gtp import sgf
 from protocols.gtp.go_board import GtpGoBoard
+from protocols.gtp.messages import GtpError
 from protocols.gtp.rules import DEFAULT_RULES, GoRules, read_rules, rules_from_sgf
-from protocols.gtp.values import GtpError
 
 # All that can be in force.
 RULES = [
@@ -67,7 +67,10 @@ def test_saved_game_can_be_loaded_unchanged(seed, tmp_path):
     assert str(again.game) == str(game.game)
     assert (turn, again.size, again.komi) == (game.turn, game.size, game.komi)
     assert (again.rules, again._handicap) == (game.rules, game._handicap)
-    assert (again.game.komi, again.game.capture_dead_stones) == (game.game.komi, game.game.capture_dead_stones)
+    assert (again.game.komi, again.game.capture_dead_stones) == (
+        game.game.komi,
+        game.game.capture_dead_stones,
+    )
     assert again.game.prisoners == game.game.prisoners
     assert list(again.game.moves()) == list(game.game.moves())
     number = len(again._movers)

@@ -13,9 +13,9 @@ from protocols.client.uci import PlayResult
 from protocols.mqtt import topics
 from protocols.mqtt.bot import NameTakenError
 from protocols.mqtt.broker import Broker
+from protocols.mqtt.broker_monitor import BrokerLostError
 from protocols.mqtt.connection import Connection
-from protocols.mqtt.link import BrokerLostError
-from protocols.mqtt.positions import GameRequestParser
+from protocols.mqtt.request_parser import GameRequestParser
 from tests.mosquitto import Listening, Mosquitto, free_port, until
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
 from tests.waiting import PATIENCE

@@ -12,9 +12,9 @@ from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
 from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import topics
+from protocols.mqtt.broker_monitor import BrokerLostError
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import HEARTBEAT_INTERVAL_S, HEARTBEAT_TIMEOUT_S, Connection
-from protocols.mqtt.link import BrokerLostError
 from tests.mosquitto import Mosquitto, until
 from tests.protocols.mqtt.support import FakeBotEngine, serving
 from tests.waiting import PATIENCE

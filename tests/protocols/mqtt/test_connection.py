@@ -11,7 +11,7 @@ from protocols.mqtt.broker import Broker
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.embedded import EmbeddedBroker
-from protocols.mqtt.version import supports_mqtt5
+from protocols.mqtt.protocol_version import supports_mqtt5
 from tests.mosquitto import Listening, Mosquitto, free_port, until
 from tests.protocols.mqtt.support import serving
 from tests.waiting import PATIENCE
@@ -155,7 +155,9 @@ async def test_bots_work_over_the_embedded_broker():
     client = BotClient(embedded.address)
     async with serving(embedded.address) as bot:
         await client.wait_for_bot("bot", PATIENCE)
-        answer = await client.request_move("bot", "g", SearchRequest(None, ("e2e4",), nodes=1), 10.0)
+        answer = await client.request_move(
+            "bot", "g", SearchRequest(None, ("e2e4",), nodes=1), 10.0
+        )
         assert answer.move == "a7a5"
         async with serving(embedded.address) as second:
             with pytest.raises(NameTakenError):

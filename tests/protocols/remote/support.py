@@ -7,7 +7,7 @@ import ssl
 import threading
 import time
 
-from protocols.remote.dialling import connect
+from protocols.remote.connecting import connect
 from protocols.remote.engine import RemoteEngine
 from protocols.remote.uci import UciProxy
 from protocols.server.addresses import Address

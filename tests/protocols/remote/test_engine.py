@@ -142,7 +142,9 @@ def test_session_ended_by_server_is_restarted():
 
     with ScriptedServer(ends, plays) as server, Front(server.port) as frontend:
         frontend.say("uci")
-        assert any("for an hour" in line for line in frontend.hear("info string the server refuses"))
+        assert any(
+            "for an hour" in line for line in frontend.hear("info string the server refuses")
+        )
         frontend.say("go depth 1")
         frontend.hear("bestmove")
         assert frontend.engine.exit_status == 0
@@ -282,7 +284,9 @@ def test_untrusted_certificate_ends_engine(tmp_path, fault):
 def test_tls_to_plain_server_fails_after_timeout():
     with (
         ScriptedServer(plays) as server,
-        Front(server.port, trust=ssl.create_default_context(), scheme="tls", patience=0.3) as frontend,
+        Front(
+            server.port, trust=ssl.create_default_context(), scheme="tls", patience=0.3
+        ) as frontend,
     ):
         frontend.say("uci")
         threading.Timer(0.5, server.kill).start()

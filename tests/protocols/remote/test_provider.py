@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from kempelen import uci
-from kempelen.remote_protocols import NetworkOutput
+from kempelen.commands import uci
+from kempelen.server_sessions import NetworkOutput
 from protocols.remote import provider as providing
-from protocols.remote.lichess import LichessUnavailableError, LichessClient, LichessError, Work
-from protocols.remote.provider import LichessProvider, EngineRegistration
+from protocols.remote.lichess import LichessClient, LichessError, LichessUnavailableError, Work
+from protocols.remote.provider import EngineRegistration, LichessProvider
 from tests.protocols.remote.lichess_server import TOKEN, LichessServer
 from tests.protocols.remote.support import serving
 
@@ -26,7 +26,10 @@ class Providing:
         self.error = None
         self.client = LichessClient(server.url, server.url, token, trust)
         self.provider = LichessProvider(
-            self.client, OFFER, lambda send: uci.create_engine(NetworkOutput(send)), self.told.append
+            self.client,
+            OFFER,
+            lambda send: uci.create_engine(NetworkOutput(send)),
+            self.told.append,
         )
         self._thread = threading.Thread(target=self._run)
         self._thread.start()

@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from protocols.server.addresses import Address
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
-from protocols.server.remote_session import ProtocolFactory
+from protocols.server.network_session import ProtocolFactory
 from protocols.server.server import Server
 from protocols.server.tokens import TokenFile
 from tests.waiting import PATIENCE

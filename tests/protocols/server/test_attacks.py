@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.server import remote_session
+from protocols.server import network_session
 from protocols.server.tokens import TokenFile
 from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import PATIENCE, Caller, calling, running
@@ -96,7 +96,7 @@ async def test_last_line_without_newline_is_answered() -> None:
 
 
 async def test_session_ends_soon_after_client_disconnects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_session, "FINAL_REPLIES_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(network_session, "FINAL_REPLIES_TIMEOUT_S", 0.3)
     async with running() as run:
         async with calling(run) as caller:
             caller.say("later 20 late", "say soon")

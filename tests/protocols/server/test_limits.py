@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from protocols.server import limits, remote_session
-from protocols.server.limits import TokenBucket, RateLimiter, ServerLimits
+from protocols.server import limits, network_session
+from protocols.server.limits import RateLimiter, ServerLimits, TokenBucket
 from tests.protocols.server.support import PATIENCE, calling, running
 
 
@@ -140,7 +140,7 @@ async def test_client_that_does_not_read_is_disconnected() -> None:
 async def test_client_that_sends_without_reading_is_disconnected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remote_session, "WRITE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(network_session, "WRITE_TIMEOUT_S", 0.5)
     async with running(lines_a_second=1e6) as run, calling(run) as deaf:
         deaf.reader._transport.pause_reading()  # type: ignore[attr-defined]
         asked = "say " + "x" * 1000

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from protocols.server import door
+from protocols.server import admission
 from protocols.server.limits import MAX_TRACKED_CLIENTS, ServerLimits
 from protocols.server.tokens import TokenError, TokenFile, new_token
 from tests.protocols.server.credentials import Tokens
@@ -185,7 +185,7 @@ async def test_address_is_blocked_after_wrong_tokens(
     tokens: Tokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr(door, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(admission, "time", SimpleNamespace(monotonic=lambda: now[0]))
     async with running(tokens=TokenFile(tokens.path), wrong_tokens=3) as run:
         for expected in ["wrong token"] * 3 + [
             "too many wrong tokens from your address; wait a minute"
@@ -200,9 +200,9 @@ async def test_address_is_blocked_after_wrong_tokens(
 
 
 async def test_number_of_remembered_wrong_guesses_is_bounded(tokens: Tokens) -> None:
-    one = door.AdmissionControl(ServerLimits(), TokenFile(tokens.path))
+    one = admission.AdmissionControl(ServerLimits(), TokenFile(tokens.path))
     for number in range(MAX_TRACKED_CLIENTS + 50):
-        with pytest.raises(door.RejectedError, match="wrong token"):
+        with pytest.raises(admission.RejectedError, match="wrong token"):
             one.authenticate("wrong", f"10.0.{number >> 8}.{number & 255}")
     assert len(one._auth_failures) == MAX_TRACKED_CLIENTS
 
@@ -218,7 +218,7 @@ async def test_number_of_remembered_wrong_guesses_is_bounded(tokens: Tokens) -> 
     ],
 )
 def test_ipv6_addresses_are_grouped_by_64_bit_prefix(host: str, grouped: str) -> None:
-    assert door.address_group(host) == grouped
+    assert admission.address_group(host) == grouped
 
 
 @needs_links

@@ -6,9 +6,9 @@ import threading
 import chess
 import pytest
 
-from agent.chess.engine import ChessBackend
-from agent.limits import Cp, Info, Progress
 from agent.agent import AgentError
+from agent.chess.engine.backend import ChessBackend
+from agent.limits import Cp, Info, Progress
 from protocols.uci.protocol import UciProtocol
 from tests.waiting import PATIENCE
 

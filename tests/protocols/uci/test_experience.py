@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from agent.experience.store import LearnedMoveDatabase
-from protocols.session_context import SessionContext
+from agent.learning.learned_move_database import LearnedMoveDatabase
 from protocols.permissions import LOCAL, Permissions
-from protocols.uci.play import MAX_PENDING
+from protocols.session_context import SessionContext
+from protocols.uci.chess_session import MAX_PENDING
 from protocols.uci.protocol import UciProtocol
 
 
@@ -15,7 +15,9 @@ class Talk:
     def __init__(self, permissions=LOCAL):
         self.heard = []
         session_context = SessionContext(permissions)
-        self.uci = UciProtocol("x", "y", self.heard.append, lambda path: None, session_context=session_context)
+        self.uci = UciProtocol(
+            "x", "y", self.heard.append, lambda path: None, session_context=session_context
+        )
 
     def say(self, *lines):
         for line in lines:

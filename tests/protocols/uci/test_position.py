@@ -1,8 +1,8 @@
 import chess
 import pytest
 
+from protocols.uci.parsing import PositionCommand, UciError
 from protocols.uci.position import MAX_GAME_PLIES, CurrentPosition, read_board
-from protocols.uci.values import PositionCommand, UciError
 
 
 def position(moves="", fen=None):
@@ -101,7 +101,10 @@ def test_recent_returns_copy_with_recent_moves():
     current = CurrentPosition()
     current.set(position("g1f3 g8f6 f3g1 f6g8 " * 300), chess960=False)
     copy_with_history = current.copy_with_history()
-    assert copy_with_history.move_stack == current.board.move_stack[-len(copy_with_history.move_stack) :]
+    assert (
+        copy_with_history.move_stack
+        == current.board.move_stack[-len(copy_with_history.move_stack) :]
+    )
     assert copy_with_history.fen() == current.board.fen()
     copy_with_history.pop()
     assert len(current.board.move_stack) == 1200

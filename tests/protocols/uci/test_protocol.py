@@ -5,8 +5,8 @@ import time
 import chess
 import pytest
 
-from agent.chess.engine import ChessBackend
-from protocols.uci import play
+from agent.chess.engine.backend import ChessBackend
+from protocols.uci import chess_session
 from protocols.uci.protocol import COMMANDS, OPTIONS
 from tests.systems import posix_only
 from tests.waiting import PATIENCE
@@ -180,7 +180,7 @@ def test_unlimited_search_stops_at_end_of_input(conversation, limits):
 
 
 def test_long_search_stops_after_end_of_input_timeout(conversation, monkeypatch):
-    monkeypatch.setattr(play, "DRAIN_TIMEOUT", 0.3)
+    monkeypatch.setattr(chess_session, "DRAIN_TIMEOUT", 0.3)
     conversation.say("go depth 100000")
     began = time.monotonic()
     while not conversation.uci.drain(0.05):

@@ -5,9 +5,9 @@ import time
 import chess
 import pytest
 
-from agent.chess.engine import ChessBackend
-from agent.chess.network_model import evaluate
-from agent.chess.settings import SEARCHES
+from agent.chess.engine.backend import ChessBackend
+from agent.chess.engine.settings import SEARCHES
+from agent.chess.evaluation.nnue_reference import evaluate
 from benchmarks.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"

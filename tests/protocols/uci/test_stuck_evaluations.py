@@ -8,10 +8,10 @@ import chess
 import pytest
 
 from agent import evaluation_loading
-from agent.chess.engine import ChessBackend
-from agent.chess.evaluations import DEFAULT
-from agent.chess.settings import SEARCHES
-from agent.threads.left_behind import MAX_ABANDONED
+from agent.chess.engine.backend import ChessBackend
+from agent.chess.engine.settings import SEARCHES
+from agent.chess.evaluation.loading import DEFAULT
+from agent.threads.abandoned_threads import MAX_ABANDONED
 
 # What an answer in time takes at most on a busy machine; a search that is not given up takes more.
 SOON = 8.0

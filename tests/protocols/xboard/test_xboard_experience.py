@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.experience.store import LearnedMoveDatabase
+from agent.learning.learned_move_database import LearnedMoveDatabase
 
 
 @pytest.fixture

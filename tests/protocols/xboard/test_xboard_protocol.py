@@ -5,13 +5,13 @@ import time
 import chess
 import pytest
 
-from agent.chess.engine import ChessBackend
+from agent.chess.engine.backend import ChessBackend
 from agent.limits import Cp, Info, SideClock
-from protocols.uci import play
-from protocols.uci.play import COMMON_OPTIONS
+from protocols.uci import chess_session
+from protocols.uci.chess_session import COMMON_OPTIONS
 from protocols.xboard.features import HASH, OPTIONS, THREADS, option_declaration
+from protocols.xboard.formatting import thinking_line
 from protocols.xboard.protocol import COMMANDS
-from protocols.xboard.text import thinking_line
 
 
 @pytest.fixture
@@ -31,7 +31,9 @@ def limits(conversation, monkeypatch):
 def test_every_option_is_declared_and_accepts_its_default(conversation):
     declared = [line for line in conversation.ask("protover 2") if "option=" in line]
     assert len(declared) == len(OPTIONS) == len(COMMON_OPTIONS) - 2
-    assert {HASH, THREADS} == {each.name for each in COMMON_OPTIONS} - {each.name for each in OPTIONS}
+    assert {HASH, THREADS} == {each.name for each in COMMON_OPTIONS} - {
+        each.name for each in OPTIONS
+    }
     for option, line in zip(OPTIONS, declared, strict=True):
         assert line == f'feature option="{option_declaration(option)}"'
         default = int(option.default) if option.type == "check" else option.default or ""
@@ -268,4 +270,4 @@ def test_analysis_and_pondering_stop_at_end_of_input(conversation, lines):
     conversation.hear_until("pong 1")
     began = time.monotonic()
     assert conversation.xboard.drain()
-    assert time.monotonic() - began < play.DRAIN_TIMEOUT / 2
+    assert time.monotonic() - began < chess_session.DRAIN_TIMEOUT / 2

@@ -1,0 +1,1 @@
+"""Positions, move generation and their records in the kernel."""

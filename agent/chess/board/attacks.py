@@ -1,0 +1,119 @@
+"""Which squares a piece attacks, and which pieces attack a square."""
+
+from agent.chess.board.lookup_tables import (
+    between_table,
+    king_attacks,
+    knight_attacks,
+    line_table,
+    magic_word,
+    pawn_attack_table,
+    slider_attack_table,
+)
+from agent.chess.board.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Position
+from agent.kernel.decorators import kernel
+from agent.kernel.intrinsics import U64, Bits, count, first_square
+
+
+@kernel
+def bit(square: int) -> Bits:
+    """Return the bitboard of one square."""
+    return U64(1) << U64(square)
+
+
+@kernel
+def has(bits: Bits, square: int) -> bool:
+    """Tell whether `square` is in `bits`."""
+    return bits >> U64(square) & U64(1) != 0
+
+
+@kernel
+def rook_attacks(square: int, occupied: Bits) -> Bits:
+    """Return the squares a rook attacks; the first blocker on each line included."""
+    entry = 4 * square
+    index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
+    return slider_attack_table(index + magic_word(entry + 3))
+
+
+@kernel
+def bishop_attacks(square: int, occupied: Bits) -> Bits:
+    """Return the squares a bishop attacks; the first blocker on each line included."""
+    entry = 256 + 4 * square
+    index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
+    return slider_attack_table(index + magic_word(entry + 3))
+
+
+@kernel
+def pawn_attacks(side: int, square: int) -> Bits:
+    """Return the squares that a pawn of `side` attacks."""
+    return pawn_attack_table(64 * side + square)
+
+
+@kernel
+def piece_attacks(kind: int, square: int, occupied: Bits) -> Bits:
+    """Return the squares that a piece other than a pawn attacks."""
+    if kind == KNIGHT:
+        return knight_attacks(square)
+    if kind == BISHOP:
+        return bishop_attacks(square, occupied)
+    if kind == ROOK:
+        return rook_attacks(square, occupied)
+    if kind == QUEEN:
+        return bishop_attacks(square, occupied) | rook_attacks(square, occupied)
+    return king_attacks(square)
+
+
+@kernel
+def between(a: int, b: int) -> Bits:
+    """Return the squares strictly between two squares of one line, else none."""
+    return between_table(64 * a + b)
+
+
+@kernel
+def line(a: int, b: int) -> Bits:
+    """Return the whole line, edge to edge, through two squares, else nothing."""
+    return line_table(64 * a + b)
+
+
+@kernel
+def attackers(position: Position, square: int, occupied: Bits) -> Bits:
+    """Return the pieces of both sides that attack `square`, with `occupied` as blockers."""
+    kinds = position.kinds
+    pawns = kinds[PAWN]
+    queens = kinds[QUEEN]
+    return (
+        (pawn_attacks(0, square) & pawns & position.sides[1])
+        | (pawn_attacks(1, square) & pawns & position.sides[0])
+        | (knight_attacks(square) & kinds[KNIGHT])
+        | (king_attacks(square) & kinds[KING])
+        | (bishop_attacks(square, occupied) & (kinds[BISHOP] | queens))
+        | (rook_attacks(square, occupied) & (kinds[ROOK] | queens))
+    )
+
+
+@kernel
+def is_attacked(position: Position, square: int, by: int, occupied: Bits) -> bool:
+    """Tell whether a piece of side `by` attacks `square`, with `occupied` as blockers."""
+    kinds = position.kinds
+    enemy = position.sides[by]
+    queens = kinds[QUEEN]
+    if (
+        (pawn_attacks(1 - by, square) & kinds[PAWN])
+        | (knight_attacks(square) & kinds[KNIGHT])
+        | (king_attacks(square) & kinds[KING])
+    ) & enemy:
+        return True
+    if bishop_attacks(square, occupied) & (kinds[BISHOP] | queens) & enemy:
+        return True
+    return (rook_attacks(square, occupied) & (kinds[ROOK] | queens) & enemy) != 0
+
+
+@kernel
+def king_square(position: Position, side: int) -> int:
+    """Return the square of the side's king."""
+    return first_square(position.kinds[KING] & position.sides[side])
+
+
+@kernel
+def has_single_bit(bits: Bits) -> bool:
+    """Tell whether exactly one bit is set."""
+    return count(bits) == 1

@@ -1,0 +1,79 @@
+"""FEN of packed positions, of many at a time.
+
+Arrays are worked on and no boards are made: an engine that is asked about each position for a
+millisecond is not to wait for its text as long.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.board.packed_position import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK
+
+_SQUARES = 64
+_NO_SQUARE = 64
+_FILES = "abcdefgh"
+_WHITE_KING, _BLACK_KING = 5, 5 + BLACK_PIECE
+_WHITE_ROOK, _BLACK_ROOK = CASTLING_ROOK, CASTLING_ROOK + BLACK_PIECE
+_EMPTY = 16
+# The letter of each piece, of one that is none, and of an empty square.
+_LETTERS = np.frombuffer(b"PNBRQKR?pnbrqkr?1", np.uint8)
+_RUNS = tuple(("1" * length, str(length)) for length in range(8, 1, -1))
+# Rooks that may castle, with their king on the e-file, as FEN has them outside Chess960.
+_STANDARD_ROOKS = {(0, 7): "K", (0, 0): "Q", (7, 7): "k", (7, 0): "q"}
+_STANDARD_KING_FILE = 4
+
+
+def packed_fens(positions: npt.NDArray[np.void]) -> list[tuple[str, bool]]:
+    """Return the FEN of each packed position, and whether castling there needs Chess960.
+
+    Where it does, castling rights are the files of the rooks (Shredder-FEN). The en passant square
+    is the one that the position has.
+    """
+    pieces = _pieces(positions)
+    boards = np.full((len(positions), 8, 9), ord("/"), np.uint8)
+    boards[:, :, :8] = _LETTERS[pieces.reshape(-1, 8, 8)[:, ::-1]]
+    text = boards.tobytes().decode("ascii")
+    castling = ((pieces == _WHITE_ROOK) | (pieces == _BLACK_ROOK)).any(axis=1).tolist()
+    states = positions["state"].tolist()
+    halfmoves, fullmoves = positions["halfmoves"].tolist(), positions["fullmoves"].tolist()
+    found = []
+    for number, state in enumerate(states):
+        board = text[72 * number : 72 * number + 71]
+        for run, length in _RUNS:
+            board = board.replace(run, length)
+        rights, chess960 = _castling(pieces[number]) if castling[number] else ("-", False)
+        turn = "b" if state >= BLACK_TO_MOVE else "w"
+        target = _square_name(state & (BLACK_TO_MOVE - 1))
+        counters = f"{halfmoves[number]} {fullmoves[number]}"
+        found.append((f"{board} {turn} {rights} {target} {counters}", chess960))
+    return found
+
+
+def _pieces(positions: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
+    """Return what stands on each square, of shape (positions, 64), `_EMPTY` if nothing does."""
+    occupied = np.ascontiguousarray(positions["occupied"]).view(np.uint8).reshape(-1, 8)
+    bits = np.unpackbits(occupied, axis=1, bitorder="little")
+    pairs = np.ascontiguousarray(positions["pieces"]).view(np.uint8).reshape(-1, 16)
+    nibbles = np.stack([pairs & 15, pairs >> 4], axis=2).reshape(-1, 32)
+    # The nth piece stands on the nth square that is occupied.
+    places = np.clip(np.cumsum(bits, axis=1, dtype=np.int64) - 1, 0, 31)
+    return np.where(bits != 0, np.take_along_axis(nibbles, places, axis=1), np.uint8(_EMPTY))
+
+
+def _castling(pieces: npt.NDArray[np.uint8]) -> tuple[str, bool]:
+    """Return the castling rights of a board, and whether they are those of Chess960 only."""
+    rights, standard = "", ""
+    chess960 = False
+    for rook, king in ((_WHITE_ROOK, _WHITE_KING), (_BLACK_ROOK, _BLACK_KING)):
+        kings = np.flatnonzero(pieces == king)
+        for square in np.flatnonzero(pieces == rook)[::-1].tolist():
+            letter = _FILES[square % 8]
+            rights += letter.upper() if rook == _WHITE_ROOK else letter
+            standard += _STANDARD_ROOKS.get((square // 8, square % 8), "")
+            chess960 |= (square // 8, square % 8) not in _STANDARD_ROOKS
+            chess960 |= len(kings) != 1 or kings[0] != square // 8 * 8 + _STANDARD_KING_FILE
+    return (rights, True) if chess960 else (standard, False)
+
+
+def _square_name(square: int) -> str:
+    return "-" if square == _NO_SQUARE else f"{_FILES[square % 8]}{square // 8 + 1}"

@@ -1,0 +1,31 @@
+"""Perft, root move by root move: counting the leaves of the tree of legal moves."""
+
+import threading
+from collections.abc import Iterator
+
+import chess
+
+from agent.chess.board import kernel_board
+
+# Trees up to this depth are counted in one call, which cannot be interrupted.
+MAX_UNINTERRUPTED_DEPTH = 6
+
+
+def divide(
+    board: chess.Board, depth: int, stop: threading.Event
+) -> Iterator[tuple[chess.Move, int]]:
+    """Yield each legal move with the number of leaves `depth` plies from here that it leads to.
+
+    Ends soon when `stop` is set; the last count is not complete then.
+    """
+    board = board.copy(stack=False)
+    for move in list(board.legal_moves):
+        if stop.is_set():
+            return
+        board.push(move)
+        if depth <= MAX_UNINTERRUPTED_DEPTH:
+            leaves = kernel_board.perft(board, depth - 1)
+        else:
+            leaves = sum(leaves for _, leaves in divide(board, depth - 1, stop))
+        yield move, leaves
+        board.pop()

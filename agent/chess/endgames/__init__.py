@@ -1,0 +1,1 @@
+"""Endgame tablebases: ours, and Syzygy and Gaviota files."""

@@ -1,0 +1,1 @@
+"""What connects the chess searches to the agent: backend, options, levels."""

@@ -1,0 +1,108 @@
+"""Evaluations of chess as the kernel calls them."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import chess
+import numpy as np
+
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.records import NO_SQUARE, Position, Worker
+from agent.chess.evaluation.nnue import network_function
+from agent.chess.evaluation.nnue_accumulators import allocate_accumulators
+from agent.chess.evaluation.nnue_format import NnueNetwork
+from agent.evaluation_types import Evaluation, EvaluationError, network_file, require_integer
+from agent.kernel.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator, evaluate_root
+from agent.kernel.intrinsics import U64
+from agent.kernel.record import dtype_of, offset_of
+from agent.kernel.scores import MAX_EVALUATION
+from agent.kernel.user_evaluation import clamp_score, compile_evaluation
+
+_POSITIONS = offset_of(Worker, "positions")
+_PositionStruct: Any = np.ctypeslib.as_ctypes_type(dtype_of(Position))  # type: ignore[arg-type]
+_POSITION_SIZE = dtype_of(Position).itemsize
+
+
+def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:
+    """Make a board of the position at `ply` of the worker at that address."""
+    position = _PositionStruct.from_address(worker + _POSITIONS + ply * _POSITION_SIZE)
+    board = chess.Board(None, chess960=chess960)
+    (
+        board.pawns,
+        board.knights,
+        board.bishops,
+        board.rooks,
+        board.queens,
+        board.kings,
+    ) = position.kinds
+    white, black = position.sides
+    board.occupied_co[chess.WHITE] = white
+    board.occupied_co[chess.BLACK] = black
+    board.occupied = white | black
+    board.turn = position.turn == 0
+    board.castling_rights = position.castling
+    board.ep_square = None if position.en_passant == NO_SQUARE else position.en_passant
+    board.halfmove_clock = position.halfmoves
+    board.fullmove_number = position.fullmoves
+    return board
+
+
+class ChessEvaluator:
+    """An evaluation that is ready to be lent to workers.
+
+    evaluator: its C function. network: what that evaluates with, if it is the function of networks.
+    address: the function's.
+    """
+
+    def __init__(self, evaluator: Evaluator, network: NnueNetwork | None = None) -> None:
+        self.address = evaluator.address
+        self._evaluator = evaluator
+        self.network = network
+
+    def attach(self, game: KernelBoard) -> None:
+        """Let a worker evaluate by it; what the worker keeps of another network is forgotten."""
+        game.worker.evaluate = U64(self.address)
+        game.set_network(self.network, allocate_accumulators)
+
+    def evaluate(self, game: KernelBoard) -> int:
+        """Return what it says of the root position; see `pop_error`."""
+        self.attach(game)
+        return evaluate_root(self._evaluator, game.address)
+
+    def pop_error(self, games: Iterable[KernelBoard]) -> EvaluationError | None:
+        """Return the exception that stopped the search of these, if any, and forget it."""
+        return self._evaluator.pop_error(game.worker for game in games)
+
+
+def make_evaluator(
+    evaluation: Evaluation, chess960: bool, on_error: Callable[[], None]
+) -> ChessEvaluator:
+    """Make an evaluation ready, compiling it if need be.
+
+    Raises EvaluationError if it cannot be compiled.
+    """
+    if evaluation.python is not None:
+        function = evaluation.python
+        if evaluation.batch:
+            from agent.games.chess_batch import as_board_evaluation  # no kernel depends on it
+
+            function = as_board_evaluation(evaluation)
+
+        def evaluate(worker: int, ply: int) -> int:
+            value = require_integer(evaluation.name, function(board_at(worker, ply, chess960)))
+            return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
+
+        return ChessEvaluator(PythonEvaluator(evaluation.name, evaluate, on_error))
+    network: NnueNetwork | None = evaluation.network
+    if evaluation.jitted is not None:  # which may ask the network
+        compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, clamp_score)
+    elif network is not None:
+        compiled = network_function(network.neurons)
+    else:
+        assert network_file(evaluation.name) is None, "a network is loaded before it judges"
+        from agent.chess.evaluation.handcrafted import (
+            handcrafted_function,  # only where it is asked for
+        )
+
+        compiled = handcrafted_function
+    return ChessEvaluator(CompiledEvaluator(evaluation.name, compiled), network)

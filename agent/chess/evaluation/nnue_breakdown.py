@@ -1,0 +1,70 @@
+"""What a network sees in a position, for people: the worth of each piece, and of each output."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import chess
+
+from agent.chess.evaluation.nnue_format import NnueNetwork
+from agent.chess.evaluation.nnue_reference import bucket_index, bucket_scores, evaluate
+
+
+@dataclass(frozen=True)
+class NetworkBreakdown:
+    """Centipawns, from White's point of view.
+
+    score: of the position. worth: of each piece but the kings, by square: what the score loses
+    without it. outputs: what each output would say; chosen: the index of the one that is asked.
+    """
+
+    score: int
+    piece_values: dict[chess.Square, int]
+    outputs: tuple[int, ...]
+    selected_output: int
+
+
+def break_down(network: NnueNetwork, board: chess.Board) -> NetworkBreakdown:
+    """Look at a position by a network alone, without what is known of endings besides."""
+    sign = 1 if board.turn else -1
+    score = sign * evaluate(network, board)
+    piece_values = {}
+    for square, piece in board.piece_map().items():
+        if piece.piece_type == chess.KING:
+            continue
+        without = board.copy(stack=False)
+        without.remove_piece_at(square)
+        piece_values[square] = score - sign * evaluate(network, without)
+    outputs = tuple(sign * value for value in bucket_scores(network, board))
+    selected_output = bucket_index(chess.popcount(board.occupied), network.buckets)
+    return NetworkBreakdown(score, piece_values, outputs, selected_output)
+
+
+def format_breakdown(network: NnueNetwork, board: chess.Board) -> list[str]:
+    """Draw the board with the worth of each piece, in pawns, below it; then tell of the outputs."""
+    breakdown = break_down(network, board)
+    edge = "+" + "-------+" * 8
+    lines = [edge]
+    for rank in reversed(range(8)):
+        squares = [chess.square(file, rank) for file in range(8)]
+        pieces = (board.piece_at(square) for square in squares)
+        lines.append(_row(piece.symbol() if piece else "" for piece in pieces))
+        lines.append(
+            _row(
+                _pawns(breakdown.piece_values[s]) if s in breakdown.piece_values else ""
+                for s in squares
+            )
+        )
+        lines.append(edge)
+    outputs = [_pawns(score) for score in breakdown.outputs]
+    outputs[breakdown.selected_output] = f"[{outputs[breakdown.selected_output]}]"
+    lines.append(f"Network: {network.shape}")
+    lines.append(f"Outputs, the most pieces last: {' '.join(outputs)}")
+    return lines
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "|" + "".join(f"{cell:^7}|" for cell in cells)
+
+
+def _pawns(centipawns: int) -> str:
+    return f"{centipawns / 100:+.2f}"

@@ -1,0 +1,1 @@
+"""Alpha-beta, MCTS and what both share."""

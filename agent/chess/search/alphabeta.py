@@ -1,0 +1,623 @@
+"""The compiled alpha-beta search: principal-variation search with a transposition table.
+
+Contract, for `search` and `quiescence` alike (fail-soft): with v the true value of the position
+to this depth, a result r <= alpha means v <= r, r >= beta means v >= r, and anything between is v.
+Scores are centipawns for the side to move; a mate is MATE minus its distance in plies from the
+root. After `worker.stop` is set every function returns at once, and what it returns means nothing.
+
+With `worker.selective` off nothing is pruned, reduced, extended or taken from the table: the
+value is that of plain minimax with the same quiescence, which the tests compare.
+"""
+
+from numba import boolean
+
+from agent.chess.board.movegen import is_noisy, to_square
+from agent.chess.board.position import make_move, make_null_move
+from agent.chess.board.records import (
+    BISHOP,
+    EMPTY,
+    KING,
+    KNIGHT,
+    NO_MOVE,
+    NO_PIECE_TARGET,
+    PAWN,
+    QUEEN,
+    ROOK,
+    Position,
+    Worker,
+    frame_at,
+    position_at,
+)
+from agent.chess.board.static_exchange import PIECE_VALUES, see_ge
+from agent.chess.board.upcoming_repetition import has_upcoming_repetition
+from agent.chess.endgames.dtm_tables import NO_SCORE
+from agent.chess.search.correction_history import corrected_evaluation, update_correction_history
+from agent.chess.search.move_ordering import (
+    MAX_HISTORY,
+    capture_history,
+    is_killer,
+    next_move,
+    piece_target_index,
+    quiet_history,
+    record_tried_move,
+    start_picking,
+    update_histories,
+    update_history_by_gain,
+    update_last_move_history,
+)
+from agent.chess.search.node import (
+    DRAW,
+    enter_node,
+    evaluate,
+    extend_pv,
+    static_evaluation,
+    terminal_score,
+)
+from agent.chess.search.parameters import (
+    REDUCTION_UNIT,
+    check_exchange_margin,
+    deeper_margin,
+    double_margin,
+    exchange_depth,
+    futility_base,
+    futility_depth,
+    futility_history,
+    futility_margin,
+    hindsight_margin,
+    hindsight_plies,
+    history_depth,
+    history_margin,
+    internal_reduction_depth,
+    internal_reduction_plies,
+    late_pruning_base,
+    late_pruning_depth,
+    late_pruning_not_improving,
+    late_pruning_square,
+    noisy_exchange_margin,
+    noisy_futility_base,
+    noisy_futility_depth,
+    noisy_futility_margin,
+    null_entry_margin,
+    null_most_lead,
+    null_move_depth,
+    null_move_margin,
+    null_move_reduction,
+    null_move_share,
+    null_verification_depth,
+    quiet_exchange_margin,
+    razor_base,
+    razor_square,
+    reduction,
+    reduction_check,
+    reduction_cut,
+    reduction_depth,
+    reduction_history,
+    reduction_killer,
+    reduction_late_move,
+    reduction_noisy,
+    reduction_noisy_history,
+    reduction_not_improving,
+    reduction_pv,
+    reduction_table_noisy,
+    reduction_was_pv,
+    reverse_futility_depth,
+    reverse_futility_improving,
+    reverse_futility_margin,
+    singular_depth,
+    singular_margin,
+    singular_table_plies,
+    table_margin,
+    table_plies,
+)
+from agent.chess.search.quiescence import quiescence
+from agent.kernel.decorators import entry_point, kernel
+from agent.kernel.intrinsics import U64, Bits, int64
+from agent.kernel.scores import INFINITE, MATE, MATE_BOUND, NO_EVALUATION
+from agent.kernel.transposition_table import (
+    EXACT,
+    LOWER,
+    UPPER,
+    causes_cutoff,
+    data_bound,
+    data_depth,
+    data_move,
+    data_score,
+    data_was_pv,
+    probe,
+    save,
+)
+
+
+@kernel
+def _clear_killers(worker: Worker, ply: int) -> None:
+    """Forget what nodes at `ply` below another parent noted for their siblings."""
+    frame = frame_at(worker, ply)
+    frame.killers[0] = NO_MOVE
+    frame.killers[1] = NO_MOVE
+
+
+@kernel
+def _has_non_pawn_material(position: Position) -> bool:
+    """Tell whether the side to move has more than king and pawns: zugzwang is then unlikely."""
+    own = position.sides[position.turn]
+    return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
+
+
+@kernel
+def _allows_null_move(position: Position) -> bool:
+    """Tell whether a pass is likely to be worse than some move of the side to move.
+
+    A minor piece alone beside king and pawns soon runs out of good moves, as they do.
+    """
+    own, kinds = position.sides[position.turn], position.kinds
+    minors = own & (kinds[KNIGHT] | kinds[BISHOP])
+    return own & (kinds[ROOK] | kinds[QUEEN]) != 0 or minors & (minors - U64(1)) != 0
+
+
+@kernel
+def _hindsight_depth(worker: Worker, ply: int, depth: int) -> int:
+    """Learn from what the last move did to the evaluation; return the depth that it deserves."""
+    evaluation, parent = frame_at(worker, ply).evaluation, frame_at(worker, ply - 1)
+    if parent.evaluation == NO_EVALUATION:
+        return depth
+    gain = -evaluation - parent.evaluation  # for the side that moved
+    update_history_by_gain(worker, ply, gain)
+    poor = parent.reduced_plies >= hindsight_plies() and gain < -hindsight_margin()
+    return depth - 1 if poor and depth >= 2 else depth
+
+
+@kernel
+def _passes_reverse_futility(depth: int, beta: int, evaluation: int, improving: bool) -> bool:
+    """Tell whether no quick reply brings the evaluation below beta."""
+    margin = reverse_futility_margin() * depth
+    if improving:
+        margin -= reverse_futility_improving()
+    return (
+        depth <= reverse_futility_depth()
+        and evaluation - margin >= beta
+        and beta > -MATE_BOUND
+        and evaluation < MATE_BOUND
+    )
+
+
+@kernel
+def _passes_table_probcut(data: Bits, ply: int, depth: int, beta: int) -> bool:
+    """Tell whether an entry of the table, not quite as deep, is far above beta."""
+    return (
+        data != 0
+        and data_depth(data) >= depth - table_plies()
+        and data_bound(data) != UPPER
+        and data_score(data, ply) >= beta + table_margin()
+        and data_score(data, ply) < MATE_BOUND
+        and beta > -MATE_BOUND
+    )
+
+
+@kernel
+def _is_singular_candidate(data: Bits, ply: int, depth: int) -> bool:
+    """Tell whether an entry of the table, not much shallower, has a move that may alone hold."""
+    return (
+        data_move(data) != NO_MOVE
+        and data_depth(data) >= depth - singular_table_plies()
+        and data_bound(data) != UPPER
+        and abs(data_score(data, ply)) < MATE_BOUND
+    )
+
+
+@kernel
+def _late_pruning_count(depth: int, improving: bool) -> int:
+    """Return how many moves late pruning leaves of a node."""
+    sixteenths = 16 * late_pruning_base() + late_pruning_square() * depth * depth
+    return sixteenths * (16 if improving else late_pruning_not_improving()) // 256
+
+
+@kernel
+def _node_reduction(in_pv: bool, was_pv: bool, cut_node: bool, improving: bool) -> int:
+    """Return by how many 1024ths of a ply every late move of such a node is reduced."""
+    total = 0
+    if in_pv:
+        total -= reduction_pv()
+    if was_pv:
+        total -= reduction_was_pv()
+    if cut_node:
+        total += reduction_cut()
+    if not improving:
+        total += reduction_not_improving()
+    return total
+
+
+@kernel
+def _move_reduction(depth: int, move_number: int, quiet: bool, killer: bool, history: int) -> int:
+    """Return by how many 1024ths of a ply to reduce a late move: less if its history is good."""
+    total = reduction(depth, move_number)
+    if not quiet:
+        return total + reduction_noisy() - history * REDUCTION_UNIT // reduction_noisy_history()
+    if killer:
+        total -= reduction_killer()
+    return total - history * REDUCTION_UNIT // reduction_history()
+
+
+@kernel
+def _is_futile(reduced: int, history: int, deficit: int) -> bool:
+    """Tell whether a quiet move gains too little for what lacks to alpha."""
+    margin = futility_base() + futility_margin() * reduced
+    margin += futility_history() * history // MAX_HISTORY
+    return reduced <= futility_depth() and margin <= deficit
+
+
+@kernel
+def _can_prune_quiet(
+    position: Position, move: int, reduced: int, killer: bool, history: int
+) -> bool:
+    """Tell whether a quiet move has a poor history or loses material."""
+    if reduced <= history_depth() and not killer and history < -history_margin() * (reduced + 1):
+        return True
+    return reduced <= exchange_depth() and not see_ge(
+        position, move, -quiet_exchange_margin() * reduced
+    )
+
+
+@kernel
+def _can_prune_noisy(position: Position, move: int, depth: int, reduced: int, deficit: int) -> bool:
+    """Tell whether a noisy move takes too little for what lacks to alpha, or loses material."""
+    victim = position.board[to_square(move)]
+    margin = noisy_futility_base() + noisy_futility_margin() * reduced + PIECE_VALUES[victim]
+    if reduced <= noisy_futility_depth() and victim != EMPTY and margin <= deficit:
+        return True
+    return depth <= exchange_depth() and not see_ge(
+        position, move, -noisy_exchange_margin() * depth
+    )
+
+
+@kernel
+def _should_update_correction(bound: int, best: int, evaluation: int) -> bool:
+    """Tell whether a score shows that the evaluation missed something."""
+    if bound == LOWER:
+        return best > evaluation
+    return bound != UPPER or best < evaluation
+
+
+@entry_point(int64(Worker, int64, int64, int64, int64, boolean))
+def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node: bool) -> int:
+    """Search to `depth` plies at a `ply` of at least 1; see the module's contract.
+
+    cut_node: a cut-off is expected.
+    """
+    # 1. Horizon.
+    if depth <= 0:
+        return quiescence(worker, ply, alpha, beta)
+    enter_node(worker, ply)
+    if worker.stop:
+        return 0
+
+    # 2. Draws, endgame tables, and the end of the stack.
+    score = terminal_score(worker, ply)
+    if score != NO_SCORE:
+        return score
+    position = position_at(worker, ply)
+    selective = worker.selective != 0
+
+    # 3. Upcoming repetition: whoever can repeat has at least a draw.
+    if selective and alpha < DRAW and has_upcoming_repetition(worker, ply):
+        alpha = int64(DRAW)
+        if alpha >= beta:
+            return alpha
+
+    # 4. Mate distance: no line from here beats a mate that is already certain nearer the root.
+    alpha = max(alpha, ply - MATE)
+    beta = min(beta, MATE - ply - 1)
+    if alpha >= beta:
+        return alpha
+
+    frame = frame_at(worker, ply)
+    in_check = position.checkers != 0
+    in_pv = beta - alpha > 1
+    excluded = frame.excluded
+    key = position.key
+
+    # 5. Transposition table.
+    data = probe(worker, key) if selective else U64(0)
+    table_move = data_move(data)
+    was_pv = in_pv or (data != 0 and data_was_pv(data))
+    if (
+        data
+        and not in_pv
+        and excluded == NO_MOVE
+        and data_depth(data) >= depth
+        and causes_cutoff(data, ply, beta)
+    ):
+        return data_score(data, ply)
+
+    # 6. Static evaluation, and whether it has improved since our last move.
+    raw = NO_EVALUATION
+    evaluation = NO_EVALUATION
+    if excluded != NO_MOVE:
+        evaluation = frame.evaluation
+    elif not in_check and selective:
+        raw = static_evaluation(worker, ply, data)
+        evaluation = corrected_evaluation(worker, ply, raw)
+    frame.evaluation = evaluation
+    improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
+
+    # 7. Hindsight: a move that was reduced and then proves poor may be searched shallower still.
+    if selective and not in_check and excluded == NO_MOVE:
+        depth = _hindsight_depth(worker, ply, depth)
+
+    if selective and not in_pv and not in_check and excluded == NO_MOVE:
+        # 8. Reverse futility: so far above beta that no quick reply brings it below. It is as blind
+        # to zugzwang as a null move, which is why a verification of that does without.
+        verifying = ply < worker.null_move_min_ply
+        if not verifying and _passes_reverse_futility(depth, beta, evaluation, improving):
+            return evaluation
+
+        # 9. Razoring: so far below alpha that only captures might help.
+        margin = razor_base() + razor_square() * depth * depth
+        if evaluation + margin <= alpha and alpha < MATE_BOUND:
+            score = quiescence(worker, ply, alpha, beta)
+            if worker.stop:
+                return 0
+            if score <= alpha:
+                return score
+
+        # 10. Null move: if even passing holds beta, some move will.
+        if (
+            depth >= null_move_depth()
+            and evaluation >= beta + null_entry_margin()
+            and position.move != NO_MOVE
+            and not verifying
+            and _allows_null_move(position)
+        ):
+            frame.piece_target = NO_PIECE_TARGET
+            make_null_move(worker, ply)
+            lead = min((evaluation - beta) * REDUCTION_UNIT // null_move_margin(), null_most_lead())
+            less = (
+                depth - (null_move_reduction() + depth * null_move_share() + lead) // REDUCTION_UNIT
+            )
+            score = -search(worker, ply + 1, less, -beta, 1 - beta, not cut_node)
+            if worker.stop:
+                return 0
+            if score >= beta:
+                score = beta if score >= MATE_BOUND else score
+                if depth < null_verification_depth() or worker.null_move_min_ply:
+                    return score
+                # Zugzwang threatens deep searches: verify without passing.
+                worker.null_move_min_ply = ply + 3 * less // 4
+                verified = search(worker, ply, less, beta - 1, beta, False)
+                worker.null_move_min_ply = 0
+                if worker.stop:
+                    return 0
+                if verified >= beta:
+                    return score
+
+        # 11. ProbCut without a search: what the table promises is taken for a cut-off.
+        if _passes_table_probcut(data, ply, depth, beta):
+            return beta + table_margin()
+
+    # 12. Internal reduction: without a table move, or with that of a much shallower search, order
+    # is poor, and depth is better spent when the position comes back with a good one. Where no
+    # move is expected to hold, order is no matter.
+    if (
+        selective
+        and depth >= internal_reduction_depth()
+        and (table_move == NO_MOVE or data_depth(data) + internal_reduction_plies() < depth)
+        and (in_pv or cut_node)
+    ):
+        depth -= 1
+
+    # 13. Singular extension: a table move that alone holds is searched deeper.
+    extension = 0
+    if (
+        selective
+        and ply < 2 * worker.root_depth
+        and depth >= singular_depth()
+        and excluded == NO_MOVE
+        and _is_singular_candidate(data, ply, depth)
+    ):
+        singular_beta = data_score(data, ply) - singular_margin() * depth // 8
+        less = (depth - 1) // 2
+        frame.excluded = table_move
+        score = search(worker, ply, less, singular_beta - 1, singular_beta, cut_node)
+        frame.excluded = NO_MOVE
+        if worker.stop:
+            return 0
+        if score < singular_beta:
+            extension = 1
+            if not in_pv and score < singular_beta - double_margin():
+                extension = 2
+        elif singular_beta >= beta:  # several moves hold
+            return singular_beta
+        elif data_score(data, ply) >= beta:
+            extension = -1
+
+    # 14. Moves.
+    start_picking(worker, ply, table_move)
+    _clear_killers(worker, ply + 1)
+    node_reduction = _node_reduction(in_pv, was_pv, cut_node, improving)
+    noisy_table_move = table_move != NO_MOVE and is_noisy(position, table_move)
+    most = _late_pruning_count(depth, improving)
+    best, best_move, bound, move_number = -INFINITE, NO_MOVE, UPPER, 0
+    while True:
+        move = next_move(worker, ply, False)
+        if move == NO_MOVE:
+            break
+        if move == excluded:
+            continue
+        move_number += 1
+        record_tried_move(frame, move)
+        quiet = not is_noisy(position, move)
+        # The histories must be read before the search of the move changes them.
+        if quiet:
+            history = quiet_history(worker, ply, move)
+        else:
+            history = capture_history(worker, position, move)
+        killer = is_killer(frame, move)
+
+        # 15. Pruning of moves: too late in the order, too far below alpha, of poor history, or
+        # losing material.
+        if selective and best > -MATE_BOUND and _has_non_pawn_material(position):
+            reduced = max(depth - reduction(depth, move_number) // REDUCTION_UNIT, 0)
+            deficit = -INFINITE if in_check else alpha - evaluation
+            if quiet:
+                late = depth <= late_pruning_depth() and not in_pv and move_number > most
+                if late or _is_futile(reduced, history, deficit):
+                    frame.skip_quiets = 1
+                    continue
+                if _can_prune_quiet(position, move, reduced, killer, history):
+                    continue
+            elif _can_prune_noisy(position, move, depth, reduced, deficit):
+                continue
+
+        total = 0
+        if selective and move_number > reduction_late_move() and depth >= reduction_depth():
+            total = node_reduction + _move_reduction(depth, move_number, quiet, killer, history)
+            if noisy_table_move and quiet:
+                total += reduction_table_noisy()
+        frame.piece_target = piece_target_index(position, move)
+        make_move(worker, ply, move)
+        child = position_at(worker, ply + 1)
+
+        # 16. Extension of the singular move, and of checks that do not lose much.
+        gives_check = child.checkers != 0
+        next_depth = depth - 1
+        if move == table_move and extension:
+            next_depth += extension
+        elif selective and gives_check and see_ge(position, move, -check_exchange_margin()):
+            next_depth += 1
+
+        # 17. Late move reduction: moves ordered late are searched shallower, and again if good,
+        # then deeper still if very good.
+        score = alpha + 1
+        if total and (in_check or gives_check):
+            total -= reduction_check()
+        reduce_by = total // REDUCTION_UNIT
+        if reduce_by > 0:
+            less = max(next_depth - reduce_by, 1)
+            frame.reduced_plies = next_depth - less
+            score = -search(worker, ply + 1, less, -alpha - 1, -alpha, True)
+            frame.reduced_plies = 0
+            if score > best + deeper_margin() and score > alpha and less < next_depth:
+                next_depth += 1
+
+        # 18. Principal variation: after the first move a null window shows that others are worse.
+        if score > alpha and move_number > 1:
+            score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
+        elif move_number == 1 and not in_pv:
+            score = -search(worker, ply + 1, next_depth, -beta, -alpha, not cut_node)
+        if in_pv and (move_number == 1 or score > alpha):
+            score = -search(worker, ply + 1, next_depth, -beta, -alpha, False)
+        if worker.stop:
+            return 0
+
+        if score > best:
+            best = score
+            if score > alpha:
+                alpha = score
+                best_move = move
+                bound = EXACT
+                if in_pv:
+                    extend_pv(worker, ply, move)
+                if score >= beta:
+                    bound = LOWER
+                    if selective:
+                        update_histories(worker, ply, move, depth)
+                    break
+
+    # 19. Mate and stalemate; or no move beside the excluded one.
+    if move_number == 0:
+        if excluded != NO_MOVE:
+            return alpha
+        return ply - MATE if in_check else DRAW
+
+    # 20. Remember, and learn from what the evaluation missed.
+    if selective and excluded == NO_MOVE:
+        save(worker, key, ply, depth, best_move, best, raw, bound, was_pv)
+        if bound == UPPER and depth > 1:
+            update_last_move_history(worker, ply, depth)
+        if (
+            not in_check
+            and (best_move == NO_MOVE or not is_noisy(position, best_move))
+            and _should_update_correction(bound, best, evaluation)
+        ):
+            update_correction_history(worker, ply, depth, best - evaluation)
+    return best
+
+
+@kernel
+def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
+    """Search the root moves from `root_first` on; the best goes to that place in the list.
+
+    worker.best_move, best_score and frame 0's principal variation hold the best so far, also when
+    the search is stopped; best_move is NO_MOVE, and best_score the last search's, as long as no
+    move has been searched.
+    """
+    position, frame = position_at(worker, 0), frame_at(worker, 0)
+    worker.best_move = NO_MOVE
+    best, best_index, bound = -INFINITE, worker.multipv_start, UPPER
+    ply, child_ply = int64(0), int64(1)
+    worker.root_depth = depth
+    worker.null_move_min_ply = 0
+    frame.pv_length = 0
+    _clear_killers(worker, child_ply)
+    in_check = position.checkers != 0
+    frame.evaluation = NO_EVALUATION
+    if worker.selective and not in_check:
+        frame.evaluation = corrected_evaluation(worker, ply, evaluate(worker, ply))
+    for index in range(worker.multipv_start, worker.root_count):
+        move = int64(worker.root_moves[index])
+        move_number = index - worker.multipv_start + 1
+        worker.root_index = index
+        before = worker.nodes
+        quiet = not is_noisy(position, move)
+        frame.piece_target = piece_target_index(position, move)
+        make_move(worker, ply, move)
+        gives_check = position_at(worker, child_ply).checkers != 0
+        next_depth = depth if worker.selective and gives_check and depth > 1 else depth - 1
+        score = alpha + 1
+        if move_number > 1:
+            less = next_depth
+            if (
+                worker.selective
+                and quiet
+                and move_number > reduction_late_move()
+                and depth >= reduction_depth()
+                and not in_check
+                and not gives_check
+            ):
+                history = quiet_history(worker, ply, move)
+                total = _node_reduction(boolean(True), boolean(True), boolean(False), boolean(True))
+                total += _move_reduction(depth, move_number, quiet, is_killer(frame, move), history)
+                less = max(next_depth - max(total // REDUCTION_UNIT, 0), 1)
+            score = -search(worker, child_ply, less, -alpha - 1, -alpha, True)
+            if score > alpha and less < next_depth:
+                score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, True)
+        if move_number == 1 or score > alpha:
+            score = -search(worker, child_ply, next_depth, -beta, -alpha, False)
+        if worker.stop:
+            break
+        worker.root_nodes[index] += worker.nodes - before
+        if score > best:
+            best = score
+            if score > alpha or move_number == 1:
+                best_index = index
+                worker.best_move = move
+                worker.best_score = score
+                extend_pv(worker, ply, move)
+                if score > alpha:
+                    alpha = score
+                    bound = EXACT
+                if score >= beta:
+                    bound = LOWER
+                    break
+
+    best_nodes = worker.root_nodes[best_index]
+    for index in range(best_index, worker.multipv_start, -1):
+        worker.root_moves[index] = worker.root_moves[index - 1]
+        worker.root_nodes[index] = worker.root_nodes[index - 1]
+    worker.root_moves[worker.multipv_start] = (
+        worker.best_move or worker.root_moves[worker.multipv_start]
+    )
+    worker.root_nodes[worker.multipv_start] = best_nodes
+    if worker.selective and not worker.stop and worker.multipv_start == 0:
+        best_move = worker.best_move
+        save(worker, position.key, ply, depth, best_move, best, NO_EVALUATION, bound, boolean(True))
+    return best

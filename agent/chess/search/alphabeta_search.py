@@ -1,0 +1,191 @@
+"""The compiled search as the player drives it: progressive deepening, one kernel call a step.
+
+Progressive deepening ('Tema 2: Búsqueda en juegos') searches to depth 1, 2, 3, ... so that an
+answer is there at any time; each level orders the next, and its score is what the next expects
+(see `aspiration`).
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import chess
+
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.search.aspiration import aspiration_search
+from agent.chess.search.chess_search import MAX_DEPTH, ChessSearch
+from agent.chess.search.table_seeding import seed_table
+from agent.evaluation_types import Evaluation
+from agent.kernel.scores import score_of
+from agent.kernel.table_memory import TableMemory
+from agent.kernel.worker_pool import NO_LIMIT
+from agent.learning.learned_move import LearnedMove
+from agent.limits import Info, Limits, Progress
+from agent.multipv import merge_interrupted
+
+# Other threads help from this depth on: the levels before are over sooner than threads start, and
+# with them there is a move to play, however long the threads keep this one waiting.
+_HELPERS_MIN_DEPTH = 5
+# Threads are not worth starting for fewer nodes each: what they search comes off the main thread's.
+_MIN_NODES_PER_THREAD = 10_000
+
+
+class AlphaBetaSearch(ChessSearch):
+    """The compiled alpha-beta on one or more threads that share a table (Lazy SMP).
+
+    Implements the player's Searcher. evaluation: the default one without it. selective: False
+    switches off all pruning, reductions, extensions and the table, for comparison with plain
+    minimax.
+    """
+
+    def __init__(
+        self,
+        megabytes: int = 16,
+        threads: int = 1,
+        evaluation: Evaluation | None = None,
+        *,
+        selective: bool = True,
+    ) -> None:
+        super().__init__(megabytes, threads, evaluation, selective)
+        self._root_moves: dict[int, chess.Move] = {}
+        # What experience knows, and how much of it the table does.
+        self._learned_moves: Mapping[str, LearnedMove] = {}
+        self._learned_order: Sequence[str] = ()
+        self._seeded_count = 0
+
+    def resize(self, megabytes: int) -> None:
+        """Replace the table by an empty one; raises MemoryError, and keeps it, for want of room."""
+        self._table = TableMemory(megabytes)
+        self.set_learned_moves({}, ())
+        self._seeded_count = 0
+
+    def clear(self) -> None:
+        """Empty the table."""
+        super().clear()
+        self.set_learned_moves({}, ())
+        self._seeded_count = 0
+
+    def set_learned_moves(self, lessons: Mapping[str, LearnedMove], order: Sequence[str]) -> None:
+        """Meet lessons in the tree from the next search on: see `table_lessons`.
+
+        order: in which they were learned; it may grow from one search to the next. An emptied
+        table has forgotten all: they are to be told again.
+        """
+        self._learned_moves, self._learned_order = lessons, order
+
+    def progress(self) -> Progress[chess.Move]:
+        """Tell where the running search stands."""
+        worker = self._workers.first.worker
+        index = int(worker.root_index)
+        return Progress(
+            nodes=self._nodes(),
+            hashfull=self._table.permille_used(),
+            seldepth=int(worker.seldepth),
+            current_move=self._root_moves.get(int(worker.root_moves[index])),
+            current_move_number=index + 1,
+        )
+
+    def _max_nodes(self, limits: Limits[chess.Move]) -> int:
+        return (limits.nodes or NO_LIMIT) // self._search_threads(limits)
+
+    def _search_threads(self, limits: Limits[chess.Move]) -> int:
+        """Return how many threads search, the main one included."""
+        worthwhile = (limits.nodes or NO_LIMIT) // _MIN_NODES_PER_THREAD
+        return min(len(self._workers), max(worthwhile, 1))
+
+    def _search_iterations(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int
+    ) -> Iterator[Info[chess.Move]]:
+        """Search level by level; after a stop tell what was found of the last one."""
+        start_time = time.perf_counter()
+        game = self._workers.first
+        worker = game.worker
+        if new := self._learned_order[self._seeded_count :]:
+            seed_table(self._table, {key: self._learned_moves[key] for key in new})
+            self._seeded_count += len(new)
+        self._root_moves = {number: game.decode_move(number) for number in _root_moves(game)}
+        iteration: list[Info[chess.Move]] = []
+        scores = [0] * lines
+        for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
+            last, iteration = iteration, []
+            worker.seldepth = 0
+            if depth == _HELPERS_MIN_DEPTH:
+                self._workers.add_workers(self._search_threads(limits))
+                self._workers.start(self._run_helper)
+            for number in range(lines):
+                worker.root_nodes[:] = 0
+                before = int(worker.nodes)
+                worker.multipv_start = number
+                score = int(aspiration_search(worker, depth, scores[number]))
+                while self._workers.resume_after_pause():
+                    score = int(aspiration_search(worker, depth, scores[number]))
+                scores[number] = score
+                if self._workers.interrupted:
+                    break
+                effort = int(worker.root_nodes[number]) / (int(worker.nodes) - before)
+                iteration.append(self._info(depth, start_time, number + 1, effort))
+            # A line searched later may turn out better than one searched before it.
+            order = sorted(range(len(iteration)), key=lambda number: -scores[number])
+            iteration = [replace(iteration[old], multipv=new) for new, old in enumerate(order, 1)]
+            if self._workers.interrupted:
+                if not iteration and (not last or self._best_move() not in (None, last[0].pv[0])):
+                    iteration = [self._info(depth, start_time, complete=False)]
+                if iteration:
+                    yield from merge_interrupted([*iteration, *last], lines)
+                return
+            scores = [scores[number] for number in order]
+            worker.root_moves[:lines] = worker.root_moves[order]
+            yield from iteration
+            if limits.mate_found(iteration[0].score):
+                return
+
+    def _best_move(self) -> chess.Move | None:
+        """Return the move that the last level had found best when it was stopped, if any.
+
+        A move that failed high stands first in the list while it is searched again.
+        """
+        worker = self._workers.first.worker
+        if worker.multipv_start:
+            return None
+        return self._root_moves[int(worker.best_move or worker.root_moves[0])]
+
+    def _info(
+        self,
+        depth: int,
+        start_time: float,
+        number: int = 1,
+        effort: float | None = None,
+        complete: bool = True,
+    ) -> Info[chess.Move]:
+        """Report the principal variation that the kernel has just found."""
+        game = self._workers.first
+        worker = game.worker
+        frame = worker.frames[0]
+        moves = frame.pv[: frame.pv_length].tolist() if worker.best_move else []
+        return Info(
+            depth=depth,
+            seldepth=int(worker.seldepth),
+            multipv=number,
+            score=score_of(int(worker.best_score)),
+            pv=tuple(game.decode_move(move) for move in moves or _root_moves(game)[:1]),
+            nodes=self._nodes(),
+            time=time.perf_counter() - start_time,
+            hashfull=self._table.permille_used(),
+            tbhits=self._tablebase_hits(),
+            complete=complete,
+            effort=effort,
+        )
+
+    def _run_helper(self, game: KernelBoard, index: int) -> None:
+        """Deepen beside the main thread, for the table's sake; every other helper a ply ahead."""
+        score = 0
+        for depth in range(1 + index % 2, MAX_DEPTH + 1):
+            score = int(aspiration_search(game.worker, depth, score))
+            if game.worker.stop:
+                self._stop_on_failure(game)
+                return
+
+
+def _root_moves(game: KernelBoard) -> list[int]:
+    worker = game.worker
+    return worker.root_moves[: worker.root_count].tolist()

@@ -1,0 +1,92 @@
+"""The leaves of a tree that wait to be judged together, and who judges them."""
+
+import numpy as np
+
+from agent.chess.board.kernel_board import KernelBoard
+from agent.chess.board.records import MAX_MOVES
+from agent.chess.search.batched_mcts import (
+    BITBOARD_COLUMNS,
+    CASTLING,
+    KINDS,
+    LEAF,
+    NUMBER_COLUMNS,
+    PLAYOUT_COLUMNS,
+    SIDES,
+    backup_leaves,
+    collect_leaves,
+)
+from agent.chess.search.mcts import MAX_TREE_PLY
+from agent.evaluation_types import Evaluation, EvaluationError
+from agent.games.chess_batch import oriented_batch
+from agent.games.game_batch import evaluate_batch
+from agent.kernel.mcts_tree import NodeTree
+from agent.kernel.scores import MAX_EVALUATION
+
+# Playouts that may be under way for each leaf that is judged: some come to the same leaf.
+_PLAYOUTS_PER_LEAF = 2
+
+
+class LeafBatch:
+    """Memory for the leaves that a batched evaluation judges at once."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        size = evaluation.batch
+        self._evaluation = evaluation
+        self._paths = np.zeros((_PLAYOUTS_PER_LEAF * size, MAX_TREE_PLY + 2), np.int64)
+        self._playouts = np.zeros((_PLAYOUTS_PER_LEAF * size, PLAYOUT_COLUMNS), np.int64)
+        self._bitboards = np.zeros((size, BITBOARD_COLUMNS), np.uint64)
+        self._numbers = np.zeros((size, NUMBER_COLUMNS), np.int64)
+        self._moves = np.zeros((size, MAX_MOVES), np.int32)
+        self._batch_moves = np.zeros((size, MAX_MOVES), np.int32)
+        self._priors = np.zeros((size, MAX_MOVES), np.float32)
+
+    def run_playouts(self, game: KernelBoard, tree: NodeTree) -> EvaluationError | None:
+        """Make playouts, batch after batch, until the tree's goal, or until it can grow no more.
+
+        Returns what the evaluation failed with, after which the tree has none of its batch.
+        """
+        while made := collect_leaves(
+            game.worker,
+            tree,
+            self._paths,
+            self._playouts,
+            self._bitboards,
+            self._numbers,
+            self._moves,
+            self._batch_moves,
+            self._priors,
+        ):
+            error, scores = None, np.zeros(0)
+            try:
+                scores = self._evaluate_leaves(int(self._playouts[:made, LEAF].max()) + 1)
+            except EvaluationError as failed:
+                error = failed
+            backup_leaves(
+                game.worker,
+                tree,
+                self._paths,
+                self._playouts[:made],
+                self._numbers,
+                self._moves,
+                self._priors,
+                scores,
+            )
+            game.worker.nodes += made
+            if error is not None:
+                return error
+        return None
+
+    def _evaluate_leaves(self, leaves: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+        """Return the scores of the first leaves, and take their priors, if they are judged too."""
+        bitboards, numbers = self._bitboards[:leaves], self._numbers[:leaves]
+        batch = oriented_batch(
+            bitboards[:, KINDS:SIDES],
+            bitboards[:, SIDES:CASTLING],
+            bitboards[:, CASTLING],
+            numbers,
+            self._batch_moves[:leaves],
+        )
+        scores, priors = evaluate_batch(self._evaluation, batch)
+        if priors is not None:
+            self._priors[:leaves, : priors.shape[1]] = priors
+        return np.clip(scores, -MAX_EVALUATION, MAX_EVALUATION)

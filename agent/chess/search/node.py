@@ -1,0 +1,98 @@
+"""What every node of a search needs: draws by the rules, the evaluation, the best line."""
+
+from agent.chess.board.bitboards import ALL_SQUARES
+from agent.chess.board.movegen import ALL, generate
+from agent.chess.board.position import is_insufficient_material, is_repetition
+from agent.chess.board.records import (
+    EVALUATION_CACHE_ENTRIES,
+    FIFTY_MOVES,
+    Worker,
+    frame_at,
+    position_at,
+)
+from agent.chess.endgames.dtm_tables import NO_SCORE, may_have_table, tablebase_score
+from agent.kernel.decorators import kernel
+from agent.kernel.intrinsics import U64, Bits, call_evaluator, int64
+from agent.kernel.scores import MAX_EVALUATION, MAX_PLY, NO_EVALUATION
+from agent.kernel.transposition_table import data_evaluation, signed_16
+
+DRAW = 0  # centipawns
+_INDEX_MASK = U64(EVALUATION_CACHE_ENTRIES - 1)
+_VALUE_MASK = U64(0xFFFF)
+
+
+@kernel
+def evaluate(worker: Worker, ply: int) -> int:
+    """Call the worker's evaluation, or remember what it said; keep that apart from mates."""
+    key = position_at(worker, ply).key
+    place = int64(key & _INDEX_MASK)
+    kept = worker.evaluation_cache[place]
+    if (kept ^ key) <= _VALUE_MASK:
+        return signed_16(kept)
+    value = call_evaluator(worker.evaluate, worker, ply)
+    value = min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
+    if not worker.stop:  # as it is where a user's evaluation has failed
+        worker.evaluation_cache[place] = (key & ~_VALUE_MASK) | (U64(value) & _VALUE_MASK)
+    return value
+
+
+@kernel
+def static_evaluation(worker: Worker, ply: int, data: Bits) -> int:
+    """Return the evaluation that the node's table entry (0: none) keeps, else evaluate."""
+    value = data_evaluation(data) if data else NO_EVALUATION
+    return evaluate(worker, ply) if value == NO_EVALUATION else value
+
+
+@kernel
+def enter_node(worker: Worker, ply: int) -> None:
+    """Count a node and see whether it was the last."""
+    worker.nodes += 1
+    if worker.nodes >= worker.node_limit:
+        worker.stop = 1
+    if ply > worker.seldepth:
+        worker.seldepth = ply
+    frame_at(worker, ply).pv_length = 0
+
+
+@kernel
+def has_legal_moves(worker: Worker, ply: int) -> bool:
+    """Tell whether there is a legal move."""
+    return generate(position_at(worker, ply), frame_at(worker, ply), 0, ALL, ALL_SQUARES, True) > 0
+
+
+@kernel
+def is_drawn(worker: Worker, ply: int) -> bool:
+    """Tell whether the rules end the game here without a mate or stalemate."""
+    position = position_at(worker, ply)
+    if is_insufficient_material(position) or is_repetition(worker, ply):
+        return True
+    if position.halfmoves < FIFTY_MOVES:
+        return False
+    return not position.checkers or has_legal_moves(worker, ply)
+
+
+@kernel
+def terminal_score(worker: Worker, ply: int) -> int:
+    """Return the score of a node that needs no search, else NO_SCORE.
+
+    It is drawn, an endgame table knows it, or it lies at the end of the stack.
+    """
+    if is_drawn(worker, ply):
+        return DRAW
+    position = position_at(worker, ply)
+    if worker.tablebase and may_have_table(position):
+        score = tablebase_score(worker, ply, position)
+        if score != NO_SCORE:
+            return score
+    return evaluate(worker, ply) if ply >= MAX_PLY else NO_SCORE
+
+
+@kernel
+def extend_pv(worker: Worker, ply: int, move: int) -> None:
+    """Make `move`, followed by the child's principal variation, the one at `ply`."""
+    frame, child = frame_at(worker, ply), frame_at(worker, ply + 1)
+    frame.pv[0] = move
+    length = min(child.pv_length, MAX_PLY - 1)
+    for i in range(length):
+        frame.pv[i + 1] = child.pv[i]
+    frame.pv_length = length + 1

@@ -1,0 +1,119 @@
+"""The plain Python chess player: it needs no compiler, and plays while the kernel is compiled."""
+
+from collections.abc import Callable, Iterator
+from math import inf
+
+import chess
+
+from agent.game import Game
+from agent.games.plain_chess import PlainChess, evaluate
+from agent.limits import Cp, Info, Limits, Mate, Progress, Score
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.iterative_deepening import Iteration, IterativeDeepening
+from agent.search.move_ordering import Ordering
+from agent.search.terminal_scoring import TerminalScoring
+from agent.search.transposition_table import TranspositionTable
+
+MAX_DEPTH = 100
+
+
+class PythonSearch:
+    """Alpha-beta by progressive deepening over chess positions: the player's Searcher.
+
+    evaluation: centipawns for the side to move; the built-in one without it. What it raises
+    comes out of `deepen`. `stop` and `progress` may be called from any thread.
+    """
+
+    # Every mate is worth more than any evaluation.
+    ENDING = TerminalScoring(win=32_000, ply_penalty=1)
+    MAX_EVALUATION = 30_000
+    TABLE_ENTRIES = 200_000
+
+    def __init__(self, evaluation: Callable[[chess.Board], int] | None = None) -> None:
+        evaluation = evaluation or evaluate
+
+        def value(game: Game[chess.Move]) -> float:
+            assert isinstance(game, PlainChess)
+            return max(-self.MAX_EVALUATION, min(self.MAX_EVALUATION, evaluation(game.board)))
+
+        self._evaluation = value
+        self._table = TranspositionTable[chess.Move](self.TABLE_ENTRIES)
+        self._ordering = Ordering[chess.Move](ratings=True, killers=True, history=True)
+        self._search = AlphaBeta[chess.Move](
+            value,
+            AlphaBetaOptions(
+                ending=self.ENDING,
+                continuation=True,
+                table=self._table,
+                ordering=self._ordering,
+            ),
+        )
+        self._deepening = IterativeDeepening(self._search)
+
+    def clear_stop(self) -> None:
+        """Reset the stop flag before a search: `stop` is remembered until then."""
+        self._search.stopped = False
+
+    def stop(self) -> None:
+        """End the search at its next node."""
+        self._search.stopped = True
+
+    def new_game(self) -> None:
+        """Forget everything that could change a search."""
+        self._search.reset()
+
+    def progress(self) -> Progress[chess.Move]:
+        """Return where the search stands."""
+        counts = self._search.counts
+        move, number = self._deepening.root or (None, 0)
+        return Progress(counts.nodes, self._table.permille_full(), counts.seldepth, move, number)
+
+    def search(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    ) -> Iterator[Info[chess.Move]]:
+        """Yield the lines of each level, multipv 1 to `lines`, until a limit or `stop`.
+
+        Obeys depth, nodes, mate and search_moves; time is the caller's. Yields at least once. A
+        last, incomplete level is yielded if it found a better line. There must be a legal move.
+        """
+        game = PlainChess(board)
+        self._search.reset_stats()
+        self._search.node_limit = inf if limits.nodes is None else limits.nodes
+        moves = self._ordering.sort(game, game.moves(), 0)
+        if limits.search_moves:
+            moves = [move for move in moves if move in limits.search_moves] or moves
+        last: Iteration[chess.Move] | None = None
+        depth = MAX_DEPTH if limits.depth is None else max(1, limits.depth)
+        for iteration in self._deepening.iterations(game, moves, depth, lines):
+            if iteration.complete or last is None or iteration.lines[0] != last.lines[0]:
+                last = iteration
+                yield from self._infos(iteration)
+            if limits.mate_found(score(last.lines[0][0])):
+                return
+        if last is None:
+            at_once = Iteration(1, [(self._evaluation(game), (moves[0],))])
+            yield from self._infos(at_once)
+
+    def _infos(self, iteration: Iteration[chess.Move]) -> Iterator[Info[chess.Move]]:
+        counts = self._search.counts
+        for number, (value, variation) in enumerate(iteration.lines, 1):
+            yield Info(
+                depth=iteration.depth,
+                score=score(value),
+                pv=variation,
+                seldepth=max(counts.seldepth, iteration.depth),
+                multipv=number,
+                nodes=counts.nodes,
+                hashfull=self._table.permille_full(),
+                complete=iteration.complete,
+                effort=iteration.effort() if number == 1 else None,
+            )
+
+
+def score(value: float) -> Score:
+    """Return a value of PythonSearch as centipawns, or moves to mate."""
+    if not PythonSearch.ENDING.is_decisive(value):
+        return Cp(int(value))
+    plies = PythonSearch.ENDING.win - abs(value)
+    moves = int(plies + 1) // 2
+    return Mate(moves if value > 0 else -moves)

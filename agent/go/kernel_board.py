@@ -1,0 +1,185 @@
+"""The kernel's board from Python: a game loaded into a worker's memory."""
+
+from functools import cache
+from random import Random
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from agent.games import stones as plain
+from agent.games.go import Go
+from agent.games.stones import BLACK, BORDER, EMPTY, Stones, iter_bits
+from agent.go.board import is_legal, place_stone
+from agent.go.board import play as play_move
+from agent.go.neighbourhoods import make_neighbourhood_table
+from agent.go.parts import fits
+from agent.go.pattern_weights import shipped_weights
+from agent.go.records import BOARD_CELLS, NO_VERTEX, PASS, Worker
+from agent.go.settings import SETTINGS
+from agent.kernel.bits import U64
+from agent.kernel.decorators import entry_point
+from agent.kernel.intrinsics import int64
+from agent.kernel.record import allocate
+
+_NEIGHBOURHOOD_TABLE = make_neighbourhood_table()
+_SEED = 1770
+
+
+@cache
+def _stone_keys() -> npt.NDArray[np.uint64]:
+    """Return the keys of stones, as Zobrist proposed: by vertex, of Black and of White."""
+    return np.random.default_rng(_SEED).integers(1, 1 << 64, 2 * BOARD_CELLS, np.uint64)
+
+
+@entry_point(numba.void(Worker, int64[::1], int64))
+def _set_up_stones(worker: Worker, stones: npt.NDArray[np.int64], number: int) -> None:
+    """Make the root an empty board, and put stones on it: vertices, negative of White."""
+    board, width, height = worker.root, worker.width, worker.height
+    step = width + 1
+    for vertex in range(BOARD_CELLS):
+        board.colours[vertex] = BORDER
+        board.chain_heads[vertex] = NO_VERTEX
+        worker.first_played_ply[vertex] = 0
+    board.empty_count = 0
+    for y in range(1, height + 1):
+        for x in range(1, width + 1):
+            vertex = y * step + x
+            board.colours[vertex] = EMPTY
+            board.empty_index[vertex] = board.empty_count
+            board.empty_vertices[board.empty_count] = vertex
+            board.empty_count += 1
+    (
+        board.neighbour_offsets[0],
+        board.neighbour_offsets[1],
+        board.neighbour_offsets[2],
+        board.neighbour_offsets[3],
+    ) = step, 1, -step, -1
+    board.neighbour_offsets[4], board.neighbour_offsets[5] = step + 1, 1 - step
+    board.neighbour_offsets[6], board.neighbour_offsets[7] = -step - 1, step - 1
+    for i in range(board.empty_count):
+        vertex = int64(board.empty_vertices[i])
+        code = 0
+        for side in range(8):
+            code |= int64(board.colours[vertex + board.neighbour_offsets[side]]) << 2 * side
+        board.neighbour_codes[vertex] = code
+    board.captures = 0
+    board.key = U64(0)
+    for i in range(number):
+        place_stone(board, abs(stones[i]), 1 if stones[i] > 0 else 2)
+
+
+@entry_point(int64(Worker, int64, int64))
+def _is_legal_at_root(worker: Worker, vertex: int, colour: int) -> int:
+    return int64(worker.root.colours[vertex] == EMPTY and is_legal(worker.root, vertex, colour))
+
+
+@entry_point(numba.void(Worker, int64))
+def _play_at_root(worker: Worker, move: int) -> None:
+    play_move(worker.root, move)
+
+
+class KernelBoard:
+    """A worker's memory, at an address for C functions, with a game loaded into it."""
+
+    def __init__(self) -> None:
+        self.worker, self.address = allocate(Worker)
+        self.worker.root.neighbourhood_table = U64(_NEIGHBOURHOOD_TABLE.ctypes.data)
+        self.worker.root.zobrist_keys = U64(_stone_keys().ctypes.data)
+        weights, _ = shipped_weights()
+        self.worker.feature_weights = U64(0 if weights is None else weights.ctypes.data)
+        self.worker.scored_vertices[:] = 1
+        for number, setting in enumerate(SETTINGS.values()):
+            self.worker.settings[number] = setting.default
+        self.seed(_SEED)
+        self._keys: dict[tuple[int, int], int] = {}
+        self._history = np.zeros(0, np.uint64)
+        # By the first move of playouts, as a worker has `owned`; how many there were stands first.
+        self.owner_sums_by_move = np.zeros((0, BOARD_CELLS), np.int32)
+
+    def track_owners_by_move(self, wanted: bool) -> None:
+        """Keep whose each vertex was apart by the first move from here on, or do not."""
+        if not wanted:
+            self.worker.owner_sums_by_move = U64(0)
+            return
+        if len(self.owner_sums_by_move):
+            self.owner_sums_by_move[:] = 0
+        else:
+            self.owner_sums_by_move = np.zeros((BOARD_CELLS, BOARD_CELLS), np.int32)
+        self.worker.owner_sums_by_move = U64(self.owner_sums_by_move.ctypes.data)
+
+    def seed(self, seed: int) -> None:
+        """Begin the random numbers of playouts again."""
+        self.worker.random = U64(Random(seed).getrandbits(63) | 1)
+
+    def load(self, game: Go) -> None:
+        """Set the root position, and what it must not repeat; ValueError if it is too large."""
+        if not fits(game):
+            raise ValueError(f"a board of size {game.size} is too large")
+        worker = self.worker
+        worker.width, worker.height = game.width, game.height
+        worker.komi = game.komi
+        self._set_stones(game.stones)
+        root = worker.root
+        root.turn = game.turn + 1
+        # Whoever took a ko and moves again may connect it.
+        ko = game.stones.ko
+        root.ko = NO_VERTEX if game.is_legal(game.turn, ko) else ko
+        moves = game.last_moves(2)
+        root.last_move, root.previous_move = (to_kernel_move(move) for move in moves)
+        root.last_captured = 0
+        root.passes = game.passes
+        worker.repeatable = int(game.repeatable)
+        self._load_history(game)
+
+    def _set_stones(self, stones: Stones) -> None:
+        black, white = stones.sets[1:]
+        given = [*iter_bits(black), *(-vertex for vertex in iter_bits(white))]
+        _set_up_stones(self.worker, np.array([*given, 0], np.int64), len(given))
+
+    def zobrist_key(self, black: int, white: int) -> int:
+        """Return the key of a position, given as the sets of the stones of both colours."""
+        key = self._keys.get((black, white))
+        if key is None:
+            keys, key = _stone_keys(), 0
+            for colour, vertices in ((BLACK, black), (3 - BLACK, white)):
+                for vertex in iter_bits(vertices):
+                    key ^= int(keys[2 * vertex + colour - 1])
+            self._keys[black, white] = key
+        return key
+
+    def _load_history(self, game: Go) -> None:
+        """Note the positions of the game: captures in the search alone may bring them again."""
+        positions = game.positions
+        places = 1 << (2 * len(positions)).bit_length()
+        if len(self._history) < places:
+            self._history = np.zeros(places, np.uint64)
+            self.worker.history_table = U64(self._history.ctypes.data)
+            self.worker.history_capacity = places
+        places = len(self._history)
+        self._history[:] = 0
+        # Of other games nothing is kept.
+        self._keys = {position: self.zobrist_key(*position) for position in positions}
+        for key in self._keys.values():
+            place = key % places
+            while self._history[place]:
+                place = (place + 1) % places
+            self._history[place] = key
+
+    def is_legal(self, move: int, colour: int) -> bool:
+        """Tell whether the rules allow a move at the root, superko aside."""
+        return move == plain.PASS or bool(_is_legal_at_root(self.worker, move, colour))
+
+    def play(self, move: int) -> None:
+        """Make a legal move at the root."""
+        _play_at_root(self.worker, to_kernel_move(move))
+
+
+def to_kernel_move(move: int | None) -> int:
+    """Return the kernel's number of a move of the plain game; PASS for none."""
+    return PASS if move is None or move == plain.PASS else move
+
+
+def from_kernel_move(move: int) -> int:
+    """Return the plain game's number of a move of the kernel's."""
+    return plain.PASS if move == PASS else move

@@ -1,0 +1,285 @@
+"""Machine operations that Numba does not spell: bits, addresses, tables outside the compiled code.
+
+An operation is declared with the types that mypy is to see, and a first parameter that its callers
+do not give; its body says what Numba sees, and emits the code.
+"""
+
+from collections.abc import Callable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
+
+import llvmlite.binding
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from agent.kernel.bits import U64 as U64  # with what can be done to them
+from agent.kernel.bits import Bits as Bits
+
+if TYPE_CHECKING:
+
+    class _Int64:
+        """Called with a value a conversion, with types a signature; an index makes it arrays'."""
+
+        def __call__(self, *value: Any) -> int: ...
+        def __getitem__(self, dimensions: Any) -> Any: ...
+
+    int64 = _Int64()
+else:
+    int64 = types.int64
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+Owner = TypeVar("Owner")
+Record = TypeVar("Record")
+
+
+class Returning(Generic[Returned]):
+    """Numba's signature of an operation that returns this, to mypy."""
+
+
+Emitted: TypeAlias = tuple[Returning[Returned], Callable[..., Any]]
+
+
+def typed_intrinsic(
+    function: Callable[Concatenate[Any, Parameters], Emitted[Returned]],
+) -> Callable[Parameters, Returned]:
+    """Make a kernel function of one that returns its signature for Numba, and what emits it."""
+    made: Callable[Parameters, Returned] = intrinsic(function)
+    return made
+
+
+# int32 evaluate(worker*, int64 ply)
+EVALUATOR_SIGNATURE = types.int32(types.uint64, types.int64)
+
+_I1, _I8, _I32, _I64, _I128 = (ir.IntType(width) for width in (1, 8, 32, 64, 128))
+
+
+@typed_intrinsic
+def first_square(typing_context: Any, bits: Bits) -> Emitted[int]:
+    """Return the index of the lowest set bit; the bitboard must not be empty."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(_I1, 1))
+
+    return types.int64(types.uint64), codegen
+
+
+@typed_intrinsic
+def last_square(typing_context: Any, bits: Bits) -> Emitted[int]:
+    """Return the index of the highest set bit; the bitboard must not be empty."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sub(ir.Constant(_I64, 63), builder.ctlz(args[0], ir.Constant(_I1, 1)))
+
+    return types.int64(types.uint64), codegen
+
+
+@typed_intrinsic
+def count(typing_context: Any, bits: Bits) -> Emitted[int]:
+    """Return the number of set bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+@typed_intrinsic
+def multiply_high(typing_context: Any, a: Bits, b: Bits) -> Emitted[Bits]:
+    """Return the upper 64 bits of the 128-bit product: maps a key to 0..b-1 without division."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        product = builder.mul(builder.zext(args[0], _I128), builder.zext(args[1], _I128))
+        return builder.trunc(builder.lshr(product, ir.Constant(_I128, 64)), _I64)
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@typed_intrinsic
+def load(typing_context: Any, base: Bits, index: Bits) -> Emitted[Bits]:
+    """Return the uint64 at `base + 8 * index`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], _I64.as_pointer())
+        return builder.load(builder.gep(pointer, [args[1]]))
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@typed_intrinsic
+def store(typing_context: Any, base: Bits, index: Bits, value: Bits) -> Emitted[None]:
+    """Write the uint64 `value` at `base + 8 * index`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], _I64.as_pointer())
+        builder.store(args[2], builder.gep(pointer, [args[1]]))
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64, types.uint64), codegen
+
+
+@typed_intrinsic
+def load_byte(typing_context: Any, base: Bits, offset: int) -> Emitted[int]:
+    """Return the byte at `base + offset`, 0 to 255."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], _I8.as_pointer())
+        return builder.zext(builder.load(builder.gep(pointer, [args[1]])), _I64)
+
+    return types.int64(types.uint64, types.int64), codegen
+
+
+@typed_intrinsic
+def store_byte(typing_context: Any, base: Bits, offset: int, value: int) -> Emitted[None]:
+    """Write the low byte of `value` at `base + offset`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], _I8.as_pointer())
+        builder.store(builder.trunc(args[2], _I8), builder.gep(pointer, [args[1]]))
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64, types.int64), codegen
+
+
+@typed_intrinsic
+def prefetch(typing_context: Any, base: Bits, index: Bits) -> Emitted[None]:
+    """Ask for the cache line at `base + 8 * index`, which is read soon."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.gep(builder.inttoptr(args[0], _I64.as_pointer()), [args[1]])
+        pointer = builder.bitcast(pointer, _I8.as_pointer())
+        signature = ir.FunctionType(ir.VoidType(), [_I8.as_pointer(), _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0i8")
+        builder.call(function, [pointer, *(ir.Constant(_I32, n) for n in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64), codegen
+
+
+@typed_intrinsic
+def call_evaluator(typing_context: Any, address: Bits, worker: Any, ply: int) -> Emitted[int]:
+    """Call the C function at `address` as int32 evaluate(worker*, int64 ply)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function = ir.FunctionType(_I32, [_I64, _I64])
+        pointer = builder.inttoptr(args[0], function.as_pointer())
+        value = builder.call(pointer, [builder.ptrtoint(args[1], _I64), args[2]])
+        return builder.sext(value, _I64)
+
+    return types.int64(types.uint64, worker, types.int64), codegen
+
+
+def at_address(record: type[Record]) -> Callable[[Bits], Record]:
+    """Make a kernel function `f(address)` that views the memory there as a `record`."""
+    kind: Any = record
+
+    @typed_intrinsic
+    def record_at(typing_context: Any, address: Bits) -> Emitted[Record]:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(kind))
+
+        return kind(types.uint64), codegen
+
+    return record_at
+
+
+def element(owner: type[Owner], field: str, record: type[Record]) -> Callable[[Owner, int], Record]:
+    """Make a kernel function `f(owner, index)`: the index-th `record` in a field of many."""
+    owner_kind: Any = owner
+    kind: Any = record
+    offset = owner_kind.offset(field)
+
+    @typed_intrinsic
+    def record_of(typing_context: Any, parent: Owner, index: int) -> Emitted[Record]:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            base = builder.bitcast(args[0], _I8.as_pointer())
+            distance = builder.add(
+                builder.mul(args[1], ir.Constant(_I64, kind.size)), ir.Constant(_I64, offset)
+            )
+            pointer = builder.gep(base, [distance], inbounds=True)
+            return builder.bitcast(pointer, context.get_value_type(kind))
+
+        return kind(owner_kind, types.int64), codegen
+
+    return record_of
+
+
+def copier(record: type[Record]) -> Callable[[Record, Record], None]:
+    """Make a kernel function `f(target, source)` that copies one whole `record`."""
+    kind: Any = record
+
+    @typed_intrinsic
+    def copy(typing_context: Any, target: Record, source: Record) -> Emitted[None]:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            cgutils.raw_memcpy(builder, args[0], args[1], ir.Constant(_I64, kind.size), 1)
+            return context.get_dummy_value()
+
+        return types.void(kind, kind), codegen
+
+    return copy
+
+
+@overload
+def external_table(
+    name: str, values: npt.NDArray[np.uint64]
+) -> Callable[[SupportsIndex], Bits]: ...
+@overload
+def external_table(name: str, values: npt.NDArray[np.int64]) -> Callable[[int], int]: ...
+def external_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
+    """Make a kernel function `f(index)` that reads the uint64 or int64 array `values`.
+
+    The compiled code, cached on disk too, holds only the symbol `name`; the array's address is
+    bound to it when the code is loaded. The array must live as long as the process, and must not
+    change while a kernel runs.
+    """
+    read, number = _reader(name, values)
+
+    @typed_intrinsic
+    def table(typing_context: Any, index: Any) -> Emitted[Any]:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return read(builder, args[0])
+
+        return number(types.int64), codegen
+
+    return table
+
+
+def external_number(name: str, values: npt.NDArray[np.int64], index: int) -> Callable[[], int]:
+    """Make a kernel function `f()` that reads one number of such an array."""
+    read, number = _reader(name, values)
+
+    @typed_intrinsic
+    def one(typing_context: Any) -> Emitted[int]:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return read(builder, ir.Constant(_I64, index))
+
+        return number(), codegen
+
+    return one
+
+
+def _reader(name: str, values: npt.NDArray[Any]) -> tuple[Callable[..., Any], Any]:
+    """Bind the symbol `name`; return what emits the reading of a number, and the number's type."""
+    llvmlite.binding.add_symbol(name, values.ctypes.data)
+    length = len(values)
+
+    def read(builder: Any, index: Any) -> Any:
+        symbol = builder.module.globals.get(name)
+        if symbol is None:
+            symbol = ir.GlobalVariable(builder.module, ir.ArrayType(_I64, length), name)
+        return builder.load(builder.gep(symbol, [ir.Constant(_I64, 0), index], inbounds=True))
+
+    return read, types.int64 if values.dtype == np.int64 else types.uint64

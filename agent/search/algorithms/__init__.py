@@ -1,0 +1,1 @@
+"""The classical search algorithms, one module each."""

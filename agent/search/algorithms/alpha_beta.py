@@ -1,0 +1,227 @@
+"""Alpha-beta over any game, in the fail-soft negamax form, with the techniques that refine it.
+
+Source: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975); fail-soft by
+J. Fishburn (1981). 'Tema 2: Búsqueda en juegos' gives the fail-hard form with MAX and MIN,
+which is agent.search.algorithms.alpha_beta_fail_hard.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, TypeVar, cast
+
+from agent.game import Game, SupportsQuiescence
+from agent.search.search import Search, SearchOptions, SearchResult, next_up
+from agent.search.transposition_table import Entry, TranspositionTable
+
+Move = TypeVar("Move")
+
+
+@dataclass(frozen=True)
+class ExtensionRule:
+    """Which leaves at the horizon are searched so many `plies` deeper, every move of them.
+
+    selects: those that it picks, by a heuristic of the game (the heuristic continuation of 'Tema
+    2: Búsqueda en juegos'). swing: those whose last move changed the evaluation by as much or
+    more: a move that gains much is suspicious (the dynamic horizon of 'Fundamentos de IA 10').
+    """
+
+    plies: int
+    selects: Callable[[Any], bool] | None = None
+    swing: float = inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaBetaOptions(SearchOptions):
+    """The techniques of alpha-beta, besides the order of moves.
+
+    continuation: continue leaves on the noisy moves of a `Continued` game, with no limit of
+    depth. table: remember positions. beyond: search some leaves deeper first.
+    """
+
+    continuation: bool = False
+    table: TranspositionTable[Any] | None = None
+    beyond: ExtensionRule | None = None
+
+
+class AlphaBeta(Search[Move]):
+    """A search by alpha-beta; with every option off it prunes by alpha and beta alone."""
+
+    name = "alpha-beta"
+    options = AlphaBetaOptions
+    mover_relative = True
+
+    def __init__(
+        self, evaluate: Callable[[Any], float], options: AlphaBetaOptions = AlphaBetaOptions()
+    ) -> None:
+        super().__init__(evaluate, options)
+        self.continuation = options.continuation
+        self.table: TranspositionTable[Move] | None = options.table
+        self.beyond = options.beyond
+        self._horizon = 0
+        # The evaluation, for its mover, of the node one ply above the horizon.
+        self._previous_evaluation = 0.0
+
+    def reset(self) -> None:
+        """Forget what earlier searches counted and learned."""
+        super().reset()
+        if self.table is not None:
+            self.table.clear()
+
+    def search(
+        self,
+        game: Game[Move],
+        depth: int,
+        alpha: float = -inf,
+        beta: float = inf,
+        ply: int = 0,
+    ) -> SearchResult[Move]:
+        """Return the value of the game's position, `depth` plies deep, and its variation.
+
+        A value v between alpha and beta, two evaluations, is exact; v <= alpha is an upper bound
+        and v >= beta a lower bound of the exact one. `ply` counts from the root of a larger search.
+        """
+        found = self.search_window(game, depth, alpha, beta, ply)
+        return self._result(found.value, found.pv)
+
+    def search_window(
+        self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
+    ) -> SearchResult[Move]:
+        """Return what `search` finds, all values as they are inside, where ends outrank others."""
+        if self.continuation and not isinstance(game, SupportsQuiescence):
+            raise TypeError(f"{type(game).__name__} has no moves to continue leaves on")
+        self._begin(game, ply)
+        self._horizon = ply + depth
+        value = self._value(game, depth, ply, alpha, beta)
+        self._record_table_size()
+        return SearchResult(value, self._pv_table[ply])
+
+    def exceeds(self, game: Game[Move], depth: int, bound: float) -> bool:
+        """Tell whether the position is worth more than `bound` to its mover, and no more.
+
+        This is the null-window search of 'Técnicas de IA, Tema 3.2': it fails high or low.
+        """
+        return self.search(game, depth, bound, next_up(bound)).value > bound
+
+    def _record_table_size(self) -> None:
+        """Count the entries that the table holds."""
+        if self.table is not None:
+            self.counts.peak_open = max(self.counts.peak_open, len(self.table))
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        return self._value(game, depth, 0, -inf, inf)
+
+    def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
+        if self.beyond is not None:
+            depth += self._extension(game, self.beyond, ply)
+        if depth <= 0 and self.continuation:
+            return self._quiescence(cast(SupportsQuiescence[Move], game), ply, alpha, beta)
+        leaf = self._leaf(game, depth, ply)
+        if leaf is not None:
+            return leaf
+        if self.table is not None:
+            return self._probe_table(game, self.table, depth, ply, alpha, beta)
+        return self._best(game, self._moves(game, ply), depth, ply, alpha, beta)
+
+    def _extension(self, game: Game[Move], beyond: ExtensionRule, ply: int) -> int:
+        """Return by how many plies more than its depth a node is to be searched."""
+        if ply not in (self._horizon - 1, self._horizon) or game.outcome() is not None:
+            return 0
+        swings = False
+        if beyond.swing < inf:
+            self.counts.looked_at += 1
+            value = self._evaluate_leaf(game, ply)
+            if ply == self._horizon - 1:
+                self._previous_evaluation = value
+            swings = (
+                ply == self._horizon > 0 and abs(value + self._previous_evaluation) >= beyond.swing
+            )
+        if ply < self._horizon:
+            return 0
+        chosen = beyond.selects is not None and beyond.selects(game)
+        return beyond.plies if swings or chosen else 0
+
+    def _quiescence(
+        self, game: SupportsQuiescence[Move], ply: int, alpha: float, beta: float
+    ) -> float:
+        """Search on from a leaf: every move if the mover is forced, else stand pat or be noisy."""
+        if game.forced():
+            leaf = self._leaf(game, 1, ply)
+            if leaf is not None:
+                return leaf
+            return self._best(game, self._moves(game, ply), 0, ply, alpha, beta)
+        self._visit(game, ply)
+        outcome = game.quick_outcome()
+        stand = self._stand_pat(game, outcome, ply)
+        if outcome is not None or stand >= beta:
+            return stand
+        noisy_moves = list(game.noisy_moves())
+        if self.ordering is not None:
+            noisy_moves = self.ordering.sort(game, noisy_moves, ply)
+        return max(stand, self._best(game, noisy_moves, 0, ply, max(alpha, stand), beta))
+
+    def _stand_pat(self, game: Game[Move], outcome: float | None, ply: int) -> float:
+        """Return the value, for its mover, of a visited leaf that may be continued."""
+        self.counts.leaves += 1
+        if outcome is not None:
+            return self._scoring.value(-outcome if game.turn else outcome, ply)
+        return self._evaluate_leaf(game, ply)
+
+    def _probe_table(
+        self,
+        game: Game[Move],
+        table: TranspositionTable[Move],
+        depth: int,
+        ply: int,
+        alpha: float,
+        beta: float,
+    ) -> float:
+        """Answer from the table if it knows enough, else search and remember."""
+        key = game.key()
+        entry = table.get(key)
+        first = None
+        if entry is not None:
+            first = entry.move
+            if entry.depth >= depth:
+                lower = self._scoring.from_table(entry.lower, ply)
+                upper = self._scoring.from_table(entry.upper, ply)
+                if lower >= beta or lower == upper or upper <= alpha:
+                    self.counts.table_hits += 1
+                    if first is not None and lower > alpha:
+                        self._pv_table[ply] = (first,)
+                    return upper if upper <= alpha else lower
+        value = self._best(game, self._moves(game, ply, first), depth, ply, alpha, beta)
+        if self._pv_table[ply]:
+            first = self._pv_table[ply][0]
+        relative = self._scoring.to_table(value, ply)
+        lower = relative if value > alpha else -inf
+        upper = relative if value < beta else inf
+        if entry is not None and entry.depth == depth:
+            lower, upper = max(lower, entry.lower), min(upper, entry.upper)
+        table.put(key, Entry(depth, lower, upper, first))
+        return value
+
+    def _best(
+        self,
+        game: Game[Move],
+        moves: list[Move],
+        depth: int,
+        ply: int,
+        alpha: float,
+        beta: float,
+    ) -> float:
+        """Return the best of the values of the moves, as far as the window asks."""
+        best = -inf
+        for move in moves:
+            game.play(move)
+            value = -self._value(game, depth - 1, ply + 1, -beta, -alpha)
+            game.undo()
+            if value > best:
+                best = value
+                if value > alpha:
+                    alpha = value
+                    self._new_best(game, move, value, ply)
+                    if value >= beta:
+                        self._record_cutoff(game, move, depth, ply)
+                        break
+        return best

@@ -1,0 +1,518 @@
+"""Monte Carlo tree search: playouts from the leaves of a tree that grows where they go well.
+
+Source: 'Técnicas de IA, Tema 3.2', in its four phases; UCT by L. Kocsis and C. Szepesvári,
+'Bandit based Monte-Carlo planning' (2006); UCB1 by P. Auer, N. Cesa-Bianchi and P. Fischer,
+'Finite-time analysis of the multiarmed bandit problem' (2002); RAVE by S. Gelly and D. Silver,
+'Combining online and offline knowledge in UCT' (2007); the solver by M. Winands, Y. Björnsson
+and J.-T. Saito, 'Monte-Carlo tree search solver' (2008).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf, log, sqrt
+from random import Random
+from typing import Any, Generic, Literal, TypeVar
+
+from agent.game import CHANCE, ChanceGame, Game, SupportsPlayouts
+from agent.games.batch_evaluation import BatchEvaluation
+from agent.games.chance import draw_event
+from agent.learning.learned_move import LearnedMove
+from agent.limits import Info
+from agent.search.mcts_node import (
+    Node,
+    add_virtual_losses,
+    chance_children,
+    for_player0,
+    mean_reward_for,
+    sample_event,
+    update_proven,
+)
+from agent.search.search import Search, SearchOptions, SearchResult, to_cp
+from agent.search.stats import SearchStopped
+from agent.search.terminal_scoring import MAX_EVALUATION
+
+Move = TypeVar("Move")
+
+FinalMoveRule = Literal["visits", "mean", "ucb"]
+
+UNLIMITED = 10**9  # plies, playouts
+# Iterations end after FIRST_PLAYOUTS, times 2 for every so many PARTS.
+FIRST_PLAYOUTS, REPORTS_PER_DOUBLING = 16, 4
+# Playouts that may be under way for each leaf of a batch: some come to the same leaf.
+MAX_PLAYOUTS_PER_LEAF = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class UCTOptions(SearchOptions):
+    """How UCT chooses in its tree and below it.
+
+    playouts: the most of a search. scale: a utility of so much or more is a whole win.
+    exploration: how much more a little-tried move is worth. threshold: the visits from which on
+    a leaf is expanded. final: play the move of most visits (among equals of the greatest mean), of
+    the greatest mean, or of the greatest upper bound. policy: the moves of a playout; without it
+    the game's own playouts, where it has some and `depth` is beyond their end, or moves at random.
+    solver: keep track of what is certain. rave: the visits at which a move's own mean counts as
+    much as that of the playouts in which it came later; 0 leaves these out. urgency: the bound of
+    a move that was not tried yet, above its mean in such playouts; infinite, all moves are tried
+    once first. seed: what all that is random follows from.
+    """
+
+    playouts: int = 1000
+    scale: float = 1
+    exploration: float = sqrt(2)
+    threshold: int = 1
+    final: FinalMoveRule = "visits"
+    policy: Callable[[Any, list[Any], Random], Any] | None = None
+    solver: bool = False
+    rave: float = 0
+    urgency: float = inf
+    seed: int | None = None
+
+
+class UCT(Search[Move]):
+    """UCT: MCTS that selects by upper confidence bounds at every node of the tree.
+
+    A search makes its playouts, fewer if it is stopped or at its node limit: then it answers with
+    what it has, and raises SearchStopped only if it has nothing. They go on to the end of the
+    game, or to `depth`, where the evaluation takes over; no evaluation counts more than half of a
+    win. But a batched evaluation judges every new leaf, in place of a playout: leaves are gathered
+    by virtual loss (G. Chaslot, M. Winands and J. van den Herik, 'Parallel Monte-Carlo tree
+    search', 2008), and where it tells priors, moves are chosen by PUCT (C. Rosin, 'Multi-armed
+    bandits with episode context', 2011, in the form of AlphaZero).
+
+    `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
+    """
+
+    name = "uct"
+    options = UCTOptions
+    exact = False
+    supports_multipv = True
+
+    def __init__(
+        self, evaluate: Callable[[Any], float], options: UCTOptions = UCTOptions()
+    ) -> None:
+        super().__init__(evaluate, options)
+        self.playouts = options.playouts
+        self.scale = options.scale
+        self.exploration = options.exploration
+        self.threshold = options.threshold
+        self.final = options.final
+        self.solver = options.solver
+        self.rave = options.rave
+        self.urgency = options.urgency
+        self._policy = options.policy
+        self._random = Random(options.seed)
+        self._batch = as_batch_evaluation(evaluate)
+        # The tree of the last search, or of the one that is going on, for whoever looks on.
+        self.tree: Node[Any] | None = None
+        self._simulated: SupportsPlayouts[Move] | None = None
+        self._chance: ChanceGame[Move] | None = None
+
+    def search(self, game: Game[Move], depth: int) -> SearchResult[Move]:
+        """Return the move chosen, its mean reward, and the variation that was tried most."""
+        leaf = self._start_tree(game, depth)
+        if leaf is not None:
+            return self._result(leaf, ())
+        root = self._current_root()
+        self._run_playouts(game, depth, self.playouts)
+        if not root.visits:
+            raise SearchStopped
+        if root.is_chance_node:
+            return self._result(mean_reward_for(0, root), ())
+        best = self.final_child(root)
+        value = best.mean() if best.proven is None else best.proven
+        return SearchResult(value, tuple(self.pv_from(root)))
+
+    def iterations(
+        self, game: Game[Move], max_depth: int | None, lines: int
+    ) -> Iterator[Info[Move]]:
+        """Make more and more playouts; yield how the best moves stand after each part of them.
+
+        `deepest`: plies of a playout. It ends with `playouts`, and after a stop with the lines
+        as they stand then.
+        """
+        depth = max_depth or UNLIMITED
+        self._start_tree(game, depth)
+        root = self._current_root()
+        part = made = 0
+        complete = True
+        while complete and made < self.playouts and root.proven is None:
+            part += 1
+            goal = min(int(FIRST_PLAYOUTS * 2.0 ** (part / REPORTS_PER_DOUBLING)), self.playouts)
+            complete = self._run_playouts(game, depth, goal - made)
+            made = goal
+            level = self.current_lines(lines)
+            yield from (replace(info, depth=part, complete=complete) for info in level)
+
+    def current_lines(self, lines: int | None = None) -> Sequence[Info[Move]]:
+        """Return how the root's moves stand, the one to play first; the first `lines` of them."""
+        root = self.tree
+        if root is None or not root.children or not root.visits or root.is_chance_node:
+            return ()
+        best = self.final_child(root)
+        others = [child for child in root.children if child is not best]
+        others.sort(key=lambda child: (child.visits, child.mean()), reverse=True)
+        return [
+            Info(
+                depth=0,
+                score=to_cp(child.mean() if child.proven is None else child.proven),
+                pv=(child.move, *self.pv_from(child)),
+                pv_visits=(child.visits, *(node.visits for node in self._pv_nodes(child))),
+                seldepth=self.counts.seldepth,
+                multipv=number,
+                nodes=self.counts.nodes,
+                effort=child.visits / root.visits,
+                visits=child.visits,
+                expected_outcome=child.mean() if child.proven is None else child.proven,
+            )
+            for number, child in enumerate((best, *others)[:lines], 1)
+        ]
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        return self.search(game, depth).value
+
+    def _trusts(self, lesson: LearnedMove, depth: int) -> bool:
+        """Believe every lesson: playouts go to the end, whatever is known on the way."""
+        return True
+
+    def _start_tree(self, game: Game[Move], depth: int) -> float | None:
+        """Begin a new tree here; return the position's value instead if it is a leaf."""
+        self.tree = None
+        self._begin(game)
+        leaf = self._leaf(game, depth, 0)
+        if leaf is None:
+            self._simulated = (
+                game if not self._policy and isinstance(game, SupportsPlayouts) else None
+            )
+            self._chance = game if isinstance(game, ChanceGame) else None
+            self.tree = self._tree(game)
+        return leaf
+
+    def _current_root(self) -> "Node[Any]":
+        assert self.tree is not None
+        return self.tree
+
+    def _run_playouts(self, game: Game[Move], depth: int, playouts: int) -> bool:
+        """Make playouts, until the root is proven; return False if it was stopped before."""
+        root = self._current_root()
+        made = 0
+        try:
+            while made < playouts and root.proven is None:
+                if self._batch is None:
+                    self._run_playout(game, root, depth)
+                    made += 1
+                else:
+                    made += self._evaluate_leaves(game, root, depth, playouts - made, self._batch)
+        except SearchStopped:
+            return False
+        return True
+
+    def _tree(self, game: Game[Move]) -> "Node[Any]":
+        """Return a new tree: the root with its children."""
+        root = Node[Any](move=None, player=1 if game.turn == CHANCE else 1 - game.turn)
+        self._add_children(game, root, 0)
+        return root
+
+    def _run_playout(self, game: Game[Move], root: Node[Move], depth: int) -> None:
+        """Go through the four phases once."""
+        path = self._select(game, root)
+        self._expand(game, path, depth)
+        reward, played = self._simulate(game, path, depth)
+        for _ in path[1:]:
+            game.undo()
+        self._backpropagate(path, reward, played)
+
+    def _select(self, game: Game[Move], root: Node[Move]) -> list[Node[Move]]:
+        """Phase 1: go down by the upper confidence bounds, to a leaf of the tree."""
+        path = [root]
+        while path[-1].children and path[-1].proven is None:
+            self._descend(game, path)
+        return path
+
+    def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
+        """Phase 2: let a leaf that was visited often enough have children; go to one of them."""
+        leaf, ply = path[-1], len(path) - 1
+        if (
+            leaf.visits < self.threshold
+            or leaf.proven is not None
+            or self._remaining_depth(depth, path) <= 0
+        ):
+            return
+        if game.outcome() is None:
+            self._add_children(game, leaf, ply)
+            self._descend(game, path)
+
+    def _remaining_depth(self, depth: int, path: list[Node[Move]]) -> int:
+        """Return how many moves of players are left of a depth at the end of a path."""
+        if self._chance is None:
+            return depth - len(path) + 1
+        return depth - sum(node.probability is None for node in path[1:])
+
+    def _simulate(
+        self, game: Game[Move], path: list[Node[Move]], depth: int
+    ) -> tuple[float, list[tuple[int, Move]]]:
+        """Phase 3: play on to an end. Return player 0's reward, and who played which moves."""
+        leaf = path[-1]
+        if leaf.proven is not None:
+            return for_player0(leaf.player, leaf.proven), []
+        played: list[tuple[int, Move]] = []
+        ply = start = len(path) - 1
+        left, chance = self._remaining_depth(depth, path), self._chance
+        while (value := self._leaf(game, left, ply)) is None:
+            own = self._simulated
+            if own is not None and left >= own.max_playout_length:
+                return self._game_playout(own)
+            moves = list(game.moves())
+            policy = self._policy
+            move = policy(game, moves, self._random) if policy else self._random.choice(moves)
+            played.append((game.turn, move))
+            game.play(move)
+            ply, left = ply + 1, left - 1
+            while chance is not None and game.turn == CHANCE:
+                game.play(draw_event(chance, self._random.random()))
+                ply += 1
+        reward = for_player0(game.turn, self._reward(value))
+        if self.solver and ply == start and game.outcome() is not None:
+            leaf.proven = for_player0(leaf.player, reward)
+        for _ in range(ply - start):
+            game.undo()
+        return reward, played
+
+    def _game_playout(self, game: SupportsPlayouts[Move]) -> tuple[float, list[tuple[int, Move]]]:
+        """Let the game play on; return player 0's reward, and who played which moves."""
+        utility, played = game.playout(self._random)
+        self.counts.nodes += len(played)
+        self.counts.leaves += 1
+        return self._reward(self._scoring.value(utility, 0)), list(played)
+
+    def _reward(self, value: float) -> float:
+        """Return a leaf's value from -1 to 1: a win's by the scale, an evaluation's within half."""
+        if self._has_terminal_values or self._scoring.is_decisive(value):
+            return max(-1.0, min(1.0, self._scoring.unscaled(value) / self.scale))
+        return 0.5 * value / ((self._clear_lead or 0.5 * self.scale) + abs(value))
+
+    def _backpropagate(
+        self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
+    ) -> None:
+        """Phase 4: add player 0's reward to every node of the path, each for its own player."""
+        later = set(played)
+        for node in reversed(path):
+            node.visits += 1
+            node.total += for_player0(node.player, reward)
+            if self.solver and node.children:
+                update_proven(node)
+            if self.rave:
+                for child in () if node.is_chance_node else node.children:
+                    if (child.player, child.move) in later:
+                        child.rave_visits += 1
+                        child.rave_total += for_player0(child.player, reward)
+                if node.probability is None:
+                    later.add((node.player, node.move))
+
+    def _evaluate_leaves(
+        self,
+        game: Game[Move],
+        root: Node[Move],
+        depth: int,
+        most: int,
+        batch: BatchEvaluation,
+    ) -> int:
+        """Gather up to `most` leaves, or a batch, and judge them; return the playouts made.
+
+        What is on its way counts as a loss, so that the next playouts go elsewhere; those that come
+        to a leaf that waits already are taken back in the end.
+        """
+        waiting: dict[int, _PendingLeaf[Move]] = {}
+        made, stopped = 0, False
+        ways: list[list[Node[Move]]] = []
+        tries = min(most, MAX_PLAYOUTS_PER_LEAF * batch.batch_size)
+        try:
+            while made + len(ways) < tries and len(waiting) < batch.batch_size:
+                path = self._select(game, root) if root.visits or root.is_chance_node else [root]
+                ply = len(path) - 1
+                try:
+                    self._visit(game, ply)
+                except SearchStopped:  # the game is back at the root
+                    stopped = True
+                    break
+                try:
+                    reward = self._terminal_reward(game, path[-1], ply)
+                    if reward is None and id(path[-1]) not in waiting:
+                        legal = list(game.moves())
+                        left = self._remaining_depth(depth, path)
+                        children = self._children(game, ply) if left > 0 else []
+                        waiting[id(path[-1])] = _PendingLeaf(
+                            path, children, game.turn, legal, batch.encode(game, legal)
+                        )
+                finally:
+                    self._undo_to_root(game, ply)
+                if reward is None:
+                    ways.append(path)
+                    add_virtual_losses(path, 1)
+                    if ply == 0:  # it has no priors yet
+                        break
+                else:
+                    self._backpropagate(path, reward, [])
+                    made += 1
+            if waiting and not self.stopped:
+                answer = batch.evaluate([each.taken for each in waiting.values()])
+            else:
+                answer = None
+        finally:
+            for path in ways:
+                add_virtual_losses(path, -1)
+        if answer is not None:
+            self._backup_leaves(list(waiting.values()), *answer)
+            made += len(waiting)
+        if stopped or self.stopped:
+            raise SearchStopped
+        return made
+
+    def _terminal_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
+        """Return player 0's reward of a leaf that is proven or ends the game, None of others."""
+        if leaf.proven is not None:
+            return for_player0(leaf.player, leaf.proven)
+        outcome = game.outcome()
+        if outcome is None:
+            return None
+        self.counts.leaves += 1
+        value = self._scoring.value(-outcome if game.turn else outcome, ply)
+        reward = for_player0(game.turn, self._reward(value))
+        if self.solver:
+            leaf.proven = for_player0(leaf.player, reward)
+        return reward
+
+    def _backup_leaves(
+        self, waiting: "list[_PendingLeaf[Move]]", values: Any, priors: Any | None
+    ) -> None:
+        """Give leaves their values, and their moves as children.
+
+        values: an array, by leaf; priors: one by leaf and move, or None.
+        """
+        for number, each in enumerate(waiting):
+            self.counts.leaves += 1
+            leaf = each.path[-1]
+            if not leaf.children:
+                self._attach_children(leaf, each.children)
+            if priors is not None:
+                known = dict(zip(each.legal, map(float, priors[number]), strict=False))
+                for child in leaf.children:
+                    child.prior = known[child.move]
+            value = max(-MAX_EVALUATION, min(MAX_EVALUATION, float(values[number])))
+            reward = for_player0(each.turn, self._reward(value))
+            self._backpropagate(each.path, reward, [])
+
+    def _attach_children(self, leaf: Node[Move], children: "list[Node[Move]]") -> None:
+        """Give a leaf its children."""
+        leaf.children = children
+        self.counts.peak_open += len(children)
+
+    def _add_children(self, game: Game[Move], node: Node[Move], ply: int) -> None:
+        """Give a node its children: moves, or what may happen where chance is to move."""
+        if self._chance is not None and game.turn == CHANCE:
+            node.children = chance_children(self._chance, node.player)
+        else:
+            node.children = self._children(game, ply)
+        self.counts.peak_open += len(node.children)
+
+    def _children(self, game: Game[Move], ply: int) -> "list[Node[Move]]":
+        """Return a node for each move to try, in random order if no other is asked for."""
+        moves = self._moves(game, ply)
+        if self._simulated is not None:
+            candidate_moves = set(self._simulated.candidate_moves())
+            moves = [move for move in moves if move in candidate_moves] or moves
+        if self.ordering is None:
+            self._random.shuffle(moves)
+        return [Node(move, game.turn) for move in moves]
+
+    def _descend(self, game: Game[Move], path: list[Node[Move]]) -> None:
+        """Play the move of the child with the greatest upper bound, and let chance play on."""
+        parent, chance = path[-1], self._chance
+        if chance is None or not parent.is_chance_node:
+            child = max(parent.children, key=lambda child: self._upper_bound(parent, child))
+            game.play(child.move)
+            path.append(child)
+        while chance is not None and game.turn == CHANCE:
+            if not path[-1].children:
+                self._add_children(game, path[-1], len(path) - 1)
+            event = sample_event(path[-1].children, self._random.random())
+            game.play(event.move)
+            path.append(event)
+
+    def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
+        """Return UCB1's bound of a child's mean reward: `urgency` until it has been tried.
+
+        With a prior it is PUCT's, in which a move that was not tried counts as its parent does.
+        """
+        if child.proven is not None:
+            return child.proven if child.proven >= 0 else -inf
+        if child.prior is not None:
+            mean = child.mean() if child.visits else mean_reward_for(child.player, parent)
+            spread = self.exploration * child.prior * sqrt(parent.visits)
+            return mean + spread / (1 + child.visits)
+        if not child.visits:
+            return self.urgency + (child.rave_total / child.rave_visits if child.rave_visits else 0)
+        mean = child.mean()
+        if self.rave and child.rave_visits:
+            weight = sqrt(self.rave / (3 * child.visits + self.rave))
+            mean += weight * (child.rave_total / child.rave_visits - mean)
+        return mean + self.exploration * sqrt(log(parent.visits) / child.visits)
+
+    def final_child(self, node: Node[Move]) -> Node[Move]:
+        """Return the child to play: by the final rule, but never against what is proven."""
+
+        def merit(child: Node[Move]) -> tuple[bool, bool, float, float]:
+            won = child.proven is not None and child.proven > 0
+            lost = child.proven is not None and child.proven < 0
+            if self.final == "visits":
+                return won, not lost, child.visits, child.mean()
+            if not child.visits:
+                return won, not lost, -inf, 0
+            if self.final == "mean":
+                return won, not lost, child.mean(), child.visits
+            return won, not lost, self._upper_bound(node, child), child.mean()
+
+        return max(node.children, key=merit)
+
+    def pv_from(self, node: Node[Move]) -> Iterator[Move]:
+        """Generate the moves chosen from here on, as far as they were tried."""
+        return (chosen.move for chosen in self._pv_nodes(node))
+
+    def _pv_nodes(self, node: Node[Move]) -> Iterator[Node[Move]]:
+        while node.children and not node.is_chance_node:
+            node = self.final_child(node)
+            if not node.visits:
+                return
+            yield node
+
+
+class UCB1(UCT[Move]):
+    """Flat Monte Carlo: UCB1 shares the playouts out among the root's moves; no tree grows."""
+
+    name = "ucb1"
+
+    def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
+        """Leave the tree as it is."""
+
+    def _attach_children(self, leaf: Node[Move], children: "list[Node[Move]]") -> None:
+        """Leave the tree as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingLeaf(Generic[Move]):
+    """A leaf that waits to be judged.
+
+    path: from the root to it. children: what it will have. turn: who is to move there. legal: the
+    moves that may be made. taken: what the evaluation has taken of the position.
+    """
+
+    path: list[Node[Move]]
+    children: list[Node[Move]]
+    turn: int
+    legal: list[Move]
+    taken: Any
+
+
+def as_batch_evaluation(evaluate: Callable[[Any], float]) -> BatchEvaluation | None:
+    """Return an evaluation that judges batches as what it is, None for any other."""
+    return evaluate if isinstance(evaluate, BatchEvaluation) else None

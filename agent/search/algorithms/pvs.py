@@ -1,0 +1,44 @@
+"""Principal-variation search: the first move with the whole window, the others with none.
+
+Source: T. Marsland and M. Campbell, 'Parallel search of strongly ordered game trees' (1982);
+the listing of 'Técnicas de IA, Tema 3.2'.
+"""
+
+from typing import TypeVar
+
+from agent.game import Game
+from agent.search.algorithms.null_window import NullWindowSearch
+from agent.search.search import next_up
+
+Move = TypeVar("Move")
+
+
+class PrincipalVariationSearch(NullWindowSearch[Move]):
+    """Alpha-beta that expects the first move to be best, and only tests the others.
+
+    A null window shows whether a move is better than the best so far; if it is, and its value
+    matters, the move is searched again. All techniques of alpha-beta are there.
+    """
+
+    name = "pvs"
+
+    def _best(
+        self, game: Game[Move], moves: list[Move], depth: int, ply: int, alpha: float, beta: float
+    ) -> float:
+        for number, move in enumerate(moves):
+            game.play(move)
+            if number == 0:
+                value = -self._value(game, depth - 1, ply + 1, -beta, -alpha)
+            else:
+                value = -self._value(game, depth - 1, ply + 1, -next_up(alpha), -alpha)
+                if alpha < value < beta:
+                    self.counts.researches += 1
+                    value = -self._value(game, depth - 1, ply + 1, -beta, -value)
+            game.undo()
+            if value > alpha:
+                alpha = value
+                self._new_best(game, move, value, ply)
+                if alpha >= beta:
+                    self._record_cutoff(game, move, depth, ply)
+                    break
+        return alpha

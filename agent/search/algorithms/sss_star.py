@@ -1,0 +1,144 @@
+"""SSS*: a best-first search of solution trees, by lists of states as Stockman gave it.
+
+Source: G. Stockman, 'A minimax algorithm better than alpha-beta?' (1979); the listing and the
+run of 'Tema 2: Búsqueda en juegos'. DUAL* is the same with MAX and MIN exchanged: T. Marsland,
+A. Reinefeld and J. Schaeffer, 'Low overhead alternatives to SSS*' (1987).
+"""
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple, TypeVar
+
+from agent.game import Game
+from agent.search.search import Search, SearchOptions
+from agent.search.tree_cursor import Label, TreeCursor
+
+Move = TypeVar("Move")
+
+
+class State(NamedTuple):
+    """A node, whether it is solved or still live, and an upper bound of its value."""
+
+    label: Label
+    solved: bool
+    bound: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SSSStarOptions(SearchOptions):
+    """observe: called with the open list, in order, before each step."""
+
+    observe: Callable[[Sequence[State]], None] | None = None
+
+
+class SSSStar(Search[Move]):
+    """SSS*: always go on with the state whose bound is greatest, leftmost among equals.
+
+    The bounds only fall, so the root's is its value once it is solved. `counts.peak_open` is the
+    longest that the open list was.
+    """
+
+    name = "sss-star"
+    options = SSSStarOptions
+    # 1 where the root maximises, -1 where it minimises the negated values.
+    _sign = 1
+
+    def __init__(
+        self, evaluate: Callable[[Any], float], options: SSSStarOptions = SSSStarOptions()
+    ) -> None:
+        super().__init__(evaluate, options)
+        self._observe = options.observe
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        cursor = TreeCursor(game)
+        self._bounds: dict[Label, float] = {}
+        self._open = [State((), False, inf)]
+        while True:
+            self.counts.peak_open = max(self.counts.peak_open, len(self._open))
+            if self._observe is not None:
+                self._observe(self._open)
+            state = self._open.pop(0)
+            if not state.solved:
+                cursor.go_to(state.label)
+                self._expand(game, cursor, state, depth - len(state.label))
+                continue
+            self._bounds[state.label] = state.bound
+            if not state.label:
+                break
+            self._propagate_to_parent(cursor, state)
+        cursor.go_to(())
+        self._pv_table[0] = self._variation(cursor)
+        return self._sign * state.bound
+
+    def _expand(self, game: Game[Move], cursor: TreeCursor[Move], state: State, depth: int) -> None:
+        """Replace a live state: a leaf by its solution, MAX by all children, MIN by the first."""
+        label, _, bound = state
+        leaf = self._leaf_for_max(game, depth, len(label))
+        if leaf is not None:
+            self._insert(State(label, True, min(bound, self._sign * leaf)))
+            return
+        cursor.moves[label] = self._moves(game, len(label))
+        children = len(cursor.moves[label]) if self._maximises(label) else 1
+        for number in range(1, children + 1):
+            self._insert(State((*label, number), False, bound))
+
+    def _propagate_to_parent(self, cursor: TreeCursor[Move], state: State) -> None:
+        """Use a solved state: MAX has its value from one child, MIN must see them all."""
+        label, _, bound = state
+        parent, number = label[:-1], label[-1]
+        if self._maximises(parent):
+            others = [other for other in self._open if other.label[: len(parent)] != parent]
+            self.counts.cutoffs += len(others) < len(self._open)
+            self._open = others
+            self._insert(State(parent, True, bound))
+        elif number < len(cursor.moves[parent]):
+            self._insert(State((*parent, number + 1), False, bound))
+        else:
+            self._insert(State(parent, True, bound))
+
+    def _insert(self, state: State) -> None:
+        """Put a state in its place: by falling bound, from left to right among equals."""
+        insort(self._open, state, key=open_list_key)
+
+    def _maximises(self, label: Label) -> bool:
+        return (len(label) % 2 == 0) == (self._sign > 0)
+
+    def _variation(self, cursor: TreeCursor[Move]) -> tuple[Move, ...]:
+        """Return the moves down to the leaf that gave the root its value.
+
+        Of a node's solved children it is the first with the node's bound: only later children
+        were given that bound from outside.
+        """
+        label: Label = ()
+        line = []
+        while label in cursor.moves:
+            moves = cursor.moves[label]
+            bounds = [self._bounds.get((*label, number)) for number in range(1, len(moves) + 1)]
+            index = bounds.index(self._bounds[label])
+            line.append(moves[index])
+            label = (*label, index + 1)
+        return tuple(line)
+
+
+class DualStar(SSSStar[Move]):
+    """DUAL*: SSS* with MAX and MIN exchanged, so that the bounds rise to the value."""
+
+    name = "dual-star"
+    _sign = -1
+
+
+def write_state(state: State, number: Callable[[float], str] = "{:g}".format) -> str:
+    """Write a state as the lecture notes do: (2.1, V, 15) is live, (2.1, S, 15) is solved.
+
+    number: how bounds are written.
+    """
+    label = ".".join(map(str, state.label)) or "ε"
+    bound = "∞" if state.bound == inf else number(state.bound)
+    return f"({label}, {'S' if state.solved else 'V'}, {bound})"
+
+
+def open_list_key(state: State) -> tuple[float, Label]:
+    """Return what the open list is sorted by: the greatest bound first, then the leftmost node."""
+    return -state.bound, state.label

@@ -1,0 +1,1 @@
+"""Searches that report each step: nodes entered, values returned, cut-offs."""

@@ -1,0 +1,300 @@
+"""`kempelen analyse`: judge the moves of the games in a file, and say what was better."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from agent.go.parts import GO
+from agent.io.files import write_atomically
+from agent.io.sanitize import sanitize_line
+from agent.io.write_checks import require_writable
+from agent.machine import usable_cores
+from kempelen.console.argument_types import positive_int
+from kempelen.console.interruption import Interruption
+from kempelen.console.pictures import SUFFIXES, PictureError, check_picture, save
+from kempelen.console.plain_table import PlainTable
+from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.console.terminal import load_kernels, print_error, progress_bar
+from kempelen.match.config.engine_arguments import ENGINE_HELP
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.move_annotation import (
+    BAD_QUALITIES,
+    QUALITY_SYMBOLS,
+    GameReview,
+    MoveQuality,
+    ReviewedMove,
+    annotator_name,
+    format_eval,
+)
+from kempelen.match.uci_engine import uci_engine_from
+
+COMMAND = "kempelen analyse"
+# What a search may take beyond its limit, in seconds, before the engine counts as hung.
+HANG_TIMEOUT = 600.0
+# What a move may take, where nothing is said.
+CHESS_NODES = 200_000
+GO_VISITS = 500
+# More games than this fit into no picture.
+MAX_DRAWN_GAMES = 20
+# Moves of the better line that the table shows.
+SHOWN_LINE_MOVES = 4
+
+ProgressCallback = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReview:
+    """A file's games on their way. assess: has searched what is not known.
+
+    review and annotated take the number of a game, from 0, and give what is known by now.
+    """
+
+    positions: int
+    games: int
+    suffix: str
+    assessments: AnalysisFile
+    assess: Callable[[ProgressCallback], Awaitable[None]]
+    review: Callable[[int], GameReview]
+    annotated_game: Callable[[int], str]
+
+    def reviews(self) -> list[GameReview]:
+        """Return all the games as they stand."""
+        return [self.review(number) for number in range(self.games)]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="games: PGN of chess, SGF of Go")
+    parser.add_argument(
+        *("-o", "--output"),
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the annotated games (.pgn, .sgf), or a picture of the evaluation (.svg, "
+        ".png, .pdf); may be given for each",
+    )
+    parser.add_argument("--nodes", type=positive_int, help="nodes a move; of Go, visits")
+    parser.add_argument("--movetime", type=float, metavar="SECONDS", help="seconds a move")
+    parser.add_argument(
+        "--threads", type=positive_int, default=1, help="of each search (default 1)"
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=positive_int,
+        help="positions at once (default: as many as cores allow)",
+    )
+    parser.add_argument(
+        "--engine", metavar="SPEC", help=f"of chess, default: Kempelen; {ENGINE_HELP}"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge; the exit status is 2 if nothing could begin or the engine failed."""
+    interruption = Interruption()
+    try:
+        pictures = _check_outputs(arguments)
+        work = _file_review(arguments)
+    except (SettingsError, PictureError) as error:
+        print_error(error, COMMAND)
+        return 2
+    problem, status = "", 0
+    try:
+        with progress_bar("judging", work.positions) as show:
+            asyncio.run(_assess(work, show, interruption))
+    except SettingsError as error:
+        problem, status = str(error), 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        problem, status = "interrupted", interruption.exit_status
+    reviews = work.reviews()
+    try:
+        _write(arguments, work, reviews, pictures)
+    except OSError as error:
+        problem, status = f"cannot write {error.filename or 'what was found'}: {error.strerror}", 2
+    finally:
+        work.assessments.close(done=not problem)
+    if problem:
+        kept = work.assessments.path
+        remedy = f"; the same command goes on from here ({kept})" if kept else ""
+        print_error(f"{problem} after {len(work.assessments)} positions{remedy}", COMMAND)
+        if not len(work.assessments):
+            return status
+    if arguments.json:
+        print(json.dumps({"file": str(arguments.file), "games": encode(reviews)}))
+    else:
+        _print(reviews)
+    return status
+
+
+async def _assess(work: FileReview, show: ProgressCallback, interruption: Interruption) -> None:
+    interruption.install_handlers()
+    await work.assess(show)
+
+
+def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
+    """Return the pictures that are asked for; raise for what cannot be written."""
+    pictures = []
+    kind = _game_suffix(arguments.file)
+    require_writable(arguments.output, [arguments.file], SettingsError, regular=True)
+    for path in arguments.output:
+        if path.suffix.lower() in SUFFIXES:
+            pictures.append(check_picture(path))
+        elif path.suffix.lower() != kind:
+            raise SettingsError(
+                f"-o {path}: games of {arguments.file} are written to a file in {kind}, "
+                f"pictures to one in {', '.join(SUFFIXES)}"
+            )
+    return pictures
+
+
+def _game_suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in (".pgn", ".sgf"):
+        raise SettingsError(f"{path}: games are in .pgn (chess) or in .sgf (Go)")
+    return suffix
+
+
+def _file_review(arguments: argparse.Namespace) -> FileReview:
+    if arguments.movetime is not None and not 0 < arguments.movetime < math.inf:
+        raise SettingsError("--movetime: more than 0 seconds are needed, and an end")
+    concurrency = arguments.concurrency or max(1, usable_cores() // arguments.threads)
+    if _game_suffix(arguments.file) == ".sgf":
+        return _go_review(arguments, concurrency)
+    return _chess_review(arguments, concurrency)
+
+
+def _chess_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
+    from kempelen.match.review import chess_review
+
+    scores = chess_review.read_pgn(arguments.file)
+    engine = uci_engine_from(arguments.engine, "an analysis of chess")
+    if arguments.threads > 1:
+        engine = dataclasses.replace(
+            engine, options={**engine.options, "Threads": arguments.threads}
+        )
+    limits = _limits(arguments, CHESS_NODES)
+    assessments = _assessment_file(arguments, chess_review.chess_search_key(engine, limits))
+    annotator = annotator_name(engine.name, limits, "nodes")
+    return FileReview(
+        positions=sum(len(score.moves) + 1 for score in scores),
+        games=len(scores),
+        suffix=".pgn",
+        assessments=assessments,
+        assess=lambda report: chess_review.analyse_chess(
+            scores, engine, limits, assessments, concurrency=concurrency, report=report
+        ),
+        review=lambda number: chess_review.review_chess(scores[number], assessments),
+        annotated_game=lambda number: chess_review.annotated_pgn(
+            scores[number], assessments, annotator
+        ),
+    )
+
+
+def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
+    from agent.kernel.backend import SearchConfig
+    from kempelen.match.review import go_review
+    from protocols.katago_analysis.protocol import Settings
+    from protocols.katago_analysis.visit_limited_backend import SearchSettings
+
+    if arguments.engine is not None:
+        raise SettingsError("--engine is for chess: games of Go are judged by Kempelen's search")
+    scores = go_review.read_sgf(arguments.file)
+    load_kernels(GO)
+    limits = _limits(arguments, GO_VISITS)
+    searching = SearchSettings(search_config=SearchConfig(threads=arguments.threads))
+    settings = Settings(search_settings=searching, max_workers=min(concurrency, usable_cores()))
+    assessments = _assessment_file(arguments, go_review.go_search_key(settings, limits))
+    annotator = annotator_name("Kempelen", limits, "visits")
+    return FileReview(
+        positions=sum(len(score.moves) + 1 for score in scores),
+        games=len(scores),
+        suffix=".sgf",
+        assessments=assessments,
+        assess=lambda report: go_review.analyse_go(
+            scores, settings, limits, assessments, report=report
+        ),
+        review=lambda number: go_review.review_go(scores[number], assessments),
+        annotated_game=lambda number: go_review.annotated_sgf(
+            scores[number], assessments, annotator
+        ),
+    )
+
+
+def _limits(arguments: argparse.Namespace, default_nodes: int) -> TimeControl:
+    nodes = arguments.nodes
+    if nodes is None and arguments.movetime is None:
+        nodes = default_nodes
+    return TimeControl(movetime=arguments.movetime, nodes=nodes, patience=HANG_TIMEOUT)
+
+
+def _assessment_file(arguments: argparse.Namespace, terms: str) -> AnalysisFile:
+    """Return where positions are kept: beside the first file that is to be written, if any."""
+    place = next(iter(arguments.output), None)
+    return AnalysisFile(place and place.with_name(f"{place.name}.part"), terms)
+
+
+def _write(
+    arguments: argparse.Namespace,
+    work: FileReview,
+    reviews: Sequence[GameReview],
+    pictures: list[Path],
+) -> None:
+    for path in arguments.output:
+        if path in pictures:
+            from kempelen.match.review_picture import review_figure
+
+            shown = [review for review in reviews if review.moves][:MAX_DRAWN_GAMES]
+            save(review_figure(shown), path)
+        else:
+            text = "".join(work.annotated_game(number) for number in range(work.games))
+            write_atomically(path, text.encode())
+    if pictures and sum(bool(review.moves) for review in reviews) > MAX_DRAWN_GAMES:
+        print_error(f"the picture shows the first {MAX_DRAWN_GAMES} games", COMMAND)
+
+
+def _print(reviews: Sequence[GameReview]) -> None:
+    console = Console(soft_wrap=True)
+    for review in reviews:
+        if not review.moves:
+            continue
+        console.print(f"{review.number}. {review.title}", markup=False, highlight=False)
+        bad = [move for move in review.moves if move.grade is not MoveQuality.GOOD]
+        if bad:
+            table = PlainTable("move", "", "evaluation", "gives away", "better", box=None)
+            for move in bad:
+                table.add_row(
+                    _numbered_move(review, move),
+                    str(move.grade),
+                    format_eval(move),
+                    f"{100 * (move.loss or 0):.0f} %",
+                    " ".join(move.line[:SHOWN_LINE_MOVES]),
+                )
+            console.print(table)
+    console.print(_totals(reviews))
+
+
+def _totals(reviews: Sequence[GameReview]) -> PlainTable:
+    plural = [f"{grade}s".replace("ys", "ies") for grade in BAD_QUALITIES]
+    table = PlainTable("game", "player", "moves", *plural, "mean loss", box=None)
+    for review in reviews:
+        for name, tally in zip((review.first, review.second), review.tallies, strict=True):
+            counts = (tally.moves, tally.inaccuracies, tally.mistakes, tally.blunders)
+            mean = "" if tally.loss is None else f"{100 * tally.loss:.1f} %"
+            table.add_row(str(review.number), sanitize_line(name), *map(str, counts), mean)
+    return table
+
+
+def _numbered_move(review: GameReview, move: ReviewedMove) -> str:
+    dots = "." if review.game == "go" or move.player == 0 else "..."
+    return f"{move.number}{dots} {move.move}{QUALITY_SYMBOLS[move.grade]}"

@@ -1,0 +1,42 @@
+"""`kempelen doctor`: what is here, and what is wrong with it, as text for a report of a fault."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+
+from agent.io.sanitize import sanitize_lines
+from kempelen.diagnostics.checks import CHECKS
+from kempelen.diagnostics.diagnosis import Diagnosis
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Look and tell; the exit status is 1 if something is broken."""
+    diagnosis = Diagnosis()
+    diagnosis.run_checks(CHECKS)
+    if arguments.json:
+        complaints = [asdict(complaint) for complaint in diagnosis.problems]
+        print(json.dumps({"found": diagnosis.notes, "wrong": complaints}))
+    else:
+        print(_text(diagnosis))
+    return 1 if diagnosis.broken else 0
+
+
+def _text(diagnosis: Diagnosis) -> str:
+    width = max(map(len, diagnosis.notes))
+    lines = [f"{name:{width}}  {note['text']}" for name, note in diagnosis.notes.items()]
+    lines.append("")
+    lines += [
+        f"{'broken' if complaint.broken else 'worth mending'}: {complaint.what}\n"
+        f"    {complaint.remedy}"
+        for complaint in sorted(diagnosis.problems, key=lambda each: not each.broken)
+    ]
+    if not diagnosis.broken:
+        lines.append("nothing is broken")
+    return sanitize_lines("\n".join(lines))

@@ -1,0 +1,71 @@
+"""`kempelen lab`: search algorithms at work, for those who teach and learn them.
+
+`ACTIONS` lists what it does.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import SUPPRESS, RawDescriptionHelpFormatter
+from importlib import import_module
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+# name: module of this package, one line of help.
+ACTIONS = {
+    "run": ("comparison", "compare algorithms on the same positions"),
+    "play": ("play", "play games, and learn from surprises with a killer memory"),
+    "trace": ("trace", "print the steps of an algorithm"),
+    "draw": ("draw", "draw the tree that an algorithm searches"),
+    "plot": ("plot", "plot leaves against depth and branching, with the theory"),
+    "solve": ("solve", "solve a game: its value and how to win"),
+    "figures": ("notes.figures", "make the lecture notes' tables and figures anew, as one page"),
+    "learn": ("learn", "learn a game by self-play: a network, or weights of features"),
+    "step": ("step", "show the steps of an algorithm, forward and back, on a page"),
+    "exercise": ("exercise", "ask about trees, check the answers, and collect them"),
+}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the actions and their arguments."""
+    from kempelen.console.game_arguments import catalogue_help
+    from kempelen.lab import language
+    from kempelen.lab.localized_parser import LocalizedParser
+
+    parser.__class__ = LocalizedParser  # which speaks the language that its arguments ask for
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = catalogue_help()
+    language.configure(parser, default="en")
+    actions = parser.add_subparsers(
+        dest="action", metavar="ACTION", required=True, parser_class=LocalizedParser
+    )
+    for name, (module, help_line) in ACTIONS.items():
+        action = actions.add_parser(name, help=help_line, description=help_line)
+        import_module(f"kempelen.lab.{module}").configure(action)
+        language.configure(action, default=SUPPRESS)
+
+
+def run(arguments: Namespace) -> int:
+    """Do it; the exit status is 2 where something cannot be done, and the message says why."""
+    from agent.evaluation import EvaluationError
+    from kempelen.lab.spanish_messages import error_message
+
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(encoding="utf-8")  # for ε, ∞ and ≥
+    module, _ = ACTIONS[arguments.action]
+    try:
+        return int(import_module(f"kempelen.lab.{module}").run(arguments))
+    except BrokenPipeError:  # the command line's to handle
+        raise
+    except RecursionError:
+        failed: Exception = ValueError(
+            "the search went too deep: use a smaller --depth, a smaller game (--size) or a later "
+            "position (--moves)"
+        )
+    except (EvaluationError, OSError, TypeError, ValueError) as error:
+        failed = error
+    print(f"kempelen lab: {error_message(failed, arguments.lang)}", file=sys.stderr)
+    return 2

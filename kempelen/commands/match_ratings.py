@@ -1,0 +1,132 @@
+"""`kempelen ratings`: ratings of the players in PGN files."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+import chess.pgn
+from rich.console import Console
+
+from agent.io.files import open_text
+from kempelen.console.plain_table import PlainTable
+from kempelen.console.settings_codec import encode
+from kempelen.console.terminal import print_error
+from kempelen.match.rating.bradley_terry import PairScore, Rating, rate
+from kempelen.match.records.game_record import unescape_tag_value
+
+# Of an anchor: no scale has greater ones.
+MAX_ELO = 10_000
+RESULT_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+
+
+@dataclass(frozen=True)
+class RatedGame:
+    """What ratings need of a game; pair: what the two games of a pair have in common, if known."""
+
+    white: str
+    black: str
+    white_score: float
+    pair: tuple[str, ...] | None
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("pgn", nargs="+", help="PGN files")
+    parser.add_argument(
+        "--anchor", action="append", default=[], type=_parse_anchor, metavar="NAME=ELO",
+        help="a player whose rating is known; the others are rated on its scale; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the ratings, best first."""
+    games: list[RatedGame] = []
+    for path in arguments.pgn:
+        try:
+            with open_text(path) as file:
+                games += _games(file)
+        except OSError as error:
+            print_error(f"{path}: {error.strerror}")
+            return 2
+    if not games:
+        print("kempelen: no finished games in these files", file=sys.stderr)
+        return 1
+    anchors = dict(arguments.anchor)
+    names = list(dict.fromkeys(name for game in games for name in (game.white, game.black)))
+    if missing := ", ".join(anchors.keys() - set(names)):
+        print_error(f"--anchor: no games of {missing}; of: {', '.join(names)}")
+        return 2
+    _print(rate(names, group_pairs(names, games), anchors), as_json=arguments.json)
+    return 0
+
+
+def group_pairs(names: list[str], games: Iterable[RatedGame]) -> list[PairScore]:
+    """Return the games as ratings need them: two of a pair, with colours swapped, together."""
+    numbers = {name: number for number, name in enumerate(names)}
+    waiting: dict[tuple[tuple[str, ...], str, str], int] = {}
+    found: list[PairScore] = []
+    for game in games:
+        first, second = numbers[game.white], numbers[game.black]
+        place = None
+        if game.pair is not None:
+            place = waiting.pop((game.pair, game.black, game.white), None)
+            if place is None:
+                waiting[game.pair, game.white, game.black] = len(found)
+        if place is None:
+            found.append(PairScore(first, second, (game.white_score,)))
+        else:
+            found[place] = PairScore(second, first, (*found[place].scores, 1 - game.white_score))
+    return found
+
+
+def _parse_anchor(text: str) -> tuple[str, float]:
+    name, equals, elo = text.rpartition("=")
+    try:
+        if name and equals and abs(float(elo)) <= MAX_ELO:
+            return name, float(elo)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(
+        f"expected NAME=ELO, with an Elo from -{MAX_ELO} to {MAX_ELO}, not {text!r}"
+    )
+
+
+def _games(file: TextIO) -> Iterator[RatedGame]:
+    while (headers := chess.pgn.read_headers(file)) is not None:
+        score = RESULT_SCORES.get(headers.get("Result", "*"))
+        white, black = (unescape_tag_value(headers.get(side, "?")) for side in ("White", "Black"))
+        if score is not None and white != black:
+            yield RatedGame(white, black, score, _pair_of(headers))
+
+
+def _pair_of(headers: chess.pgn.Headers) -> tuple[str, ...] | None:
+    """Return the pair of a game that a match runner played, by its event and round.
+
+    Ours end the round with the game's number in its pair; others give both games the same round.
+    """
+    round_ = headers.get("Round", "?")
+    if not re.search(r"\d", round_):
+        return None
+    ours = re.fullmatch(r"(\d+\.\d+-\d+\.\d+)\.[12]", round_)
+    return headers.get("Event", "?"), ours[1] if ours else round_
+
+
+def _print(ratings: list[Rating], *, as_json: bool) -> None:
+    if as_json:
+        rows = [encode(rating) for rating in ratings]
+        print(json.dumps(rows))
+        return
+    table = PlainTable(box=None)
+    table.add_column("player")
+    for heading in ("Elo", "±", "points", "games", "drawn"):
+        table.add_column(heading, justify="right")
+    for r in ratings:
+        error = f"{r.error:.0f}" if r.error < float("inf") else "-"
+        drawn = f"{r.draws / r.games:.0%}" if r.games else ""
+        table.add_row(r.name, f"{r.elo:+.0f}", error, f"{r.points:g}", str(r.games), drawn)
+    Console(soft_wrap=True).print(table)

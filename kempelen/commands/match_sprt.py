@@ -1,0 +1,60 @@
+"""`kempelen sprt`: what counts of games or pairs say, without playing any."""
+
+import argparse
+import json
+import sys
+
+from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.console.terminal import print_error
+from kempelen.match.config.settings import SprtModel, SprtSettings
+from kempelen.match.rating.match_statistics import estimate_strength
+from kempelen.match.rating.standings import sprt_state
+
+EXIT_USAGE_ERROR = 2
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "counts",
+        type=int,
+        nargs="+",
+        help="losses draws wins of games; or of pairs: LL, LD, LW and DD, DW, WW",
+    )
+    parser.add_argument("--elo0", type=float, default=0.0, help="the null hypothesis (default 0)")
+    parser.add_argument("--elo1", type=float, default=2.0, help="the alternative (default 2)")
+    parser.add_argument("--alpha", type=float, default=0.05, help="chance of a false elo1")
+    parser.add_argument("--beta", type=float, default=0.05, help="chance of a false elo0")
+    parser.add_argument(
+        "--model", choices=[str(model) for model in SprtModel], default="normalized"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print Elo, normalised Elo, LOS and the test's state."""
+    counts = arguments.counts
+    if len(counts) not in (3, 5) or min(counts) < 0 or sum(counts) == 0:
+        print("kempelen: give three counts of games or five of pairs, not all 0", file=sys.stderr)
+        return EXIT_USAGE_ERROR
+    try:
+        sprt = SprtSettings(
+            elo0=arguments.elo0,
+            elo1=arguments.elo1,
+            alpha=arguments.alpha,
+            beta=arguments.beta,
+            model=SprtModel(arguments.model),
+        )
+    except SettingsError as error:
+        print_error(error)
+        return EXIT_USAGE_ERROR
+    measured, test = estimate_strength(counts), sprt_state(sprt, counts)
+    if arguments.json:
+        print(json.dumps({**encode(measured), "test": encode(test)}))
+        return 0
+    print(f"score       {measured.score:.2%}")
+    print(f"Elo         {measured.elo.value:+.2f} ± {measured.elo.error:.2f}")
+    print(f"normalised  {measured.normalized.value:+.2f} ± {measured.normalized.error:.2f}")
+    print(f"LOS         {measured.los:.2%}")
+    print(f"LLR         {test.llr:+.5f} in [{test.lower:.5f}, {test.upper:.5f}]: {test.decision}")
+    return 0

@@ -1,0 +1,60 @@
+"""`kempelen perft`: count the leaves of the tree of legal moves."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from threading import Event
+from typing import TYPE_CHECKING
+
+from kempelen.console.argument_types import positive_int
+from kempelen.console.terminal import load_kernels, print_error, with_progress
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+# No tree of such a depth can be counted but a narrow one.
+MAX_DEPTH = 100
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("depth", type=positive_int, help="plies")
+    parser.add_argument("--fen", help="the position to count from (default: the start)")
+    parser.add_argument("--chess960", action="store_true", help="castling by the rules of Chess960")
+    parser.add_argument("--divide", action="store_true", help="print a count for each move too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Count; the last line is the total."""
+    from protocols.uci.parsing import UciError
+    from protocols.uci.position import read_board
+
+    if arguments.depth > MAX_DEPTH:
+        print_error(f"a depth is at most {MAX_DEPTH}, not {arguments.depth}", "kempelen perft")
+        return 2
+    try:
+        board = read_board(arguments.fen, arguments.chess960)
+    except UciError as error:
+        print(f"kempelen perft: {error}", file=sys.stderr)
+        return 2
+    load_kernels()
+    from agent.chess.board.perft import divide
+
+    began = time.perf_counter()
+    moves = divide(board, arguments.depth, Event())
+    shown = with_progress(moves, board.legal_moves.count(), f"perft {arguments.depth}")
+    counts = {move.uci(): leaves for move, leaves in shown}
+    seconds = time.perf_counter() - began
+    total = sum(counts.values())
+    if arguments.json:
+        found = {"depth": arguments.depth, "leaves": total, "seconds": seconds}
+        print(json.dumps(found | ({"moves": counts} if arguments.divide else {})))
+        return 0
+    if arguments.divide:
+        for move, leaves in counts.items():
+            print(f"{move}: {leaves}")
+    print(total)
+    return 0

@@ -1,0 +1,284 @@
+"""`kempelen tables`: build, look into, check and pack endgame tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.machine import usable_cores
+from kempelen.console.argument_types import positive_int
+from kempelen.console.terminal import load_kernels, print_error
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    import chess
+
+    from agent.chess.endgames.dtm_tables import DtmTables
+    from openings.endgame_tables import BuiltTable, ProgressCallback
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the sub-commands and their arguments."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    def add(name: str, help_line: str) -> ArgumentParser:
+        action = actions.add_parser(name, help=help_line, description=help_line)
+        action.add_argument(
+            "--folder", type=Path, help="where the tables are (default: the user's data folder)"
+        )
+        return action
+
+    build = add("build", "build tables, and those that they need; whole ones are kept")
+    build.add_argument("endings", nargs="*", metavar="KBNK", help="default: all of 3 and 4 pieces")
+    build.add_argument(
+        "--threads", type=positive_int, default=usable_cores(), help="tables built at once"
+    )
+    probe = add("probe", "tell what the tables say of a position and of its moves")
+    probe.add_argument("fen", metavar="FEN")
+    stats = add("stats", "print numbers of positions and the longest mates, in moves")
+    stats.add_argument("endings", nargs="*", metavar="KBNK", help="default: all that are there")
+    check = add("check", "compare tables with their checksums")
+    check.add_argument("endings", nargs="*", metavar="KBNK", help="default: all that are there")
+    for action in (build, probe, stats, check):
+        action.add_argument("--json", action="store_true", help="print one JSON object a line")
+    pack = add("pack", "write compressed copies, as the package ships them")
+    pack.add_argument("endings", nargs="+", metavar="KBNK")
+    pack.add_argument("--target", type=Path, required=True, help="the folder to write to")
+
+
+def run(arguments: Namespace) -> int:
+    """Do what the sub-command says; what goes wrong is said on standard error."""
+    from agent.chess.endgames.dtm_tables import TablebaseError
+    from protocols.uci.parsing import UciError
+
+    act = {"build": _build, "probe": _probe, "stats": _stats, "check": _check, "pack": _pack}
+    try:
+        return act[arguments.action](arguments)
+    except (ValueError, UciError) as error:
+        print_error(error, "kempelen tables")
+        return 2
+    except TablebaseError as error:
+        print_error(error, "kempelen tables")
+        return 1
+
+
+def _folder(arguments: Namespace) -> Path:
+    from openings.data_folders import table_folder
+
+    return table_folder() if arguments.folder is None else arguments.folder
+
+
+def _open(arguments: Namespace) -> DtmTables:
+    """Open the tables there are; say which files cannot be used."""
+    from openings.endgame_tables import open_tables
+
+    tables, problems = open_tables(arguments.folder)
+    for problem in (*problems, *tables.drop_damaged()):
+        print_error(problem, "kempelen tables")
+    return tables
+
+
+def _build(arguments: Namespace) -> int:
+    from openings.endgame_tables import TableBuilder, build_order
+
+    endings = build_order(arguments.endings)
+    load_kernels()
+    with _progress_bars(len(endings)) as (watch, advance):
+        build = TableBuilder(endings, _folder(arguments), arguments.threads, watch)
+        for built in build.run():
+            advance(built)
+            if arguments.json:
+                found = {"ending": built.ending.name, "path": str(built.path), "kept": built.kept}
+                print(json.dumps(found | ({"problem": built.problem} if built.problem else {})))
+                continue
+            if built.problem:
+                print(f"{built.ending.name}: built anew: {built.problem}", file=sys.stderr)
+            print(f"{built.ending.name}: {'there already' if built.kept else built.path}")
+    return 0
+
+
+class _NoProgress:
+    """Stands in for progress bars where there is no terminal."""
+
+    def watch(self, name: str, share: float) -> None:
+        """Show nothing."""
+
+    def advance(self, built: BuiltTable) -> None:
+        """Show nothing."""
+
+
+@contextmanager
+def _progress_bars(total: int) -> Iterator[tuple[ProgressCallback, Callable[[BuiltTable], None]]]:
+    """Show a bar for all tables, and one for each that is being built."""
+    if not sys.stderr.isatty():
+        silence = _NoProgress()
+        yield silence.watch, silence.advance
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        whole = progress.add_task("tables", total=total)
+        tasks: dict[str, TaskID] = {}
+
+        def watch(name: str, share: float) -> None:
+            if name not in tasks:
+                tasks[name] = progress.add_task(name, total=1.0)
+            progress.update(tasks[name], completed=share)
+
+        def advance(built: BuiltTable) -> None:
+            progress.advance(whole)
+            if built.ending.name in tasks:
+                progress.remove_task(tasks.pop(built.ending.name))
+
+        yield watch, advance
+
+
+def _probe(arguments: Namespace) -> int:
+    from protocols.uci.position import read_board
+
+    board = read_board(arguments.fen, False)
+    load_kernels()
+    from agent.chess.endgames.builtin_tablebase import BuiltinTablebase
+
+    own = BuiltinTablebase(_open(arguments))
+    value = own.probe(board)
+    if value is None:
+        raise ValueError(_missing_reason(board))
+    moves = []
+    for move in board.legal_moves:
+        san = board.san(move)
+        board.push(move)
+        moves.append((san, own.probe(board)))
+        board.pop()
+    # Best first: what the other side makes of it, turned round.
+    moves.sort(key=lambda found: -_sort_key(found[1]), reverse=True)
+    if arguments.json:
+        listed = [{"move": san, "mate": _mate_for_mover(after)} for san, after in moves]
+        print(json.dumps({"fen": board.fen(), "mate": _mate_distance(value), "moves": listed}))
+        return 0
+    late = value and board.halfmove_clock + value - 1 > 100
+    print(
+        _format_mate(_mate_distance(value))
+        + (", but the fifty-move rule may come first" if late else "")
+    )
+    for san, after in moves:
+        print(f"{san:8} {_format_mate(_mate_for_mover(after))}")
+    return 0
+
+
+def _missing_reason(board: chess.Board) -> str:
+    import chess
+
+    if board.castling_rights:
+        return "positions with castling rights are not in tables"
+    if chess.popcount(board.occupied) > 4:
+        return "tables hold positions of up to 4 pieces"
+    return "there is no table for this position; `kempelen tables build` builds them all"
+
+
+def _mate_distance(value: int) -> int | None:
+    from agent.chess.endgames.dtm_tables import moves_to_mate
+
+    return moves_to_mate(value)
+
+
+def _mate_for_mover(value: int | None) -> int | None:
+    """Return the mate that a move leads to, seen by the side that makes it, from before it."""
+    if value is None or value == 0:
+        return None
+    return (value + 1) // 2 if value & 1 else -(value // 2)
+
+
+def _sort_key(value: int | None) -> float:
+    """Order values for the side to move: fast wins, slow wins, draws, slow losses, fast ones."""
+    if not value:
+        return 0
+    return 1 / value if value % 2 == 0 else -1 / value
+
+
+def _format_mate(mate: int | None) -> str:
+    if mate is None:
+        return "draw"
+    if mate == 0:
+        return "mated"
+    return f"wins in {mate}" if mate > 0 else f"loses in {-mate}"
+
+
+def _table_names(arguments: Namespace) -> list[str]:
+    """Return the endings that are asked for, or those whose files are in the folder."""
+    from agent.chess.endgames.table_index import all_endgames, endgame_from_name
+    from openings.endgame_tables import table_path
+
+    if arguments.endings:
+        return [endgame_from_name(name).name for name in arguments.endings]
+    folder = _folder(arguments)
+    return [e.name for e in all_endgames() if table_path(folder, e).exists()]
+
+
+def _stats(arguments: Namespace) -> int:
+    from agent.chess.endgames.table_index import endgame_from_name
+    from openings.endgame_tables import statistics
+
+    tables = _open(arguments)
+    wanted = [endgame_from_name(name).name for name in arguments.endings] or sorted(tables.names)
+    rows = []
+    for name in wanted:
+        if name not in tables:
+            raise ValueError(f"there is no table of {name}; `kempelen tables build {name}`")
+        rows += list(statistics(endgame_from_name(name), tables[name]))
+    if arguments.json:
+        for row in rows:
+            print(json.dumps(asdict(row)))
+        return 0
+    print(f"{'table':6}{'to move':>8}{'wins':>10}{'draws':>10}{'losses':>10}{'longest':>17}")
+    for row in rows:
+        longest = [
+            f"{word} {mate}"
+            for word, mate in (("win", row.longest_win), ("loss", row.longest_loss))
+            if mate is not None
+        ]
+        print(
+            f"{row.ending:6}{row.side:>8}{row.wins:10}{row.draws:10}{row.losses:10}"
+            f"{', '.join(longest):>17}"
+        )
+    return 0
+
+
+def _check(arguments: Namespace) -> int:
+    from agent.chess.endgames.dtm_tables import TablebaseError
+    from agent.chess.endgames.table_index import endgame_from_name
+    from openings.endgame_tables import load_intact, table_path
+
+    folder = _folder(arguments)
+    names = _table_names(arguments)
+    if not names:
+        raise TablebaseError(f"no tables in {folder}: `kempelen tables build` builds them there")
+    failed = 0
+    for name in names:
+        problem = ""
+        try:
+            load_intact(table_path(folder, endgame_from_name(name)))
+        except TablebaseError as error:
+            problem, failed = str(error), 1
+        if arguments.json:
+            print(json.dumps({"ending": name, "whole": not problem, "problem": problem}))
+        else:
+            print(problem or f"{name}: whole")
+    return failed
+
+
+def _pack(arguments: Namespace) -> int:
+    from agent.chess.endgames.table_index import endgame_from_name
+    from openings.endgame_tables import write_compressed
+
+    for name in arguments.endings:
+        path = write_compressed(endgame_from_name(name), _folder(arguments), arguments.target)
+        print(f"{path}: {path.stat().st_size} bytes")
+    return 0

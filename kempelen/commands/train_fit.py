@@ -1,0 +1,183 @@
+"""`kempelen train`: the chess network that a YAML file describes, learned from positions."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.io.write_checks import require_writable
+from agent.machine import usable_cores
+from kempelen import __version__
+from kempelen.console.pictures import PictureError, check_picture, save
+from kempelen.console.terminal import print_error, progress_bar
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from kempelen.training.checkpoint import Checkpoint
+    from kempelen.training.network_data import NetworkData
+    from kempelen.training.network_settings import TrainingSettings
+    from kempelen.training.network_trainer import NetworkTrainer
+
+COMMAND = "kempelen train"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", help="YAML file; docs/guide/training.md shows its entries")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw how it learned")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Train, and write the network; the exit status is 2 where that cannot be done."""
+    from agent.chess.evaluation.nnue_format import NetworkError
+    from kempelen.console.settings_codec import SettingsError
+    from kempelen.training.dataset import DatasetError
+    from kempelen.training.network_settings import TrainingError
+
+    try:
+        settings = settings_from(arguments.file)
+        _check_paths(settings, arguments)
+        if arguments.plot is not None:
+            check_picture(arguments.plot, "train")
+        return _train(settings, arguments)
+    except (NetworkError, PictureError, DatasetError, SettingsError, TrainingError) as error:
+        print_error(error, COMMAND)
+    except KeyboardInterrupt:
+        print_error("interrupted; the same line goes on from the last epoch", COMMAND)
+        raise
+    return 2
+
+
+def settings_from(file: str) -> TrainingSettings:
+    """Return what a YAML file says, or raise SettingsError that names file and entry."""
+    from kempelen.console.settings_codec import decode, read_settings
+    from kempelen.training.network_settings import TrainingSettings
+
+    return read_settings(file, "`data:` and `output:`", lambda data: decode(TrainingSettings, data))
+
+
+def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
+    """Raise TrainingError where what is written would not come to a file of its own."""
+    from agent.chess.evaluation import nnue_format
+    from kempelen.training.network_settings import TrainingError
+
+    written = [settings.output, settings.checkpoint_path, arguments.plot]
+    read = [arguments.file, *settings.data, *settings.validation, settings.initial]
+    targets, sources = ([path for path in paths if path is not None] for paths in (written, read))
+    require_writable(targets, sources, TrainingError, regular=True)
+    output = Path(settings.output)
+    if output.exists() and output.stat().st_size:
+        try:
+            nnue_format.read_neuron_count(output)
+        except nnue_format.NetworkError as error:
+            raise TrainingError(f"output: {error}: name another file, or move it away") from None
+
+
+def _train(settings: TrainingSettings, arguments: Namespace) -> int:
+    from kempelen.training import network_data
+
+    if settings.device is not None:
+        from kempelen.training.network_trainer import create_torch_descent
+
+        create_torch_descent(settings).close()  # to fail before the positions are read, if it must
+    with progress_bar("reading the positions", None):
+        data = network_data.load(
+            settings.data, settings.filter, settings.target, settings.validation
+        )
+    for file in (*data.files, *data.validation_files):
+        if file.damaged:
+            print_error(
+                f"{file.name}: {file.damaged} bytes are damaged; its other games are used", COMMAND
+            )
+    with progress_bar("loading the trainer, or compiling it, once", None):
+        trainer = _compile_trainer(settings, data)
+    engine = f"{COMMAND} {__version__}"
+    trainer.check_manifest_size(engine)
+    if trainer.epoch_positions < settings.batch:
+        print_error(
+            f"batch: an epoch is one step of {settings.batch} positions, of {len(data.training)} "
+            f"there are, and {settings.epochs} such steps teach little: take a smaller batch",
+            COMMAND,
+        )
+    made, seconds, steps = _run(settings, trainer, arguments.json)
+    network = trainer.export(made, engine)
+    network.write(settings.output)
+    if arguments.plot is not None:
+        _draw_losses(made, arguments.plot)
+    learned, judged = made.losses[made.best_epoch - 1]
+    found: dict[str, Any] = {
+        "file": settings.output,
+        "shape": network.shape,
+        "training_positions": len(data.training),
+        "validation_positions": len(data.validation),
+        "losses": made.losses,
+        "epoch": made.best_epoch,
+        "loss": learned,
+        "validation_loss": judged,
+        "seconds": round(seconds, 1),
+        "positions_a_second": round(steps * settings.batch / seconds) if steps else 0,
+    }
+    if arguments.json:
+        print(json.dumps(found))
+        return 0
+    print(
+        f"{settings.output}: {network.shape}, of epoch {made.best_epoch} with a validation loss of "
+        f"{judged:.6f}"
+    )
+    return 0
+
+
+def _compile_trainer(settings: TrainingSettings, data: NetworkData) -> NetworkTrainer:
+    """Make the trainer, which is compiled where it has not been yet."""
+    from kempelen.training.network_trainer import NetworkTrainer
+
+    return NetworkTrainer(settings, data, settings.threads or usable_cores())
+
+
+def _run(
+    settings: TrainingSettings, trainer: NetworkTrainer, quiet: bool
+) -> tuple[Checkpoint, float, int]:
+    """Train to the end; return the last state, the seconds that it took, and the steps made.
+
+    A line is printed for each epoch, unless it is to be quiet.
+    """
+    began = time.monotonic()
+    with progress_bar("training", trainer.steps) as show:
+        epochs = trainer.run(show)
+        made = next(epochs)
+        first = len(made.losses)
+        if first:
+            print_error(f"{settings.checkpoint_path}: going on after epoch {first}", COMMAND)
+        show(first * trainer.epoch_steps)
+        for made in epochs:
+            number = len(made.losses)
+            learned, judged = made.losses[-1]
+            if not quiet:
+                best = ", the best so far" if made.best_epoch == number else ""
+                print(f"epoch {number}: loss {learned:.6f}, validation {judged:.6f}{best}")
+                sys.stdout.flush()
+    steps = (len(made.losses) - first) * trainer.epoch_steps
+    return made, time.monotonic() - began, steps
+
+
+def _draw_losses(made: Checkpoint, path: Path) -> None:
+    """Draw the losses of training and validation games by epoch."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(layout="constrained")
+    axes = figure.add_subplot()
+    numbers = range(1, len(made.losses) + 1)
+    for part, name in enumerate(("training", "validation")):
+        axes.plot(numbers, [losses[part] for losses in made.losses], marker=".", label=name)
+    axes.axvline(made.best_epoch, color="0.6", linestyle=":", label="the network's epoch")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("epoch")
+    axes.set_ylabel("mean squared error of the expected score")
+    axes.legend()
+    save(figure, path)

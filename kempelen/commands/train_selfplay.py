@@ -1,0 +1,220 @@
+"""`kempelen selfplay`: games of the engine against itself, kept as positions to train with.
+
+Those of Go are kept as games: see selfplay_go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.chess.parts import ALPHABETA, SELFPLAY
+from agent.io.write_checks import require_writable
+from agent.machine import usable_cores
+from kempelen import __version__
+from kempelen.console.argument_types import non_negative_int, positive_int
+from kempelen.console.cluster_arguments import configure_cluster
+from kempelen.console.terminal import load_kernels, print_error, progress_bar, stdout_reserved
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from kempelen.training.selfplay import SelfPlayPlan
+
+DEFAULT_POSITIONS = 1_000_000
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    from agent.chess.search.selfplay_settings import SelfPlaySettings
+    from kempelen.commands.train_data import DEFAULT_CHECKED_GAMES
+    from kempelen.training import go_selfplay_command
+
+    rules = SelfPlaySettings()
+    parser.add_argument("file", type=Path, help="begin it, or go on with it")
+    parser.add_argument(
+        "--positions",
+        type=positive_int,
+        help=f"play until the file holds so many (default {DEFAULT_POSITIONS})",
+    )
+    parser.add_argument(
+        "--processes", type=positive_int, default=usable_cores(), help="default: one a core"
+    )
+    configure_cluster(parser, "play")
+    game = parser.add_argument_group("the games")
+    game.add_argument(
+        "--nodes", type=positive_int, help=f"of each search, at least (default {rules.nodes})"
+    )
+    game.add_argument("--evaluation", default="", help="as in the UCI option (default: its)")
+    game.add_argument("--game", choices=("chess", "go"), default="chess", help="default: chess")
+    game.add_argument("--seed", type=int, default=1)
+    game.add_argument(
+        "--openings", metavar="FILE", help="EPD, FEN, PGN or YAML; default: the start"
+    )
+    game.add_argument(
+        "--random-plies",
+        type=non_negative_int,
+        help="random moves before the game, and in every second one more "
+        f"(default {rules.random_plies})",
+    )
+    go_selfplay_command.configure(parser)
+    look = parser.add_argument_group("instead of playing").add_mutually_exclusive_group()
+    look.add_argument("--show", action="store_true", help="print the manifest and what is there")
+    look.add_argument(
+        "--check",
+        type=positive_int,
+        nargs="?",
+        const=DEFAULT_CHECKED_GAMES,
+        metavar="GAMES",
+        help="look for damage and duplicates, and play so many games again",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Play, show or check; the exit status is 1 where a check fails, 2 where nothing can begin."""
+    from agent.evaluation import EvaluationError
+    from kempelen.commands import train_data
+    from kempelen.console.settings_codec import SettingsError
+    from kempelen.training import go_selfplay_command
+    from kempelen.training.dataset import DatasetError
+    from kempelen.training.workers import GamesError
+
+    try:
+        _reject_options_of_other_game(arguments)
+        if arguments.game == "go":
+            return go_selfplay_command.run(arguments)
+        if arguments.show:
+            return train_data.show(arguments.file, arguments.json)
+        if arguments.check:
+            return train_data.check(
+                arguments.file, arguments.check, arguments.evaluation, arguments.json
+            )
+        with stdout_reserved():
+            found = _generate(arguments)
+        _print(found, arguments.json)
+        return 0
+    except (EvaluationError, GamesError, DatasetError, SettingsError) as error:
+        print_error(error, "kempelen selfplay")
+        return 2
+    except KeyboardInterrupt:
+        print_error("interrupted; the same line goes on from here", "kempelen selfplay")
+        raise
+
+
+def _reject_options_of_other_game(arguments: Namespace) -> None:
+    """Raise SettingsError for an option that the game does not have; else give what is not said."""
+    from agent.chess.search.selfplay_settings import SelfPlaySettings
+    from kempelen.console.settings_codec import SettingsError
+    from kempelen.training import go_selfplay_command
+    from kempelen.training.go_selfplay import GoSelfPlayPlan
+
+    rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
+    usual: dict[str, dict[str, Any]] = {
+        "chess": {
+            "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "random_plies": rules.random_plies,
+            "openings": None, "evaluation": "", "check": None,
+        },
+        "go": {"games": go_selfplay_command.DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts},
+    }  # fmt: skip
+    for game, options in usual.items():
+        for name, value in options.items():
+            given = getattr(arguments, name) not in (None, "")
+            if given and game != arguments.game:
+                option = f"--{name.replace('_', '-')}"
+                if name == "check":
+                    raise SettingsError(
+                        "--check is of games of chess: reading a file of Go checks it"
+                    )
+                if game == "chess":
+                    instead = ", ".join(f"--{each}" for each in usual["go"])
+                    raise SettingsError(
+                        f"{option} is of games of chess; those of Go have {instead}"
+                    )
+                raise SettingsError(f"{option} is of games of Go: add --game go")
+            if not given:
+                setattr(arguments, name, value)
+
+
+def _plan(arguments: Namespace) -> SelfPlayPlan:
+    from agent.chess.evaluation.loading import DEFAULT, load
+    from agent.chess.search.selfplay_settings import SelfPlaySettings
+    from agent.evaluation_loading import load_with_timeout
+    from kempelen.console.settings_codec import SettingsError
+    from kempelen.match.config.settings import OpeningSettings
+    from kempelen.match.game import openings
+    from kempelen.training.selfplay import SelfPlayPlan
+
+    evaluation = arguments.evaluation.strip() or DEFAULT
+    load_with_timeout(evaluation, load)  # to fail here, if it must
+    fens: tuple[str, ...] = ()
+    if arguments.openings:
+        starts = openings.load_openings(OpeningSettings(file=arguments.openings))
+        fens = tuple(_play_moves(start.fen, start.moves) for start in starts)
+    rules = SelfPlaySettings(nodes=arguments.nodes, random_plies=arguments.random_plies)
+    if rules.random_plies >= rules.max_plies - rules.first_ply:
+        raise SettingsError(
+            f"--random-plies {rules.random_plies}: a game ends after {rules.max_plies} plies; "
+            "choose fewer"
+        )
+    return SelfPlayPlan(rules, arguments.seed, evaluation, fens)
+
+
+def _play_moves(fen: str, moves: tuple[str, ...]) -> str:
+    import chess
+
+    board = chess.Board(fen)
+    for move in moves:
+        board.push_uci(move)
+    return board.fen()
+
+
+def _generate(arguments: Namespace) -> dict[str, Any]:
+    """Play, and return what was made, by name."""
+    from kempelen.training.cluster_workers import cluster_threads
+    from kempelen.training.dataset import DatasetError
+    from kempelen.training.selfplay import generate
+
+    plan = _plan(arguments)
+    sources = [arguments.openings] if arguments.openings else []
+    require_writable([arguments.file], sources, DatasetError, regular=True)
+    with cluster_threads(arguments, "kempelen selfplay") as threads:
+        if threads is None:
+            load_kernels(ALPHABETA, SELFPLAY)
+        run = generate(
+            arguments.file, plan, __version__, arguments.positions, arguments.processes, threads
+        )
+        with contextlib.closing(run):
+            first = last = next(run)
+            for damage in first.damages:
+                print_error(
+                    f"{arguments.file}: {damage.length} bytes at {damage.offset} are damaged; "
+                    "their games are lost, the others are kept",
+                    "kempelen selfplay",
+                )
+            began = time.monotonic()
+            with progress_bar("positions", arguments.positions, hourly=True) as show:
+                for last in run:
+                    show(last.positions)
+            seconds = time.monotonic() - began
+    made = last.positions - first.positions
+    return {
+        "file": str(arguments.file),
+        "positions": last.positions,
+        "games": last.games,
+        "duplicates": last.duplicates,
+        "seconds": round(seconds, 1),
+        "positions_an_hour": round(made / seconds * 3600) if made else 0,
+        "bytes_a_position": round(arguments.file.stat().st_size / max(last.positions, 1), 2),
+    }
+
+
+def _print(found: dict[str, Any], as_json: bool) -> None:
+    text = (
+        f"{found['file']}: {found['positions']} positions of {found['games']} games, "
+        f"{found['bytes_a_position']} bytes each; {found['positions_an_hour']} an hour"
+    )
+    print(json.dumps(found) if as_json else text)

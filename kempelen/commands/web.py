@@ -1,0 +1,246 @@
+"""`kempelen web`: pages to play, analyse, watch and learn, in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.io.command_line import split_command_line
+from kempelen.commands.serve import add_token, configure_limits, log_writer
+from kempelen.console.interruption import Interruption
+from kempelen.console.mqtt_arguments import require_packages
+from kempelen.console.server_settings import (
+    INSECURE_WARNING,
+    LOG_FORMATS,
+    ServerSettings,
+    limits_from,
+)
+from kempelen.console.settings_codec import SettingsError
+from kempelen.console.terminal import print_error
+from kempelen.match.watch_arguments import TournamentSource, configure_watch, watched_tournaments
+from protocols.server.addresses import Address
+from protocols.server.event_log import EventLog
+from protocols.stdio import SWITCH_INTERVAL
+
+if TYPE_CHECKING:
+    from kempelen.web.site_context import SiteResources
+
+COMMAND = "kempelen web"
+MISSING_PACKAGES = "the pages need more packages: pip install 'kempelen[web]'"
+DEFAULT_ADDRESS = "127.0.0.1:7118"
+PROTOCOLS = ("uci", "gtp", "xboard")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--address", default=DEFAULT_ADDRESS, metavar="HOST:PORT",
+        help="where to listen (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="do not open a browser"
+    )
+    parser.add_argument(
+        "--games", type=Path, metavar="FILE",
+        help="where games are kept, in SQLite (default: in your data folder)",
+    )  # fmt: skip
+    configure_watch(parser)
+    offers = parser.add_argument_group("what is played with, beside what is shipped")
+    offers.add_argument(
+        "--game", action="append", default=[], metavar="FILE.py:Class",
+        help="one more game; may be repeated",
+    )  # fmt: skip
+    offers.add_argument(
+        "--evaluation", action="append", default=[], metavar="NAME=FILE.py:function",
+        help="one more evaluation, of chess or another game; may be repeated",
+    )  # fmt: skip
+    offers.add_argument(
+        "--engine", action="append", default=[], metavar="NAME=PROTOCOL COMMAND",
+        help="one more opponent: uci, gtp or xboard and a command line; may be repeated",
+    )  # fmt: skip
+    offers.add_argument(
+        "--lessons", type=Path, metavar="FOLDER", help="with pages of the lab, to learn from"
+    )
+    safety = parser.add_argument_group("who may use it")
+    safety.add_argument("--tokens", metavar="FILE", help="of hashed tokens, of which one is needed")
+    safety.add_argument(
+        "--new-token", metavar="NAME", help="add a token to that file, print it, and do no more"
+    )
+    safety.add_argument("--certificate", metavar="FILE", help="PEM, for TLS")
+    safety.add_argument("--key", metavar="FILE", help="of the certificate, PEM without a password")
+    safety.add_argument(
+        "--origins", action="append", default=[], metavar="https://HOST",
+        help="web pages from elsewhere that may use it; may be repeated",
+    )  # fmt: skip
+    safety.add_argument(
+        "--insecure", action="store_true",
+        help="listen to other machines without tokens or TLS: whoever reaches the address uses "
+        "this machine, and whoever is on the way reads and changes what is said",
+    )  # fmt: skip
+    told = parser.add_argument_group("what is told")
+    told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
+    told.add_argument("--log-format", choices=LOG_FORMATS, default="text", help="of the log")
+    configure_limits(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until told to stop. 0: by SIGTERM; 2: nothing could begin."""
+    interruption = Interruption()
+    try:
+        settings = _settings(arguments)
+        if arguments.new_token is not None:
+            return add_token(settings, arguments.new_token, COMMAND)
+        _check_security(settings)
+        require_packages(
+            MISSING_PACKAGES, lambda: __import__("uvicorn") and __import__("starlette")
+        )
+        require_packages(MISSING_PACKAGES, lambda: __import__("websockets"))
+        asyncio.run(_serve(settings, arguments, interruption))
+    except SettingsError as error:
+        print_error(error, COMMAND)
+        return 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        pass
+    status = 0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status
+    if any(
+        not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
+    ):
+        # A thread is in a user's evaluation or a compiler, which cannot be cut short.
+        sys.stderr.flush()
+        os._exit(status)
+    return status
+
+
+def _settings(arguments: argparse.Namespace) -> ServerSettings:
+    """Return the settings that are those of `listen` too. Raises SettingsError."""
+    scheme = "ws" if arguments.certificate is None else "wss"
+    if "://" in arguments.address:
+        raise SettingsError(f"--address {arguments.address}: write HOST:PORT")
+    return ServerSettings(
+        address=(f"{scheme}://{arguments.address}",),
+        certificate=arguments.certificate,
+        key=arguments.key,
+        tokens=arguments.tokens,
+        insecure=arguments.insecure,
+        origins=tuple(arguments.origins),
+        log=arguments.log,
+        log_format=arguments.log_format,
+        limits=limits_from(arguments),
+    )
+
+
+def _check_security(settings: ServerSettings) -> None:
+    """Raise SettingsError for what would be open to all without saying so."""
+    address = settings.addresses[0]
+    if address.uses_tls and not settings.key:
+        raise SettingsError("--certificate needs --key FILE")
+    lacking = []
+    if not address.uses_tls:
+        lacking.append("TLS (--certificate FILE and --key FILE)")
+    if settings.tokens is None:
+        lacking.append("tokens (--tokens FILE)")
+    if lacking and not (settings.insecure or address.is_loopback):
+        raise SettingsError(
+            f"{_browser_url(address)}: others than this machine reach it, so it needs "
+            f"{' and '.join(lacking)}; {INSECURE_WARNING}"
+        )
+    settings.ssl_context()
+
+
+async def _serve(
+    settings: ServerSettings, arguments: argparse.Namespace, interruption: Interruption
+) -> None:
+    from kempelen.web.database import Database, DatabaseError
+    from kempelen.web.server import PageServer
+    from kempelen.web.site_context import SiteContext
+
+    interruption.install_handlers()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    address = settings.addresses[0]
+    with contextlib.ExitStack() as stack:
+        log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
+        try:
+            store = Database(arguments.games or _default_database())
+        except DatabaseError as error:
+            raise SettingsError(str(error)) from None
+        stack.callback(store.close)
+        site = SiteContext(
+            settings.limits,
+            log,
+            store,
+            settings.token_file(),
+            frozenset(origin.lower() for origin in settings.origins),
+            _shared_resources(arguments, watched_tournaments(arguments, stack)),
+            secure=address.uses_tls,
+        )
+        server = PageServer(site)
+        try:
+            try:
+                opened = await server.open(address, settings.certificate, settings.key)
+            except OSError as error:
+                reason = error.strerror or error
+                raise SettingsError(f"{_browser_url(address)}: {reason}") from None
+            log.write("listening", address=_browser_url(opened))
+            if arguments.browser:
+                await asyncio.to_thread(webbrowser.open, f"{_browser_url(opened)}/")
+            await asyncio.Event().wait()
+        finally:
+            await server.close()
+            log.write("stopped")
+
+
+def _browser_url(address: Address) -> str:
+    """Write an address as a browser takes it."""
+    return str(address).replace("ws", "http", 1)
+
+
+def _default_database() -> Path:
+    from openings.data_folders import data_folder
+
+    return data_folder() / "web.sqlite"
+
+
+def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSource) -> SiteResources:
+    """Return what may be played with. Raises SettingsError for what cannot be found."""
+    from agent.games import catalogue
+    from kempelen.lab import step_pages
+    from kempelen.web.site_context import SiteResources
+
+    for game in arguments.game:
+        try:
+            catalogue.find(game).new()
+        except catalogue.GameError as error:
+            raise SettingsError(f"--game: {error}") from None
+    if arguments.lessons is not None and not arguments.lessons.is_dir():
+        raise SettingsError(f"--lessons {arguments.lessons}: there is no such folder")
+    evaluations = dict(_parse_named("--evaluation", text) for text in arguments.evaluation)
+    engines = dict(_parse_named("--engine", text) for text in arguments.engine)
+    for name, text in engines.items():
+        try:
+            words = split_command_line(text)
+        except ValueError as error:
+            raise SettingsError(f"--engine {name}: {error}") from None
+        if len(words) < 2 or words[0] not in PROTOCOLS:
+            raise SettingsError(
+                f"--engine {name}: write NAME=PROTOCOL COMMAND, with a protocol of "
+                f"{', '.join(PROTOCOLS)}"
+            )
+    return SiteResources(
+        tuple(arguments.game), evaluations, engines, arguments.lessons, spectators,
+        step_pages.choices, step_pages.render_page,
+    )  # fmt: skip
+
+
+def _parse_named(flag: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip() or not name.isprintable():
+        raise SettingsError(f"{flag} {text}: write NAME=...")
+    return name.strip(), value.strip()

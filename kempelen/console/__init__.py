@@ -1,0 +1,1 @@
+"""What the commands share: arguments, tables, pictures, progress."""

@@ -1,0 +1,95 @@
+"""The game that a command line names: by name, file or tree, with its options and evaluation."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Mapping
+from inspect import signature
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from agent.evaluation import HANDCRAFTED
+from agent.games import catalogue
+from agent.games.catalogue import GameType
+from agent.games.tree import read_tree
+from agent.search.catalogue import ALIASES, algorithms
+from kempelen.console.game_options import options_for, read_option
+
+CATALOGUE_PLACEHOLDER = "the games and the algorithms"
+
+
+def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
+    """Declare the arguments; `game` is the one meant when none is named.
+
+    size: what else the first option of the game is called here.
+    """
+    which = parser.add_mutually_exclusive_group(required=game is None)
+    default = "" if game is None else f" (default: {game})"
+    which.add_argument(
+        "--game", default=game, metavar="G", help=f"a game's name, or FILE.py:Class{default}"
+    )
+    which.add_argument("--tree", type=Path, metavar="FILE.yaml", help="nested lists of leaf values")
+    parser.add_argument(
+        *dict.fromkeys(("--size", "--state", size)),
+        dest="size",
+        metavar="VALUE",
+        help="the game's first option: the board's size, the heaps (3,4,5), the counters",
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
+        help="another option of the game, such as misere=true; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--evaluation", default=HANDCRAFTED.name, metavar="FILE.py:function",
+        help="the value of a position for its mover (default: the game's own)",
+    )  # fmt: skip
+
+
+class CatalogueHelpFormatter(RawDescriptionHelpFormatter):
+    """Shows the names of all games and algorithms where a help text has CATALOGUES below it.
+
+    They are put together only then: to find all that is installed takes longer than to start.
+    """
+
+    def add_text(self, text: str | None) -> None:
+        """Add a paragraph to a help text."""
+        super().add_text(catalogue_help() if text == CATALOGUE_PLACEHOLDER else text)
+
+
+def catalogue_help() -> str:
+    """Return the names of all games and algorithms, to be shown below a help text."""
+    return "\n".join(
+        [
+            "games:",
+            *_wrapped(catalogue.names()),
+            "algorithms:",
+            *_wrapped([*algorithms(), *ALIASES]),
+            "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;",
+            "  one that it has not is answered with all that it has",
+        ]
+    )
+
+
+def game_from(
+    arguments: Namespace, also: Mapping[str, Any] | None = None
+) -> tuple[GameType, dict[str, Any]]:
+    """Return the kind of game that is named, and its options.
+
+    also: options that count where the game has them and they are not given. Raises ValueError or
+    OSError with a message for the user.
+    """
+    if arguments.tree is not None:
+        if arguments.size is not None or arguments.option:
+            raise ValueError("--tree: a tree of a file has neither --size nor --option")
+        tree = read_tree(arguments.tree)
+        return catalogue.find("tree"), {"root": tree.root, "notes": tree.notes}
+    kind = catalogue.find(arguments.game)
+    known = signature(kind.game_class).parameters
+    options = {name: value for name, value in (also or {}).items() if name in known}
+    options |= options_for(kind, arguments.size, arguments.option)
+    return kind, options
+
+
+def _wrapped(names: Iterable[str]) -> list[str]:
+    return wrap(", ".join(names), 78, initial_indent="  ", subsequent_indent="  ")

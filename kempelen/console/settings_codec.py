@@ -1,0 +1,213 @@
+"""Frozen dataclasses from plain data (YAML, JSON, command lines) and back, with clear errors."""
+
+import contextlib
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from kempelen.console import yaml_scalars
+from kempelen.console.yaml_scalars import PlainScalar, plain
+
+T = TypeVar("T")
+
+_BOOLEANS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message names it and says what is possible."""
+
+
+def decode(type_: type[T], data: Any, where: str = "") -> T:
+    """Return a `kind` (a dataclass) made from the mapping `data`.
+
+    A class with a `from_text` class method may be given as text. Unknown, missing and mistyped
+    entries raise SettingsError, named by their path from `where`.
+    """
+    value = _decode(type_, data, where)
+    return typing.cast(T, value)
+
+
+def read_settings(
+    file: str, example: str, make: Callable[[dict[str, Any]], T], *, empty: bool = False
+) -> T:
+    """Return what is made of the entries of a YAML file.
+
+    example: entries as they are expected. empty: there may be none. Raises SettingsError that names
+    file and entry.
+    """
+    try:
+        data = yaml_scalars.read(file)
+        if data is None and empty:
+            data = {}
+        if not isinstance(data, dict):
+            raise SettingsError(f"entries such as {example} are expected")
+        return make(data)
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}") from None
+    except ValueError as error:  # of YAML, or of a setting
+        raise SettingsError(f"{file}: {error}") from None
+
+
+def encode(value: Any) -> Any:
+    """Return `value` as plain data that JSON can hold; infinite and undefined numbers are None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): encode(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [encode(item) for item in value]
+    return value
+
+
+def differences(old: Any, new: Any, where: str = "") -> dict[str, tuple[Any, Any]]:
+    """Return the entries in which two pieces of plain data differ: path to (old, new)."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        found: dict[str, tuple[Any, Any]] = {}
+        for key in {**old, **new}:
+            path = f"{where}.{key}" if where else str(key)
+            found |= differences(old.get(key), new.get(key), path)
+        return found
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        found = {}
+        for index, (before, after) in enumerate(zip(old, new, strict=True), start=1):
+            found |= differences(before, after, f"{where}[{index}]")
+        return found
+    return {} if old == new else {where: (old, new)}
+
+
+def _decode(type_: Any, data: Any, where: str) -> Any:
+    if type_ is Any:
+        return plain(data)
+    origin = typing.get_origin(type_)
+    if origin is typing.Annotated:
+        return _decode(typing.get_args(type_)[0], data, where)
+    if origin in (typing.Union, types.UnionType):
+        return _decode_union(typing.get_args(type_), data, where)
+    if origin is tuple:
+        return _decode_tuple(typing.get_args(type_)[0], data, where)
+    if origin is not None and issubclass(origin, Mapping):
+        return _decode_mapping(typing.get_args(type_)[1], data, where)
+    if dataclasses.is_dataclass(type_):
+        return _decode_dataclass(type_, data, where)
+    if isinstance(type_, type) and issubclass(type_, Enum):
+        return _decode_enum(type_, data, where)
+    return _decode_plain(type_, data, where)
+
+
+def _decode_union(union_types: tuple[Any, ...], data: Any, where: str) -> Any:
+    if data is None and type(None) in union_types:
+        return None
+    present = [type_ for type_ in union_types if type_ is not type(None)]
+    if len(present) > 1:
+        if isinstance(data, PlainScalar):
+            return _decode_scalar(data)
+        for type_ in present:
+            if isinstance(type_, type) and type(data) is type_:
+                return data
+    return _decode(present[0], data, where)
+
+
+def _decode_scalar(word: PlainScalar) -> Any:
+    """Return what may be text, a number or a boolean: `on` and `007` are text, true is not."""
+    value = word.plain()
+    same = word.lower() if isinstance(value, bool) else str(word)
+    return value if str(value).lower() == same else str(word)
+
+
+def _decode_tuple(type_: Any, data: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(data, list | tuple):
+        raise SettingsError(f"{where}: a list is expected, not {data!r}")
+    return tuple(_decode(type_, item, f"{where}[{n}]") for n, item in enumerate(data, start=1))
+
+
+def _decode_mapping(type_: Any, data: Any, where: str) -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        raise SettingsError(f"{where}: name: value entries are expected, not {data!r}")
+    return {str(key): _decode(type_, item, f"{where}.{key}") for key, item in data.items()}
+
+
+def _decode_dataclass(type_: Any, data: Any, where: str) -> Any:
+    if isinstance(data, str) and hasattr(type_, "from_text"):
+        return type_.from_text(data)
+    if not isinstance(data, Mapping):
+        raise SettingsError(f"{where or type_.__name__}: entries are expected, not {data!r}")
+    hints = typing.get_type_hints(type_)
+    fields = {field.name: field for field in dataclasses.fields(type_)}
+    for key in data:
+        if key not in fields:
+            names = ", ".join(fields)
+            raise SettingsError(f"{_path(where, key)}: unknown; possible are {names}")
+    for name, field in fields.items():
+        no_default = dataclasses.MISSING
+        required = field.default is no_default and field.default_factory is no_default
+        if required and name not in data:
+            raise SettingsError(f"{_path(where, name)}: missing")
+    values = {key: _decode(hints[key], item, _path(where, key)) for key, item in data.items()}
+    try:
+        return type_(**values)
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}" if where else str(error)) from None
+
+
+def _decode_enum(type_: type[Enum], data: Any, where: str) -> Enum:
+    try:
+        return type_(data)
+    except ValueError:
+        names = ", ".join(str(item.value) for item in type_)
+        raise SettingsError(f"{where}: {data!r} is none of {names}") from None
+
+
+def _decode_plain(type_: Any, data: Any, where: str) -> Any:
+    if type_ is bool:
+        if isinstance(data, bool):
+            return data
+        if str(data).lower() in _BOOLEANS:
+            return _BOOLEANS[str(data).lower()]
+        raise SettingsError(f"{where}: true or false is expected, not {data!r}")
+    if type_ in (int, float):
+        if isinstance(data, bool):
+            raise SettingsError(f"{where}: a number is expected, not {data!r}")
+        try:
+            number = _number(data)
+            if type_ is int and number == int(number):
+                return int(number)
+            if type_ is float:
+                return float(number)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        expected = "a whole number" if type_ is int else "a number"
+        raise SettingsError(f"{where}: {expected} is expected, not {data!r}")
+    if type_ is str:
+        if isinstance(data, str) and "\0" in data:
+            raise SettingsError(f"{where}: text without NUL is expected, not {data!r}")
+        if isinstance(data, str | int | float) and not isinstance(data, bool):
+            return str(data)
+        raise SettingsError(f"{where}: text is expected, not {data!r}")
+    return data
+
+
+def _number(data: Any) -> float:
+    """Return data as a number, whole if it is written so; 1:30 and 0x10 as YAML takes them."""
+    if isinstance(data, float):
+        return data
+    for type_ in (int, float):
+        with contextlib.suppress(ValueError):
+            return type_(data)
+    if isinstance(data, PlainScalar) and type(data.value) in (int, float):
+        return typing.cast(float, data.value)
+    raise ValueError(data)
+
+
+def _path(where: str, key: Any) -> str:
+    return f"{where}.{key}" if where else str(key)

@@ -1,0 +1,1 @@
+"""Checks of the installation for `kempelen doctor`."""

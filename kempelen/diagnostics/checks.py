@@ -1,0 +1,406 @@
+"""What `kempelen doctor` looks at, a function each.
+
+Nothing but the standard library is imported before a function needs it, and what may end the
+process, as the compiler's library can, runs in another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from math import inf, isfinite
+from mimetypes import MimeTypes
+from pathlib import Path
+from sysconfig import get_path
+
+from kempelen import __version__
+from kempelen.diagnostics.diagnosis import Diagnosis
+
+# How long the search takes, and how long it may take to begin and to end, in seconds.
+SEARCH_SECONDS = 2.0
+SUBPROCESS_TIMEOUT = 120.0
+# Less room than compiled code needs, in bytes.
+MIN_FREE_BYTES = 100 << 20
+
+# What compiled code gains most by, as LLVM calls it.
+CPU_FEATURES = {
+    "x86_64": {"AVX2": "avx2", "AVX-512": "avx512f", "BMI2": "bmi2", "POPCNT": "popcnt"},
+    "aarch64": {"NEON": "neon", "SVE": "sve", "CSSC": "cssc"},
+}
+ARCHITECTURE_ALIASES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+_BEGIN = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+"""
+_COMPILE = f"""{_BEGIN}
+import numba
+numba.njit(lambda x: x + 1)(1)
+"""
+_SEARCH = f"""{_BEGIN}
+from agent.chess.parts import ALPHABETA
+from agent.kernel import warming
+warming.load(ALPHABETA)
+from agent.chess.search.bench import nodes_a_second
+print(nodes_a_second(float(sys.argv[2])))
+"""
+
+
+def check_version(diagnosis: Diagnosis) -> None:
+    """Tell which version this is, and from where."""
+    folder = Path(__file__).parents[1]
+    diagnosis.add_note(
+        "kempelen", f"{__version__}, in {folder}", version=__version__, folder=folder
+    )
+
+
+def check_python(diagnosis: Diagnosis) -> None:
+    """Tell which Python runs it, and whether that will do."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    from kempelen.diagnostics.requirements import satisfies
+
+    number, kind = platform.python_version(), platform.python_implementation()
+    text = f"{number} ({kind}), {sys.executable}"
+    diagnosis.add_note("Python", text, version=number, kind=kind, program=sys.executable)
+    try:
+        needed = metadata("kempelen")["Requires-Python"] or ""
+    except PackageNotFoundError:
+        return
+    if not satisfies(number, needed):
+        diagnosis.add_problem(
+            f"Python {number} is not one of {needed}", "install it with another", broken=True
+        )
+
+
+def check_system(diagnosis: Diagnosis) -> None:
+    """Tell which operating system this is."""
+    diagnosis.add_note("system", platform.platform(), machine=platform.machine())
+
+
+def check_windows(diagnosis: Diagnosis) -> None:
+    """Tell what front ends and browsers depend on, on Windows."""
+    if sys.platform != "win32":
+        return
+    from kempelen.web.media_types import MEDIA_TYPES
+
+    found = shutil.which("kempelen")
+    beside = Path(get_path("scripts")) / "kempelen.exe"
+    program = found or (str(beside) if beside.is_file() else None)
+    diagnosis.add_note(
+        "program", f"{program or 'missing'}{'' if found else ', not on PATH'}",
+        program=program, on_path=found is not None,
+    )  # fmt: skip
+    if found is None:
+        diagnosis.add_problem(
+            "kempelen is not on PATH",
+            "py -m kempelen instead, and the full path of kempelen.exe for front ends"
+            + (f": {program}" if program else ""),
+        )
+    types = MimeTypes()
+    types.read_windows_registry()
+    others = {
+        suffix: name
+        for suffix, usual in MEDIA_TYPES.items()
+        if (name := types.types_map[True].get(suffix, usual)) != usual
+    }
+    told = ", ".join(f"{suffix} is {name}" for suffix, name in others.items())
+    text = f"{told} in the registry; the pages of kempelen web declare their own" if told else ""
+    diagnosis.add_note("file types", text or "as usual", changed=others)
+
+
+def check_packages(diagnosis: Diagnosis) -> None:
+    """Tell what the package needs, and which extras are there."""
+    from importlib.metadata import PackageNotFoundError
+
+    from kempelen.diagnostics.requirements import installed_version, package_requirements
+
+    try:
+        needed = package_requirements("kempelen")
+    except PackageNotFoundError:
+        diagnosis.add_note("packages", "not known: this runs from sources that are not installed")
+        return
+    always = needed.pop("")
+    versions = {each.name: each.installed for each in always}
+    versions["llvmlite"] = installed_version("llvmlite")
+    text = ", ".join(f"{name} {number or 'missing'}" for name, number in versions.items())
+    diagnosis.add_note("packages", text, versions=versions)
+    for each in always:
+        if not each.is_met:
+            diagnosis.add_problem(
+                f"{each} is needed, and {each.installed or 'none'} is there",
+                f"pip install '{each}'",
+                broken=True,
+            )
+    there = {
+        extra: {each.name: each.installed for each in those} for extra, those in needed.items()
+    }
+    lacking = {
+        extra: missing
+        for extra, those in needed.items()
+        if (missing := [each.name for each in those if each.installed is None])
+    }
+    words = [extra for extra in needed if extra not in lacking]
+    words += [f"not {extra}, which needs {' '.join(names)}" for extra, names in lacking.items()]
+    diagnosis.add_note("extras", ", ".join(words) or "none", packages=there)
+    for extra, those in needed.items():
+        wrong = [
+            f"{each} ({each.installed})" for each in those if each.installed and not each.is_met
+        ]
+        if wrong and extra not in lacking:
+            diagnosis.add_problem(
+                f"extra {extra} needs {', '.join(wrong)}", f"pip install 'kempelen[{extra}]'"
+            )
+    recorded = installed_version("kempelen")
+    if recorded != __version__:
+        diagnosis.add_problem(
+            f"version {__version__} runs, and {recorded} is installed", "pip install it again"
+        )
+
+
+def check_processor(diagnosis: Diagnosis) -> None:
+    """Tell which processor this is, and what it can do."""
+    from agent.kernel.cpu import cpu_features, cpu_name
+    from agent.machine import cpu_model
+
+    name, told, features = cpu_name(), cpu_model(), cpu_features()
+    diagnosis.add_note(
+        "processor", f"{told}; to LLVM {name}" if told else name, name=told, llvm=name
+    )
+    machine = platform.machine().lower()
+    known = CPU_FEATURES.get(ARCHITECTURE_ALIASES.get(machine, machine), {})
+    has = {word: feature in features for word, feature in known.items()}
+    text = ", ".join(f"{word} {'yes' if there else 'no'}" for word, there in has.items())
+    diagnosis.add_note("features", text or "not known", of_note=has, all=sorted(features))
+
+
+def check_cores(diagnosis: Diagnosis) -> None:
+    """Tell how many cores there are to use, and how busy they are."""
+    from agent.machine import cpu_quota, usable_cores
+
+    cores, usable, paid = os.cpu_count() or 1, usable_cores(), cpu_quota()
+    text = f"{usable} to be used, of {cores}"
+    if isfinite(paid):
+        text += f"; the control group grants {paid:g}"
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    if load is not None:
+        text += f"; {load:.1f} busy in the last minute"
+    granted = paid if isfinite(paid) else None
+    diagnosis.add_note("cores", text, usable=usable, machine=cores, granted=granted, busy=load)
+
+
+def check_memory(diagnosis: Diagnosis) -> None:
+    """Tell how much memory there is."""
+    from agent.machine import memory_limit, physical_memory
+
+    total, limit = physical_memory(), memory_limit()
+    granted = limit if limit < total else inf
+    text = f"{_format_size(total)}" if isfinite(total) else "not known"
+    if isfinite(granted):
+        text += f"; the control group grants {_format_size(granted)}"
+    details = {"physical": total, "granted": granted}
+    finite = {name: size if isfinite(size) else None for name, size in details.items()}
+    diagnosis.add_note("memory", text, **finite)
+
+
+def check_cache(diagnosis: Diagnosis) -> None:
+    """Tell where compiled code is kept, and whether it is all there."""
+    from agent.chess.parts import ALPHABETA
+    from agent.kernel.cache_inventory import take_inventory
+    from agent.kernel.decorators import cache_folder
+
+    found = take_inventory(cache_folder())
+    base, playable = found.folder.parent, ALPHABETA in found.complete
+    free = _free_bytes(base)
+    text = f"{found.folder}, {_format_size(found.size)}"
+    if free is not None:
+        text += f"; {_format_size(free)} free"
+    diagnosis.add_note("cache", text, folder=found.folder, size=found.size, free=free)
+    complete = ", ".join(found.complete) or "nothing"
+    missing = f"; not compiled yet: {', '.join(found.missing)}" if found.missing else ""
+    parts = {"complete": found.complete, "missing": found.missing}
+    diagnosis.add_note("compiled", f"{complete}{missing}", **parts)
+    if found.other_folders:
+        text = (
+            f"{len(found.other_folders)}, {_format_size(found.other_folders_size)}, of other versions, Pythons or "
+            f"processors; to remove them: {_removal_command(base, found.folder)}"
+        )
+        sizes = {"folders": len(found.other_folders), "size": found.other_folders_size}
+        diagnosis.add_note("other kernels", text, **sizes)
+    if found.problem and found.missing:
+        lost = ", ".join(found.missing)
+        diagnosis.add_problem(
+            f"whoever needs {lost} compiles it anew each time", found.problem, broken=not playable
+        )
+    elif not playable:
+        if free is not None and free < MIN_FREE_BYTES:
+            diagnosis.add_problem(f"the disk of {base} is full", "make room", broken=True)
+        diagnosis.add_problem(
+            "the kernel is not compiled: until it is, games are played in plain Python",
+            "kempelen warmup",
+        )
+
+
+def check_data(diagnosis: Diagnosis) -> None:
+    """Tell which book and endgame tables are there."""
+    import openings
+    from openings.data_folders import table_folder
+
+    shipped = Path(openings.__file__).parent
+    book = shipped / "kempelen.bin"
+    entries = book.stat().st_size // 16 if book.is_file() else 0
+    diagnosis.add_note("book", f"{entries:,} entries, in {book}", entries=entries, file=book)
+    packed = sorted(path.name.partition(".")[0] for path in (shipped / "data").glob("*.dtm.xz"))
+    if not entries or not packed:
+        lost = "the book" if not entries else "the endgame tables"
+        diagnosis.add_problem(
+            f"{lost} of the package is not there", "install it again", broken=True
+        )
+    folder = table_folder()
+    tables = sorted(folder.glob("*.dtm")) if folder.is_dir() else []
+    size = sum(table.stat().st_size for table in tables)
+    diagnosis.add_note(
+        "tables",
+        f"{len(tables)}, {_format_size(size)}, in {folder}; {' '.join(packed)} are in the package",
+        folder=folder,
+        tables=[table.stem for table in tables],
+        size=size,
+        shipped=packed,
+    )
+    if not _is_writable(folder):
+        diagnosis.add_problem(
+            f"no tables can be kept in {folder}", "name another folder by KEMPELEN_DATA_DIR"
+        )
+
+
+def check_environment(diagnosis: Diagnosis) -> None:
+    """Tell which variables speak to this program or to Numba. Secrets stay so."""
+    from agent.kernel.code_cache import CACHE_VARIABLE
+    from openings.data_folders import DATA_VARIABLE
+    from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
+
+    known = {CACHE_VARIABLE, DATA_VARIABLE, USER_VARIABLE, PASSWORD_VARIABLE}
+    found = {name: value for name, value in os.environ.items() if name.startswith("KEMPELEN_")}
+    numba = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
+    told = {
+        name: value if name in (CACHE_VARIABLE, DATA_VARIABLE) else "(set)"
+        for name, value in sorted(found.items())
+    } | dict(sorted(numba.items()))
+    text = ", ".join(f"{name}={value}" for name, value in told.items())
+    diagnosis.add_note("environment", text or "nothing set", variables=told)
+    if unknown := sorted(found.keys() - known):
+        diagnosis.add_problem(
+            f"{', '.join(unknown)}: there is no such variable", f"there are {', '.join(known)}"
+        )
+    if numba.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        diagnosis.add_problem(
+            "NUMBA_DISABLE_JIT keeps the kernel from being compiled", "unset it", broken=True
+        )
+
+
+def check_search(diagnosis: Diagnosis) -> None:
+    """Tell how fast the kernel searches, in a process of its own."""
+    from agent.chess.parts import ALPHABETA
+    from agent.kernel import compilation
+
+    try:
+        if not compilation.is_cached(ALPHABETA):
+            _run_subprocess(_COMPILE)
+            diagnosis.add_note("search", "not tried: the kernel is not compiled; Numba can compile")
+            return
+        speed = float(_run_subprocess(_SEARCH, str(SEARCH_SECONDS)).split()[-1])
+    except RuntimeError as error:
+        diagnosis.add_note("search", f"failed: {error}")
+        remedy = "pip install --force-reinstall numba llvmlite numpy"
+        if "EvaluationError" in str(error):  # of the network that ships
+            remedy = "pip install --force-reinstall --no-deps kempelen"
+        diagnosis.add_problem(
+            f"the search fails: {error}", f"install its packages anew: {remedy}", broken=True
+        )
+        return
+    text = f"{speed:,.0f} nodes a second, one thread, {SEARCH_SECONDS:g} s"
+    diagnosis.add_note("search", text, nodes_a_second=speed, seconds=SEARCH_SECONDS)
+
+
+def _run_subprocess(code: str, *arguments: str) -> str:
+    """Run Python in a process of its own and return what it prints; RuntimeError if it fails."""
+    command = [sys.executable, "-c", code, json.dumps(sys.path), *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SUBPROCESS_TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"it did not end within {SUBPROCESS_TIMEOUT:g} s") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        ended = _exit_reason(done.returncode)
+        raise RuntimeError(f"{lines[-1]} ({ended})" if lines else ended)
+    return done.stdout
+
+
+def _exit_reason(status: int) -> str:
+    if status > 0:
+        return f"exit status {status}"
+    try:
+        return f"ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"ended by signal {-status}"
+
+
+def _removal_command(base: Path, kept: Path) -> str:
+    if sys.platform == "win32" or shlex.quote(str(base)) != str(base):
+        return f"delete all but {kept.name} in {base}"
+    return f"find {base} -maxdepth 1 -name 'kernel-*' ! -name {kept.name} -exec rm -r {{}} +"
+
+
+def _free_bytes(folder: Path) -> int | None:
+    """Return how many bytes can still be written there, None if that cannot be told."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
+
+
+def _is_writable(folder: Path) -> bool:
+    """Tell whether files can be put there, where it may be made first."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return os.access(folder, os.W_OK)
+
+
+def _format_size(size: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+CHECKS: dict[str, Callable[[Diagnosis], None]] = {
+    "kempelen": check_version,
+    "Python": check_python,
+    "system": check_system,
+    "Windows": check_windows,
+    "packages": check_packages,
+    "processor": check_processor,
+    "cores": check_cores,
+    "memory": check_memory,
+    "cache": check_cache,
+    "data": check_data,
+    "environment": check_environment,
+    "search": check_search,
+}

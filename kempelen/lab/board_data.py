@@ -1,0 +1,83 @@
+"""Positions as pictures need them: a grid of signs, heaps, or lines of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.game import NotatedGame
+from agent.games.backgammon import Backgammon
+from agent.games.checkers import Checkers
+from agent.games.connect_four import ConnectFour
+from agent.games.go import Go
+from agent.games.grundy import Grundy
+from agent.games.nim import Nim
+from agent.games.othello import Othello
+from agent.games.pig import Pig
+from agent.games.tic_tac_toe import TicTacToe
+from agent.games.tree import Tree
+from agent.search.beam_limited_game import BeamLimitedGame
+from agent.search.symmetry_reduced_game import SymmetryReducedGame
+
+# How the signs of a grid are drawn: marks on squares, discs in holes, men on squares, stones.
+GRID_TYPES: dict[type[Any], str] = {
+    TicTacToe: "marks",
+    ConnectFour: "holes",
+    Othello: "discs",
+    Checkers: "men",
+}
+SIGNS = frozenset(".XOxbBwW")
+
+
+def board_data(game: NotatedGame[Any]) -> dict[str, Any] | None:
+    """Return what a picture of the position shows; None of a tree, which has no board.
+
+    look: how it is drawn: one of GRIDS, "stones", "pieces", "heaps", "points", "pig" or "text".
+    """
+    while isinstance(game, (BeamLimitedGame, SymmetryReducedGame)):
+        game = game.game
+    if isinstance(game, Tree):
+        return None
+    if isinstance(game, Nim):
+        return {"look": "heaps", "heaps": list(game.heaps)}
+    if isinstance(game, Grundy):
+        return {"look": "heaps", "heaps": list(game.heaps)}
+    if isinstance(game, Pig):
+        scores, player, rolled, rolling = game.state
+        return {"look": "pig", "scores": list(scores), "player": player, "rolled": rolled,
+                "rolling": rolling}  # fmt: skip
+    text = str(game)
+    for kind, look in GRID_TYPES.items():
+        if isinstance(game, kind):
+            return {"look": look, "rows": _grid_rows(text)}
+    if isinstance(game, Go):
+        return {"look": "stones", "rows": _grid_rows(text)}
+    if isinstance(game, Backgammon):
+        return {"look": "text", "lines": text.splitlines()}
+    if type(game).__module__.startswith("agent.games.chess"):
+        return {"look": "pieces", "rows": [line.replace(" ", "") for line in text.splitlines()]}
+    return {"look": "text", "lines": text.splitlines()}
+
+
+def _grid_rows(text: str) -> list[str]:
+    """Return the rows of a board, without what stands beside it; squares not used are blank."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    rows = []
+    for line in lines:
+        cells = line[0::2] if line[:1] in (" ", *SIGNS) and _is_grid_row(line) else _row_marks(line)
+        if cells:
+            rows.append(cells)
+    width = max(map(len, rows), default=0)
+    return [row.ljust(width) for row in rows]
+
+
+def _is_grid_row(line: str) -> bool:
+    """Tell whether a line has nothing but signs, with blanks between them."""
+    return all(sign in SIGNS or sign == " " for sign in line)
+
+
+def _row_marks(line: str) -> str:
+    """Return the signs of a line that begins with its number, nothing of one with letters."""
+    first, *rest = line.split()
+    if first.isdigit() and rest and all(len(each) == 1 and each in SIGNS for each in rest):
+        return "".join(rest)
+    return ""

@@ -1,0 +1,1 @@
+"""Exercises on search trees: generation, marking, pages."""

@@ -1,0 +1,170 @@
+"""Exercises on paper: a PDF with a sheet a student, and one with the keys. Matplotlib draws both.
+
+The same exercises give the same file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from agent.io import files
+from kempelen.console import pictures
+from kempelen.console.terminal import with_progress
+from kempelen.lab.exercises.exercise import Exercise, VisibleNode
+from kempelen.lab.exercises.tree_layout import node_positions
+from kempelen.lab.language import Translator, format_label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIX = ".pdf"
+# A4 in inches, its margin, and how much of it an exercise takes: two are on a page.
+WIDTH, HEIGHT, MARGIN, SHARE = 8.27, 11.69, 0.6, 5.1
+TREE_HEIGHT = 2.3
+# Points of the text, inches from line to line, and characters that a line has room for.
+TEXT, LINE, LETTERS = 8, 0.165, 104
+INK, FAINT, ANSWERED = "#1f2933", "#8a94a0", "#b91c1c"
+FILLS = {"leaf": "white", "MAX": "#dbeafe", "MIN": "#fef3c7"}
+# Lines of a question and its key that half a page has room for.
+MAX_LINES = 10
+# Lines to write an answer on.
+RULES = 3
+
+Numbered = list[tuple[int, Exercise]]
+
+
+def check_sheets(path: Path) -> None:
+    """Raise ValueError, naming the remedy, if no sheets can be written there."""
+    if path.suffix.lower() != SUFFIX:
+        raise ValueError(f"{path} is no sheet: its name must end in {SUFFIX}")
+    pictures.check_picture(path)
+
+
+def write_sheets(
+    path: Path, students: Sequence[Sequence[Exercise]], translate: Translator, *, keys: bool
+) -> None:
+    """Write a sheet for each student, or the keys to it."""
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    content = BytesIO()
+    with PdfPages(content, metadata={"CreationDate": None, "Title": translate("exercises")}) as pdf:
+        for made in with_progress(students, len(students), translate("exercises")):
+            for figure in _pages(made, translate, keys=keys):
+                pdf.savefig(figure)
+    files.replace_atomically(path, content.getvalue())
+
+
+def _pages(made: Sequence[Exercise], translate: Translator, *, keys: bool) -> Iterator[Figure]:
+    """Generate a student's pages."""
+    from matplotlib.figure import Figure
+
+    for group in _grouped(list(enumerate(made, 1)), translate):
+        figure = Figure(figsize=(WIDTH, HEIGHT))
+        spec = group[0][1].spec
+        head = f"{translate('student')} {spec.student}   {translate('seed')} {spec.seed}"
+        if keys:
+            head = f"{translate('key')}   {head}"
+        else:
+            head += f"   {translate('name')}: {'_' * 40}"
+        _draw_text(figure, HEIGHT - MARGIN, head, size=TEXT + 1)
+        for index, (number, each) in enumerate(group):
+            top = HEIGHT - MARGIN - 0.3 - index * SHARE
+            room = SHARE if len(group) > 1 else 2 * SHARE
+            _draw_exercise(figure, top, room, each, number, translate, keys=keys)
+        yield figure
+
+
+def _grouped(made: Numbered, translate: Translator) -> Iterator[Numbered]:
+    """Generate what goes onto one page: two exercises, or one that has much text."""
+    while made:
+        texts = [[*each.question(translate), each.key_text()] for _, each in made[:2]]
+        together = max(len(_lines(text)) for text in texts) <= MAX_LINES
+        size = 2 if together else 1
+        yield made[:size]
+        made = made[size:]
+
+
+def _draw_exercise(
+    figure: Figure,
+    top: float,
+    room: float,
+    made: Exercise,
+    number: int,
+    translate: Translator,
+    *,
+    keys: bool,
+) -> None:
+    """Put an exercise onto a page, below a height, where it has so much room."""
+    _draw_text(figure, top, f"{number}. {made.title(translate)}", weight="bold", size=TEXT + 1)
+    axes = figure.add_axes(
+        (MARGIN / WIDTH, (top - 0.25 - TREE_HEIGHT) / HEIGHT, 1 - 2 * MARGIN / WIDTH,
+         TREE_HEIGHT / HEIGHT)
+    )  # fmt: skip
+    _draw_tree(axes, made.visible_nodes())
+    place = top - 0.45 - TREE_HEIGHT
+    for line in _lines(made.question(translate)):
+        _draw_text(figure, place, line)
+        place -= LINE
+    least = top - room + 0.3
+    if not keys:
+        for rule in range(RULES):
+            y = max(place - 0.1 - 0.3 * (rule + 1), least) / HEIGHT
+            ends = (MARGIN / WIDTH, 1 - MARGIN / WIDTH)
+            figure.add_artist(_draw_rule(ends, y))
+        return
+    answer = _lines([f"{translate('key')}: {made.key_text()}"])
+    why = _lines(made.explanation(translate))
+    if place - LINE * (len(answer) + len(why)) < least:
+        why = []  # the steps of a whole run, which --solve tells
+    for row, line in enumerate((*answer, *why)):
+        _draw_text(figure, place, line, color=ANSWERED if row < len(answer) else INK)
+        place -= LINE
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    return [line for text in texts for line in wrap(text, LETTERS)]
+
+
+def _draw_text(figure: Figure, y: float, text: str, size: float = TEXT, **looks: Any) -> None:
+    figure.text(MARGIN / WIDTH, y / HEIGHT, text, fontsize=size, va="top",
+                **{"color": INK, **looks})  # fmt: skip
+
+
+def _draw_rule(ends: tuple[float, float], y: float) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D(ends, (y, y), color=FAINT, linewidth=0.6)
+
+
+def _draw_tree(axes: Axes, nodes: Sequence[VisibleNode]) -> None:
+    """Draw a tree with its labels, small enough for its width."""
+    from matplotlib.collections import LineCollection
+
+    where = {path: (x, -y) for path, (x, y) in node_positions(nodes).items()}
+    right, low = max(x for x, _ in where.values()), min(y for _, y in where.values())
+    axes.set_axis_off()
+    axes.set_xlim(-0.7, right + 0.7)
+    axes.set_ylim(low - 0.5, 0.4)
+    size = max(3.5, min(8.0, 150 / (right + 2)))
+    lines = [(where[node.label[:-1]], where[node.label]) for node in nodes if node.label]
+    axes.add_collection(LineCollection(lines, colors=INK, linewidths=0.7, zorder=1))
+    for node in nodes:
+        x, y = where[node.label]
+        mover = "MAX" if node.maximises else "MIN"
+        kind = "leaf" if node.is_leaf else mover
+        boxstyle = "round4,pad=0.35" if kind == "MIN" else "square,pad=0.35"
+        axes.text(
+            x, y, node.text or mover, ha="center", va="center", fontsize=size, color=INK, zorder=3,
+            bbox={"boxstyle": boxstyle, "facecolor": FILLS[kind], "edgecolor": INK,
+                  "linewidth": 0.6},
+        )  # fmt: skip
+        axes.annotate(
+            format_label(node.label), (x, y), (0, -1.5 * size - 2), textcoords="offset points",
+            ha="center", va="center", fontsize=0.75 * size, color=FAINT, zorder=4,
+            bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"},
+        )  # fmt: skip

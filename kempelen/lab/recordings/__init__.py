@@ -1,0 +1,1 @@
+"""Recordings of searches, step by step."""

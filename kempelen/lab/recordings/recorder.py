@@ -1,0 +1,227 @@
+"""Events of a search made into a recording: the nodes as they come up, and the steps between."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from math import inf, nextafter
+from typing import Any
+
+from agent.game import CHANCE, ChanceGame, NotatedGame
+from agent.games.tree import Tree
+from agent.search.algorithm_spec import AlgorithmSpec
+from agent.search.tracing.search_tracing import Event
+from agent.search.tree_cursor import Label
+from kempelen.lab import language
+from kempelen.lab.board_data import board_data
+from kempelen.lab.pseudocode import pseudocode
+from kempelen.lab.recordings.recording import (
+    SEARCH_NODE,
+    Change,
+    NodeName,
+    RecordedNode,
+    RecordedStep,
+    Row,
+    Sentence,
+    Splice,
+    Value,
+    diff_rows,
+)
+
+# A given tree of up to so many nodes is there from the beginning, what is not visited too.
+MAX_PREBUILT_NODES = 3000
+
+
+def recorded_value(value: float, digits: int = 4) -> Value:
+    """Return a value as recordings tell it: a text in the lecture notes' signs."""
+    exact = abs(value) != inf and value == int(value)
+    return language.format_value(value, 9 if exact and abs(value) < 1e9 else digits)
+
+
+class Recorder(ABC):
+    """Takes the events of one search and makes steps of them."""
+
+    def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
+        self.nodes: list[RecordedNode] = []
+        self.steps: list[RecordedStep] = []
+        self.listing, self._step_lines = pseudocode(algorithm)
+        self._game = game
+        self._max_player = 0 if game.turn == CHANCE else game.turn
+        self._numbers: dict[Label, int] = {}
+        self._path: list[int] = []
+        self._fields: dict[tuple[int, str], Value] = {}
+        self._lists: dict[str, list[Row]] = {}
+        self._changes: list[Change] = []
+        self._splices: dict[str, tuple[Splice, ...]] = {}
+        self._is_and_or = algorithm.search_class.name == "and-or"
+        self._order = 0
+        self.node_number(())
+        if isinstance(game, Tree):
+            self._add_all_nodes()
+
+    def record(self, events: Iterable[Event]) -> None:
+        """Make steps of the events, and leave the game as it was."""
+        try:
+            for event in events:
+                self.handle_event(event)
+            self.finish()
+        finally:
+            self._go_to(())
+
+    @abstractmethod
+    def handle_event(self, event: Event) -> None:
+        """Make of an event what it is."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Make the last step, if one is left."""
+
+    def node_number(self, label: Label) -> int:
+        """Return the number of a node, which is made if it is new."""
+        known = self._numbers.get(label)
+        if known is not None:
+            return known
+        parent = self.node_number(label[:-1]) if label else SEARCH_NODE
+        self._go_to(label[:-1])
+        move, probability = "", None
+        if label and label[-1]:
+            played = self._moves()[label[-1] - 1]
+            move = self._game.text(played)
+            if self._game.turn == CHANCE and isinstance(self._game, ChanceGame):
+                probability = dict(self._game.chance_outcomes())[played]
+        elif label:
+            move = "pass"
+        self._go_to(label)
+        number = self._numbers[label] = len(self.nodes)
+        name = getattr(self._game, "name", None)
+        known_value = self._game.outcome() if isinstance(self._game, Tree) else None
+        self.nodes.append(
+            RecordedNode(
+                parent,
+                label[-1] if label else 0,
+                "" if isinstance(self._game, Tree) else move,
+                self._kind(),
+                board_data(self._game),
+                probability,
+                name if isinstance(name, str) else "",
+                None if known_value is None else recorded_value(known_value),
+            )
+        )
+        return number
+
+    def set_fields(self, node: int, **fields: Value) -> None:
+        """Let fields of a node have values from this step on."""
+        for name, value in fields.items():
+            if self._fields.get((node, name)) != value:
+                self._fields[node, name] = value
+                self._changes.append((node, name, value))
+
+    def get_field(self, node: int, name: str) -> Value:
+        """Return what a field of a node has."""
+        return self._fields.get((node, name))
+
+    def count(self, name: str, more: int = 1) -> None:
+        """Count something of the whole search."""
+        known = self.get_field(SEARCH_NODE, name)
+        self.set_fields(SEARCH_NODE, **{name: (known if isinstance(known, int) else 0) + more})
+
+    def visit(self, label: Label) -> None:
+        """Count a node that the search has counted, and show it as the next to be seen."""
+        self.count("nodes")
+        self.mark_seen(self.node_number(label))
+
+    def mark_seen(self, node: int) -> None:
+        """Show a node as the next to be seen."""
+        self._order += 1
+        self.set_fields(node, seen=True, order=self._order)
+
+    def set_list(self, name: str, rows: Sequence[Row]) -> None:
+        """Let a list have these rows from this step on; once a step."""
+        before = self._lists.get(name, [])
+        splice = diff_rows(before, list(rows))
+        if splice is not None:
+            self._lists[name] = list(rows)
+            self._splices[name] = (splice,)
+
+    def splice_list(self, name: str, *splices: Splice) -> None:
+        """Let rows of a list, which is not `put`, be others from this step on; once a step."""
+        self._splices[name] = splices
+
+    def add_step(
+        self,
+        kind: str,
+        node: int,
+        *said: Sentence,
+        lines: Iterable[str] = (),
+        changes_value: bool = False,
+    ) -> None:
+        """Make a step of all that has changed since the last."""
+        lit = {line for each in (lines or (kind,)) for line in self._step_lines.get(each, ())}
+        self.steps.append(
+            RecordedStep(
+                kind, node, said, tuple(sorted(lit)), tuple(self._changes), dict(self._splices),
+                changes_value,
+            )
+        )  # fmt: skip
+        self._changes, self._splices = [], {}
+
+    def node_name(self, label: Label) -> NodeName:
+        """Return what stands for a node's name in a sentence."""
+        return NodeName(self.node_number(label))
+
+    def mover(self, label: Label) -> str:
+        """Return who is to move at a node, as sentences say it."""
+        kind = self.nodes[self.node_number(label)].kind
+        return kind if kind == "chance" else kind.upper()
+
+    def move_count(self, label: Label) -> int:
+        """Return how many moves there are at a node."""
+        self._go_to(label)
+        return len(self._moves())
+
+    def key_at(self, label: Label) -> Any:
+        """Return the key of a node's position."""
+        self._go_to(label)
+        return self._game.key()
+
+    def _moves(self) -> list[Any]:
+        return list(self._game.moves())
+
+    def _kind(self) -> str:
+        if self._game.turn == CHANCE:
+            return "chance"
+        maximises = self._game.turn == self._max_player
+        if self._is_and_or:
+            return "or" if maximises else "and"
+        return "max" if maximises else "min"
+
+    def _go_to(self, label: Label) -> None:
+        """Take the game to a node."""
+        shared = 0
+        while shared < min(len(label), len(self._path)) and label[shared] == self._path[shared]:
+            shared += 1
+        while len(self._path) > shared:
+            self._game.undo()
+            self._path.pop()
+        for place in label[shared:]:
+            if place:
+                self._game.play(self._moves()[place - 1])
+            else:
+                self._game.play_null_move()  # type: ignore[attr-defined]
+            self._path.append(place)
+
+    def _add_all_nodes(self) -> None:
+        """Make the nodes of a whole tree, if these are not too many."""
+        labels: list[Label] = [()]
+        for label in labels:
+            if len(labels) > MAX_PREBUILT_NODES:
+                return
+            labels += [(*label, place) for place in range(1, self.move_count(label) + 1)]
+        for label in labels:
+            self.node_number(label)
+
+
+def is_null_window(window: tuple[float, float]) -> bool:
+    """Tell whether nothing lies between two bounds."""
+    low, high = window
+    return nextafter(low, inf) == high or (isinstance(low, int) and high == low + 1)

@@ -1,0 +1,1 @@
+"""The settings of a tournament, from YAML and from the command line."""

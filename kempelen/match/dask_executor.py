@@ -1,0 +1,142 @@
+"""Plays on a Dask cluster: the same tournament, with pairs of games as the tasks.
+
+The coordinator's ledger stays the only truth: a pair's records are offered to it as they come,
+and the first write wins. Workers tell what happens as it does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from kempelen.console.settings_codec import SettingsError, decode
+from kempelen.match.config.settings import Settings
+from kempelen.match.game.game_result import Termination
+from kempelen.match.game.match_game import Emit
+from kempelen.match.game.openings import Opening
+from kempelen.match.live.events import (
+    Event,
+    GameStarted,
+    MovePlayed,
+    Notice,
+    SearchInfo,
+    event_name,
+    to_json,
+)
+from kempelen.match.pairing.pairs import Pair, PairKey
+from kempelen.match.records.game_record import GameRecord
+from kempelen.match.runner import LocalExecutor, RecordCallback, RunStoppedError
+from protocols.cluster.client import ClusterAddress, ClusterClient, worker_note
+from protocols.cluster.errors import ClusterError, SchedulerLostError, WorkersLostError
+from protocols.cluster.worker import WorkerTask
+
+LIVE_EVENTS = {event_name(kind): kind for kind in (GameStarted, MovePlayed, SearchInfo)}
+
+
+class DaskExecutor:
+    """A workplace on a cluster, with as many boards as its workers have threads, or as asked."""
+
+    def __init__(self, settings: Settings, tasks: ClusterClient, boards: int) -> None:
+        """Use `connect` to make one."""
+        self.boards = boards
+        self._settings = settings
+        self._tasks = tasks
+        self._emit: Emit = _ignore
+        self._boards: dict[str, int] = {}
+
+    @classmethod
+    async def connect(
+        cls, settings: Settings, address: ClusterAddress, boards: int | None = None
+    ) -> "DaskExecutor":
+        """Connect to a scheduler; SettingsError if it, or any worker, is not there."""
+        try:
+            tasks = await ClusterClient.connect(address)
+        except ClusterError as error:
+            raise SettingsError(str(error)) from None
+        return cls(settings, tasks, boards or tasks.threads)
+
+    async def open(self, emit: Emit) -> None:
+        """Follow what the workers say, and whether they live."""
+        self._emit = emit
+        await self._tasks.start(lambda text: emit(Notice(text)), self._on_message)
+
+    def split(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Keep pairs whole."""
+        return list(pairs)
+
+    async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
+        """Have a pair played, by as many workers as it takes, and record it."""
+        name = f"pair {pair.key}"
+        self._boards[name] = board
+        try:
+            games = await self._tasks.run(name, play_pair, self._settings, pair, opening)
+        except WorkersLostError as error:
+            games = [
+                lost_game_record(self._settings, pair.key, game, opening, str(error))
+                for game in pair.games
+            ]
+        except SchedulerLostError as error:
+            raise RunStoppedError(str(error)) from None
+        except (ClusterError, SettingsError) as error:
+            raise SettingsError(f"{worker_note(error)}{error}") from None
+        finally:
+            del self._boards[name]
+        for game in games:
+            record(game)
+
+    async def close(self) -> None:
+        """Leave the cluster; what is being played there ends."""
+        await self._tasks.close()
+
+    def _on_message(self, name: str, message: dict[str, Any]) -> None:
+        entries = dict(message)
+        kind = LIVE_EVENTS.get(entries.pop("event", ""))
+        board = self._boards.get(name)
+        if kind is not None and board is not None:
+            event: Any = decode(kind, entries)
+            self._emit(replace(event, board=board))
+
+
+async def play_pair(
+    errand: WorkerTask, settings: Settings, pair: Pair, opening: Opening
+) -> list[GameRecord]:
+    """Play a pair's games on a worker."""
+
+    def tell(event: Event) -> None:
+        errand.report(to_json(event))
+
+    records: list[GameRecord] = []
+    # One worker that cannot start an engine is no reason to end the games of the others.
+    local = LocalExecutor(settings, all_must_start=False)
+    try:
+        await local.open(tell)
+        await local.play(pair, opening, 0, records.append)
+    finally:
+        await local.close()
+    return records
+
+
+def lost_game_record(
+    settings: Settings, key: PairKey, game: int, opening: Opening, detail: str
+) -> GameRecord:
+    """Return the record of a game whose workers were all lost: it has no result."""
+    return GameRecord(
+        pair=str(key),
+        game=game,
+        white=settings.engines[key.white(game)].name,
+        black=settings.engines[key.black(game)].name,
+        fen=opening.fen,
+        opening=opening.moves,
+        moves=(),
+        result="*",
+        termination=Termination.WORKER_LOST,
+        detail=detail,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        chess960=settings.chess960,
+        white_time=str(settings.time_control(key.white(game))),
+        black_time=str(settings.time_control(key.black(game))),
+    )
+
+
+def _ignore(event: Event) -> None:
+    """Take an event that nobody listens for."""

@@ -1,0 +1,1 @@
+"""The players of a match, and the protocols that they speak."""

@@ -1,0 +1,1 @@
+"""One game of a match: openings, referee, adjudication."""

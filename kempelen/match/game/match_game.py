@@ -1,0 +1,409 @@
+"""One game between two players: the runner is the referee of moves, clocks and results."""
+
+import asyncio
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agent.io.sanitize import sanitize_line
+from agent.limits import Cp, Info, Mate, Score, SideClock
+from kempelen.match.config.settings import Settings
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.engines.engine_pool import EnginePool
+from kempelen.match.engines.players import EnginePlayer, OpponentAware
+from kempelen.match.game.adjudication import Adjudicator
+from kempelen.match.game.game_referee import GameReferee
+from kempelen.match.game.game_result import BLACK, WHITE, GameResult, Termination, win
+from kempelen.match.game.openings import Opening
+from kempelen.match.game.referee import ChessReferee, Referee
+from kempelen.match.live.events import Event, GameStarted, MovePlayed, SearchInfo
+from kempelen.match.pairing.pairs import PairKey
+from kempelen.match.records.game_record import GameRecord, MoveRecord
+from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
+from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
+from protocols.mqtt.broker_monitor import BrokerLostError
+
+SIDES = ("white", "black")
+# How long to wait, in seconds, for news of a move that may have come in time: this program has
+# other work, and is not alone on the machine.
+GRACE = 2.0
+Emit = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One game to be played, and on which board it is shown."""
+
+    pair: PairKey
+    game: int
+    opening: Opening
+    board: int = 0
+
+    @property
+    def players(self) -> tuple[int, int]:
+        """The indexes of the players of White and Black."""
+        return self.pair.white(self.game), self.pair.black(self.game)
+
+
+class MatchClock:
+    """One side's clock. The increment is there from the first move, as other runners have it."""
+
+    def __init__(self, control: TimeControl) -> None:
+        self._control = control
+        self._moves = 0
+        self.remaining = None if control.base is None else control.base + control.increment
+
+    @property
+    def side(self) -> SideClock | None:
+        """What `go` tells of this clock."""
+        if self.remaining is None:
+            return None
+        return SideClock(self.remaining, self._control.increment)
+
+    @property
+    def moves_to_go(self) -> int | None:
+        """Moves until the base time is added again."""
+        every = self._control.moves
+        return every - self._moves % every if every and self.remaining is not None else None
+
+    @property
+    def move_time_limit(self) -> float | None:
+        """How long the next move may take, margin included; None if time does not count."""
+        times = [limit for limit in (self.remaining, self._control.movetime) if limit is not None]
+        return min(times) + self._control.margin if times else None
+
+    def spend(self, elapsed: float) -> bool:
+        """Count a move that took so long; return whether it came in time."""
+        allowance = self.move_time_limit
+        if allowance is not None and elapsed > allowance:
+            return False
+        self._moves += 1
+        if self.remaining is not None:
+            self.remaining = max(0.0, self.remaining - elapsed) + self._control.increment
+            every = self._control.moves
+            if every and self._moves % every == 0:
+                self.remaining += self._control.base or 0.0
+        return True
+
+
+class MatchGame:
+    """One game as it is played."""
+
+    def __init__(
+        self, settings: Settings, assignment: Assignment, adjudicator: Adjudicator, emit: Emit
+    ) -> None:
+        self._settings = settings
+        self._assignment = assignment
+        self._adjudicator = adjudicator
+        self._emit = emit
+        self._controls = [settings.time_control(player) for player in assignment.players]
+        self._clocks = [MatchClock(control) for control in self._controls]
+        self._referee = _make_referee(settings, assignment)
+        self._opening = tuple(self._referee.moves)
+        self._first = self._referee.turn
+        self._moves: list[MoveRecord] = []
+        self._scores: list[Score | None] = []
+        self._started = datetime.now(UTC)
+        self._began = time.monotonic()
+
+    async def play(self, players: tuple[EnginePlayer, EnginePlayer]) -> GameRecord:
+        """Play to the end; a player's failure is a verdict like any other."""
+        self._emit_start()
+        game_result = await self._game_result()
+        while game_result is None:
+            game_result = await self._move(players[self._referee.turn])
+        return self.record(game_result)
+
+    def record(self, game_result: GameResult) -> GameRecord:
+        """Return the record of the game so far with this verdict."""
+        names = [self._settings.engines[player].name for player in self._assignment.players]
+        return GameRecord(
+            pair=str(self._assignment.pair),
+            game=self._assignment.game,
+            white=names[WHITE],
+            black=names[BLACK],
+            fen=self._referee.start,
+            opening=self._opening,
+            moves=tuple(self._moves),
+            result=game_result.result,
+            termination=game_result.termination,
+            detail=game_result.detail,
+            started=self._started.isoformat(timespec="seconds"),
+            duration=round(time.monotonic() - self._began, 3),
+            chess960=self._settings.chess960,
+            white_time=str(self._controls[WHITE]),
+            black_time=str(self._controls[BLACK]),
+        )
+
+    def failure(self, side: int, termination: Termination, detail: str) -> GameResult:
+        """Return the loss of a side that failed."""
+        name = self._settings.engines[self._assignment.players[side]].name
+        return win(1 - side, termination, sanitize_line(f"{SIDES[side]} ({name}): {detail}"))
+
+    def start_failure(self, failures: list[tuple[int, EngineError]]) -> GameResult | None:
+        """Return the verdict when one side, or both, could not begin; None if both could."""
+        verdicts = [
+            self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
+        ]
+        if len(verdicts) == 2:
+            detail = "; ".join(game_result.detail for game_result in verdicts)
+            return GameResult("*", Termination.NOT_STARTED, detail)
+        return verdicts[0] if verdicts else None
+
+    async def _move(self, player: EnginePlayer) -> GameResult | None:
+        side = self._referee.turn
+        clock, control = self._clocks[side], self._controls[side]
+        allowance = clock.move_time_limit
+        limit = control.patience if allowance is None else allowance + GRACE
+        try:
+            answer = await player.search(self._request(side), limit, self._info_callback(side))
+        except EngineUnresponsiveError as error:
+            return self.failure(side, Termination.HUNG, str(error))
+        except EngineTimeoutError as error:
+            if allowance is None:
+                return self.failure(side, Termination.HUNG, str(error))
+            return self.failure(side, Termination.TIME, f"no move within {allowance:.3g} s")
+        except EngineDiedError as error:
+            return self.failure(side, Termination.CRASH, str(error))
+        except EngineError as error:
+            return self.failure(side, Termination.FAILED, str(error))
+        if not clock.spend(answer.elapsed):
+            late = answer.elapsed - (limit - GRACE - control.margin)
+            return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
+        return await self._accept(side, answer)
+
+    async def _accept(self, side: int, answer: PlayResult) -> GameResult | None:
+        if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
+            return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
+        if answer.move == RESIGNATION:
+            return self.failure(side, Termination.RESIGNATION, "resigned")
+        ply = len(self._referee.moves) + 1
+        try:
+            move, san = self._referee.play(answer.move)
+        except ValueError:
+            shown = answer.move[:40]
+            position = " / ".join(self._referee.position.splitlines())
+            return self.failure(side, Termination.ILLEGAL_MOVE, f"{shown!r} in {position}")
+        record = _move_record(move, answer, self._clocks[side].remaining)
+        self._moves.append(record)
+        self._scores.append(answer.info.score if answer.info else None)
+        self._emit_move(side, ply, record, san)
+        for number, event in enumerate(self._referee.moves[ply:], start=ply + 1):
+            self._moves.append(MoveRecord(event))
+            self._emit_move(side, number, self._moves[-1], event)
+        return await self._game_result() or self._referee.adjudicate(
+            self._adjudicator, self._scores, first=self._first
+        )
+
+    async def _game_result(self) -> GameResult | None:
+        """Return how the game has ended by the rules; scoring Go takes long enough for a thread."""
+        if self._settings.is_chess:
+            return self._referee.game_result()
+        return await asyncio.to_thread(self._referee.game_result)
+
+    def _request(self, side: int) -> SearchRequest:
+        control, clock = self._controls[side], self._clocks[side]
+        own = clock.side
+        # A side without a clock of its own is shown to the other as having the same time.
+        sides = [self._clocks[WHITE].side or own, self._clocks[BLACK].side or own]
+        return SearchRequest(
+            fen=None if self._referee.start in ("", _START) else self._referee.start,
+            moves=tuple(self._referee.moves),
+            white=sides[WHITE] if own else None,
+            black=sides[BLACK] if own else None,
+            moves_to_go=clock.moves_to_go,
+            movetime=control.movetime,
+            nodes=control.nodes,
+            depth=control.depth,
+            side=side,
+            mover=self._referee.mover,
+            movers=tuple(self._referee.movers),
+            playouts=control.playouts,
+        )
+
+    def _emit_start(self) -> None:
+        record = self.record(GameResult("*", Termination.FAILED))
+        self._emit(
+            GameStarted(
+                board=self._assignment.board,
+                pair=record.pair,
+                game=record.game,
+                white=record.white,
+                black=record.black,
+                fen=record.fen,
+                moves=record.opening,
+                position=self._referee.position,
+                turn=SIDES[self._referee.turn],
+                white_clock=self._clocks[WHITE].remaining,
+                black_clock=self._clocks[BLACK].remaining,
+            )
+        )
+
+    def _emit_move(self, side: int, ply: int, record: MoveRecord, san: str) -> None:
+        self._emit(
+            MovePlayed(
+                board=self._assignment.board,
+                pair=str(self._assignment.pair),
+                game=self._assignment.game,
+                ply=ply,
+                side=SIDES[side],
+                move=record.move,
+                san=san,
+                position=self._referee.position,
+                turn=SIDES[self._referee.turn],
+                cp=record.cp,
+                mate=record.mate,
+                depth=record.depth,
+                nodes=record.nodes,
+                time=record.time,
+                white_clock=self._clocks[WHITE].remaining,
+                black_clock=self._clocks[BLACK].remaining,
+            )
+        )
+
+    def _info_callback(self, side: int) -> Callable[[Info[str]], None]:
+        ply = len(self._referee.moves) + 1
+
+        def tell(info: Info[str]) -> None:
+            self._emit(
+                SearchInfo(
+                    board=self._assignment.board,
+                    pair=str(self._assignment.pair),
+                    game=self._assignment.game,
+                    ply=ply,
+                    side=SIDES[side],
+                    depth=info.depth,
+                    cp=_cp(info.score),
+                    mate=_mate(info.score),
+                    nodes=info.nodes,
+                    time=info.time,
+                    pv=info.pv,
+                )
+            )
+
+        return tell
+
+
+async def play_game(
+    settings: Settings,
+    assignment: Assignment,
+    pool: EnginePool,
+    adjudicator: Adjudicator,
+    emit: Emit,
+) -> GameRecord:
+    """Play one game with players of the pool, and return them to it, or close those that failed.
+
+    BrokerLostError: the game is void.
+    """
+    game = MatchGame(settings, assignment, adjudicator, emit)
+    taken = await asyncio.gather(
+        *(pool.acquire(player) for player in assignment.players), return_exceptions=True
+    )
+    players = [player for player in taken if not isinstance(player, BaseException)]
+    failures = [(s, error) for s, error in enumerate(taken) if isinstance(error, EngineError)]
+    for outcome in taken:
+        if isinstance(outcome, BaseException) and not isinstance(outcome, EngineError):
+            await _discard(pool, players)
+            raise outcome
+    if failures:
+        game_result = game.start_failure(failures)
+        assert game_result is not None
+        for side, outcome in enumerate(taken):
+            if not isinstance(outcome, BaseException):
+                await pool.release(assignment.players[side], outcome)
+        return game.record(game_result)
+    try:
+        await _set_opponents(settings, assignment, players)
+        record = await game.play((players[WHITE], players[BLACK]))
+    except BrokerLostError:
+        await _discard(pool, players)
+        raise
+    failed = _failed_sides(record)
+    for side, player in enumerate(players):
+        fit = side not in failed
+        if fit or record.termination is Termination.TIME:
+            fit = await _report_result(player, record) and fit
+        if not fit:
+            await pool.discard(player)
+        else:
+            await pool.release(assignment.players[side], player)
+    return record
+
+
+async def _set_opponents(
+    settings: Settings, assignment: Assignment, players: Sequence[EnginePlayer]
+) -> None:
+    """Tell players whom they meet; one that fails at that will fail at its first move."""
+    for side, player in enumerate(players):
+        if isinstance(player, OpponentAware):
+            with contextlib.suppress(EngineError):
+                await player.set_opponent(settings.engines[assignment.players[1 - side]].name)
+
+
+async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
+    """Tell a player how the game ended; return whether it is fit for another."""
+    try:
+        if isinstance(player, OpponentAware):
+            await player.on_game_end(record.result, record.termination)
+    except EngineError:
+        return False
+    return True
+
+
+async def _discard(pool: EnginePool, players: Sequence[EnginePlayer]) -> None:
+    for player in players:
+        await pool.discard(player)
+
+
+def _make_referee(settings: Settings, assignment: Assignment) -> Referee:
+    if settings.is_chess:
+        return ChessReferee(assignment.opening, chess960=settings.chess960)
+    seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
+    return GameReferee(settings.game, assignment.opening, seed)
+
+
+_START = ChessReferee(Opening()).start
+# Endings after which the loser's process is not to be trusted with another game.
+_RESTART_AFTER = frozenset(
+    {
+        Termination.TIME,
+        Termination.CRASH,
+        Termination.HUNG,
+        Termination.NOT_STARTED,
+        Termination.FAILED,
+    }
+)
+
+
+def _failed_sides(record: GameRecord) -> tuple[int, ...]:
+    if record.termination not in _RESTART_AFTER:
+        return ()
+    return {"1-0": (BLACK,), "0-1": (WHITE,)}.get(record.result, (WHITE, BLACK))
+
+
+def _move_record(move: str, answer: PlayResult, clock: float | None) -> MoveRecord:
+    record = MoveRecord(
+        move, time=round(answer.elapsed, 4), clock=None if clock is None else round(clock, 3)
+    )
+    info = answer.info
+    if info is None:
+        return record
+    return dataclasses.replace(
+        record,
+        cp=_cp(info.score),
+        mate=_mate(info.score),
+        depth=info.depth,
+        nodes=info.nodes,
+    )
+
+
+def _cp(score: Score) -> int | None:
+    return score.value if isinstance(score, Cp) else None
+
+
+def _mate(score: Score) -> int | None:
+    return score.moves if isinstance(score, Mate) else None

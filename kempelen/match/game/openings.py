@@ -1,0 +1,232 @@
+"""Where games begin.
+
+In chess from EPD and PGN files, YAML repertoires, and the built-in set; in other games from files
+of lines, or with some moves made at random.
+"""
+
+import dataclasses
+import hashlib
+import io
+import logging
+import random
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import chess
+import chess.pgn
+
+from agent.evaluation import evaluation_digest
+from agent.io.files import read_text
+from agent.io.sanitize import sanitize_line
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.engine_settings import EngineSettings
+from kempelen.match.config.game_settings import new_game
+from kempelen.match.config.settings import OpeningOrder, OpeningSettings, Settings
+from kempelen.match.engines.engine_protocols import protocol_spec
+from kempelen.match.game.game_referee import random_opening, read_openings
+from kempelen.match.records.game_record import unescape_tag_value
+from openings import start_positions
+from openings.book_common import BookError
+
+# What is wrong with a game is said in our own words.
+logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
+MAX_FILE_SIZE = 1 << 30
+
+Opening = start_positions.StartPosition
+# So many plies are made at random where nobody says, so that games differ; in Go the players see
+# to that themselves, and stones that are put at random are no opening.
+RANDOM_PLIES = 4
+
+
+def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
+    """Return the function that gives the opening of a pair, from its round and number.
+
+    Raises SettingsError where openings cannot be used.
+    """
+    if settings.openings.file is None and _needs_start(settings):
+        return lambda round_, pair: _random_opening(settings, round_, pair)
+    if settings.is_chess:
+        openings = load_openings(settings.openings, chess960=settings.chess960)
+    else:
+        text, name = _read(settings.openings.file)
+        found = read_openings(settings.game, text, name)
+        openings = [_truncate(opening, settings.openings.plies) for opening in found]
+        if not openings:
+            raise SettingsError(f"{name}: no openings in it")
+    elsewhere = next((o for o in openings if o.fen not in ("", chess.STARTING_FEN)), None)
+    if elsewhere is not None and _needs_start(settings):
+        raise SettingsError(
+            f"openings {settings.openings.file}: programs over GTP and agents of the lab begin at "
+            f"the start of a game only, not at {elsewhere.fen}"
+        )
+    return lambda round_, pair: select_opening(openings, settings, round_, pair)
+
+
+def _needs_start(settings: Settings) -> bool:
+    """Tell whether games can go on from moves alone, not from positions."""
+    return not settings.is_chess or any(
+        protocol_spec(each).start_position_only for each in settings.engines
+    )
+
+
+def _random_opening(settings: Settings, round_: int, pair: int) -> Opening:
+    plies = settings.openings.plies
+    if plies is None:
+        plies = 0 if settings.game.name == "go" else RANDOM_PLIES
+    opening = random_opening(settings.game, plies, f"{settings.seed}/{round_}/{pair}")
+    return dataclasses.replace(opening, fen=chess.STARTING_FEN) if settings.is_chess else opening
+
+
+def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
+    """Return the openings of a file or of the built-in set, distinct and in their order.
+
+    Raises SettingsError, naming the file and the line or game, where one cannot be used.
+    """
+    text, name = _read(settings.file)
+    kind = Path(name).suffix.lower()
+    found: Iterable[Opening]
+    if kind in (".yaml", ".yml"):
+        found = _from_yaml(Path(name), chess960)
+    elif kind == ".pgn":
+        found = _from_pgn(text, name, chess960)
+    else:
+        found = _from_epd(text, name, chess960)
+    openings = list(dict.fromkeys(_truncate(opening, settings.plies) for opening in found))
+    if not openings:
+        raise SettingsError(f"{name}: no openings in it")
+    return openings
+
+
+def with_file_digests(settings: Settings) -> Settings:
+    """Return the settings, whose engines are named, with digests of the files that they name.
+
+    Those of the openings' text and of evaluations, so that a change shows. Raises SettingsError
+    where there are no such openings, or no such game.
+    """
+    if not settings.is_chess:
+        new_game(settings.game)
+    digests = {engine.name: _evaluation_digest(engine) for engine in settings.engines}
+    evaluations = {name: digest for name, digest in digests.items() if digest}
+    settings = dataclasses.replace(settings, evaluations=evaluations)
+    if settings.openings.file is None and _needs_start(settings):
+        return settings
+    text, _ = _read(settings.openings.file)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return dataclasses.replace(
+        settings, openings=dataclasses.replace(settings.openings, digest=digest)
+    )
+
+
+def _evaluation_digest(engine: EngineSettings) -> str:
+    for name, value in engine.options.items():
+        if name.casefold() == "evaluation" and ":" in str(value):  # it names a file
+            return evaluation_digest(str(value), engine.directory or "")
+    return ""
+
+
+def select_opening(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
+    """Return the opening of a pair of games, counted from 1; the same in every pairing.
+
+    It follows from the settings alone, and asking for more games does not change it.
+    """
+    count = len(openings)
+    if settings.openings.order is OpeningOrder.SEQUENTIAL:
+        per_round = (settings.games + 1) // 2
+        return openings[((round_ - 1) * per_round + pair - 1) % count]
+    cycle, index = divmod(pair - 1, count)
+    return openings[_shuffled(count, f"{settings.seed}/{round_}/{cycle}")[index]]
+
+
+@lru_cache(maxsize=64)
+def _shuffled(count: int, seed: str) -> list[int]:
+    order = list(range(count))
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def _read(file: str | None) -> tuple[str, str]:
+    if file is None:
+        return (files("kempelen.match") / "data" / "openings.epd").read_text(
+            "utf-8"
+        ), "openings.epd"
+    try:
+        return read_text(file, MAX_FILE_SIZE, errors="replace"), file
+    except OSError as error:
+        raise SettingsError(f"openings {file}: {error.strerror}") from None
+
+
+def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
+    if chess960:
+        raise SettingsError(f"{path}: a repertoire is for the usual start position, not Chess960")
+    try:
+        return start_positions.read([path])
+    except BookError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
+    """Read positions, a line each: EPD, or FEN, which has two numbers in place of operations."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            if _is_fen(line):
+                board, title = chess.Board(line.strip(), chess960=chess960), ""
+            else:
+                board, operations = chess.Board.from_epd(line, chess960=chess960)
+                title = str(operations.get("id", ""))
+        except (ValueError, IndexError) as error:
+            raise SettingsError(f"{name}, line {number}: {error}") from None
+        _check(board, f"{name}, line {number}")
+        yield Opening(board.fen(), (), sanitize_line(title))
+
+
+def _is_fen(line: str) -> bool:
+    fields = line.split()
+    return len(fields) == 6 and all(field.isdecimal() for field in fields[4:])
+
+
+def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
+    stream = io.StringIO(text)
+    number = 0
+    while (game := read_game(stream, f"{name}, game {number + 1}")) is not None:
+        number += 1
+        where = f"{name}, game {number}"
+        if game.errors:
+            raise SettingsError(f"{where}: {game.errors[0]}")
+        if game.headers == chess.pgn.Game().headers and game.is_end():
+            raise SettingsError(f"{where}: it has neither tags nor moves; is this PGN?")
+        board = game.board()
+        if type(board) is not chess.Board:
+            raise SettingsError(f"{where}: it is of another variant, {game.headers['Variant']}")
+        if board.chess960 and not chess960 and not chess.Board(board.fen()).is_valid():
+            raise SettingsError(f"{where}: its castling is that of Chess960, which is not played")
+        board.chess960 = chess960 or board.chess960
+        _check(board, where)
+        moves = tuple(board.uci(move) for move in game.mainline_moves())
+        title = " ".join(game.headers.get(tag, "") for tag in ("ECO", "Opening"))
+        yield Opening(board.fen(), moves, unescape_tag_value(title))
+
+
+def read_game(
+    stream: io.StringIO,
+    where: str,
+    builder: Callable[[], chess.pgn.GameBuilder[chess.pgn.Game]] = chess.pgn.GameBuilder,
+) -> chess.pgn.Game | None:
+    """Return the next game of a PGN, None at its end; SettingsError says where it is unreadable."""
+    try:
+        return chess.pgn.read_game(stream, Visitor=builder)
+    except (ValueError, LookupError, AttributeError, AssertionError) as error:
+        # The chess package does not foresee everything that may stand in a file.
+        raise SettingsError(f"{where}: it cannot be read ({error})") from None
+
+
+def _check(board: chess.Board, where: str) -> None:
+    if not board.is_valid():
+        raise SettingsError(f"{where}: not a legal chess position ({board.status()!r})")
+
+
+def _truncate(opening: Opening, plies: int | None) -> Opening:
+    return opening if plies is None else dataclasses.replace(opening, moves=opening.moves[:plies])

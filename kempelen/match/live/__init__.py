@@ -1,0 +1,1 @@
+"""Live state of a tournament, in files and over MQTT."""

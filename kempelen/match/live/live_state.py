@@ -1,0 +1,118 @@
+"""The state of a running tournament as plain data: what a terminal shows and a broker keeps.
+
+A LiveState follows the events. Its parts are the snapshots `status`, `standings`, `curve` and one
+for each board, so a watcher who has those knows everything, however late it came.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from kempelen.console.settings_codec import encode
+from kempelen.match.live.events import (
+    Event,
+    GameFinished,
+    GameStarted,
+    MovePlayed,
+    Notice,
+    SearchInfo,
+    StandingsChanged,
+    Status,
+    TournamentFinished,
+    TournamentStarted,
+)
+from kempelen.match.live.progress_curve import append_point, curve_point
+from kempelen.match.rating.standings import Summary
+
+MAX_NOTICES = 5
+
+
+class LiveState:
+    """Snapshots by name: "status", "standings", "curve", "boards/1", ..."""
+
+    def __init__(self, curve: Sequence[dict[str, Any]] = ()) -> None:
+        """Begin. curve: the points of games that have been played before."""
+        self.snapshots: dict[str, dict[str, Any]] = {}
+        if curve:
+            self.snapshots["curve"] = {"points": list(curve)}
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """The tournament's name, format, players, games asked for and played, and state."""
+        return self.snapshots.get("status", {})
+
+    @property
+    def standings(self) -> dict[str, Any]:
+        """The last summary."""
+        return self.snapshots.get("standings", {})
+
+    @property
+    def boards(self) -> list[dict[str, Any]]:
+        """The boards, in the order of their numbers."""
+        named = [(n, s) for n, s in list(self.snapshots.items()) if n.startswith("boards/")]
+        return [s for _, s in sorted(named, key=lambda item: int(item[0].split("/")[1]))]
+
+    def apply(self, event: Event) -> tuple[str, ...]:
+        """Follow an event; return the names of the snapshots that it changed."""
+        match event:
+            case TournamentStarted():
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                extra = {"state": str(Status.RUNNING), "reason": "", "since": now, "notices": []}
+                self.snapshots["status"] = {**encode(event), **extra}
+                return ("status",)
+            case GameStarted(board=board):
+                self.snapshots[f"boards/{board}"] = {
+                    **encode(event),
+                    "last": "",
+                    "result": "",
+                    "termination": "",
+                    "white_said": None,
+                    "black_said": None,
+                }
+                return (f"boards/{board}",)
+            case MovePlayed():
+                return self._move(event)
+            case SearchInfo(board=board, side=side):
+                self._board(board)[f"{side}_said"] = _search_info(event)
+                return ()
+            case GameFinished(board=board, record=record):
+                end = {"result": record.result, "termination": str(record.termination)}
+                self._board(board).update(end, detail=record.detail)
+                self.status["played"] = self.status.get("played", 0) + 1
+                return (f"boards/{board}", "status")
+            case StandingsChanged(summary):
+                return self._rank(summary)
+            case TournamentFinished(status, summary, reason):
+                ranked = self._rank(summary)
+                played = {"played": summary.played, "asked": summary.asked}
+                self.status.update(played, state=str(status), reason=reason)
+                return (*ranked, "status")
+            case Notice(text):
+                self.status["notices"] = [*self.status.get("notices", []), text][-MAX_NOTICES:]
+                return ("status",)
+
+    def _board(self, board: int) -> dict[str, Any]:
+        return self.snapshots.setdefault(f"boards/{board}", {})
+
+    def _rank(self, summary: Summary) -> tuple[str, ...]:
+        standings = self.snapshots["standings"] = encode(summary)
+        if not summary.played:
+            return ("standings",)
+        points = self.snapshots.get("curve", {}).get("points", [])
+        self.snapshots["curve"] = {"points": append_point(points, curve_point(standings))}
+        return ("standings", "curve")
+
+    def _move(self, event: MovePlayed) -> tuple[str, ...]:
+        snapshot = self._board(event.board)
+        snapshot["moves"] = [*snapshot.get("moves", ()), event.move]
+        snapshot["position"] = event.position
+        snapshot["turn"] = event.turn
+        snapshot["last"] = event.san
+        snapshot["white_clock"] = event.white_clock
+        snapshot["black_clock"] = event.black_clock
+        snapshot[f"{event.side}_said"] = _search_info(event)
+        return (f"boards/{event.board}",)
+
+
+def _search_info(event: MovePlayed | SearchInfo) -> dict[str, Any]:
+    return {"depth": event.depth, "cp": event.cp, "mate": event.mate, "nodes": event.nodes}

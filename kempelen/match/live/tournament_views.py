@@ -1,0 +1,185 @@
+"""Tournaments as somebody sees them who looks on: the live state, and every finished game.
+
+The state is that of `LiveState`, whoever follows the events: the run itself, by its file beside
+the ledger or by its broker, or this module for a ledger whose run is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+from kempelen.console.settings_codec import decode, encode
+from kempelen.match.live.events import (
+    StandingsChanged,
+    Status,
+    TournamentFinished,
+    TournamentStarted,
+)
+from kempelen.match.live.live_file import live_file_path, read_live_file
+from kempelen.match.live.live_state import LiveState
+from kempelen.match.live.progress_curve import build_curve
+from kempelen.match.rating.standings import (
+    Decision,
+    Outcome,
+    outcome_from_record,
+    pentanomial,
+    sprt_state,
+    summarise,
+)
+from kempelen.match.records.game_record import GameRecord
+from kempelen.match.records.ledger import DECODE_ERRORS, LedgerError, saved_settings
+
+# A file of what goes on that has not changed for so long, in seconds, is looked at again.
+STALE_AFTER = 10.0
+
+
+class TournamentView(Protocol):
+    """What a page shows of one tournament.
+
+    state: the snapshots. games: the finished ones, encoded, by pair and game, in their order.
+    runner: "lost" if the run has gone without a word. problem: why nothing is seen, if so. trusted:
+    what it tells is this machine's own, so that a game's own file may be run.
+    """
+
+    state: LiveState
+    games: dict[str, dict[str, Any]]
+    runner: str
+    problem: str
+    trusted: bool
+
+    def poll(self) -> None:
+        """Take in what is new; may read files."""
+
+    def close(self) -> None:
+        """Look no longer."""
+
+
+class LedgerView:
+    """Looks at a ledger, and at what its run says beside it."""
+
+    def __init__(self, path: str, name: str | None = None) -> None:
+        """Look at a tournament of a ledger file, the only one if it is not named.
+
+        Raises LedgerError, naming what is wrong.
+        """
+        self._path = path
+        self._settings = saved_settings(path, name)
+        self.state = LiveState()
+        self.games: dict[str, dict[str, Any]] = {}
+        self.runner = ""
+        self.problem = ""
+        self.trusted = True
+        self._damage = ""
+        self._outcomes: list[Outcome] = []
+        self._row = 0
+        self._stamp: object = None
+        self._new = True
+        self._seen_live = False
+
+    def poll(self) -> None:
+        """Take in games that have ended, and what goes on."""
+        before = len(self._outcomes)
+        try:
+            records = self._read()
+            self.problem = self._damage
+        except sqlite3.Error as error:
+            self.problem = f"ledger {self._path}: {error}"
+            return
+        for record in records:
+            self.games[game_key(record.pair, record.game)] = encode(record)
+            self._outcomes.append(outcome_from_record(record))
+        if self._new:
+            self._begin(records)
+        running = self._read_live_file()
+        grown = len(self._outcomes) > before
+        if not running and (grown or self._new or self._seen_live):
+            self._seen_live = False
+            self._on_run_ended()
+        self._new = False
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _read(self) -> list[GameRecord]:
+        """Return the games that have been written since the last time, without damaged ones."""
+        records = []
+        uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=0.5)) as database:
+            rows = database.execute(
+                "SELECT rowid, pair, game, record FROM game WHERE tournament = ? AND rowid > ? "
+                "ORDER BY rowid",
+                (self._settings.name, self._row),
+            )
+            for row, pair, game, text in rows:
+                self._row = row
+                try:
+                    record = decode(GameRecord, json.loads(text))
+                    if str(record.key) != pair:
+                        raise ValueError(f"it says that it is of pair {record.pair}")
+                    records.append(record)
+                except DECODE_ERRORS as error:
+                    self._damage = f"the record of game {pair}.{game} is damaged: {error}"
+        return records
+
+    def _begin(self, records: list[GameRecord]) -> None:
+        settings = self._settings
+        summary = summarise(settings, self._outcomes)
+        self.state = LiveState(build_curve(settings, records))
+        self.state.apply(
+            TournamentStarted(
+                name=settings.name,
+                format=str(settings.format),
+                players=summary.players,
+                time=settings.time_description,
+                boards=0,
+                asked=summary.asked,
+                played=summary.played,
+                game=settings.game,
+            )
+        )
+        self.state.apply(StandingsChanged(summary))
+
+    def _read_live_file(self) -> bool:
+        """Take what the run says, and return whether there is one."""
+        path = live_file_path(self._path)
+        try:
+            status = path.stat()
+        except OSError:
+            self.runner = ""
+            return False
+        stamp = status.st_mtime_ns, status.st_ino
+        if stamp == self._stamp and time.time() - status.st_mtime < STALE_AFTER:
+            return not self.runner
+        self._stamp = stamp
+        found = read_live_file(path)
+        if found is None or found.get("status", {}).get("name") != self._settings.name:
+            self.runner = "lost" if self._seen_live or found is None else ""
+            return False
+        self.runner = ""
+        self._seen_live = True
+        self.state.snapshots.update(found)
+        return True
+
+    def _on_run_ended(self) -> None:
+        """Tell by the games alone: nobody plays. What is asked for may have grown meanwhile."""
+        with contextlib.suppress(LedgerError):
+            self._settings = saved_settings(self._path, self._settings.name)
+        summary = summarise(self._settings, self._outcomes)
+        status = Status.INTERRUPTED
+        if summary.played >= summary.asked:
+            status = Status.COMPLETE
+        elif self._settings.sprt is not None:
+            test = sprt_state(self._settings.sprt, pentanomial(self._outcomes))
+            if test.decision is not Decision.OPEN:
+                status = Status.DECIDED
+        self.state.apply(TournamentFinished(status, summary))
+
+
+def game_key(pair: str, game: int) -> str:
+    """Return by what a finished game is found."""
+    return f"{pair}.{game}"

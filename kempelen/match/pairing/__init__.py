@@ -1,0 +1,1 @@
+"""Tournament formats, schedules and pairings."""

@@ -1,0 +1,102 @@
+"""The formats of tournaments, one row each: who meets whom, and how the table is ordered."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kempelen.match.pairing import knockout, swiss
+from kempelen.match.pairing.knockout import KnockoutMatch
+from kempelen.match.pairing.pairs import PlannedPair, Results, TournamentSize, round_pairs
+from kempelen.match.pairing.swiss import SwissScore
+
+
+class Format(StrEnum):
+    """Who meets whom; FORMATS has a row for each."""
+
+    ROUND_ROBIN = "round-robin"
+    GAUNTLET = "gauntlet"
+    SWISS = "swiss"
+    KNOCKOUT = "knockout"
+
+    @property
+    def rules(self) -> "FormatRules":
+        """Its row."""
+        return FORMATS[self]
+
+
+@dataclass(frozen=True, slots=True)
+class FormatRules:
+    """What makes a format.
+
+    planned: yields the pairs of all rounds that the results so far settle, in their order.
+    matches: how many matches there are in all, without tie-breaks.
+    ranked: the players' indexes, the best first, from the same by their ratings.
+    scores: what else the players are ranked by. bracket: the matches of the rounds paired so far.
+    growing: what a resumed tournament may ask more of; games only if it has a single round, or
+    pairs would be numbered anew. sprt: whether a test may end it early.
+    """
+
+    plan_pairs: Callable[[TournamentSize, Results], Iterator[PlannedPair]]
+    match_count: Callable[[TournamentSize], int]
+    rank_players: Callable[[TournamentSize, Results, Sequence[int]], list[int]]
+    swiss_scores: Callable[[TournamentSize, Results], list[SwissScore]] | None = None
+    bracket: Callable[[TournamentSize, Results], list[list[KnockoutMatch]]] | None = None
+    extendable_settings: frozenset[str] = frozenset({"rounds"})
+    allows_sprt: bool = True
+
+
+def _everyone(players: int) -> Iterable[tuple[int, int]]:
+    return itertools.combinations(range(players), 2)
+
+
+def _first_against_others(players: int) -> Iterable[tuple[int, int]]:
+    return [(0, other) for other in range(1, players)]
+
+
+def _same_each_round(
+    pairings: Callable[[int], Iterable[tuple[int, int]]],
+) -> Callable[[TournamentSize, Results], Iterator[PlannedPair]]:
+    """Return the plan of a format in which the same players meet in every round."""
+
+    def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
+        for number in range(1, tournament_size.rounds + 1):
+            yield from round_pairs(number, pairings(tournament_size.players), tournament_size.games)
+
+    return plan_pairs
+
+
+def _by_elo(tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]) -> list[int]:
+    return list(by_elo)
+
+
+FORMATS = {
+    Format.ROUND_ROBIN: FormatRules(
+        plan_pairs=_same_each_round(_everyone),
+        match_count=lambda tournament_size: (
+            tournament_size.players * (tournament_size.players - 1) // 2 * tournament_size.rounds
+        ),
+        rank_players=_by_elo,
+        extendable_settings=frozenset({"rounds", "games"}),
+    ),
+    Format.GAUNTLET: FormatRules(
+        plan_pairs=_same_each_round(_first_against_others),
+        match_count=lambda tournament_size: (tournament_size.players - 1) * tournament_size.rounds,
+        rank_players=_by_elo,
+        extendable_settings=frozenset({"rounds", "games"}),
+    ),
+    Format.SWISS: FormatRules(
+        plan_pairs=swiss.plan_pairs,
+        match_count=lambda tournament_size: tournament_size.players // 2 * tournament_size.rounds,
+        rank_players=swiss.rank_players,
+        swiss_scores=swiss.swiss_scores,
+    ),
+    Format.KNOCKOUT: FormatRules(
+        plan_pairs=knockout.plan_pairs,
+        match_count=lambda tournament_size: tournament_size.players - 1,
+        rank_players=knockout.rank_players,
+        bracket=knockout.bracket_rounds,
+        extendable_settings=frozenset(),
+        allows_sprt=False,
+    ),
+}

@@ -1,0 +1,1 @@
+"""Ratings, standings and match statistics."""

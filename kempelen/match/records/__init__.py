@@ -1,0 +1,1 @@
+"""Game records, their file formats, and the ledger."""

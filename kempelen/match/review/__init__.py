@@ -1,0 +1,1 @@
+"""Game review: moves with annotations."""

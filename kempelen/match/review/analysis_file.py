@@ -1,0 +1,78 @@
+"""What engines have said of positions, kept while a file is reviewed, so that nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from pathlib import Path
+from typing import TextIO
+
+from agent.io.files import MAX_FILE_SIZE, read_text
+from kempelen.console.settings_codec import SettingsError, decode, encode
+from kempelen.match.review.move_annotation import PositionEval
+
+MAX_FILE_SIZE = 16 * MAX_FILE_SIZE
+DECODE_ERRORS = (ValueError, TypeError, LookupError, RecursionError)
+
+
+class AnalysisFile:
+    """Assessments by position, each written as it comes, to be gone on with after a break.
+
+    A line that is cut short, as by the end of the power, is passed over, and one of a search with
+    other limits is never asked for.
+    """
+
+    def __init__(self, path: Path | None, search_key: str) -> None:
+        """Take in what an earlier run has kept.
+
+        path: where to keep them, in memory alone where there is none. terms: all that an
+        assessment depends on beside its position: the engine and its limits.
+        """
+        self.path = path
+        self._search_key = search_key
+        self._evals: dict[str, PositionEval] = {}
+        self._file: TextIO | None = None
+        if path is None:
+            return
+        try:
+            text = read_text(path, MAX_FILE_SIZE, errors="replace") if path.exists() else ""
+            self._file = path.open("a", encoding="utf-8")
+            if text and not text.endswith("\n"):
+                self._file.write("\n")
+        except OSError as error:
+            raise SettingsError(f"cannot keep positions in {path}: {error.strerror}") from None
+        for line in text.splitlines():
+            self._read_line(line)
+
+    def __len__(self) -> int:
+        return len(self._evals)
+
+    def key(self, position: str) -> str:
+        """Return the key of a position, which is told as text."""
+        return hashlib.sha256(f"{self._search_key}\n{position}".encode()).hexdigest()[:32]
+
+    def get(self, key: str) -> PositionEval | None:
+        """Return what is known of a position."""
+        return self._evals.get(key)
+
+    def add(self, key: str, position_eval: PositionEval) -> None:
+        """Keep what has been found."""
+        self._evals[key] = position_eval
+        if self._file is not None:
+            self._file.write(json.dumps({"key": key, "said": encode(position_eval)}) + "\n")
+            self._file.flush()
+
+    def close(self, *, done: bool) -> None:
+        """Close the file; remove it if all that it was kept for is done."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            if done and self.path is not None:
+                with contextlib.suppress(OSError):
+                    self.path.unlink()
+
+    def _read_line(self, line: str) -> None:
+        with contextlib.suppress(*DECODE_ERRORS):
+            entry = json.loads(line)
+            self._evals[str(entry["key"])] = decode(PositionEval, entry["said"])

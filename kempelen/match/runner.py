@@ -1,0 +1,404 @@
+"""Runs a tournament: what is due is played, recorded, counted, and told to the listeners."""
+
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from agent.machine import usable_cores
+from kempelen.match.config.engine_settings import EngineSettings, Restart
+from kempelen.match.config.settings import Settings
+from kempelen.match.engines.engine_logs import EngineLogs
+from kempelen.match.engines.engine_pool import EnginePool
+from kempelen.match.engines.engine_protocols import MatchContext, check_engine, make_player
+from kempelen.match.engines.players import EnginePlayer
+from kempelen.match.game.adjudication import Adjudicator
+from kempelen.match.game.game_result import Termination
+from kempelen.match.game.match_game import Assignment, Emit, play_game
+from kempelen.match.game.openings import Opening, opening_selector, with_file_digests
+from kempelen.match.live.events import (
+    Event,
+    GameFinished,
+    Listener,
+    Notice,
+    StandingsChanged,
+    Status,
+    TournamentFinished,
+    TournamentStarted,
+)
+from kempelen.match.pairing.pairs import Pair, PairKey
+from kempelen.match.pairing.schedule import due_pairs
+from kempelen.match.rating.standings import (
+    FAILURES,
+    Decision,
+    Outcome,
+    Summary,
+    outcome_from_record,
+    pentanomial,
+    sprt_state,
+    summarise,
+)
+from kempelen.match.records.game_record import GameRecord
+from kempelen.match.records.ledger import Ledger, LedgerError
+from kempelen.match.records.pending_records import PendingRecords
+from protocols.mqtt.broker_monitor import BrokerLostError, Notify
+from protocols.tasks import cancel_all
+
+if TYPE_CHECKING:
+    from protocols.mqtt.client import BotClient
+
+# Standings are for people: they are told at most so often, in seconds.
+STANDINGS_INTERVAL = 1.0
+# A ledger that cannot be written is tried again so often, in seconds, and for so long.
+LEDGER_RETRY = 1.0
+LEDGER_TIMEOUT = 60.0
+
+RecordCallback = Callable[[GameRecord], None]
+
+
+class RunStoppedError(Exception):
+    """A run that cannot go on; what is played is in the ledger."""
+
+
+class GameExecutor(Protocol):
+    """Where games are played: here, or on a cluster. One unit is played on one board."""
+
+    boards: int
+
+    async def open(self, emit: Emit) -> None:
+        """Get ready; raise SettingsError where the settings cannot be used."""
+
+    def split(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Cut pairs into the units that are given out at once."""
+
+    async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
+        """Play a unit's games and pass each to `record` when it ends."""
+
+    async def close(self) -> None:
+        """End what is still running and leave nothing behind."""
+
+
+class LocalExecutor:
+    """Plays on this machine; the unit is one game."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        boards: int = 1,
+        log_directory: str | None = None,
+        all_must_start: bool = True,
+        connect: "Callable[[Notify], BotClient] | None" = None,
+    ) -> None:
+        """Prepare so many boards.
+
+        connect: reaches the bots, where players are bots; it is given where to tell of its broker.
+        """
+        self.boards = boards
+        self._settings = settings
+        self._logs = EngineLogs(log_directory)
+        self._connect = connect
+        self._bots: BotClient | None = None
+        self._all_must_start = all_must_start
+        self._emit: Emit = _ignore
+        self._adjudicator = Adjudicator(settings.adjudication)
+        idle = max(2, len(settings.engines)) * boards
+        self._pool = EnginePool(
+            settings.engines, self._make_player, idle=min(idle, 64), report=self._report
+        )
+
+    async def open(self, emit: Emit) -> None:
+        """Check that all engines start with their options."""
+        self._emit = emit
+        for engine in self._settings.engines:
+            check_engine(engine, self._settings.game)
+        try:
+            if self._connect and self._settings.needs_bots:
+                self._bots = self._connect(self._report)
+                await self._bots.wait_for_broker()
+            await self._pool.check_engines(all_must_start=self._all_must_start)
+        except BrokerLostError as error:
+            raise RunStoppedError(str(error)) from None
+
+    def split(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Cut pairs into games."""
+        return [Pair(pair.key, (game,)) for pair in pairs for game in pair.games]
+
+    async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
+        """Play the games one after the other."""
+        for number in pair.games:
+            assignment = Assignment(pair.key, number, opening, board)
+            record(await self._play(assignment))
+
+    async def close(self) -> None:
+        """Close all engines and logs."""
+        await self._pool.close()
+        if self._bots is not None:
+            await self._bots.close()
+        self._adjudicator.close()
+        self._logs.close()
+
+    async def _play(self, assignment: Assignment) -> GameRecord:
+        """Play a game, again if it is void for want of a broker and the broker comes back."""
+        while True:
+            try:
+                return await play_game(
+                    self._settings, assignment, self._pool, self._adjudicator, self._emit
+                )
+            except BrokerLostError as error:
+                game = f"game {assignment.pair}.{assignment.game}"
+                self._report(f"{game} is void and will be played again: {error}")
+            assert self._bots is not None
+            try:
+                await self._bots.wait_for_broker()
+            except BrokerLostError as error:
+                raise RunStoppedError(str(error)) from None
+
+    def _report(self, text: str) -> None:
+        self._emit(Notice(text))
+
+    def _make_player(self, engine: EngineSettings) -> EnginePlayer:
+        context = MatchContext(
+            game=self._settings.game,
+            chess960=self._settings.chess960,
+            log=self._logs.log_for(engine.name),
+            bots=self._bots,
+        )
+        return make_player(engine, context)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended."""
+
+    status: Status
+    summary: Summary
+    reason: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked for was played, or the test was decided before."""
+        return self.status in (Status.COMPLETE, Status.DECIDED)
+
+
+class Runner:
+    """One run of a tournament over a ledger that has been begun."""
+
+    def __init__(
+        self, settings: Settings, ledger: Ledger, listeners: Sequence[Listener] = ()
+    ) -> None:
+        """Take up the games that the ledger holds."""
+        self._settings = settings
+        self._ledger = ledger
+        self._listeners = listeners
+        self._results: dict[PairKey, dict[int, float | None]] = defaultdict(dict)
+        self._outcomes: list[Outcome] = []
+        self._last_standings = 0.0
+        self._decided = False
+        self._stopped = ""
+        self._pending = PendingRecords(ledger)
+        for record in ledger.records():
+            self._count(record)
+
+    @property
+    def played(self) -> int:
+        """How many games are in the ledger."""
+        return len(self._outcomes)
+
+    async def run(self, executor: GameExecutor) -> RunResult:
+        """Play until all is played or the test is decided; cancel to interrupt.
+
+        The workplace is closed in every case.
+        """
+        opening_of = opening_selector(self._settings)
+        finish = Status.FAILED, "an internal error"
+        try:
+            self._decided = self._test_decided()
+            self._emit_start(executor.boards)
+            if not self._decided and due_pairs(self._settings, self._results):
+                await executor.open(self._emit)
+                await self._play_all(executor, opening_of)
+            finish = self._status()
+        except asyncio.CancelledError:
+            finish = Status.INTERRUPTED, "interrupted"
+            raise
+        except Exception as error:
+            finish = Status.FAILED, str(error)
+            raise
+        finally:
+            await asyncio.shield(executor.close())
+            if text := self._pending.flush():
+                self._emit(Notice(text))
+            summary = summarise(self._settings, self._outcomes)
+            self._emit(TournamentFinished(finish[0], summary, finish[1]))
+        return RunResult(finish[0], summary, finish[1])
+
+    async def _play_all(
+        self, executor: GameExecutor, opening_of: Callable[[int, int], Opening]
+    ) -> None:
+        free = list(range(executor.boards, 0, -1))
+        running: dict[asyncio.Task[None], int] = {}
+        waiting: deque[Pair] = deque()
+        try:
+            while not (self._decided or self._stopped):
+                self._retry_writing()
+                if not waiting and not running and not self._pending:
+                    waiting.extend(executor.split(due_pairs(self._settings, self._results)))
+                    if not waiting:
+                        return
+                while waiting and free and not self._pending:
+                    pair, board = waiting.popleft(), free.pop()
+                    opening = opening_of(pair.key.round, pair.key.number)
+                    task = asyncio.create_task(
+                        executor.play(pair, opening, board, self._recorder(board))
+                    )
+                    running[task] = board
+                for task in await _first_done(running, self._pending):
+                    free.append(running.pop(task))
+                    task.result()
+        finally:
+            await cancel_all(running)
+
+    def _recorder(self, board: int) -> RecordCallback:
+        def record(game: GameRecord) -> None:
+            self._pending.add(board, game)
+            self._write()
+
+        return record
+
+    def _write(self) -> None:
+        """Record the games that have ended, as far as the ledger takes them."""
+        while self._pending and not self._decided:
+            try:
+                board, game, new = self._pending.write_next()
+            except LedgerError as error:
+                if text := self._pending.save_backup(error):
+                    self._emit(Notice(text))
+                return
+            if new:
+                self._count(game)
+                self._emit(GameFinished(board, game))
+                self._emit_standings()
+                self._decided = self._test_decided()
+                self._stop_on_failure(game)
+        if text := self._pending.clear():
+            self._emit(Notice(text))
+
+    def _retry_writing(self) -> None:
+        """Try the ledger again, if games wait for it; RunStoppedError after LEDGER_TIMEOUT."""
+        if self._pending:
+            self._write()
+            if self._pending.wait_time > LEDGER_TIMEOUT:
+                raise RunStoppedError(self._pending.problem)
+
+    def _count(self, record: GameRecord) -> None:
+        self._results[record.key][record.game] = record.first_score
+        self._outcomes.append(outcome_from_record(record))
+
+    def _test_decided(self) -> bool:
+        if self._settings.sprt is None:
+            return False
+        counts = pentanomial(self._outcomes)
+        return sprt_state(self._settings.sprt, counts).decision is not Decision.OPEN
+
+    def _stop_on_failure(self, game: GameRecord) -> None:
+        if game.termination not in FAILURES or game.white_score is None:
+            return
+        outcome = self._outcomes[-1]
+        loser = outcome.white if outcome.white_score == 0 else outcome.black
+        if self._settings.engines[loser].restart is Restart.OFF:
+            self._stopped = f"{game.detail}, and its restart is off"
+
+    def _status(self) -> tuple[Status, str]:
+        if self._stopped:
+            return Status.FAILED, self._stopped
+        if self._decided:
+            return Status.DECIDED, "the test is decided"
+        if not any(outcome.plies for outcome in self._outcomes):
+            reason = "no game has a move in it"
+            details = [record.detail for record in self._ledger.records() if record.detail]
+            return Status.FAILED, f"{reason}: {details[-1]}" if details else reason
+        lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
+        if lost:
+            return Status.FAILED, f"{lost} games were lost with their workers"
+        absent = Termination.NOT_STARTED
+        if count := sum(outcome.termination is absent for outcome in self._outcomes):
+            detail = [r.detail for r in self._ledger.records() if r.termination is absent][-1]
+            return Status.FAILED, f"{count} games failed for want of a player: {detail}"
+        return Status.COMPLETE, ""
+
+    def _emit_start(self, boards: int) -> None:
+        settings = self._settings
+        summary = summarise(settings, self._outcomes)
+        self._emit(
+            TournamentStarted(
+                name=settings.name,
+                format=str(settings.format),
+                players=summary.players,
+                time=settings.time_description,
+                boards=boards,
+                asked=summary.asked,
+                played=summary.played,
+                game=settings.game,
+            )
+        )
+        self._emit(StandingsChanged(summary))
+
+    def _emit_standings(self) -> None:
+        if self._listeners and time.monotonic() - self._last_standings >= STANDINGS_INTERVAL:
+            self._last_standings = time.monotonic()
+            self._emit(StandingsChanged(summarise(self._settings, self._outcomes)))
+
+    def _emit(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+
+async def play_tournament(
+    settings: Settings,
+    *,
+    ledger: str | None = None,
+    resume: bool = False,
+    boards: int = 1,
+    listeners: Sequence[Listener] = (),
+) -> tuple[RunResult, list[GameRecord]]:
+    """Play a tournament on this machine, the whole of it in one call; return all its games.
+
+    ledger: the file to keep it in, in memory where none is named. Raises SettingsError and
+    LedgerError for what a user can mend.
+    """
+    settings = with_file_digests(settings.with_unique_names())
+    kept = Ledger(ledger)
+    try:
+        kept.begin(settings, resume=resume)
+        finish = await Runner(settings, kept, listeners).run(LocalExecutor(settings, boards=boards))
+        return finish, list(kept.records())
+    finally:
+        kept.close()
+
+
+async def _first_done(
+    running: Collection[asyncio.Task[None]], unwritten: PendingRecords
+) -> set[asyncio.Task[None]]:
+    """Return the tasks that are done when one is, or when the ledger is to be tried again."""
+    limit = LEDGER_RETRY if unwritten else None
+    if not running:
+        await asyncio.sleep(LEDGER_RETRY)
+        return set()
+    done, _ = await asyncio.wait(running, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+    return done
+
+
+def limit_concurrency(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:
+    """Return how many games to play at once: never more than the cores, unless told to."""
+    cores = usable_cores()
+    if asked <= cores or oversubscribe:
+        return asked, None
+    text = f"concurrency {asked} is cut to this machine's {cores} cores; --oversubscribe keeps it"
+    return cores, Notice(text)
+
+
+def _ignore(event: Event) -> None:
+    """Take an event that nobody listens for."""

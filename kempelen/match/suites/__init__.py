@@ -1,0 +1,1 @@
+"""Test suites: EPD positions and GTP regression files."""

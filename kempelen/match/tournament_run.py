@@ -1,0 +1,280 @@
+"""What `match` and `tournament` share: how a tournament is run, from arguments to exit status."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+
+from kempelen.console.argument_types import positive_int
+from kempelen.console.cluster_arguments import cluster_from, configure_cluster
+from kempelen.console.interruption import Interruption
+from kempelen.console.mqtt_arguments import (
+    MISSING_BROKER,
+    broker_from,
+    configure_mqtt,
+    require_packages,
+)
+from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.console.terminal import print_error
+from kempelen.match.config.settings import Settings
+from kempelen.match.display import Display, standings_view
+from kempelen.match.game.game_referee import GameFailedError
+from kempelen.match.game.openings import with_file_digests
+from kempelen.match.live.events import Event, GameFinished, Listener, TournamentFinished, to_json
+from kempelen.match.live.live_file import LiveFile, live_file_path
+from kempelen.match.live.progress_curve import build_curve
+from kempelen.match.records.ledger import Ledger, LedgerError
+from kempelen.match.records.record_file import RecordFile
+from kempelen.match.records.record_formats import make_writer
+from kempelen.match.runner import (
+    GameExecutor,
+    LocalExecutor,
+    Runner,
+    RunResult,
+    RunStoppedError,
+    limit_concurrency,
+)
+
+if TYPE_CHECKING:
+    from kempelen.match.live.mqtt_publisher import MqttPublisher
+    from protocols.cluster.client import ClusterAddress
+    from protocols.mqtt.broker import Broker
+    from protocols.mqtt.broker_monitor import Notify
+    from protocols.mqtt.client import BotClient
+
+# So many seconds a broker has to answer before it is said that it does not.
+BROKER_ANSWER_TIMEOUT = 1.0
+
+
+def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> None:
+    """Declare the arguments that say how a tournament is run, not what it is.
+
+    network: also on other machines, and for those to watch.
+    """
+    run = parser.add_argument_group("the run")
+    run.add_argument(
+        "--concurrency",
+        type=positive_int,
+        help="games at once (default 1, or all threads of a cluster)",
+    )
+    run.add_argument(
+        "--oversubscribe", action="store_true", help="allow more games at once than cores"
+    )
+    run.add_argument("--ledger", metavar="FILE", help="keep the games in this SQLite file")
+    run.add_argument(
+        "--resume", action="store_true", help="go on with the ledger, or begin it if not there"
+    )
+    run.add_argument(
+        "--records", "--pgn", "--sgf", metavar="FILE",
+        help="write the ledger's games: chess as PGN, Go as SGF, other games as text; "
+        "any as JSON, a line each, if FILE ends in .json",
+    )  # fmt: skip
+    run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
+    run.add_argument("--json", action="store_true", help="print the result as JSON")
+    if not network:
+        none = dict.fromkeys(("cluster", "cluster_ca", "cluster_cert", "cluster_key"))
+        parser.set_defaults(**none, mqtt=None, broker=None)
+        return
+    configure_cluster(parser, "play")
+    configure_mqtt(parser)
+    parser.add_argument(
+        "--broker",
+        metavar="embedded[:PORT]",
+        help="start a broker in this program, on the loopback address (port 1883)",
+    )
+
+
+def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Play a tournament and print its result; return the exit status.
+
+    0: all games asked for were played, or the test was decided; 1: not; 2: nothing could begin.
+    """
+    interruption = Interruption()
+    if arguments.resume and arguments.ledger is None:
+        print_error("--resume goes on with a ledger: name it by --ledger")
+        return 2
+    try:
+        return asyncio.run(
+            _run(with_file_digests(settings.with_unique_names()), arguments, interruption)
+        )
+    except (SettingsError, LedgerError, GameFailedError) as error:
+        print_error(error)
+        return 2
+    except RunStoppedError as error:
+        print_error(f"{error}{_resume_hint(arguments)}")
+        return 1
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print_error(f"interrupted{_resume_hint(arguments)}")
+        return interruption.exit_status
+
+
+def _resume_hint(arguments: argparse.Namespace) -> str:
+    return "" if arguments.ledger is None else "; --resume goes on from here"
+
+
+async def _run(
+    settings: Settings, arguments: argparse.Namespace, interruption: Interruption
+) -> int:
+    interruption.install_handlers()
+    with contextlib.ExitStack() as stack:
+        ledger = Ledger(arguments.ledger)
+        stack.callback(ledger.close)
+        ledger.begin(settings, resume=arguments.resume)
+        broker = _broker(arguments, stack)
+        boards, notice = limit_concurrency(
+            arguments.concurrency or 1, oversubscribe=arguments.oversubscribe
+        )
+        executor: GameExecutor
+        if address := cluster_from(arguments):
+            executor, notice = (
+                await _cluster_executor(settings, arguments.concurrency, address),
+                None,
+            )
+        else:
+            executor = _local_executor(settings, arguments, boards, broker)
+        file = _record_file(settings, arguments, ledger, stack)
+        listeners = _listeners(file, stack)
+        curve = build_curve(settings, list(ledger.records())) if arguments.resume else []
+        if arguments.ledger is not None:
+            live = LiveFile(live_file_path(arguments.ledger), curve)
+            stack.callback(live.close)
+            listeners.append(live)
+        if broker is not None:
+            listeners.append(await _broadcast(broker, settings, curve, stack))
+        if notice:
+            print_error(notice.text)
+        runner = Runner(settings, ledger, listeners)
+        if arguments.resume:
+            print_error(f"ledger {arguments.ledger}: going on after {runner.played} games")
+        finish = await runner.run(executor)
+    _print_finish(finish, as_json=arguments.json)
+    if file is not None and file.problem:
+        print_error(f"{file.problem}{_resume_hint(arguments)}")
+        return 1
+    return 0 if finish.complete else 1
+
+
+async def _cluster_executor(
+    settings: Settings, boards: int | None, address: "ClusterAddress"
+) -> GameExecutor:
+    from kempelen.match.dask_executor import DaskExecutor
+
+    if settings.needs_bots:
+        raise SettingsError("--cluster plays programs, not bots behind a broker")
+    return await DaskExecutor.connect(settings, address, boards)
+
+
+def _local_executor(
+    settings: Settings, arguments: argparse.Namespace, boards: int, broker: "Broker | None"
+) -> GameExecutor:
+    def connect(tell: "Notify") -> "BotClient":
+        from protocols.mqtt.client import BotClient
+
+        assert broker is not None
+        return BotClient(broker, patience=arguments.broker_patience, tell=tell)
+
+    return LocalExecutor(
+        settings,
+        boards=boards,
+        log_directory=arguments.log_dir,
+        connect=None if broker is None else connect,
+    )
+
+
+def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Broker | None":
+    if arguments.broker is None:
+        broker: Broker | None = broker_from(arguments)
+        return broker
+    kind, _, port = arguments.broker.partition(":")
+    if kind != "embedded" or not (port.isdecimal() or not port):
+        raise SettingsError(f"--broker {arguments.broker}: write embedded or embedded:PORT")
+    require_packages(MISSING_BROKER, lambda: __import__("amqtt"))
+    from protocols.mqtt.broker import BrokerError
+    from protocols.mqtt.embedded import EmbeddedBroker
+
+    try:
+        embedded = EmbeddedBroker(int(port or 1883))
+    except BrokerError as error:
+        raise SettingsError(str(error)) from None
+    stack.callback(embedded.close)
+    return embedded.address
+
+
+async def _broadcast(
+    broker: "Broker",
+    settings: Settings,
+    curve: list[dict[str, Any]],
+    stack: contextlib.ExitStack,
+) -> "MqttPublisher":
+    """Return what publishes the match. The match goes on without a broker that is not there."""
+    from kempelen.match.live.mqtt_publisher import MqttPublisher
+
+    broadcast = MqttPublisher(broker, settings.name, print_error, curve)
+    stack.callback(_close_broadcast, broadcast)
+    connection = broadcast.connection
+    if not settings.needs_bots:
+        await asyncio.to_thread(connection.first_attempt_done.wait, BROKER_ANSWER_TIMEOUT)
+        if not connection.connected.is_set():
+            problem = connection.error or "no answer yet"
+            print_error(f"broker {broker}: {problem}; nothing is published until it is there")
+    return broadcast
+
+
+def _close_broadcast(broadcast: "MqttPublisher") -> None:
+    broadcast.close()
+    if unpublished := broadcast.unpublished:
+        print_error(unpublished)
+
+
+def _record_file(
+    settings: Settings,
+    arguments: argparse.Namespace,
+    ledger: Ledger,
+    stack: contextlib.ExitStack,
+) -> RecordFile | None:
+    if not arguments.records:
+        return None
+    read = [settings.openings.file, arguments.ledger, getattr(arguments, "file", None)]
+    sources = [each for each in read if each]
+    write = make_writer(settings, arguments.records)
+    file = RecordFile(arguments.records, ledger, write, sources, resume=arguments.resume)
+    stack.callback(file.close)
+    return file
+
+
+def _listeners(file: RecordFile | None, stack: contextlib.ExitStack) -> list[Listener]:
+    listeners: list[Listener] = []
+    if file is not None:
+        listeners.append(_write_games(file))
+    display = Display()
+    stack.callback(display.close)
+    listeners.append(display)
+    return listeners
+
+
+def _write_games(file: RecordFile) -> Callable[[Event], None]:
+    told = ""
+
+    def listen(event: Event) -> None:
+        nonlocal told
+        if isinstance(event, GameFinished):
+            file.add(event.record)
+            if file.problem not in ("", told):
+                print_error(f"{file.problem}; it is written anew after the next game")
+            told = file.problem
+
+    return listen
+
+
+def _print_finish(finish: RunResult, *, as_json: bool) -> None:
+    if as_json:
+        event = TournamentFinished(finish.status, finish.summary, finish.reason)
+        print(json.dumps(to_json(event)))
+        return
+    Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
+    if not finish.complete:
+        print_error(finish.reason or finish.status)

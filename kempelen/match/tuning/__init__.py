@@ -1,0 +1,1 @@
+"""Tuning of search constants by SPSA."""

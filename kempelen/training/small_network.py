@@ -1,0 +1,104 @@
+"""Learning a small network of agent.games.policy_value_net: its gradients, and Adam's steps.
+
+Minimised are the squared error of the value and the cross entropy of the moves, with a little
+decay of the weights (D. Kingma and J. Ba, 'Adam: A method for stochastic optimization', 2015;
+I. Loshchilov and F. Hutter, 'Decoupled weight decay regularization', 2019).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.games.learned_evaluation import softmax
+from agent.games.position_encoding import Floats
+
+Layers = list[tuple[Floats, Floats]]
+
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
+WEIGHT_DECAY = 1e-4
+# How much the value's error weighs beside that of the moves.
+VALUE_WEIGHT = 1.0
+# What is taken from the number of a move that is not legal.
+_ILLEGAL = np.float32(1e9)
+
+
+def random_layers(shape: list[int], generator: np.random.Generator) -> Layers:
+    """Return layers to begin with; the last is near 0: every value and every move alike."""
+    layers = []
+    for number, (rows, columns) in enumerate(pairwise(shape)):
+        deviation = sqrt(2 / rows) * (0.1 if number == len(shape) - 2 else 1.0)
+        matrix = generator.normal(0, deviation, (rows, columns)).astype(np.float32)
+        layers.append((matrix, np.zeros(columns, np.float32)))
+    return layers
+
+
+@dataclass(frozen=True)
+class TrainingBatch:
+    """Positions to learn from in one step.
+
+    inputs: a row each. targets: the shares of the moves; legal: which may be played. values: from
+    -1 to 1 for the mover.
+    """
+
+    inputs: Floats
+    targets: Floats
+    legal: npt.NDArray[np.bool_]
+    values: Floats
+
+
+class AdamOptimizer:
+    """A network's layers with Adam's means, and the steps that it makes."""
+
+    def __init__(self, layers: Layers) -> None:
+        self.parameters = [part for layer in layers for part in layer]
+        self.means = [np.zeros_like(each) for each in self.parameters]
+        self.squares = [np.zeros_like(each) for each in self.parameters]
+        self.steps = 0
+
+    @property
+    def layers(self) -> Layers:
+        """The network as it is."""
+        return list(zip(self.parameters[::2], self.parameters[1::2], strict=True))
+
+    def step(self, examples: TrainingBatch, rate: float) -> tuple[float, float]:
+        """Make one step; return the losses before it: of the values and of the moves."""
+        gradients, losses = self.gradients(examples)
+        self.steps += 1
+        scale = sqrt(1 - _BETA2**self.steps) / (1 - _BETA1**self.steps)
+        for number, gradient in enumerate(gradients):
+            mean, square = self.means[number], self.squares[number]
+            mean += (1 - _BETA1) * (gradient - mean)
+            square += (1 - _BETA2) * (gradient * gradient - square)
+            parameter = self.parameters[number]
+            if parameter.ndim == 2:
+                parameter *= 1 - rate * WEIGHT_DECAY
+            parameter -= rate * scale * mean / (np.sqrt(square) + _EPSILON)
+        return losses
+
+    def gradients(self, examples: TrainingBatch) -> tuple[list[Floats], tuple[float, float]]:
+        """Return the gradients of the parameters, in their order, and the losses."""
+        layers, count = self.layers, len(examples.values)
+        activations = [examples.inputs]
+        for matrix, biases in layers[:-1]:
+            activations.append(np.maximum(activations[-1] @ matrix + biases, 0))
+        outputs = activations[-1] @ layers[-1][0] + layers[-1][1]
+        values = np.tanh(outputs[:, 0])
+        errors = values - examples.values
+        slopes = np.empty_like(outputs)
+        slopes[:, 0] = 2 * VALUE_WEIGHT * errors * (1 - values * values) / count
+        move_loss = 0.0
+        if outputs.shape[1] > 1:
+            shares = softmax(np.where(examples.legal, outputs[:, 1:], -_ILLEGAL))
+            slopes[:, 1:] = (shares - examples.targets) / count
+            move_loss = -float((examples.targets * np.log(shares + 1e-9)).sum()) / count
+        gradients: list[Floats] = []
+        for number in reversed(range(len(layers))):
+            gradients += [slopes.sum(axis=0), activations[number].T @ slopes]
+            if number:
+                slopes = (slopes @ layers[number][0].T) * (activations[number] > 0)
+        return gradients[::-1], (float((errors * errors).mean()), move_loss)

@@ -1,0 +1,146 @@
+"""`kempelen tune evaluation`: fit the weights of the hand-made evaluation to self-play."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.chess.parts import ALPHABETA, TRACING
+from agent.io.files import name_in_errors
+from agent.io.write_checks import require_writable
+from kempelen.console.argument_types import fraction, positive_int
+from kempelen.console.terminal import load_kernels, progress_bar
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from kempelen.training.dataset import Dataset
+
+MISSING_PACKAGES = "tuning needs more packages: pip install 'kempelen[train]'"
+DEFAULT_POSITIONS = 2_000_000
+DEFAULT_ITERATIONS = 250
+RESULT_WEIGHT = 0.6
+START_WEIGHTS = ("shipped", "material")
+EXIT_NOT_BETTER = 1
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="what `kempelen selfplay` or `kempelen data` wrote",
+    )
+    parser.add_argument(
+        "--positions",
+        type=positive_int,
+        default=DEFAULT_POSITIONS,
+        help=f"use at most so many, at random (default {DEFAULT_POSITIONS})",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=positive_int,
+        default=DEFAULT_ITERATIONS,
+        help=f"default {DEFAULT_ITERATIONS}",
+    )
+    parser.add_argument(
+        "--result-share",
+        type=fraction,
+        default=RESULT_WEIGHT,
+        metavar="SHARE",
+        help="how much of what is fitted to is the game's result, 0 to 1; the rest is the score "
+        f"(default {RESULT_WEIGHT})",
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        choices=START_WEIGHTS,
+        default=START_WEIGHTS[0],
+        help="the weights to begin with: those there are, or nothing but material "
+        "(default %(default)s)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE.py",
+        help="the weights, to take the place of agent/chess/evaluation/weights.py",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Fit, and write the weights.
+
+    The exit status is 1 where they are not better than those before, and so not written, and 2
+    where there is nothing to fit to.
+    """
+    from kempelen.training.dataset import Dataset, DatasetError
+
+    try:
+        import scipy  # noqa: F401
+    except ImportError:
+        print(f"kempelen tune: {MISSING_PACKAGES}", file=sys.stderr)
+        return 2
+    try:
+        require_writable([arguments.output], arguments.files, DatasetError)
+        with Dataset(*arguments.files) as dataset:
+            return _tune(arguments, dataset)
+    except DatasetError as error:
+        print(f"kempelen tune: {error}", file=sys.stderr)
+        return 2
+
+
+def _tune(arguments: Namespace, dataset: Dataset) -> int:
+    from kempelen.training import texel
+    from kempelen.training.dataset import TRAINING, VALIDATION, DatasetError
+
+    load_kernels(ALPHABETA, TRACING)
+    if len(dataset) == 0:
+        raise DatasetError(f"{arguments.files[0]}: no positions in it")
+    training, validation = (
+        texel.read_sample(dataset, part, arguments.positions) for part in (TRAINING, VALIDATION)
+    )
+    if few := texel.check_size(training, validation):
+        print(f"kempelen tune: {few}", file=sys.stderr)
+    with progress_bar("fitting", arguments.iterations) as show:
+        fit = texel.fit(
+            training,
+            validation,
+            arguments.iterations,
+            arguments.result_share,
+            lambda iteration, loss: show(iteration),
+            texel.material_weights() if arguments.start == "material" else None,
+        )
+    if fit.improved:
+        with name_in_errors(arguments.output):
+            arguments.output.write_text(texel.format_weights_module(fit.weights), encoding="utf-8")
+    found = {
+        "positions": fit.positions,
+        "scale": round(fit.scale, 1),
+        "iteration": fit.iteration,
+        "validation_loss_before": round(fit.initial_loss, 6),
+        "validation_loss": round(fit.final_loss, 6),
+        "file": str(arguments.output) if fit.improved else None,
+    }
+    text = (
+        f"{fit.positions} positions, scale {fit.scale:.0f} centipawns; loss of the validation "
+        f"games {fit.final_loss:.5f} after iteration {fit.iteration}, was {fit.initial_loss:.5f}"
+    )
+    if arguments.json:
+        print(json.dumps(found))
+    elif fit.improved:
+        print(f"{text}: {arguments.output}")
+    if not fit.improved:
+        advice = "fit to more games, or to another --result-share"
+        print(
+            f"kempelen tune: no better weights found, nothing written: {text}; {advice}",
+            file=sys.stderr,
+        )
+        return EXIT_NOT_BETTER
+    return 0

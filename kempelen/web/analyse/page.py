@@ -1,0 +1,326 @@
+"""The page on which positions and whole games are analysed.
+
+A file is read by one request, what searches say comes over a channel: `look` has the position
+searched that is on the board, `review` has the whole game judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from agent.io.user_code import describe
+from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.chess_review import ParsedChessGame, analyse_chess, review_chess
+from kempelen.match.review.go_review import analyse_go, review_go
+from kempelen.web.analyse.game_analysis import (
+    AnalysedGame,
+    AnalysisError,
+    add_move,
+    annotate,
+    load_games,
+    parse_game,
+    review_to_json,
+)
+from kempelen.web.analyse.live_analysis import (
+    ChessAnalysis,
+    GoAnalyses,
+    go_search_resources,
+    make_uci_engine,
+)
+from kempelen.web.channel import Channel, serve_channel
+from kempelen.web.responses import AsciiJsonResponse
+from kempelen.web.site_context import SiteContext
+from kempelen.web.visitor_locks import VisitorLocks
+from protocols.katago_analysis.protocol import Settings
+from protocols.server.admission import RejectedError
+from protocols.tasks import cancel_all
+
+# What a move of a game may take: nodes in chess, visits in Go.
+DEFAULT_NODES = {"chess": 60_000, "go": 150}
+MAX_NODES = {"chess": 1_000_000, "go": 2_000}
+# A whole game takes no more: others wait for it.
+MAX_TOTAL_NODES = {"chess": 60_000_000, "go": 60_000}
+# Games that are judged at once, and files that are read; seconds between two reports.
+MAX_CONCURRENT = 1
+REPORT_INTERVAL_S = 0.5
+_NO_LIMIT = nullcontext()
+# Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
+SEARCH_TIMEOUT_S = 600.0
+
+
+class AnalysePage:
+    """Shows positions and games, and what searches say of them."""
+
+    name = "analyse"
+    paths = ("/analyse",)
+
+    def __init__(self, site: SiteContext) -> None:
+        self.site = site
+        self.go = GoAnalyses(site)
+        self.review_limit = asyncio.Semaphore(MAX_CONCURRENT)
+        self.review_locks = VisitorLocks()  # so that nobody's many games keep another's one
+        self._load_limit = asyncio.Semaphore(MAX_CONCURRENT)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return what the page asks for."""
+        return (
+            Route("/analyse/load", self._load, methods=["POST"]),
+            Route("/analyse/move", self._move, methods=["POST"]),
+            Route("/analyse/record", self._record, methods=["POST"]),
+            WebSocketRoute("/analyse/channel", self._channel),
+        )
+
+    async def start(self) -> None:
+        """Begin nothing: searches begin when they are asked for."""
+
+    async def stop(self) -> None:
+        """End the searches of Go; those of chess end with their channels."""
+        await asyncio.to_thread(self.go.close)
+
+    async def _load(self, request: Request) -> Response:
+        self._require_login(request)
+        text = str((await _json_object(request)).get("text", ""))
+        return await self._answer(request, lambda: {"games": load_games(text)}, self._load_limit)
+
+    async def _move(self, request: Request) -> Response:
+        self._require_login(request)
+        data = await _json_object(request)
+        study, ply, move = data.get("study"), data.get("ply"), data.get("move")
+        if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
+            raise HTTPException(400, "study, ply and move are needed")
+        return await self._answer(request, lambda: add_move(study, max(0, ply), move))
+
+    async def _record(self, request: Request) -> Response:
+        """Answer with a game that was judged, as a file."""
+        self._require_login(request)
+        data = await _json_object(request)
+        return await self._answer(request, lambda: annotate(data), self._load_limit)
+
+    async def _answer(
+        self,
+        request: Request,
+        make: Callable[[], dict[str, Any]],
+        limiter: AbstractAsyncContextManager[Any] = _NO_LIMIT,
+    ) -> Response:
+        """Answer with what takes long to make; HTTPException where that cannot be.
+
+        It is made in the visitor's turn, and then in a turn among all.
+        """
+        try:
+            async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
+                return await asyncio.to_thread(lambda: AsciiJsonResponse(make()))
+        except AnalysisError as error:
+            raise HTTPException(422, str(error)) from None
+
+    def _require_login(self, request: Request) -> None:
+        if not self.site.owner(request.cookies):
+            raise HTTPException(401, "sign in with your token")
+
+    async def _channel(self, socket: WebSocket) -> None:
+        async def serve(channel: Channel) -> None:
+            analysis = AnalysisSession(self, channel)
+            channel.send({"kind": "welcome"})  # by which a page that comes again asks again
+            try:
+                await channel.run(analysis.on_message)
+            finally:
+                await asyncio.shield(analysis.close())
+
+        await serve_channel(socket, self.site, serve)
+
+
+class AnalysisSession:
+    """What one page has searched, as long as it is open."""
+
+    def __init__(self, page: AnalysePage, channel: Channel) -> None:
+        self._page = page
+        self._channel = channel
+        self._chess: ChessAnalysis | None = None
+        self._go = ""
+        self._review: asyncio.Task[None] | None = None
+        self._pending: asyncio.Future[None] | None = None
+
+    async def on_message(self, message: dict[str, Any]) -> None:
+        """Do what the page asks for; say why not where that cannot be."""
+        kind = message.get("kind")
+        try:
+            if kind == "look":
+                await self._look(message)
+            elif kind == "stop":
+                await self._run_in_thread(self._stop)
+            elif kind == "review":
+                await self._start_review(message)
+            elif kind == "cancel":
+                await self._cancel_review()
+            else:
+                raise AnalysisError("look, stop, review or cancel is expected")
+        except (AnalysisError, RejectedError) as error:
+            self._channel.send({"kind": "refused", "text": str(error)})
+
+    async def close(self) -> None:
+        """End all, also what a thread begins that goes on though the page is gone."""
+        await self._cancel_review()
+        if self._pending is not None:
+            await asyncio.gather(self._pending, return_exceptions=True)
+        await asyncio.to_thread(self._stop)
+        if self._chess is not None:
+            await asyncio.to_thread(self._chess.close)
+
+    async def _run_in_thread(self, act: Callable[..., None], *arguments: Any) -> None:
+        """Do something in a thread; it is done to its end though the page is gone meanwhile."""
+        self._pending = asyncio.ensure_future(asyncio.to_thread(act, *arguments))
+        await asyncio.shield(self._pending)
+
+    async def _look(self, message: dict[str, Any]) -> None:
+        study, ply, number = await self._study(message), message.get("ply"), message.get("look")
+        most = len(study.moves)
+        if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
+            raise AnalysisError("ply and look are numbers")
+        await self._run_in_thread(self._search, number, study, ply)
+
+    async def _study(self, message: dict[str, Any]) -> AnalysedGame:
+        """Return what is studied; a long game takes long to check."""
+        study = message.get("study")
+        if not isinstance(study, dict):
+            raise AnalysisError("a study is needed")
+        async with self._page.site.visitor_locks.lock(self._channel.visitor):
+            return await asyncio.to_thread(parse_game, study)
+
+    def _search(self, number: int, study: AnalysedGame, ply: int) -> None:
+        if isinstance(study, ParsedChessGame):
+            if self._chess is None:
+                self._chess = ChessAnalysis(self._page.site, self._channel.send)
+            self._chess.analyse(number, study, ply)
+        else:
+            self._page.go.stop(self._go)
+            self._go = self._page.go.analyse(number, study, ply, self._channel.send)
+
+    def _stop(self) -> None:
+        self._page.go.stop(self._go)
+        if self._chess is not None:
+            self._chess.stop()
+
+    async def _start_review(self, message: dict[str, Any]) -> None:
+        study = await self._study(message)
+        game = "chess" if isinstance(study, ParsedChessGame) else "go"
+        nodes = message.get("nodes", DEFAULT_NODES[game])
+        if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
+            raise AnalysisError("nodes is a number from 1")
+        await self._cancel_review()
+        await self._run_in_thread(self._stop)
+        most = min(MAX_NODES[game], MAX_TOTAL_NODES[game] // (len(study.moves) + 1))
+        limits = TimeControl(nodes=min(nodes, most), patience=SEARCH_TIMEOUT_S)
+        self._review = asyncio.create_task(self._run_review(study, limits))
+
+    async def _cancel_review(self) -> None:
+        task, self._review = self._review, None
+        if task is not None:
+            await cancel_all({task})
+
+    async def _run_review(self, study: AnalysedGame, limits: TimeControl) -> None:
+        site, known = self._page.site, AnalysisFile(None, "")
+        at = 0
+
+        def report(done: int) -> None:
+            nonlocal at
+            at = done
+
+        async def send_progress() -> None:
+            told = 0
+            while True:
+                await asyncio.sleep(REPORT_INTERVAL_S)
+                if at != told:
+                    told = at
+                    await self._send_review(study, known, at)
+
+        progress = asyncio.create_task(send_progress())
+        try:
+            if self._page.review_limit.locked():
+                self._channel.send({"kind": "waiting"})
+            async with self._page.review_locks.lock(self._channel.visitor), self._page.review_limit:
+                if isinstance(study, ParsedChessGame):
+                    own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
+                    await analyse_chess(
+                        [study], own, limits, known, report=report,
+                        own=lambda send: make_uci_engine(site, send),
+                    )  # fmt: skip
+                else:
+                    with go_search_resources(site) as searching:
+                        settings = Settings(search_settings=searching, scheduler=site.scheduler)
+                        await analyse_go([study], settings, limits, known, report=report)
+            await cancel_all({progress})
+            await self._send_review(study, known, len(study.moves) + 1, limits)
+        except (SettingsError, RejectedError) as error:
+            self._channel.send({"kind": "refused", "text": str(error)})
+        except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
+            site.log.write("failed", page="analyse", error=describe(error))
+            self._channel.send({"kind": "refused", "text": "the server failed; its log says how"})
+        finally:
+            await cancel_all({progress})
+
+    async def _send_review(
+        self, study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None = None
+    ) -> None:
+        """Tell how far a game is judged; to write a long one takes long enough for a thread.
+
+        limits: by which it was judged, once it is whole.
+        """
+        message = await asyncio.to_thread(_review_message, study, known, done, limits)
+        self._channel.send(message)
+
+
+def _review_message(
+    study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None
+) -> dict[str, Any]:
+    if isinstance(study, ParsedChessGame):
+        review = review_chess(study, known)
+    else:
+        review = review_go(study, known)
+    message = {
+        "kind": "review",
+        "done": done,
+        "total": len(study.moves) + 1,
+        "finished": limits is not None,
+        "start": review.start,
+        "moves": encode(review_to_json(review)),
+        "tallies": encode(review.tallies),
+    }
+    if limits is not None:
+        said = [known.get(known.key(study.position(ply))) for ply in range(len(study.moves) + 1)]
+        if review.game == "go":
+            message["owners"] = [_encode_ownership(each.owners if each else ()) for each in said]
+        # With these the page has a file made of the game.
+        message["nodes"] = limits.nodes
+        message["said"] = [each and encode(dataclasses.replace(each, owners=())) for each in said]
+    return message
+
+
+def _encode_ownership(owners: Sequence[float]) -> str:
+    """Return whose points are as a letter each, k of nobody: a long game's are many."""
+    return "".join(chr(ord("k") + round(10 * owner)) for owner in owners)
+
+
+async def _json_object(request: Request) -> dict[str, Any]:
+    """Return the object of JSON in a request's body, an empty one if there is none."""
+    try:
+        data = await request.json()
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def make(site: SiteContext) -> AnalysePage:
+    """Return the page."""
+    return AnalysePage(site)

@@ -1,0 +1,151 @@
+"""The page to learn on: what the lab has exported, or makes when asked, each in a box of its own.
+
+Such a page has its scripts inside. It is served with a policy that gives it an origin of nobody's,
+without cookies, without the server, without a network: whatever it does, it does to itself alone.
+Its forms are its own scripts' affair, and lead nowhere; what it has made can be saved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from agent.io.files import read_bytes
+from agent.io.sanitize import sanitize_line
+from kempelen.web.responses import AsciiJsonResponse
+from kempelen.web.site_context import SiteContext
+
+MAX_PAGE_BYTES = 16 << 20
+MAX_LISTED = 200
+# So many visitors may wait for a page of steps, of which one is made at a time.
+MAX_WAITING = 8
+SANDBOX_POLICY = (
+    "sandbox allow-scripts allow-forms allow-downloads; default-src 'none'; "
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "form-action 'none'; frame-ancestors 'self'"
+)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.html")
+_TITLE = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
+
+
+class LearnPage:
+    """Lists the pages of the owner's folder, and serves them."""
+
+    name = "learn"
+    paths = ("/learn",)
+
+    def __init__(self, site: SiteContext) -> None:
+        self._site = site
+        self._folder = site.resources.lessons
+        self._page_lock = asyncio.Lock()
+        self._waiting = 0
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return what else is answered."""
+        return (
+            Route("/lessons", self._list),
+            Route("/lessons/choices", self._choices),
+            Route("/lessons/steps", self._steps, methods=["POST"]),
+            Route("/lessons/{name}", self._serve_lesson),
+        )
+
+    async def start(self) -> None:
+        """Begin nothing."""
+
+    async def stop(self) -> None:
+        """End nothing."""
+
+    async def _list(self, request: Request) -> Response:
+        self._require_login(request)
+        return AsciiJsonResponse(await asyncio.to_thread(self._list_lessons))
+
+    async def _serve_lesson(self, request: Request) -> Response:
+        self._require_login(request)
+        name = request.path_params["name"]
+        if self._folder is None or not _NAME.fullmatch(name):
+            raise HTTPException(404, "there is no such page")
+        try:
+            data = await asyncio.to_thread(read_bytes, self._folder / name, MAX_PAGE_BYTES)
+        except (OSError, ValueError):
+            raise HTTPException(404, "there is no such page") from None
+        return _sandboxed(data)
+
+    async def _choices(self, request: Request) -> Response:
+        self._require_login(request)
+        return AsciiJsonResponse(await asyncio.to_thread(self._site.resources.choices))
+
+    async def _steps(self, request: Request) -> Response:
+        """Make a page of steps, one at a time: a form is sent, which strangers' pages cannot."""
+        self._require_login(request)
+        make_page = self._site.resources.steps
+        if make_page is None:
+            raise HTTPException(404, "there is no such page")
+        body = (await request.body()).decode(errors="replace")
+        if self._waiting >= MAX_WAITING:
+            raise HTTPException(503, "too many pages are being made: try again in a minute")
+        self._waiting += 1
+        try:
+            asked = dict(parse_qsl(body, max_num_fields=9))
+            async with self._page_lock:
+                text = await asyncio.to_thread(make_page, asked)
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from None
+        finally:
+            self._waiting -= 1
+        return _sandboxed(text)
+
+    def _list_lessons(self) -> list[dict[str, str]]:
+        """Return the pages of the folder, with their titles."""
+        if self._folder is None:
+            return []
+        names = sorted(path.name for path in self._folder.glob("*.html"))
+        known = [name for name in names if _NAME.fullmatch(name)][:MAX_LISTED]
+        return [{"name": name, "title": _title_of(self._folder / name)} for name in known]
+
+    def _require_login(self, request: Request) -> None:
+        if not self._site.owner(request.cookies):
+            raise HTTPException(401, "sign in with your token")
+
+
+def _sandboxed(content: str | bytes) -> Response:
+    """Return a page with the policy that gives it nobody's origin."""
+    # A page in a sandbox cannot be the opener of others: no policy may ask for that.
+    headers = {
+        "Content-Security-Policy": SANDBOX_POLICY,
+        "Cross-Origin-Opener-Policy": "unsafe-none",
+    }
+    return HTMLResponse(content, headers=headers)
+
+
+def _title_of(path: Path) -> str:
+    """Return what a page is called; its file's name if it does not say."""
+    try:
+        status = path.stat()
+    except OSError:
+        return path.stem
+    return _title(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(2 * MAX_LISTED)
+def _title(path: Path, changed: int, size: int) -> str:
+    """Return a page's title, which is the same until its file is another."""
+    try:
+        match = _TITLE.search(read_bytes(path, MAX_PAGE_BYTES).decode(errors="replace"))
+    except (OSError, ValueError):
+        match = None
+    return sanitize_line(unescape(match[1])) if match else path.stem
+
+
+def make(site: SiteContext) -> LearnPage:
+    """Return the page."""
+    return LearnPage(site)

@@ -1,0 +1,157 @@
+"""Games as they are kept: a row each, from the first move on; and as files that others read."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from kempelen.match.config.game_settings import GameSettings
+from kempelen.match.game.game_result import GameResult, Termination
+from kempelen.match.records.game_record import GameRecord, MoveRecord, to_pgn
+from kempelen.match.records.record_formats import to_text
+from kempelen.web.database import Database
+from kempelen.web.play.boards import GoGame, PlayedGame
+from kempelen.web.play.setup import CHESS, GameSetup
+from protocols.gtp.go_board import GtpGoBoard
+
+EVENT = "Kempelen's page"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS played (
+    id TEXT PRIMARY KEY, owner TEXT, setup TEXT, moves TEXT, clocks TEXT, result TEXT,
+    termination TEXT, detail TEXT, began REAL, changed REAL
+) STRICT
+"""
+_COLUMNS = "id, owner, setup, moves, clocks, result, termination, detail, began, changed"
+MAX_LISTED = 500
+
+
+@dataclass(slots=True)
+class SavedGame:
+    """One game as it is kept. clocks: seconds left of player 0 and 1, if clocks run."""
+
+    id: str
+    owner: str
+    setup: GameSetup
+    moves: list[str] = field(default_factory=list)
+    clocks: list[float] | None = None
+    game_result: GameResult | None = None
+    began: float = field(default_factory=time.time)
+    changed: float = field(default_factory=time.time)
+
+
+class Archive:
+    """The games of a store."""
+
+    def __init__(self, store: Database) -> None:
+        self._store = store
+        store.execute(_SCHEMA)
+        store.execute("CREATE INDEX IF NOT EXISTS played_by ON played (owner, changed)")
+
+    def save(self, game: SavedGame) -> None:
+        """Write a game as it stands."""
+        game.changed = time.time()
+        game_result = game.game_result
+        self._store.execute(
+            f"INSERT OR REPLACE INTO played ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            game.id,
+            game.owner,
+            json.dumps(dataclasses.asdict(game.setup)),
+            json.dumps(game.moves),
+            json.dumps(game.clocks),
+            game_result.result if game_result else "",
+            game_result.termination.value if game_result else "",
+            game_result.detail if game_result else "",
+            game.began,
+            game.changed,
+        )
+
+    def find(self, game: str) -> SavedGame | None:
+        """Return a game, None if there is none of that name."""
+        rows = self._store.fetch_all(f"SELECT {_COLUMNS} FROM played WHERE id = ?", game)
+        return _read(rows[0]) if rows else None
+
+    def count(self, owner: str) -> int:
+        """Return how many games of a visitor are kept."""
+        return int(
+            self._store.fetch_all("SELECT count(*) FROM played WHERE owner = ?", owner)[0][0]
+        )
+
+    def list_games(self, owner: str) -> list[SavedGame]:
+        """Return a visitor's games, the latest first."""
+        rows = self._store.fetch_all(
+            f"SELECT {_COLUMNS} FROM played WHERE owner = ? ORDER BY changed DESC LIMIT ?",
+            owner,
+            MAX_LISTED,
+        )
+        return [_read(row) for row in rows]
+
+
+def _read(row: tuple[object, ...]) -> SavedGame:
+    name, owner, setup, moves, clocks, result, termination, detail, began, changed = row
+    game_result = None
+    if result:
+        game_result = GameResult(str(result), Termination(str(termination)), str(detail))
+    return SavedGame(
+        str(name),
+        str(owner),
+        GameSetup(**json.loads(str(setup))),
+        json.loads(str(moves)),
+        json.loads(str(clocks)),
+        game_result,
+        float(str(began)),
+        float(str(changed)),
+    )
+
+
+def player_names(game: SavedGame, board: PlayedGame) -> tuple[str, str]:
+    """Return what White and Black are called."""
+    visitor = "Visitor" if game.owner == "-" else game.owner
+    white = game.setup.side == board.white
+    opponent = game.setup.opponent_name
+    return (visitor, opponent) if white else (opponent, visitor)
+
+
+def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
+    """Return a game as a file: how its name ends, its kind, and its text."""
+    game_result = game.game_result or GameResult("*", Termination.RULES, "the game goes on")
+    white, black = player_names(game, board)
+    base = game.setup.base
+    time_control = "-" if base is None else f"{base:g}+{game.setup.increment:g}"
+    record = GameRecord(
+        pair="1",
+        game=1,
+        white=white,
+        black=black,
+        fen=game.setup.fen or _START_FEN,
+        opening=(),
+        moves=tuple(MoveRecord(move) for move in game.moves),
+        result=game_result.result,
+        termination=game_result.termination,
+        detail=game_result.detail,
+        started=datetime.fromtimestamp(game.began, UTC).isoformat(timespec="seconds"),
+        chess960=game.setup.chess960,
+        white_time=time_control,
+        black_time=time_control,
+    )
+    if game.setup.game == CHESS:
+        return "pgn", "application/vnd.chess-pgn", to_pgn(record, EVENT)
+    if isinstance(board, GoGame):
+        return "sgf", "application/x-go-sgf", _to_sgf(board.board, record)
+    settings = GameSettings(game.setup.game, dict(game.setup.options))
+    return "txt", "text/plain", to_text(record, settings, EVENT)
+
+
+def _to_sgf(board: GtpGoBoard, record: GameRecord) -> str:
+    """Return a game of Go as SGF, with who played, when, and the result."""
+    result = {"1-0": "W+", "0-1": "B+", "1/2-1/2": "0"}.get(record.result, "?")
+    if result.endswith("+"):
+        reason = {Termination.RESIGNATION: "R", Termination.TIME: "T"}.get(record.termination)
+        result += reason or record.detail.partition("+")[2]
+    fields = {"PB": record.black, "PW": record.white, "DT": record.started[:10], "RE": result}
+    return board.sgf(fields) + "\n"
+
+
+_START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

@@ -1,0 +1,460 @@
+"""One game between a visitor and an opponent: whose turn it is, the clocks, and what is asked.
+
+All is done in the loop, but for what takes long, and one thing after the other: whoever changes
+the game holds its lock, so that nothing else does while he waits for something. After each change
+the game is kept, so that a server that begins again goes on with it, and told to all who look on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, cast
+
+import chess
+
+from agent.agent import describe
+from agent.io.sanitize import sanitize_line
+from agent.limits import SideClock
+from kempelen.match.game.game_result import GameResult, Termination, draw, win
+from kempelen.web.channel import Channel, Subscribers
+from kempelen.web.play.archive import Archive, SavedGame, player_names
+from kempelen.web.play.boards import ChessGame, PlayedGame, replay_game
+from kempelen.web.play.opponents import (
+    HINT_SECONDS,
+    SEARCH_TIMEOUT_MARGIN_S,
+    Opponent,
+    start_hint_engine,
+    start_opponent,
+)
+from kempelen.web.site_context import SiteContext
+from protocols.client.process import EngineError
+from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
+from protocols.tasks import cancel_all
+from protocols.xboard.draws import DrawPolicy
+
+# How long an opponent of whom nobody asks anything is kept, in seconds.
+IDLE_OPPONENT_TIMEOUT_S = 120.0
+
+
+class GameSession:
+    """A game that is being played, or looked at."""
+
+    def __init__(self, kept: SavedGame, site: SiteContext, archive: Archive) -> None:
+        self.saved = kept
+        self.board: PlayedGame = replay_game(kept.setup, kept.moves)
+        self.subscribers = Subscribers()
+        self._site = site
+        self._archive = archive
+        self._opponent: Opponent | None = None
+        self._search_task: asyncio.Task[None] | None = None
+        self._hint_task: asyncio.Task[None] | None = None
+        self._flag_timer: asyncio.TimerHandle | None = None
+        self._suspend_timer: asyncio.TimerHandle | None = None
+        self._background_tasks: set[asyncio.Task[None]] = (
+            set()
+        )  # what is done and nobody must wait for
+        self._lock = asyncio.Lock()
+        self._watchers = 0
+        self._turn_started = time.monotonic()
+        self._error = ""
+        self._draw_policy = DrawPolicy()
+        if kept.setup.base is not None and kept.clocks is None:
+            kept.clocks = [kept.setup.base, kept.setup.base]
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody looks at it and nothing goes on."""
+        return not self._watchers and self._search_task is None and self._opponent is None
+
+    async def serve(self, channel: Channel) -> None:
+        """Serve a page until it is gone. Only the game's owner may do anything."""
+        is_owner = channel.owner == self.saved.owner
+        if self._suspend_timer is not None:
+            self._suspend_timer.cancel()
+
+        async def on_message(message: dict[str, Any]) -> None:
+            if is_owner:  # what is begun is done to its end, though the page is gone meanwhile
+                await asyncio.shield(
+                    self._run_in_background(self._handle_message(channel, message))
+                )
+
+        self._watchers += 1
+        try:
+            channel.send({"kind": "welcome", "mine": is_owner})
+            async with self._lock:
+                await self._continue_game()
+                if self.saved.game_result is not None:  # what is dead takes long to tell, once
+                    await asyncio.to_thread(self.board.view)
+            await self.subscribers.serve(channel, self.state, on_message)
+        finally:
+            self._watchers -= 1
+            if not self._watchers:
+                self._suspend_timer = self._call_later(
+                    IDLE_OPPONENT_TIMEOUT_S, self._suspend_unless_watched
+                )
+
+    def state(self) -> dict[str, Any]:
+        """Return all that a page shows."""
+        kept, board = self.saved, self.board
+        white, black = player_names(kept, board)
+        names = [white, black] if board.white == 0 else [black, white]
+        return {
+            "kind": "game",
+            "id": kept.id,
+            "game": kept.setup.game,
+            "side": kept.setup.side,
+            "white": board.white,
+            "names": names,
+            "mover": board.mover,
+            "ply": len(kept.moves),
+            "movers": board.movers,
+            "clocks": self._clocks(),
+            "thinking": self._search_task is not None,
+            "trouble": self._error,
+            "result": kept.game_result.result if kept.game_result else "",
+            "reason": kept.game_result.termination.value if kept.game_result else "",
+            "detail": kept.game_result.detail if kept.game_result else "",
+            "board": board.view(),
+        }
+
+    async def suspend(self) -> None:
+        """End what goes on for this game; it goes on when somebody looks at it again."""
+        async with self._lock:
+            await self._suspend()
+
+    async def _suspend_unless_watched(self) -> None:
+        async with self._lock:
+            if not self._watchers:
+                await self._suspend()
+
+    async def _suspend(self) -> None:
+        for timer in (self._flag_timer, self._suspend_timer):
+            if timer is not None:
+                timer.cancel()
+        hint, self._hint_task = self._hint_task, None
+        if hint is not None:
+            await cancel_all({hint})
+        await self._stop_search()
+        await self._close_opponent()
+
+    def _call_later(
+        self, seconds: float, act: Callable[[], Coroutine[Any, Any, None]]
+    ) -> asyncio.TimerHandle:
+        """Have something done after so many seconds."""
+        loop = asyncio.get_running_loop()
+        return loop.call_later(seconds, lambda: self._run_in_background(act()))
+
+    def _run_in_background(self, doing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done beside whoever asks for it."""
+        task = asyncio.create_task(doing)
+        self._background_tasks.add(task)
+        task.add_done_callback(self._background_tasks.discard)
+        return task
+
+    async def _handle_message(self, channel: Channel, message: Mapping[str, Any]) -> None:
+        actions = {
+            "move": self._move,
+            "back": self._take_back,
+            "hint": self._give_hint,
+            "resign": self._resign,
+            "draw": self._offer_draw,
+            "again": self._retry,
+        }
+        action = actions.get(str(message.get("do")))
+        if action is None:
+            channel.send({"kind": "error", "text": "that cannot be done here"})
+            return
+        async with self._lock:
+            try:
+                await action(message)
+            except ValueError as error:
+                channel.send({"kind": "error", "text": sanitize_line(str(error), 200)})
+                channel.send(self.state())
+
+    async def _move(self, message: Mapping[str, Any]) -> None:
+        text, ply = message.get("move"), message.get("ply")
+        self._require_turn()
+        if not isinstance(text, str) or len(text) > 200:
+            raise ValueError("a move is a short text")
+        if ply is not None and ply != len(self.saved.moves):
+            raise ValueError("that move was for another position")
+        clocks, mover = self._clocks(), self.board.mover
+        if clocks is None or clocks[mover] > 0.0:
+            try:
+                self.board.play(text)
+            except ValueError:
+                raise ValueError("that is no legal move") from None
+        self._charge_clock(mover)
+        if self.saved.game_result is None:
+            await self._after_move()
+
+    async def _take_back(self, message: Mapping[str, Any]) -> None:
+        """Take back to the visitor's last decision."""
+        side = self.saved.setup.side
+        movers = self.board.movers
+        if side not in movers:
+            raise ValueError("there is no move of yours to take back")
+        await self._stop_search()
+        kept = self.saved
+        kept.game_result = None
+        self._error = ""
+        self._draw_policy.clear()
+        while movers:
+            self.board.undo()
+            kept.moves[:] = self.board.moves
+            legal = self.board.legal_moves()
+            if self.board.mover == side and legal:
+                break
+        self._turn_started = time.monotonic()
+        await self._continue_game()
+        self._save_and_broadcast()
+
+    async def _give_hint(self, message: Mapping[str, Any]) -> None:
+        self._require_turn()
+        if self._hint_task is None:
+            self._hint_task = asyncio.create_task(self._send_hint(list(self.saved.moves)))
+
+    async def _send_hint(self, moves: Sequence[str]) -> None:
+        """Tell what to play after these moves, unless others have been made by then."""
+        try:
+            found = await self._find_hint()
+            if moves == self.saved.moves:
+                text = found
+                if isinstance(self.board, ChessGame):
+                    text = self.board.board.san(chess.Move.from_uci(found))
+                hint = {"kind": "hint", "move": found, "text": text, "ply": len(moves)}
+                self.subscribers.broadcast(hint)
+        except Exception as error:  # noqa: BLE001 - a hint is no more than that
+            self.subscribers.broadcast({"kind": "error", "text": self._error_text(error)})
+        finally:
+            self._hint_task = None
+
+    async def _find_hint(self) -> str:
+        """Return what our own agent would play. Raises EngineError."""
+        site, owner = self._site, self.saved.owner
+        site.engine_quota.acquire(owner)
+        try:
+            adviser = await start_hint_engine(self.saved.setup, self.board, site)
+            try:
+                request = self._request(HINT_SECONDS)
+                return (await adviser.search(request, HINT_SECONDS + SEARCH_TIMEOUT_MARGIN_S)).move
+            finally:
+                await adviser.close()
+        finally:
+            site.engine_quota.release(owner)
+
+    async def _resign(self, message: Mapping[str, Any]) -> None:
+        self._require_unfinished()
+        await self._stop_search()
+        self._end(win(self._side_of(1 - self.saved.setup.side), Termination.RESIGNATION))
+
+    async def _offer_draw(self, message: Mapping[str, Any]) -> None:
+        self._require_turn()
+        board = self.board
+        if isinstance(board, ChessGame) and self._draw_policy.accepts(board.board):
+            self._end(draw(Termination.RULES, "by agreement"))
+        else:
+            self.subscribers.broadcast({"kind": "refused draw"})
+
+    async def _retry(self, message: Mapping[str, Any]) -> None:
+        """Try again after the opponent has failed."""
+        self._error = ""
+        await self._continue_game()
+        self.subscribers.broadcast(self.state())
+
+    async def _after_move(self) -> None:
+        """Keep a move that was made, and see how the game goes on."""
+        kept = self.saved
+        kept.moves[:] = self.board.moves
+        if not self.board.legal_moves() or isinstance(self.board, ChessGame):
+            await self._check_result()
+        if kept.game_result is None and len(kept.moves) % 100 == 0:
+            await self._check_result()
+        self._turn_started = time.monotonic()
+        await self._continue_game()
+        self._save_and_broadcast()
+
+    async def _check_result(self) -> None:
+        """Find out whether the game is over; to score Go takes long enough for a thread."""
+        if isinstance(self.board, ChessGame):
+            self.saved.game_result = self.board.game_result()
+            return
+        self.saved.game_result = await asyncio.to_thread(self.board.game_result)
+
+    async def _continue_game(self) -> None:
+        """Have the opponent think if it is his turn, and let the clock of the mover run."""
+        if self.saved.game_result is not None:
+            return
+        if not self.board.legal_moves():  # it ended, and the server with it
+            await self._check_result()
+            self._save_and_broadcast()
+            return
+        theirs = self.board.mover != self.saved.setup.side
+        if theirs and self._search_task is None and not self._error:
+            self._turn_started = time.monotonic()
+            self._search_task = asyncio.create_task(self._think())
+        self._set_flag()
+
+    async def _think(self) -> None:
+        """Have the opponent move; whatever goes wrong is told, and the game waits."""
+        ply = len(self.saved.moves)
+        try:
+            opponent = self._opponent or await self._start_opponent()
+            answer = await opponent.search(
+                self._request(self.saved.setup.seconds), self._search_timeout()
+            )
+        except Exception as error:  # noqa: BLE001 - whatever an opponent does, the game waits
+            async with self._lock:
+                self._search_task = None
+                self._error = self._error_text(error, f"{self.saved.setup.opponent_name}: ")
+                await self._close_opponent()
+                self.subscribers.broadcast(self.state())
+            return
+        async with self._lock:
+            self._search_task = None
+            if ply == len(self.saved.moves) and self.saved.game_result is None:
+                await self._take_answer(answer)
+
+    async def _take_answer(self, answer: PlayResult) -> None:
+        """Make the move that the opponent has found."""
+        self._charge_clock(self.board.mover)
+        if self.saved.game_result is not None:
+            return
+        if answer.move == RESIGNATION:
+            self._end(win(self._side_of(self.saved.setup.side), Termination.RESIGNATION))
+            return
+        try:
+            self.board.play(answer.move)
+        except ValueError:
+            self._error = sanitize_line(
+                f"{self.saved.setup.opponent_name} played {answer.move!r}", 200
+            )
+            self.subscribers.broadcast(self.state())
+            return
+        self._draw_policy.record_score(cast(Any, answer.info))
+        await self._after_move()
+
+    def _error_text(self, error: Exception, before: str = "") -> str:
+        """Return what went wrong as visitors may see it: without the owner's files."""
+        foreseen = isinstance(error, EngineError | ValueError) and str(error)
+        text = str(error) if foreseen else describe(error)
+        return sanitize_line(self._site.session_context.permissions.redact(before + text), 200)
+
+    async def _start_opponent(self) -> Opponent:
+        """Start the opponent; what that takes is on nobody's clock. Raises EngineError."""
+        engines = self._site.engine_quota
+        engines.acquire(self.saved.owner)
+        try:
+            opponent = await start_opponent(self.saved.setup, self.board, self._site)
+        except BaseException:
+            engines.release(self.saved.owner)
+            raise
+        self._opponent = opponent
+        self._turn_started = time.monotonic()
+        self._set_flag()
+        return opponent
+
+    def _request(self, seconds: float) -> SearchRequest:
+        kept, board = self.saved, self.board
+        clocks: dict[str, Any] = {"movetime": seconds}
+        if kept.clocks is not None and self._search_task is asyncio.current_task():
+            increment = kept.setup.increment
+            white, black = (
+                SideClock(kept.clocks[player], increment)
+                for player in (board.white, 1 - board.white)
+            )
+            clocks = {"white": white, "black": black}
+        return SearchRequest(
+            fen=kept.setup.fen or None,
+            moves=tuple(board.moves),
+            side=self._side_of(board.mover),
+            mover=board.mover,
+            movers=tuple(board.movers),
+            **clocks,
+        )
+
+    def _search_timeout(self) -> float:
+        clocks = self.saved.clocks
+        return SEARCH_TIMEOUT_MARGIN_S + (
+            self.saved.setup.seconds if clocks is None else max(clocks)
+        )
+
+    def _side_of(self, player: int) -> int:
+        """Return the side of a player: 0 is White."""
+        return int(player != self.board.white)
+
+    def _clocks(self) -> list[float] | None:
+        """Return what is left of both clocks at this moment."""
+        if self.saved.clocks is None:
+            return None
+        clocks = list(self.saved.clocks)
+        if self._clock_running:
+            clocks[self.board.mover] -= time.monotonic() - self._turn_started
+        return [round(max(left, 0.0), 2) for left in clocks]
+
+    @property
+    def _clock_running(self) -> bool:
+        """Whether time runs: not that of an opponent who is not there yet, or no longer."""
+        mover = self.board.mover
+        here = mover == self.saved.setup.side or self._opponent is not None
+        return self.saved.game_result is None and mover in (0, 1) and here
+
+    def _charge_clock(self, mover: int) -> None:
+        """Take the time of whoever has moved off his clock; who has none left has lost."""
+        clocks = self.saved.clocks
+        if clocks is None:
+            return
+        clocks[mover] -= time.monotonic() - self._turn_started
+        if clocks[mover] <= 0.0:
+            clocks[mover] = 0.0
+            self._end(win(self._side_of(1 - mover), Termination.TIME))
+        else:
+            clocks[mover] += self.saved.setup.increment
+
+    def _set_flag(self) -> None:
+        """Have somebody look at the clock when it will have run out."""
+        if self._flag_timer is not None:
+            self._flag_timer.cancel()
+        clocks = self._clocks()
+        if clocks is not None and self._clock_running:
+            self._flag_timer = self._call_later(clocks[self.board.mover] + 0.02, self._check_flag)
+
+    async def _check_flag(self) -> None:
+        async with self._lock:
+            clocks = self._clocks()
+            if self._clock_running and clocks is not None and clocks[self.board.mover] <= 0.0:
+                self._charge_clock(self.board.mover)
+
+    def _end(self, game_result: GameResult) -> None:
+        self.saved.game_result = game_result
+        self._save_and_broadcast()
+
+    def _save_and_broadcast(self) -> None:
+        self._archive.save(self.saved)
+        self.subscribers.broadcast(self.state())
+
+    def _require_unfinished(self) -> None:
+        if self.saved.game_result is not None:
+            raise ValueError("the game is over")
+
+    def _require_turn(self) -> None:
+        self._require_unfinished()
+        if self.board.mover != self.saved.setup.side or self._search_task is not None:
+            raise ValueError("it is not your turn")
+
+    async def _stop_search(self) -> None:
+        """Have the opponent stop thinking."""
+        if self._search_task is not None:
+            task, self._search_task = self._search_task, None
+            await cancel_all({task})
+            await self._close_opponent()
+
+    async def _close_opponent(self) -> None:
+        opponent, self._opponent = self._opponent, None
+        if opponent is not None:
+            self._site.engine_quota.release(self.saved.owner)
+            with contextlib.suppress(EngineError):
+                await opponent.close()

@@ -1,0 +1,145 @@
+"""Who plays against a visitor, or gives him a hint: our own agent, or a program that is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from agent.chess.engine.settings import SEARCHES
+from agent.io.command_line import split_command_line
+from kempelen.web.play.boards import GoGame, PlayedGame
+from kempelen.web.play.setup import CHESS, GameSetup, builtin_evaluations
+from kempelen.web.site_context import SiteContext
+from protocols.client.gtp import GtpClient, boardsize_command
+from protocols.client.in_process import InProcessTransport, ignore_log_file
+from protocols.client.own_engine import AUTHORS
+from protocols.client.process import EngineError
+from protocols.client.uci import InfoCallback, PlayResult, SearchRequest, UciClient
+from protocols.client.xboard import XboardClient
+from protocols.gtp.protocol import GtpProtocol
+from protocols.gtp.session import Settings
+from protocols.stdio import ThreadedLineProtocol
+from protocols.uci.protocol import UciProtocol
+
+ENGINE_NAME = "Kempelen"
+HINT_SECONDS = 1.0
+# Beyond what is asked for, in seconds, before a search counts as hung.
+SEARCH_TIMEOUT_MARGIN_S = 60.0
+
+
+class Opponent(Protocol):
+    """What can be asked for moves: every client of an engine, once it has been started."""
+
+    async def search(
+        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
+    ) -> PlayResult:
+        """Return a move."""
+
+    async def close(self) -> None:
+        """End it."""
+
+
+async def start_opponent(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+    """Start the opponent of a game. Raises EngineError."""
+    line = site.resources.engines.get(setup.opponent)
+    if line is not None:
+        return await _start_external(line, setup, board)
+    if setup.opponent:
+        raise EngineError("it is not offered here any more; begin another game")
+    return await (_start_uci if setup.game == CHESS else _start_gtp)(setup, board, site)
+
+
+async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+    """Start whoever gives hints: our own agent, as well as it plays. Raises EngineError."""
+    plain = replace(
+        setup, opponent="", level=None, algorithm="", evaluation="", base=None,
+        seconds=HINT_SECONDS,
+    )  # fmt: skip
+    return await start_opponent(plain, board, site)
+
+
+def _evaluation(setup: GameSetup, site: SiteContext) -> str:
+    """Return the evaluation of our own agent, as the option of that name takes it."""
+    name = setup.evaluation or builtin_evaluations(setup.game)[0]
+    return site.resources.evaluations.get(name, name)
+
+
+async def _start_uci(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+    def make(send: Callable[[str], None]) -> ThreadedLineProtocol:
+        return UciProtocol(
+            ENGINE_NAME, AUTHORS, send, ignore_log_file, session_context=site.session_context
+        )
+
+    engine = UciClient(
+        ENGINE_NAME, make_transport=lambda: InProcessTransport(ENGINE_NAME, make=make)
+    )
+    options: dict[str, str | int | float | bool] = {"Evaluation": _evaluation(setup, site)}
+    options["Search"] = setup.algorithm or SEARCHES[0]
+    options["UCI_Chess960"] = setup.chess960
+    if setup.level is not None:
+        options |= {"UCI_LimitStrength": True, "UCI_Elo": setup.level}
+    return await _start(engine, options)
+
+
+async def _start_gtp(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
+    settings = Settings(
+        game=setup.game,
+        options=setup.options,
+        algorithm=setup.algorithm or None,
+        evaluation=_evaluation(setup, site),
+        seconds=setup.seconds,
+    )
+
+    def make(send: Callable[[str], None]) -> ThreadedLineProtocol:
+        return GtpProtocol(
+            ENGINE_NAME, "", send, lambda text: site.log.write("told", text=text), settings, site.session_context
+        )  # fmt: skip
+
+    engine = GtpClient(
+        ENGINE_NAME,
+        setup_commands=_setup_commands(board),
+        make_transport=lambda: InProcessTransport(ENGINE_NAME, make=make),
+    )
+    return await _start(engine, {})
+
+
+async def _start_external(line: str, setup: GameSetup, board: PlayedGame) -> Opponent:
+    protocol, command, *arguments = split_command_line(line)
+    options: dict[str, str | int | float | bool] = {}
+    engine: UciClient | GtpClient | XboardClient
+    if protocol == "gtp":
+        engine = GtpClient(command, arguments, setup_commands=_setup_commands(board))
+    elif protocol == "xboard":
+        engine = XboardClient(command, arguments)
+    else:
+        engine = UciClient(command, arguments)
+        if setup.chess960:
+            options["UCI_Chess960"] = True
+    return await _start(engine, options)
+
+
+async def _start(
+    engine: UciClient | GtpClient | XboardClient, options: Mapping[str, str | int | float | bool]
+) -> Opponent:
+    """Start an engine and set its options; one that fails is ended."""
+    try:
+        await engine.start()
+        await engine.configure(options)
+        await engine.new_game()
+    except BaseException:
+        await engine.close()
+        raise
+    return engine
+
+
+def _setup_commands(board: PlayedGame) -> tuple[str, ...]:
+    """Return the commands of GTP that begin a game."""
+    if not isinstance(board, GoGame):
+        return ("clear_board",)
+    commands = [boardsize_command(board.game), "clear_board", f"komi {board.board.komi:g}"]
+    if board.setup.opponent == "":
+        commands.append(f"kata-set-rules {board.setup.rules}")
+    if board.handicap:
+        commands.append(f"set_free_handicap {' '.join(board.handicap)}")
+    return tuple(commands)

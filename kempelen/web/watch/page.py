@@ -1,0 +1,303 @@
+"""The page on which tournaments are watched: their boards, standings, curves and finished games.
+
+A tournament is a `Spectator`; what changes in it is told to all who look at it. Its finished
+games are many, so a page asks for those that it shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import chess
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from agent.games import catalogue
+from agent.io.sanitize import sanitize_line
+from kempelen.console.settings_codec import SettingsError, decode
+from kempelen.match.config.game_settings import CHESS, GO, GameSettings
+from kempelen.match.live.tournament_views import TournamentView
+from kempelen.web.channel import Channel, Subscribers, ignore_message, serve_channel
+from kempelen.web.diagrams import (
+    changed_cells,
+    chess_diagrams,
+    diagram,
+    game_diagrams,
+    serve_pieces,
+)
+from kempelen.web.responses import AsciiJsonResponse
+from kempelen.web.site_context import SiteContext
+
+# Seconds between two looks at what is new.
+POLL_INTERVAL_S = 0.1
+# Finished games that are listed at once.
+MAX_LISTED = 100
+# The largest option of a game, such as a size, that a broker may name.
+MAX_OPTION = 30
+
+
+@dataclass(slots=True)
+class _Grid:
+    """What a board on squares has shown last. game: its pair and its number."""
+
+    game: tuple[Any, Any]
+    moves: int
+    rows: Sequence[str]
+    last: list[list[int]] = field(default_factory=list)
+
+
+class WatchedTournament:
+    """One tournament, and those who look at it."""
+
+    def __init__(self, spectator: TournamentView) -> None:
+        self.spectator = spectator
+        self.subscribers = Subscribers()
+        self.failure = ""  # why the last look at it failed, if so
+        self._sent: dict[str, Any] = {}
+        self._grids: dict[str, _Grid] = {}  # of games on squares, by board
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.spectator.state.status.get("name", ""))
+
+    @property
+    def game(self) -> GameSettings:
+        """What is played."""
+        try:
+            return decode(GameSettings, self.spectator.state.status.get("game") or {})
+        except SettingsError:
+            return GameSettings()
+
+    def state(self) -> dict[str, Any]:
+        """Return all that is known, but the finished games.
+
+        Whoever looks on already is told what is new first, so that all know the same.
+        """
+        self.send_changes()
+        return {"kind": "all", "state": self._sent}
+
+    def send_changes(self) -> None:
+        """Tell all who look at it what is new since the last time."""
+        if changes := self.changes():
+            self.subscribers.broadcast({"kind": "change", "state": changes})
+
+    def changes(self) -> dict[str, Any]:
+        """Return what is new since the last time."""
+        parts = self._current_state()
+        new = {key: part for key, part in parts.items() if self._sent.get(key) != part}
+        curve = new.get("curve")
+        old = self._sent.get("curve", {}).get("points", [])
+        if curve and old and curve["points"][: len(old)] == old:
+            new["curve"] = {"more": curve["points"][len(old) :]}
+        self._sent = parts
+        return new
+
+    def games(self, before: int) -> list[dict[str, Any]]:
+        """Return the last finished games of those that have a number below this, newest first."""
+        records = list(self.spectator.games.items())[:before]
+        shown = ("white", "black", "result", "termination", "detail", "started")
+        return [
+            {"number": number, "key": key, **{name: record.get(name, "") for name in shown}}
+            for number, (key, record) in reversed([*enumerate(records)][-MAX_LISTED:])
+        ]
+
+    def replay(self, key: str) -> dict[str, Any]:
+        """Return a finished game with all its positions; ValueError where it has an illegal one."""
+        record = self.spectator.games[key]
+        played = [str(each["move"]) for each in record["moves"]]
+        moves = [*record["opening"], *played]
+        if self.game.name == CHESS:
+            board = chess.Board(record["fen"], chess960=bool(record.get("chess960")))
+            positions = chess_diagrams(board, moves)
+        else:
+            self._check_game()
+            positions = game_diagrams(self.game, moves)
+        names = ("white", "black", "result", "termination", "detail", "started")
+        return {
+            "key": key,
+            "game": self.game.name,
+            **{name: record.get(name, "") for name in names},
+            "book": len(record["opening"]),
+            "positions": positions,
+            "said": [
+                {name: each.get(name) for name in ("cp", "mate", "depth", "time", "clock")}
+                for each in record["moves"]
+            ],
+        }
+
+    def _check_game(self) -> None:
+        """Raise ValueError for a game that a stranger names: a file, or a board without bounds."""
+        game = self.game
+        if self.spectator.trusted:
+            return
+        if game.name not in catalogue.names():
+            raise ValueError("only games of the catalogue are replayed from a broker")
+        for name, value in game.options.items():
+            if (game.name, name) == (GO, "size") and isinstance(value, str):
+                continue  # Go has bounds of its own
+            if not isinstance(value, int | float) or abs(value) > MAX_OPTION:
+                raise ValueError(f"its option {name} is not within bounds")
+
+    def _current_state(self) -> dict[str, Any]:
+        spectator, game = self.spectator, self.game.name
+        parts: dict[str, Any] = {
+            "runner": spectator.runner,
+            "problem": spectator.problem,
+            "finished": len(spectator.games),
+        }
+        for name, snapshot in list(spectator.state.snapshots.items()):
+            part = {key: value for key, value in snapshot.items() if key not in ("run", "sequence")}
+            if name.startswith("boards/"):
+                part["moves"] = len(part.get("moves", ()))
+                drawn = diagram(game, str(part.pop("position", "")))
+                if drawn["type"] == "grid":
+                    drawn["last"] = self._last_cells(name, part, drawn["rows"])
+                else:
+                    drawn["last"] = _marked_squares(game, list(snapshot.get("moves", ()))[-1:])
+                part["drawing"] = drawn
+            parts[name] = part
+        return parts
+
+    def _last_cells(
+        self, board: str, part: Mapping[str, Any], rows: Sequence[str]
+    ) -> list[list[int]]:
+        """Return the cells of a board's last move, if the position before it was seen."""
+        game = (part.get("pair"), part.get("game"))
+        old = self._grids.get(board)
+        grid = _Grid(game, part["moves"], rows)
+        if old is not None and old.game == game:
+            if old.moves == grid.moves:
+                return old.last
+            if old.moves + 1 == grid.moves:
+                grid.last = changed_cells(old.rows, rows)
+        self._grids[board] = grid
+        return grid.last
+
+
+class WatchPage:
+    """Shows the tournaments that the server looks at."""
+
+    name = "watch"
+    paths = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
+
+    def __init__(
+        self, site: SiteContext, spectators: Callable[[], Sequence[TournamentView]]
+    ) -> None:
+        """Show what `spectators` gives, which may grow."""
+        self._site = site
+        self._spectators = spectators
+        self._watched: list[WatchedTournament] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return what the page asks for."""
+        return (
+            Route("/watch/pieces.svg", serve_pieces),
+            Route("/watch/tournaments", self._list),
+            Route("/watch/{number:number}/games", self._games),
+            Route("/watch/{number:number}/games/{key:str}", self._replay),
+            WebSocketRoute("/watch/{number:number}/channel", self._channel),
+        )
+
+    async def start(self) -> None:
+        """Look at all tournaments from now on."""
+        await self._poll()
+        self._task = asyncio.create_task(self._poll_forever())
+
+    async def stop(self) -> None:
+        """Look no longer."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _poll_forever(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            await self._poll()
+
+    async def _poll(self) -> None:
+        for spectator in self._spectators()[len(self._watched) :]:
+            self._watched.append(WatchedTournament(spectator))
+        for watched in self._watched:
+            try:
+                await asyncio.to_thread(watched.spectator.poll)
+                if watched.subscribers.channels:
+                    watched.send_changes()
+                watched.failure = ""
+            except Exception as error:  # noqa: BLE001 - what one source holds stops no other
+                failure, watched.failure = watched.failure, repr(error)[:200]
+                if watched.failure != failure:
+                    self._site.log.write("failed", page=self.name, reason=watched.failure)
+
+    async def _list(self, request: Request) -> Response:
+        self._require_login(request)
+        found = [
+            {"number": number, "name": each.name, "status": each.spectator.state.status}
+            for number, each in enumerate(self._watched, 1)
+        ]
+        return AsciiJsonResponse({"tournaments": found})
+
+    async def _games(self, request: Request) -> Response:
+        self._require_login(request)
+        watched = self._find(request.path_params["number"])
+        if watched is None:
+            raise HTTPException(404, "there is no such thing")
+        before = request.query_params.get("before", "")
+        most = int(before) if before.isdecimal() and len(before) < 10 else None
+        games = watched.games(len(watched.spectator.games) if most is None else most)
+        return AsciiJsonResponse({"games": games})
+
+    async def _replay(self, request: Request) -> Response:
+        self._require_login(request)
+        watched = self._find(request.path_params["number"])
+        key = request.path_params["key"]
+        if watched is None or key not in watched.spectator.games:
+            raise HTTPException(404, "there is no such thing")
+        try:
+            async with self._site.visitor_locks.lock(self._site.client_key(request)):
+                return AsciiJsonResponse(await asyncio.to_thread(watched.replay, key))
+        except (ValueError, LookupError, TypeError) as error:
+            text = f"game {key} cannot be shown: {error}"
+            raise HTTPException(
+                422, sanitize_line(self._site.session_context.permissions.redact(text), 300)
+            ) from None
+
+    async def _channel(self, socket: WebSocket) -> None:
+        watched = self._find(socket.path_params["number"])
+
+        async def serve(channel: Channel) -> None:
+            if watched is None:
+                channel.send({"kind": "absent"})
+                await channel.run(ignore_message)
+            else:
+                await watched.subscribers.serve(channel, watched.state, ignore_message)
+
+        await serve_channel(socket, self._site, serve)
+
+    def _require_login(self, request: Request) -> None:
+        if not self._site.owner(request.cookies):
+            raise HTTPException(401, "sign in with your token")
+
+    def _find(self, number: int) -> WatchedTournament | None:
+        return self._watched[number - 1] if 1 <= number <= len(self._watched) else None
+
+
+def _marked_squares(game: str, last: Sequence[str]) -> list[str]:
+    """Return what is marked on a board as the last move."""
+    if game == CHESS:
+        return [square for move in last for square in (move[:2], move[2:4])]
+    return list(last)
+
+
+def make(site: SiteContext) -> WatchPage:
+    """Return the page."""
+    return WatchPage(site, site.resources.spectators)

@@ -1,0 +1,258 @@
+"""Growing a book: where it ends, search; then play on, and let the results move the weights.
+
+Each step walks from the start by the book's own moves, chosen by chance in the proportion of
+their weights, to a position that it does not know. A search names the moves worth playing there.
+Where it finds that side to be lost, and a longer search confirms it, the book's last move of that
+side is to be avoided; where it finds it winning, the other side's. Then a quick game of self-play
+goes on to the end, and each of the book's moves on its way gains or loses weight by the result.
+
+What is learned is added to a Polyglot book, or written as lines of a repertoire of its own.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import chess
+import yaml
+from chess.polyglot import zobrist_hash
+
+from agent.limits import Info, Mate
+from openings import repertoire
+from openings.book_check import centipawns
+from openings.book_common import MAX_WEIGHT as MAX_LINE_WEIGHT
+from openings.book_common import BookError
+from openings.polyglot import MAX_WEIGHT, Entry, MoveStatistics, atomic_replace, encode_move
+
+# A search: position, nodes, lines -> the best lines, best first.
+SearchFunction = Callable[[chess.Board, int, int], Sequence[Info[chess.Move]]]
+
+BEST_WEIGHT = 10
+MULTIPV = 3
+LOSING_SCORE = 150  # centipawns: who stands so badly does not go there again
+DECIDED_SCORE = 600  # centipawns: a game of self-play is over
+MAX_GAME_PLIES = 160  # after so many plies of self-play a game is a draw
+_CONFIRM_FACTOR = 20  # times the nodes, before a move of the book is condemned
+_SELFPLAY_DIVISOR = 20  # a move of self-play gets this part of the nodes
+_MAX_WALKS = 200  # walks in a row that end at nothing new
+
+
+@dataclass(slots=True)
+class BookMove:
+    """A move of the book. path: the moves that lead to its position, if it was learned here."""
+
+    move: chess.Move
+    weight: int
+    learn: int = 0
+    path: tuple[chess.Move, ...] | None = None
+    comment: str = ""
+
+    @property
+    def learned(self) -> bool:
+        """Whether the move, or that it is not to be played, was learned here."""
+        return self.path is not None
+
+    def add_result(self, points: float) -> None:
+        """Take in a game's result for the mover: 1, 0.5 or 0."""
+        old = MoveStatistics.unpack(self.learn)
+        games, total = (old.games, old.points) if old else (0, 0.0)
+        self.learn = MoveStatistics(games + 1, total + points).pack()
+        if self.weight:
+            change = (points > 0.5) - (points < 0.5)
+            self.weight = min(max(self.weight + change, 1), MAX_WEIGHT)
+
+
+BookPath = list[tuple[int, int, chess.Move]]
+
+
+@dataclass
+class BookExtender:
+    """A book that grows.
+
+    nodes: of the search where the book ends. plies: no deeper. margin: centipawns that a move may
+    be worse than the best and yet be taken into the book.
+    """
+
+    search: SearchFunction
+    rng: random.Random
+    nodes: int
+    plies: int = 30
+    margin: int = 30
+    book: dict[int, dict[int, BookMove]] = field(default_factory=dict)
+    _exhausted: set[int] = field(default_factory=set)
+
+    def add_entries(self, entries: Iterable[Entry]) -> None:
+        """Take in a book, sorted or not. The moves of a position that is known count anew."""
+        taken: dict[int, dict[int, BookMove]] = {}
+        for entry in entries:
+            move = chess.Move.null()  # known when its position is reached
+            known = BookMove(move, entry.weight, entry.learn)
+            taken.setdefault(entry.key, {})[entry.raw_move] = known
+        self.book.update(taken)
+
+    def add_lines(self, lines: Iterable[repertoire.Line]) -> None:
+        """Take in what an earlier run has learned and written as lines."""
+        for line in lines:
+            board = chess.Board()
+            for move in line.moves[: line.own_from_ply]:
+                board.push(move)
+            if line.own_from_ply and len(line.moves) == line.own_from_ply + 1:
+                move = line.moves[-1]
+                weight = 0 if line.own_from_ply in line.avoided_plies else line.weight
+                known = BookMove(move, weight, 0, line.moves[: line.own_from_ply], line.comment)
+                self.book.setdefault(zobrist_hash(board), {})[encode_move(board, move)] = known
+
+    def step(self) -> bool:
+        """Learn one position; return False where the walks find no more to learn."""
+        for _ in range(_MAX_WALKS):
+            board, walk = self._walk_to_leaf()
+            if board is None:
+                continue
+            if self._expand(board, walk):
+                return True
+            self._exhausted.add(zobrist_hash(board))
+        return False
+
+    def entries(self) -> list[Entry]:
+        """Return the whole book, sorted by key."""
+        return [
+            Entry(key, raw_move, known.weight, known.learn)
+            for key, moves in sorted(self.book.items())
+            for raw_move, known in moves.items()
+        ]
+
+    def learned_moves(self) -> list[BookMove]:
+        """Return what was learned here and in the runs before that are taken in as lines."""
+        return [known for moves in self.book.values() for known in moves.values() if known.learned]
+
+    def _walk_to_leaf(self) -> tuple[chess.Board | None, BookPath]:
+        """Follow the book; return where it ends, and the way; None if there is nothing to learn."""
+        board = chess.Board()
+        walk: BookPath = []
+        while len(walk) < self.plies and not board.is_game_over() and not board.is_repetition(2):
+            key = zobrist_hash(board)
+            moves = self._playable(board, key)
+            if not moves:
+                return (None if key in self._exhausted else board), walk
+            weights = [known.weight for _, known in moves]
+            raw_move, known = self.rng.choices(moves, weights)[0]
+            walk.append((key, raw_move, known.move))
+            board.push(known.move)
+        return None, walk
+
+    def _playable(self, board: chess.Board, key: int) -> list[tuple[int, BookMove]]:
+        moves = self.book.get(key, {})
+        if any(not known.move for known in moves.values()):
+            legal = {encode_move(board, move): move for move in board.legal_moves}
+            for raw_move, known in moves.items():
+                known.move = legal.get(raw_move, known.move)
+        return [item for item in moves.items() if item[1].weight and item[1].move]
+
+    def _expand(self, board: chess.Board, walk: BookPath) -> bool:
+        """Search a position, write down what is found, play on; False if there is nothing new."""
+        found = self.search(board, self.nodes, MULTIPV)
+        best = centipawns(found[0].score)
+        key = zobrist_hash(board)
+        path = tuple(move for _, _, move in walk)
+        moves = self.book.setdefault(key, {})
+        new = False
+        for info in found:
+            move, loss = info.pv[0], best - centipawns(info.score)
+            raw_move = encode_move(board, move)
+            if loss <= self.margin and raw_move not in moves:
+                weight = max(round(BEST_WEIGHT * (1 - loss / (self.margin + 1))), 1)
+                comment = f"{_format_score(info)} by {self.nodes} nodes"
+                moves[raw_move] = BookMove(move, weight, 0, path, comment)
+                new = True
+        if abs(best) >= LOSING_SCORE:
+            self._confirm_loss(board, walk)
+        if new:
+            first = found[0].pv[0]
+            way = [*walk, (key, encode_move(board, first), first)]
+            board.push(first)
+            self._add_results(way, self._play_out(board))
+        return new
+
+    def _confirm_loss(self, board: chess.Board, walk: BookPath) -> None:
+        """Search longer, and avoid the move of the book that led a side to a lost position."""
+        nodes = self.nodes * _CONFIRM_FACTOR
+        info = self.search(board, nodes, 1)[0]
+        score = centipawns(info.score)
+        if abs(score) >= LOSING_SCORE:
+            comment = f"loses: {_format_score(info)} for the other side by {nodes} nodes"
+            if score < 0:
+                comment = f"loses: {_format_score(info)} two plies later by {nodes} nodes"
+            self._mark_avoided(walk, 1 if score > 0 else 2, comment)
+
+    def _mark_avoided(self, walk: BookPath, back: int, comment: str) -> None:
+        """Note that the move so many plies ago loses."""
+        if len(walk) < back:
+            return
+        key, raw_move, move = walk[-back]
+        known = self.book[key][raw_move]
+        known.move, known.weight = move, 0
+        known.path = tuple(each for _, _, each in walk[:-back])
+        known.comment = comment
+
+    def _play_out(self, board: chess.Board) -> float:
+        """Play a game to its end; return White's points."""
+        nodes = max(self.nodes // _SELFPLAY_DIVISOR, 1)
+        for _ in range(MAX_GAME_PLIES):
+            outcome = board.outcome(claim_draw=True)
+            if outcome:
+                return 0.5 if outcome.winner is None else float(outcome.winner)
+            info = self.search(board, nodes, 1)[0]
+            score = centipawns(info.score)
+            if abs(score) >= DECIDED_SCORE:
+                return float((score > 0) == board.turn)
+            board.push(info.pv[0])
+        return 0.5
+
+    def _add_results(self, way: BookPath, points: float) -> None:
+        for ply, (key, raw_move, _) in enumerate(way):
+            self.book[key][raw_move].add_result(1 - points if ply % 2 else points)
+
+
+def _format_score(info: Info[chess.Move]) -> str:
+    if isinstance(info.score, Mate):
+        return f"mate in {info.score.moves}"
+    return f"{info.score.value / 100:+.2f}"
+
+
+def write_lines(path: Path, learned: Iterable[BookMove]) -> int:
+    """Write what was learned as lines of a repertoire, whole or not at all; return their number.
+
+    The way to a position has weight 1, which changes nothing where other files know it.
+    """
+    by_path: dict[tuple[chess.Move, ...], list[BookMove]] = {}
+    for known in learned:
+        by_path.setdefault(known.path or (), []).append(known)
+    lines, count = [], 0
+    for way, moves in sorted(by_path.items(), key=lambda item: [move.uci() for move in item[0]]):
+        board = chess.Board()
+        if not way:
+            continue  # the first move is for people to choose
+        text = board.variation_san(way)
+        for move in way:
+            board.push(move)
+        below = [
+            {
+                "moves": board.san(known.move) + ("" if known.weight else "?"),
+                "weight": min(max(known.weight, 1), MAX_LINE_WEIGHT),
+                "comment": known.comment,
+            }
+            for known in moves
+        ]
+        lines.append({"moves": text, "weight": 1, "lines": below})
+        count += len(below)
+    header = "# Learned by self-play and search: `kempelen book extend`.\n"
+    body = yaml.safe_dump(lines, sort_keys=False, width=1000) if lines else ""
+    try:
+        with atomic_replace(path) as temporary:
+            temporary.write_text(header + body, "utf-8", newline="\n")
+    except OSError as error:
+        raise BookError(f"cannot write {path}: {error.strerror}") from None
+    return count

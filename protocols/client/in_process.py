@@ -1,0 +1,93 @@
+"""Our own agent behind the same words as any engine, in this process: no pipe, no sub-process."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+
+from agent.io.sanitize import sanitize_line
+from protocols.client.own_engine import AUTHORS
+from protocols.client.process import MAX_LINE_LENGTH, EngineDiedError, IoLog
+from protocols.stdio import ThreadedLineProtocol
+from protocols.uci.protocol import UciProtocol
+
+CLOSE_LIMIT = 2.0
+ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
+
+
+class InProcessTransport:
+    """A conversation with a protocol object, of UCI if none is made; taken for a process.
+
+    The protocol answers from threads of its own; its lines come to the loop that made this. make:
+    makes another protocol, of what takes its lines.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        log: IoLog | None = None,
+        make: ProtocolFactory | None = None,
+    ) -> None:
+        self.arrived = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._log = log
+        self._lines: deque[tuple[str, float]] = deque()
+        self._arrived = asyncio.Event()
+        self._closed = False
+        self._protocol: ThreadedLineProtocol = (
+            UciProtocol(name, AUTHORS, self._on_output, ignore_log_file)
+            if make is None
+            else make(self._on_output)
+        )
+
+    @property
+    def pid(self) -> int:
+        """There is no process of its own."""
+        return 0
+
+    def send(self, text: str) -> None:
+        """Hand lines to the protocol, which acts on them without waiting."""
+        for line in text.splitlines():
+            if self._log:
+                self._log.write(self.pid, ">", line)
+            if not self._closed:
+                for reply in self._protocol.handle_line(line):
+                    self._receive(reply, time.perf_counter())
+
+    async def read_line(self) -> str:
+        """Return the next line of output."""
+        while not self._lines:
+            if self._closed:
+                raise EngineDiedError("the agent is closed")
+            self._arrived.clear()
+            await self._arrived.wait()
+        line, self.arrived = self._lines.popleft()
+        if self._log:
+            self._log.write(self.pid, "<", line)
+        return line
+
+    async def stop(self, limit: float) -> None:
+        """End its threads."""
+        await self.kill()
+
+    async def kill(self) -> None:
+        """End its threads."""
+        self._closed = True
+        await asyncio.to_thread(self._protocol.close, CLOSE_LIMIT)
+
+    async def describe_end(self) -> str:
+        """Return how it ended."""
+        return "the agent was closed"
+
+    def _on_output(self, text: str) -> None:
+        if not self._loop.is_closed():
+            for line in text.split("\n"):  # an answer of GTP has several
+                self._loop.call_soon_threadsafe(self._receive, line, time.perf_counter())
+
+    def _receive(self, line: str, arrived: float) -> None:
+        self._lines.append((sanitize_line(line, MAX_LINE_LENGTH), arrived))
+        self._arrived.set()
+
+
+def ignore_log_file(path: str) -> None:
+    """Leave logging to the runner."""

@@ -1,0 +1,183 @@
+"""A game as GTP's commands made it, and the commands that make it again."""
+
+from __future__ import annotations
+
+from agent.limits import SideClock
+from protocols.gtp.clock import (
+    UNLIMITED,
+    GtpClock,
+    TimeSystem,
+    from_time_settings,
+    read_time_system,
+)
+from protocols.gtp.messages import Arguments, GtpError, ParsedCommand
+
+COLOURS = {"b": "b", "black": "b", "w": "w", "white": "w"}
+# Commands that are said again as they were, the last of each; of some, of each first argument.
+SETTING_COMMANDS = {
+    "boardsize": "size",
+    "rectangular_boardsize": "size",
+    "komi": "komi",
+    "kata-set-rules": "rules",
+    "kgs-rules": "rules",
+    "kata-set-rule": "rule",
+    "kata-set-param": "parameter",
+    "time_settings": "time",
+    "kgs-time_settings": "time",
+    "kata-time_settings": "time",
+}
+PER_NAME_COMMANDS = ("kata-set-rule", "kata-set-param")
+# Commands after which nothing is left of the game before.
+NEW_GAME_COMMANDS = ("clear_board", "loadsgf", "set_position")
+# Commands that change the position.
+POSITION_COMMANDS = (
+    "play",
+    "fixed_handicap",
+    "set_free_handicap",
+    "gogui-play_sequence",
+    "gogui-setup",
+    "gogui-setup_player",
+)
+GENMOVE_COMMANDS = (
+    "genmove",
+    "kgs-genmove_cleanup",
+    "lz-genmove_analyze",
+    "kata-genmove_analyze",
+    "cgos-genmove_analyze",
+)
+
+
+class GtpReplay:
+    """What a server must be told to go on with a game: settings, moves, and clocks."""
+
+    def __init__(self) -> None:
+        self._settings: dict[tuple[str, str], str] = {}
+        self._history: list[str] = []
+        # None where what was said of the time is not understood.
+        self._system: TimeSystem | None = UNLIMITED
+        self._clocks: dict[str, GtpClock] | None = None
+        self._reset_clocks()
+
+    def record(self, call: ParsedCommand, answer: str, seconds: float) -> None:
+        """Take note of a command that succeeded, with what it answered in so many seconds."""
+        name, line = call.name, " ".join((call.name, *call.arguments))
+        if name in SETTING_COMMANDS:
+            each = call.arguments[0] if name in PER_NAME_COMMANDS and call.arguments else ""
+            self._settings.pop((SETTING_COMMANDS[name], each), None)
+            if SETTING_COMMANDS[name] == "rules":  # they are all set
+                self._settings = {k: v for k, v in self._settings.items() if k[0] != "rule"}
+            self._settings[SETTING_COMMANDS[name], each] = line
+            if SETTING_COMMANDS[name] == "size":
+                self._history.clear()
+                self._reset_clocks()
+            if SETTING_COMMANDS[name] == "time":
+                self._system = _system(call)
+                self._reset_clocks()
+            if SETTING_COMMANDS[name] in ("komi", "rules", "rule") and self._from_sgf:
+                self._history.append(line)  # the record has its own, which this is to replace
+        elif name in NEW_GAME_COMMANDS:
+            self._history = [] if name == "clear_board" else [line]
+            if name != "set_position":
+                self._reset_clocks()
+        elif name in POSITION_COMMANDS:
+            self._history.append(line)
+        elif name == "place_free_handicap":
+            self._history.append(f"set_free_handicap {answer}")
+        elif name in GENMOVE_COMMANDS:
+            self._record_move(call, answer, seconds)
+        elif name == "undo":
+            self._undo(1)
+        elif name == "gg-undo":
+            number = call.arguments[0] if call.arguments else "1"
+            self._undo(int(number) if number.isdecimal() else 0)
+        elif name == "time_left":
+            self._set_time_left(call)
+
+    def replay_commands(
+        self, pending: ParsedCommand | None = None, seconds: float = 0.0
+    ) -> list[str]:
+        """Return the commands that make the game again.
+
+        thinking: the command that is being answered, for so many seconds.
+        """
+        order = sorted(self._settings.items(), key=lambda each: each[0][0] != "size")
+        lines = [line for _, line in order] + self._history
+        mover = command_colour(pending) if pending is not None else ""
+        for colour, side in (self._clocks or {}).items():
+            if not side.system.unlimited:
+                elapsed = seconds if colour == mover else 0.0
+                lines.append(
+                    f"time_left {colour} {_time_left_arguments(side.clock(), side.system, elapsed)}"
+                )
+        return lines
+
+    def remaining_time(self, pending: ParsedCommand) -> float | None:
+        """Return what the clock gives a command, in seconds; None where none is known."""
+        if self._clocks is None or command_colour(pending) not in self._clocks:
+            return None
+        side = self._clocks[command_colour(pending)]
+        if side.system.unlimited:
+            return None
+        clock = side.clock()
+        return clock.time + (clock.overtime.seconds if clock.overtime else 0.0)
+
+    @property
+    def _from_sgf(self) -> bool:
+        return bool(self._history) and self._history[0].startswith("loadsgf ")
+
+    def _record_move(self, call: ParsedCommand, answer: str, seconds: float) -> None:
+        colour = command_colour(call)
+        if self._clocks is not None and colour in self._clocks:
+            self._clocks[colour].spend(seconds)
+        if colour and answer and answer.lower() != "resign":
+            self._history.append(f"play {colour} {answer}")
+
+    def _undo(self, number: int) -> None:
+        for _ in range(min(number, len(self._history))):
+            if self._history and self._history[-1].startswith("play "):
+                self._history.pop()
+            else:
+                self._history.append("undo")
+
+    def _reset_clocks(self) -> None:
+        self._clocks = None if self._system is None else _clocks(self._system)
+
+    def _set_time_left(self, call: ParsedCommand) -> None:
+        try:
+            colour, seconds, count = call.arguments
+            if self._clocks is not None:
+                self._clocks[COLOURS[colour.lower()]].set_remaining(float(seconds), int(count))
+        except (KeyError, ValueError):
+            pass
+
+
+def command_colour(call: ParsedCommand) -> str:
+    """Return whose move a command is about: b, w, or "" where it does not say."""
+    words = (COLOURS.get(word.lower(), "") for word in call.arguments)
+    return next((word for word in words if word), "")
+
+
+def _clocks(system: TimeSystem) -> dict[str, GtpClock]:
+    return {colour: GtpClock(system) for colour in "bw"}
+
+
+def _system(call: ParsedCommand) -> TimeSystem | None:
+    """Return what a command that succeeded says of the time; None if that is not understood."""
+    arguments = Arguments(call.arguments)
+    try:
+        if call.name != "time_settings":
+            return read_time_system(arguments)
+        return from_time_settings(arguments.seconds(), arguments.seconds(), arguments.integer())
+    except GtpError:
+        return None
+
+
+def _time_left_arguments(clock: SideClock, system: TimeSystem, elapsed: float) -> str:
+    """Return what time_left says when so many seconds are gone: the time, and the count."""
+    if clock.time > elapsed or clock.overtime is None:
+        return f"{max(clock.time - elapsed, 0.0):.2f} 0"
+    period, over = clock.overtime, elapsed - clock.time
+    if system.periods:
+        periods = system.periods if clock.time else 1
+        return f"{system.period:.2f} {max(periods - int(over // system.period), 1)}"
+    return f"{max(period.seconds - over, 0.0):.2f} {period.moves}"

@@ -1,0 +1,398 @@
+"""What goes on between the commands of xboard's protocol: searches, our moves, and their answers.
+
+Whatever a command changes, it halts the search that no longer fits (`halt`) and lets the state of
+the game say what is to be done now (`start_next_search`): think, ponder, analyse, or nothing. Lines are
+read by one thread and searches are answered by another: what they share is changed and what they
+say is said under one lock, so that the order of the output tells what was so when.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from agent.limits import Info, Limits, Progress, Result, SideClock
+from protocols.session_context import STANDALONE, SessionContext
+from protocols.uci.chess_session import ChessSession
+from protocols.uci.position import HISTORY_PLIES, read_board
+from protocols.xboard.clock import XboardClock, is_consistent
+from protocols.xboard.draws import DrawPolicy, is_claimable_draw, result_by_rule
+from protocols.xboard.formatting import comment, echo, thinking_line, warning
+
+if TYPE_CHECKING:
+    import chess
+
+    from agent.chess.engine.backend import ChessBackend
+    from agent.threads.serial_executor import Job
+
+Replies = Iterator[str]
+
+# So many pings wait for a search; more are answered at once.
+MAX_PENDING_PONGS = 64
+# So many things that fail are shown to the user in a game; the rest is in the log.
+MAX_WARNINGS = 20
+
+
+class XboardMode(Enum):
+    """What the engine does with moves that it is told: only takes note, answers, or analyses."""
+
+    FORCE = "force"
+    PLAYING = "playing"
+    ANALYSING = "analysing"
+
+
+class SearchPurpose(Enum):
+    """What a search is for."""
+
+    MOVE = "move"
+    PONDER = "ponder"
+    ANALYSIS = "analysis"
+
+
+@dataclass(slots=True)
+class PendingSearch:
+    """One search that the player was asked for.
+
+    board: the position, which nobody changes. guess: the move of the opponent that led to it, if
+    that is expected only, and how it is written. reckoned: the clock that it goes by. wanted:
+    whether its answer still counts. began: by `time.monotonic`, on our time. settled: whether all
+    that was asked for before it has been done. pongs: what it keeps from being answered.
+    """
+
+    purpose: SearchPurpose
+    board: chess.Board
+    predicted_clock: SideClock | None
+    start_time: float
+    ponder_move: chess.Move | None = None
+    ponder_text: str = ""
+    wanted: bool = True
+    last_info: Info[chess.Move] | None = None
+    progress: Progress[chess.Move] | None = None
+    started: bool = False
+    pongs: list[str] = field(default_factory=list)
+
+    def elapsed(self) -> float:
+        """Return how long it has taken."""
+        return time.monotonic() - self.start_time
+
+
+class XboardSession(ChessSession):
+    """The game of one session, and what is being done about it.
+
+    owes: a move of ours is due. guess: the reply to our last move that is expected. barred: why
+    no move can be made, if the position that was set up is none. opponent_remaining: what the other side's
+    clock is said to show, in seconds.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        author: str,
+        send: Callable[[str], None],
+        log_to: Callable[[str], None],
+        make_engine: Callable[[Callable[[str], None]], ChessBackend] | None = None,
+        session_context: SessionContext = STANDALONE,
+    ) -> None:
+        super().__init__(name, author, send, log_to, make_engine, session_context)
+        self.lock = threading.RLock()
+        self.mode = XboardMode.PLAYING
+        self.move_due = self.paused = self.pondering = self.posting = False
+        self.chess960 = False
+        self.sends_comments = True
+        self.clock = XboardClock()
+        self.depth: int | None = None
+        self.excluded: set[chess.Move] = set()
+        self.ponder_move: chess.Move | None = None
+        self.position_error = ""
+        self.draw_offered = False
+        self.draw_policy = DrawPolicy()
+        self.opponent_remaining: float | None = None
+        self.current_search: PendingSearch | None = None
+        self._searches: deque[PendingSearch] = deque()
+        self._board: chess.Board | None = None
+        self._time_used = 0.0
+        self._has_moved = False
+        self._warned: set[str] = set()
+
+    @property
+    def board(self) -> chess.Board:
+        """The position with the moves of the game."""
+        if self._board is None:
+            self._board = read_board(None)
+        return self._board
+
+    @property
+    def moves_played(self) -> int:
+        """How many moves whoever is to move has made in this game."""
+        return len(self.board.move_stack) // 2
+
+    def drain(self, timeout: float | None = None) -> bool:
+        """After the last line: answer what is due, and begin nothing more."""
+        with self.lock:
+            self.pondering = False
+        return super().drain(timeout)
+
+    # What is going on.
+
+    def halt(self) -> None:
+        """Give up what is being searched, without an answer; its time stays spent."""
+        search, self.current_search = self.current_search, None
+        if search is not None:
+            search.wanted = False
+            if search.purpose is SearchPurpose.MOVE:
+                self._time_used += search.elapsed()
+            self.agent.stop()
+
+    def start_next_search(self) -> None:
+        """Do what the state of the game asks for, unless something is going on."""
+        if self.paused or self.position_error or self.current_search is not None:
+            return
+        if self.mode is XboardMode.ANALYSING:
+            moves = self._search_moves()
+            if moves or not self.excluded:
+                self._search(
+                    SearchPurpose.ANALYSIS, self.board, Limits(infinite=True, search_moves=moves)
+                )
+        elif self.mode is XboardMode.PLAYING and self.move_due:
+            self._search(SearchPurpose.MOVE, self.board, self._limits())
+        elif self.mode is XboardMode.PLAYING and self.pondering and self.ponder_move is not None:
+            self._ponder(self.ponder_move)
+
+    def reconfigure_search(self, change: Callable[[], None]) -> None:
+        """Change how is searched: a move of ours is finished first, other searches begin anew."""
+        endless = (
+            self.current_search is not None
+            and self.current_search.purpose is not SearchPurpose.MOVE
+        )
+        if endless:
+            self.halt()
+        try:
+            change()
+        finally:
+            self.start_next_search()
+
+    def set_board(self, board: chess.Board) -> None:
+        """Go to another position; what was known of the last one is forgotten."""
+        self._board = board
+        self.clear_position_state()
+        self.draw_policy.clear()
+        self.position_error = ""
+        self.move_due = False
+
+    def clear_position_state(self) -> None:
+        """Forget what holds for one position alone."""
+        self.excluded.clear()
+        self.ponder_move = None
+        self.draw_offered = False
+
+    def set_move_due(self) -> None:
+        """Owe a move from here."""
+        self.move_due, self._time_used = True, 0.0
+
+    def play_opponent_move(self, move: chess.Move) -> str | None:
+        """Make the opponent's move and answer it; return how the game has ended, if it has."""
+        search = self.current_search
+        hit = (
+            search
+            if search and search.ponder_move == move and self._is_ponder_hit(search)
+            else None
+        )
+        if hit is None:
+            self.halt()
+        self.board.push(move)
+        self.clear_position_state()
+        over = result_by_rule(self.board)
+        if over:
+            self.halt()
+            return over
+        self.set_move_due()
+        if hit is None:
+            self.start_next_search()
+        else:
+            hit.purpose, hit.ponder_move, hit.ponder_text = SearchPurpose.MOVE, None, ""
+            hit.start_time = time.monotonic()
+            if (
+                self.posting and hit.last_info is not None
+            ):  # it may answer before the next iteration
+                self._send(thinking_line(hit.last_info, hit.board, ""))
+            self.agent.ponderhit()
+        return None
+
+    def _is_ponder_hit(self, search: PendingSearch) -> bool:
+        now = self._limits(ponder=True).clock
+        return search.purpose is SearchPurpose.PONDER and is_consistent(search.predicted_clock, now)
+
+    def _limits(self, ponder: bool = False, moves_played: int | None = None) -> Limits[chess.Move]:
+        """Return what a move of ours may take."""
+        clock, depth = self.clock, self.depth
+        moves_played = self.moves_played if moves_played is None else moves_played
+        moves = () if ponder else self._search_moves()
+        if depth is not None and not clock.is_set:
+            return Limits(depth=depth, ponder=ponder, search_moves=moves)
+        movetime = clock.movetime
+        self.set_opponent_clock(self.opponent_remaining)
+        return Limits(
+            depth=depth,
+            movetime=None if movetime is None else max(movetime - self._time_used, 0.0),
+            clock=clock.side_clock(self._time_used),
+            moves_to_go=clock.moves_to_go(moves_played),
+            ponder=ponder,
+            search_moves=moves,
+        )
+
+    def _search_moves(self) -> tuple[chess.Move, ...]:
+        if not self.excluded:
+            return ()
+        return tuple(move for move in self.board.legal_moves if move not in self.excluded)
+
+    def _ponder(self, ponder_move: chess.Move) -> None:
+        board = self.board.copy(stack=HISTORY_PLIES)
+        text = board.xboard(ponder_move)
+        board.push(ponder_move)
+        if result_by_rule(board) is None:
+            self._time_used = 0.0
+            limits = self._limits(ponder=True, moves_played=(len(self.board.move_stack) + 1) // 2)
+            self._search(SearchPurpose.PONDER, board, limits, ponder_move, text)
+
+    def _search(
+        self,
+        purpose: SearchPurpose,
+        board: chess.Board,
+        limits: Limits[chess.Move],
+        ponder_move: chess.Move | None = None,
+        ponder_text: str = "",
+    ) -> None:
+        board = board.copy(stack=HISTORY_PLIES)
+        search = PendingSearch(
+            purpose, board, limits.clock, time.monotonic(), ponder_move, ponder_text
+        )
+        self.current_search = search
+        self._searches.append(search)
+        self.agent.submit(lambda job: self._mark_started(search))
+        self.agent.go(board, limits, self.multipv)
+
+    # Pings: their answers tell that all before them has been done.
+
+    def answer_ping(self, number: str) -> Replies:
+        """Answer a ping when all that was asked before it has been done.
+
+        While a move of ours is due that is after the move. A search that goes on by itself,
+        pondering or analysing, is no reason to wait: the answer comes as soon as all before that
+        search is done. Before our first move it comes when the engine is ready to play.
+        """
+        pong = f"pong {echo(number)}"
+        search = self.current_search
+        if self.queue_is_full or (search is not None and len(search.pongs) >= MAX_PENDING_PONGS):
+            yield pong
+        elif search is None:
+            ready = self._has_moved
+            self.agent.submit(lambda job: self._pong_when_ready(job, pong, ready))
+        elif search.purpose is SearchPurpose.MOVE or not search.started:
+            search.pongs.append(pong)
+        else:
+            yield pong
+
+    def _pong_when_ready(self, job: Job, pong: str, ready: bool) -> None:
+        try:
+            if not ready:
+                self.prepare(job)
+        finally:
+            self._send(pong)
+
+    def _mark_started(self, search: PendingSearch) -> None:
+        """Take note that all that was asked for before a search has been done."""
+        with self.lock:
+            search.started = True
+            if search.purpose is not SearchPurpose.MOVE:
+                self._answer_pings(search)
+
+    def _answer_pings(self, search: PendingSearch) -> None:
+        for pong in search.pongs:
+            self._send(pong)
+        search.pongs.clear()
+
+    # What the player, the engine and the book tell.
+
+    def info(self, info: Info[chess.Move]) -> None:
+        """Report a line of play, if that is wanted."""
+        with self.lock:
+            search = self._searches[0]
+            if not (search.wanted and info.pv):
+                return
+            if info.multipv == 1:
+                search.last_info = info
+            if self.posting or search.purpose is SearchPurpose.ANALYSIS:
+                self._send(thinking_line(info, search.board, search.ponder_text))
+
+    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
+        """Take note of where a long search stands, for whoever asks."""
+        with self.lock:
+            self._searches[0].progress = progress
+
+    def error(self, message: str) -> None:
+        """Show the user what failed, once in a game."""
+        with self.lock:
+            if message in self._warned or len(self._warned) >= MAX_WARNINGS:
+                self.report(message)
+            else:
+                self._warned.add(message)
+                self._send(warning(self.permissions.redact(message)))
+
+    def report(self, message: str) -> None:
+        """Write what else is good to know into the front end's log."""
+        if self.sends_comments:
+            self._send(comment(self.permissions.redact(message)))
+
+    def result(self, result: Result[chess.Move]) -> None:
+        """Make our move, unless the search was given up."""
+        with self.lock:
+            search = self._searches.popleft()
+            if search.wanted:
+                self.current_search = None
+                if search.purpose is SearchPurpose.MOVE:
+                    self._make_move(search, result)
+            elif search.purpose is SearchPurpose.MOVE:
+                self.learning.discard_prediction(search.board)
+            self._answer_pings(search)
+            if search.wanted and search.purpose is SearchPurpose.MOVE:
+                self.opponent.record_move(result)
+                self.start_next_search()
+        self.learning.flush()
+
+    def _make_move(self, search: PendingSearch, result: Result[chess.Move]) -> None:
+        self.move_due, self._has_moved = False, True
+        if result.move is None:
+            return
+        board = self.board
+        self.clock.spend(self._time_used + search.elapsed(), self.moves_played + 1)
+        self.draw_policy.record_score(result.info)
+        accepts = self.draw_offered and self.accepts_draw()
+        text = board.xboard(result.move)
+        board.push(result.move)
+        self.clear_position_state()
+        over = result_by_rule(board)
+        if accepts or is_claimable_draw(over):
+            self._send("offer draw")
+        self._send(f"move {text}")
+        if over:
+            self._send(over)
+        elif result.ponder is not None and result.ponder in board.legal_moves:
+            self.ponder_move = result.ponder
+
+    def accepts_draw(self) -> bool:
+        """Tell whether a draw that is offered suits us."""
+        return self.draw_policy.accepts(self.board, self.opponent.draw_value)
+
+    def start_game(self) -> None:
+        """Forget the last game, beside its position."""
+        self._warned.clear()
+        self._has_moved = False
+        self.clock.new_game()
+        self.opponent_remaining = None
+        self.depth = None
+        self.new_game()

@@ -1,0 +1,32 @@
+"""What a user is told of a file that cannot be read."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.io.files import read_text
+from agent.io.read_errors import convert_read_errors
+
+
+class UnreadableError(Exception):
+    """The error of whoever reads."""
+
+
+def test_read_error_names_file_and_reason(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes("año".encode("latin-1"))
+    wrong = {
+        latin: "it is not UTF-8 text",
+        tmp_path: "Is a directory",
+        tmp_path / "none.txt": "No such file or directory",
+    }
+    for path, reason in wrong.items():
+        with pytest.raises(UnreadableError) as raised, convert_read_errors(path, UnreadableError):
+            read_text(path)
+        assert str(raised.value) == f"cannot read {path}: {reason}"
+        assert raised.value.__suppress_context__, "the message says all of it"
+
+
+def test_unrelated_errors_are_not_wrapped() -> None:
+    with pytest.raises(ZeroDivisionError), convert_read_errors("numbers.txt", UnreadableError):
+        1 / 0  # noqa: B018 - it raises

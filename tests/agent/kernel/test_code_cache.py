@@ -1,0 +1,201 @@
+"""The folder of compiled code: nothing is run that somebody else can have put there."""
+
+import hashlib
+import os
+import pickle
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+
+from agent.connect_four.parts import CONNECT_FOUR
+from agent.kernel import code_cache, compilation, decorators
+from agent.kernel.kernel_loader import KernelLoader
+from agent.threads.one_shot_event import wait_for_any
+from kempelen.cli import main
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders have no owners there")
+
+STRANGER = 12345
+SIGNATURE = numba.int32(numba.int32)
+
+
+def double(x: int) -> int:
+    return 2 * x
+
+
+class Planted:
+    """What leaves a trace when it is unpickled."""
+
+    def __init__(self, trace: Path) -> None:
+        self._trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self._trace),)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder, whose file of `double` is not what was compiled."""
+    folder = tmp_path / "base" / "kernel"
+    payload = pickle.dumps(Planted(trace))
+    code_cache.write(folder, "double.pickle", hashlib.sha256(payload).digest() + payload)
+    code_cache.write(folder, f"complete-{CONNECT_FOUR}", b"")
+    for module in (decorators, compilation):
+        monkeypatch.setattr(module, "cache_folder", lambda: folder)
+    return folder
+
+
+def test_files_in_own_cache_folder_are_trusted(folder: Path, trace: Path) -> None:
+    with pytest.raises(TypeError):  # it is no compiled function
+        decorators.c_function(SIGNATURE, double, "double")
+    assert trace.exists()
+    assert compilation.is_cached(CONNECT_FOUR)
+
+
+def give_to(uid: int, path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    os.chown(path, uid, -1)
+
+
+@pytest.mark.thorough(keep=3)
+@pytest.mark.parametrize("where", ["", "kernel", "kernel/double.pickle"])
+@pytest.mark.parametrize("reason", [0o020, 0o002, 0o022, STRANGER])
+def test_files_writable_by_others_are_not_loaded(
+    where: str, reason: int, folder: Path, trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder.parent / where
+    if reason == STRANGER:
+        give_to(STRANGER, path)
+    else:
+        path.chmod(path.stat().st_mode | reason)
+    for _ in range(2):
+        assert decorators.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    assert not trace.exists()
+    told = capsys.readouterr().err
+    assert told.count(f"no compiled code is taken from {path}, which") == 1
+    writable_folder = reason != STRANGER and path.is_dir()
+    assert (f"chmod go-w {path}" if writable_folder else "delete it") in told
+    assert "KEMPELEN_CACHE_DIR" in told
+    assert compilation.is_cached(CONNECT_FOUR) == (where == "kernel/double.pickle")
+
+
+def test_untrusted_cache_file_is_replaced(folder: Path) -> None:
+    (folder / "double.pickle").chmod(0o666)
+    decorators.c_function(SIGNATURE, double, "double")
+    decorators.loaded.clear()
+    assert decorators.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    assert decorators.loaded == ["double"]
+
+
+@pytest.mark.skipif(
+    getattr(os, "geteuid", lambda: 1)() != 0, reason="only root can be another user"
+)
+def test_cache_filled_by_root_is_trusted() -> None:
+    """As in the image, where another user runs what root compiled, and cannot write there."""
+    with tempfile.TemporaryDirectory() as name:
+        base = Path(name)
+        base.chmod(0o755)
+        code_cache.write(base / "kernel", "file", b"code")
+        assert modes(base / "kernel", base / "kernel" / "file") == [0o755, 0o644]
+        read = (
+            "import os, sys; from pathlib import Path; from agent.kernel import cache;"
+            f"os.setuid({STRANGER}); folder = Path({str(base / 'kernel')!r});"
+            "assert cache.problem(folder) is not None; assert cache.read(folder, 'file') == b'code'"
+        )
+        assert subprocess.run([sys.executable, "-c", read], timeout=60).returncode == 0
+
+
+def modes(*paths: Path) -> list[int]:
+    return [stat.S_IMODE(path.stat().st_mode) for path in paths]
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o002, 0])
+def test_new_cache_files_are_not_writable_by_others(mask: int, tmp_path: Path) -> None:
+    folder = tmp_path / "above" / "base" / "kernel"
+    before = os.umask(mask)
+    try:
+        code_cache.write(folder, "file", b"code")
+        code_cache.lock(folder).close()
+    finally:
+        os.umask(before)
+    assert modes(folder.parent, folder) == [0o700, 0o700]
+    assert modes(folder / "file") == [0o644]
+    assert code_cache.read(folder, "file") == b"code"
+    assert code_cache.write_problem(folder) is None
+
+
+def test_nothing_is_written_to_folder_writable_by_others(folder: Path) -> None:
+    folder.parent.chmod(0o777)
+    with pytest.raises(code_cache.UntrustedCacheError):
+        code_cache.write(folder, "new", b"")
+    with pytest.raises(code_cache.UntrustedCacheError):
+        code_cache.write(folder.parent / "another", "new", b"")
+    with pytest.raises(code_cache.UntrustedCacheError):
+        code_cache.lock(folder)
+    folder.parent.chmod(0o700)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"complete-{CONNECT_FOUR}",
+        "double.pickle",
+    ]
+    assert not (folder.parent / "another").exists()
+
+
+def test_old_cache_folder_permissions_are_fixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(code_cache.CACHE_VARIABLE, raising=False)
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda *_, **__: tmp_path / "kempelen")
+    (tmp_path / "kempelen").mkdir()
+    (tmp_path / "kempelen").chmod(0o775)
+    folder = decorators.cache_folder.__wrapped__()
+    assert code_cache.write_problem(folder) is None
+    assert modes(folder.parent) == [0o755]
+
+
+def test_warmup_rejects_untrusted_cache_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.parent.chmod(0o777)
+    assert main(["warmup"]) == 1
+    told = capsys.readouterr()
+    assert f"chmod go-w {folder.parent}" in told.err
+    assert told.out == ""
+
+
+def test_warmup_rejects_impossible_cache_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for module in (decorators, compilation):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "file" / "kernel")
+    assert main(["warmup"]) == 1
+    assert f"cannot be kept in {tmp_path / 'file' / 'kernel'}: " in capsys.readouterr().err
+
+
+def test_untrusted_cache_is_reported_once_and_code_still_loads(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No child compiles, which could not hand over what it has compiled."""
+    folder.parent.chmod(0o777)
+    monkeypatch.setattr(compilation, "PARTS", {"toy": ("agent.kernel.parts",)})
+    monkeypatch.setattr(compilation, "compile_in_child", lambda part: pytest.fail("a child"))
+    told: list[str] = []
+    first = KernelLoader("toy", "kernel", "playing without it", told.append)
+    second = KernelLoader("toy", "search", "playing otherwise", told.append, after=first)
+    for loading in (first, second):
+        loading.start()
+        wait_for_any(loading.ready, timeout=60)
+        assert loading.is_loaded
+    assert len([line for line in told if f"chmod go-w {folder.parent}" in line]) == 1

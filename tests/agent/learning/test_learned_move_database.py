@@ -1,0 +1,165 @@
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from agent.agent import AgentError
+from agent.chess.engine.learning import ChessLearningAdapter
+from agent.learning.learned_move import LearnedMove
+from agent.learning.learned_move_database import LearnedMoveDatabase, LearningDatabaseError
+from agent.learning.position_learner import PositionLearner
+from tests.systems import posix_only
+
+
+def lesson(move="e2e4", found=-100.0, **more):
+    return LearnedMove(
+        "chess engine", "start", move, f"after {move}", "e7e5", 30.0, found, 8, **more
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    return LearnedMoveDatabase(tmp_path / "experience.db")
+
+
+def test_file_is_created_with_first_lesson(file):
+    assert file.lessons() == file.news() == []
+    assert not file.path.exists()
+    file.add([lesson()])
+    assert LearnedMoveDatabase(file.path).read_all() == [lesson()]
+
+
+def test_repeated_lessons_are_averaged(file):
+    file.add([lesson()])
+    file.add([lesson(found=0.0)])
+    (known,) = file.lessons()
+    assert (known.predicted, known.found, known.times) == (30, -50, 2)
+    for _ in range(3):
+        file.add([lesson(found=0.0)])
+    (known,) = file.lessons()
+    assert known.found == -100 / 16  # old outcomes fade
+    file.add([lesson(found=-100, times=5)], later=False)
+    (known,) = file.lessons()
+    assert (known.found, known.times) == ((-100 / 16 - 100) / 2, 10)
+
+
+def test_news_returns_lessons_written_since_last_call(file):
+    other = LearnedMoveDatabase(file.path)
+    file.add([lesson("e2e4"), lesson("d2d4")])
+    assert {each.move for each in other.read_new()} == {"e2e4", "d2d4"}
+    assert other.read_new() == []
+    file.add([lesson("d2d4")])
+    assert [(each.move, each.times) for each in other.read_new()] == [("d2d4", 2)]
+    file.prune(1)
+    file.path.unlink()
+    file.add([lesson("c2c4")])
+    assert [each.move for each in other.read_new()] == ["c2c4"]
+
+
+def test_least_useful_lessons_are_pruned(tmp_path):
+    file = LearnedMoveDatabase(tmp_path / "small.db", most=3)
+    file.add([lesson("a2a3", times=2)])
+    for move in ("b2b3", "c2c3", "d2d3"):
+        file.add([lesson(move)])
+    assert {each.move for each in file.read_all()} == {"a2a3", "c2c3", "d2d3"}
+    file.add_use_counts([(lesson("c2c3").key, 4)])
+    assert file.prune(1) == 2
+    assert [(each.move, each.used) for each in file.read_all()] == [("c2c3", 4)]
+    assert file.prune(1) == 0
+
+
+WRITER = """
+import sys
+from agent.chess.engine.learning import ChessNotation
+from agent.learning.learned_move import Lesson
+from agent.learning.position_learner import Experience
+from agent.learning.learned_move_database import LearnedMoveDatabase
+file = LearnedMoveDatabase(sys.argv[1])
+for number in range(40):
+    own = Lesson("g", f"{sys.argv[2]} {number}", "m", "a", "r", 1, 0, 1)
+    file.add([own, Lesson("g", "shared", "m", "a", "r", 1, 0, 1)])
+"""
+
+
+@pytest.mark.thorough
+def test_concurrent_writers_lose_no_lessons(file):
+    """Also one that is killed: what it has written is whole."""
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, file.path, name]) for name in "abc"]
+    victim = subprocess.Popen([sys.executable, "-c", WRITER, file.path, "victim"])
+    while not any(each.position.startswith("victim") for each in file.lessons()):
+        assert victim.poll() in (None, 0)
+    victim.kill()
+    victim.wait()
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    found = file.lessons()
+    of_victim = sum(each.position.startswith("victim") for each in found)
+    (shared,) = (each for each in found if each.position == "shared")
+    assert len(found) == 3 * 40 + of_victim + 1
+    assert shared.times == 3 * 40 + of_victim
+
+
+def test_file_locked_by_another_program_is_reported(file):
+    file.add([lesson()])
+    file.patience = 0.01
+    held = sqlite3.connect(file.path)
+    held.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(LearningDatabaseError, match="another program uses it: end that one"):
+        file.add([lesson()])
+    held.close()
+    file.add([lesson()])
+
+
+def test_unusable_files_are_rejected_and_kept(file, tmp_path):
+    file.add([lesson(str(number)) for number in range(500)])
+    content = bytearray(file.path.read_bytes())
+    content[4096 * 3 : 4096 * 6] = os.urandom(4096 * 3)
+    file.path.write_bytes(content)
+    with pytest.raises(LearningDatabaseError, match=r"experience\.db: .*it is damaged: restore it"):
+        LearnedMoveDatabase(file.path)
+    assert file.path.read_bytes() == content
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE lesson (x)")
+    database.close()
+    with pytest.raises(LearningDatabaseError, match="it holds no experience; name another file"):
+        LearnedMoveDatabase(other)
+    with pytest.raises(LearningDatabaseError, match="its folder does not exist"):
+        LearnedMoveDatabase(tmp_path / "none" / "x")
+    with pytest.raises(LearningDatabaseError, match="Is a directory"):
+        LearnedMoveDatabase(tmp_path)
+    newer = LearnedMoveDatabase(tmp_path / "newer.db")
+    newer.add([lesson()])
+    with sqlite3.connect(newer.path) as database:
+        database.execute("PRAGMA user_version = 9")
+    database.close()
+    with pytest.raises(LearningDatabaseError, match="another version"):
+        LearnedMoveDatabase(newer.path)
+
+
+@pytest.mark.parametrize("change", ["found = 9e999", "predicted = -9e999", "times = 0"])
+def test_invalid_lesson_values_are_rejected(file, change):
+    file.add([lesson()])
+    with sqlite3.connect(file.path) as database:
+        database.execute(f"UPDATE lesson SET {change}")
+    database.close()
+    with pytest.raises(LearningDatabaseError, match="it is damaged: restore it"):
+        LearnedMoveDatabase(file.path)
+
+
+@posix_only("~name is a folder beside the user's there")
+def test_unknown_home_folder_is_reported(tmp_path):
+    with pytest.raises(AgentError, match=r"~nobody-at-all/x: its folder does not exist"):
+        PositionLearner(ChessLearningAdapter()).open_file("~nobody-at-all/x")
+
+
+def test_missing_lesson_table_is_reported_as_damage(file):
+    file.add([lesson()])
+    with sqlite3.connect(file.path) as database:
+        database.execute("DROP TABLE lesson")
+    database.close()
+    with pytest.raises(
+        LearningDatabaseError, match="no such table: lesson; it is damaged: restore it"
+    ):
+        LearnedMoveDatabase(file.path)

@@ -1,0 +1,139 @@
+"""Algorithms as people write them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from agent.game import parse_move
+from agent.games.checkers import Checkers
+from agent.games.connect_four import ConnectFour
+from agent.games.nim import Nim
+from agent.games.pig import Pig
+from agent.search import algorithm_spec
+from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.search.algorithms.mcts import UCT
+from agent.search.catalogue import algorithms
+from agent.search.search import SearchOptions
+
+
+def nothing(game):
+    return 0
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_algorithm_can_be_configured_and_searches(name):
+    search = algorithm_spec.parse(name).new(Nim((1, 2)), nothing, seed=1)
+    assert type(search) is algorithms()[name]
+    assert search.search(Nim((1, 2)), 5).move is not None
+
+
+def test_reads_options_of_an_algorithm():
+    search = algorithm_spec.parse(" mcts+playouts=70+final=mean+solver ").new(
+        Nim(), nothing, seed=1
+    )
+    assert isinstance(search, UCT)
+    assert (search.playouts, search.final, search.solver) == (70, "mean", True)
+    assert algorithm_spec.parse("null-move+reduction=3").new(Nim(), nothing).reduction == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"), [("table", None), ("table=10", 10), ("table=false", 0), ("killers", 0)]
+)
+def test_table_option_sets_the_number_of_entries(text, entries):
+    search = algorithm_spec.parse(f"alpha-beta+{text}").new(ConnectFour(), nothing)
+    search.search(ConnectFour(), 4)
+    if entries == 0:
+        assert search.table is None
+    else:
+        assert entries is None or len(search.table) <= entries
+        assert len(search.table) > 0
+
+
+def test_beyond_option_extends_leaves_with_forced_moves():
+    game = Checkers()
+    game.play(parse_move(game, "11-15"))
+    depths = []
+    for text in ("alpha-beta", "alpha-beta+beyond=3"):
+        search = algorithm_spec.parse(text).new(game, nothing)
+        search.search(game, 1)
+        depths.append(search.counts.seldepth)
+    assert depths == [1, 4]  # 22-18 offers a man
+
+
+def test_only_expectiminimax_and_uct_play_games_of_chance():
+    assert not algorithm_spec.parse("alpha-beta").supports(Pig())
+    assert algorithm_spec.parse("expectiminimax").supports(Pig())
+    assert algorithm_spec.parse("uct+solver").supports(Pig())
+    with pytest.raises(ValueError, match=r"pvs\+killers plays no .*; expectiminimax and uct do"):
+        algorithm_spec.parse("pvs+killers").new(Pig(), nothing)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("patterns", "Nim has no patterns"),
+        ("beyond=2", "Nim does not say where its mover is forced: use swing=VALUE"),
+        ("continuation", "Nim has no moves to continue leaves on: use swing=VALUE"),
+    ],
+)
+def test_rejects_options_the_game_does_not_support(text, message):
+    with pytest.raises(ValueError, match=message):
+        algorithm_spec.parse(f"pvs+{text}").new(Nim(), nothing)
+
+
+def test_configuration_can_create_a_subclass():
+    class Mine(AlphaBeta):
+        pass
+
+    search = algorithm_spec.parse("alpha-beta+killers").new(Nim(), nothing, kind=Mine)
+    assert type(search) is Mine
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("alphabeta", "there is no algorithm 'alphabeta'; there are alpha-beta"),
+        ("minimax+table", "minimax has no option 'table'; it has ratings"),
+        ("minimax+beyond=2", "minimax has no option 'beyond'"),
+        ("pvs+table=none", "table must be a number of entries, or alone"),
+        ("pvs+killers=2", "killers must be true, false, or alone"),
+        ("pvs+preliminary=0", "preliminary must be a number of plies"),
+        ("mcts+playouts=1.5", "playouts must be a whole number"),
+        ("mcts+final=best", "final must be one of visits, mean, ucb"),
+        ("alpha-beta+table=[", r"alpha-beta\+table=\[: table is no YAML value: .*line 1"),
+        ("alpha-beta+table=.inf", "table must be a number of entries, or alone"),
+        ("alpha-beta+table=.nan", "table must be a number of entries, or alone"),
+        ("pvs+beyond=.inf", "beyond must be a number of plies"),
+        ("null-move+reduction=.inf", "reduction must be a whole number"),
+    ],
+)
+def test_rejects_unknown_algorithms_and_invalid_options(text, message):
+    with pytest.raises(ValueError, match=message):
+        algorithm_spec.parse(text)
+
+
+def test_constructor_rejects_options_of_another_algorithm():
+    with pytest.raises(TypeError, match="alpha-beta takes AlphaBetaOptions, not SearchOptions"):
+        AlphaBeta(nothing, SearchOptions(node_limit=5))
+    with pytest.raises(TypeError, match="minimax takes SearchOptions, not AlphaBetaOptions"):
+        algorithms()["minimax"](nothing, AlphaBetaOptions(continuation=True))
+
+
+def test_options_of_a_new_algorithm_come_from_its_class():
+    @dataclass(frozen=True, kw_only=True)
+    class ReversedOptions(AlphaBetaOptions):
+        order: Literal["first", "last"] = "last"
+
+    class Reversed(AlphaBeta):
+        name = "reversed"
+        options = ReversedOptions
+
+        def __init__(self, evaluate, options):
+            super().__init__(evaluate, options)
+            self.order = options.order
+
+    written = algorithm_spec.AlgorithmSpec("reversed", Reversed, {"order": "first", "table": 9})
+    search = written.new(Nim((1, 2)), nothing)
+    assert (search.order, search.table is not None) == ("first", True)
+    assert written.supported_options({"order": 1, "reduction": 2}) == {"order": 1}

@@ -1,0 +1,39 @@
+"""Settings and runs that the tests of the runner share."""
+
+from kempelen.match.config.engine_settings import EngineSettings
+from kempelen.match.config.settings import Settings
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.records.ledger import Ledger
+from kempelen.match.runner import LocalExecutor, Runner
+from tests.external import program
+from tests.support import failing
+
+
+def engine(failure="none", after=1, **changes):
+    command, arguments = failing(failure, after)
+    values = {"name": failure, "start_limit": 10, "ready_limit": 1, "quit_limit": 0.3, **changes}
+    return EngineSettings(command=command, arguments=arguments, **values)
+
+
+def stockfish(name="stockfish", **changes):
+    options = {"Hash": 1, **changes.pop("options", {})}
+    return EngineSettings(command=program("stockfish"), name=name, options=options, **changes)
+
+
+def settings(*engines, **changes):
+    time = changes.pop("time", TimeControl(nodes=100, patience=5))
+    return Settings(engines=engines, time=time, **changes).with_unique_names()
+
+
+async def play(chosen, *, boards=1, **options):
+    return await play_with(chosen, LocalExecutor(chosen, boards=boards), **options)
+
+
+async def play_with(chosen, executor, *, path=None, resume=False, listeners=()):
+    ledger = Ledger(path)
+    try:
+        ledger.begin(chosen, resume=resume)
+        finish = await Runner(chosen, ledger, listeners).run(executor)
+        return finish, list(ledger.records())
+    finally:
+        ledger.close()

@@ -1,0 +1,160 @@
+"""The same tournament on a Dask cluster: a real scheduler and real workers, as processes."""
+
+import asyncio
+import json
+import signal
+import sys
+from dataclasses import replace
+
+import chess
+import pytest
+
+from kempelen import cli
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.engine_settings import EngineSettings
+from kempelen.match.config.settings import Adjudication
+from kempelen.match.dask_executor import DaskExecutor
+from kempelen.match.game.game_result import Termination
+from kempelen.match.game.openings import Opening
+from kempelen.match.live.events import GameFinished, MovePlayed, Notice, Status
+from kempelen.match.pairing.pairs import PairKey
+from kempelen.match.runner import RunStoppedError
+from kempelen.match.tuning.spsa import Spsa, Tunable
+from kempelen.match.tuning.tuning import play_trial, tune, tuning_players
+from protocols.cluster.client import ClusterAddress, ClusterClient, worker_note
+from tests.kempelen.match.support import engine, play, play_with, settings
+from tests.support import failing
+from tests.waiting import PATIENCE
+
+pytestmark = pytest.mark.early
+
+
+async def connect(chosen, dask, **options):
+    await dask.joined()
+    return await DaskExecutor.connect(chosen, ClusterAddress(dask.address, **options))
+
+
+async def begin(chosen, executor):
+    """Start a tournament; return it, and the list of its events, when a game is finished."""
+    events = []
+    finished = asyncio.Event()
+
+    def listen(event):
+        events.append(event)
+        if isinstance(event, GameFinished):
+            finished.set()
+
+    running = asyncio.create_task(play_with(chosen, executor, listeners=[listen]))
+    await asyncio.wait_for(finished.wait(), PATIENCE)
+    return running, events
+
+
+def moves_of(records):
+    return {(r.pair, r.game): (r.result, [m.move for m in r.moves]) for r in records}
+
+
+@pytest.mark.thorough
+async def test_killed_and_frozen_workers_do_not_change_results(dask):
+    chosen = settings(engine(), engine("no-info"), games=12, adjudication=Adjudication(maxmoves=12))
+    running, events = await begin(chosen, await connect(chosen, dask, silence=3))
+    dask.workers[0].kill()
+    dask.workers[1].send_signal(signal.SIGSTOP)
+    dask.add_worker()
+    finish, records = await asyncio.wait_for(running, 120)
+    assert finish.status is Status.COMPLETE
+    assert len(records) == 12
+    alone, alone_records = await play(chosen)
+    assert moves_of(records) == moves_of(alone_records)
+    assert finish.summary.comparison == alone.summary.comparison
+    assert any(isinstance(event, MovePlayed) for event in events)
+    assert any(isinstance(event, Notice) and "silent" in event.text for event in events)
+
+
+@pytest.mark.thorough
+def test_search_tuning_runs_on_cluster_and_resumes(dask, tmp_path, capsys):
+    dask.wait()
+    state = tmp_path / "state.json"
+    command, arguments = failing("none")
+    spec = f"cmd={command},args={' '.join(arguments)}"
+    line = ["tune", "search", "Hash", "--cluster", dask.address, "--nodes", "5", "--json"]
+    line += ["--pairs", "6", "--state", str(state), "--check", "0"]
+    assert cli.main([*line, "--engine", spec]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out)["pairs"] == json.loads(state.read_text())["told"] == 6
+    assert cli.main([*line, "--engine", spec]) == 0
+    assert capsys.readouterr() == said
+
+
+@pytest.mark.thorough
+async def test_trial_values_reach_engines_on_workers(dask):
+    await dask.joined()
+    chosen = settings(*tuning_players(engine()), adjudication=Adjudication(maxmoves=4))
+    spsa = Spsa([Tunable("Hash", 8, 1, 16, 2)], 4)
+    cluster = await ClusterClient.connect(ClusterAddress(dask.address))
+    try:
+        await cluster.start(print)
+        bad = replace(spsa.ask(), plus={"Hash": 4096})
+        with pytest.raises(SettingsError, match="4096") as raised:
+            await cluster.run(
+                "bad", play_trial, chosen, bad, PairKey(1, 1, 0, 1), Opening(chess.STARTING_FEN)
+            )
+        assert worker_note(raised.value).startswith("worker tcp://")
+        told = []
+        await tune(chosen, spsa, boards=2, report=told.append, cluster=cluster)
+    finally:
+        await cluster.close()
+    assert told == [1, 2, 3]
+
+
+@pytest.mark.thorough
+async def test_scheduler_death_stops_run_with_message(dask):
+    chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
+    running, _ = await begin(chosen, await connect(chosen, dask))
+    dask.processes[0].kill()
+    with pytest.raises(RunStoppedError, match="scheduler is gone"):
+        await asyncio.wait_for(running, 120)
+
+
+@pytest.mark.thorough
+async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path):
+    killer = tmp_path / "killer.py"
+    # The parent of the engine's supervisor is the worker: it takes it along.
+    killer.write_text(
+        "import os, signal\n"
+        "parent = open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[1]\n"
+        "os.kill(int(parent), signal.SIGKILL)\n"
+    )
+    bad = EngineSettings(command=sys.executable, arguments=(str(killer),), name="killer")
+    chosen = settings(engine(), bad, games=2, adjudication=Adjudication(maxmoves=8))
+    executor = await connect(chosen, dask)
+
+    async def replace_the_dead():
+        while True:
+            await asyncio.sleep(0.1)
+            for index, worker in enumerate(dask.workers):
+                if worker.poll() is not None:
+                    dask.workers[index] = dask.add_worker()
+
+    replacing = asyncio.create_task(replace_the_dead())
+    finish, records = await asyncio.wait_for(play_with(chosen, executor), 120)
+    replacing.cancel()
+    assert [r.termination for r in records] == [Termination.WORKER_LOST] * 2
+    assert [r.result for r in records] == ["*", "*"]
+    assert finish.status is Status.FAILED
+
+
+async def test_missing_engine_error_names_worker(dask):
+    bad = EngineSettings(command="no-such-engine", name="absent")
+    chosen = settings(engine(), bad)
+    executor = await connect(chosen, dask)
+    with pytest.raises(SettingsError, match=r"^worker tcp://.*no-such-engine"):
+        await play_with(chosen, executor)
+
+
+async def test_unreachable_cluster_is_reported(monkeypatch):
+    monkeypatch.setattr("protocols.cluster.client.CONNECT_TIMEOUT_S", 1.0)
+    with pytest.raises(SettingsError, match=r"cluster tcp://127\.0\.0\.1:1"):
+        await DaskExecutor.connect(
+            settings(engine(), engine()), ClusterAddress("tcp://127.0.0.1:1")
+        )

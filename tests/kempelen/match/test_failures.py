@@ -1,0 +1,247 @@
+"""Engines that fail on purpose: each game ends in the right result, and nothing is left."""
+
+import os
+import signal
+import sys
+import time
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.match.config.engine_settings import EngineSettings, Restart
+from kempelen.match.config.settings import Adjudication
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.display import standings_view
+from kempelen.match.game.game_result import Termination
+from kempelen.match.live.events import GameFinished, MovePlayed, Notice, Status
+from tests.kempelen.match.support import engine, play, settings
+from tests.support import FAILING, failing_processes
+
+pytestmark = pytest.mark.early
+
+LOSSES = {
+    "dies": Termination.CRASH,
+    "killed": Termination.CRASH,
+    "closes-output": Termination.CRASH,
+    "hangs": Termination.HUNG,
+    "noise": Termination.HUNG,
+    "deaf-after": Termination.HUNG,
+    "illegal": Termination.ILLEGAL_MOVE,
+    "san": Termination.ILLEGAL_MOVE,
+    "null-move": Termination.NO_MOVE,
+    "no-move": Termination.NO_MOVE,
+    "empty-bestmove": Termination.NO_MOVE,
+}
+ABSENCES = {
+    "dies-at-once": "ended with status 1: no licence found",
+    "no-uciok": "no uciok within 1.5 s",
+    "no-readyok": "no readyok within 1.5 s",
+    "noise-at-once": "no uciok within 1.5 s",
+}
+HARMLESS = [
+    "upper-case",
+    "two-bestmoves",
+    "no-info",
+    "binary",
+    "huge-lines",
+    "bad-info",
+    "chatty",
+    "ignores-quit",
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    yield
+    deadline = time.monotonic() + 3
+    while failing_processes() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert failing_processes() == {}
+
+
+def short_timeouts(*engines, **changes):
+    time_ = changes.pop("time", TimeControl(nodes=100, patience=1))
+    return settings(*engines, time=time_, adjudication=Adjudication(maxmoves=8), **changes)
+
+
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize("failure", LOSSES)
+async def test_engine_failure_loses_game_and_is_reported(failure):
+    chosen = short_timeouts(engine(), engine(failure, after=3), games=2)
+    finish, records = await play(chosen)
+    assert [(r.result, r.termination) for r in records] == [
+        ("1-0", LOSSES[failure]),
+        ("0-1", LOSSES[failure]),
+    ]
+    assert all(failure in record.detail for record in records)
+    kept_process = LOSSES[failure] in (Termination.ILLEGAL_MOVE, Termination.NO_MOVE)
+    plies = {"deaf-after": [7, 6]}.get(failure, [5, 0 if kept_process else 4])
+    assert [len(record.moves) for record in records] == plies
+    assert finish.status is Status.COMPLETE
+    assert finish.summary.rows[0].name == "none"
+    assert finish.summary.rows[1].failures == 2
+
+
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize("failure", HARMLESS)
+async def test_harmless_protocol_violations_do_not_lose_games(failure):
+    finish, records = await play(short_timeouts(engine(), engine(failure, after=2), games=2))
+    assert finish.status is Status.COMPLETE
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
+
+
+@pytest.mark.thorough
+async def test_late_moves_lose_on_time():
+    clock = TimeControl(base=0.2, margin=0.02)
+    _, records = await play(
+        short_timeouts(engine(time=TimeControl(nodes=1)), engine("late"), time=clock)
+    )
+    assert [r.termination for r in records] == [Termination.TIME] * 2
+    assert [r.result for r in records] == ["1-0", "0-1"]
+    movetime = TimeControl(movetime=0.1, margin=0.05)
+    _, records = await play(short_timeouts(engine(), engine("late"), time=movetime, games=1))
+    assert records[0].termination is Termination.TIME
+
+
+@pytest.mark.thorough
+async def test_runner_delays_are_not_charged_to_players():
+    seen = []
+
+    def listen(event):
+        if isinstance(event, MovePlayed):
+            seen.append(event.game)
+            if len(set(seen)) == 2 and seen.count(event.game) < 3:
+                time.sleep(1.2)  # the other game's player thinks meanwhile
+
+    players = [engine("late", ready_limit=10) for _ in range(2)]
+    chosen = short_timeouts(*players, games=2, time=TimeControl(movetime=0.7, margin=0.2))
+    _, records = await play(chosen, boards=2, listeners=[listen])
+    assert [r.termination for r in records] == [Termination.MAX_MOVES] * 2
+    assert len(set(seen)) == 2
+
+
+@pytest.mark.thorough
+async def test_hung_engine_does_not_affect_other_games():
+    chosen = short_timeouts(engine("none"), engine("hangs", after=2), engine("none"), games=2)
+    finish, records = await play(chosen, boards=3)
+    assert finish.status is Status.COMPLETE
+    assert len(records) == 6
+    among = [r for r in records if "hangs" not in (r.white, r.black)]
+    assert {r.termination for r in among} == {Termination.MAX_MOVES}
+    assert {r.white for r in among} == {"none", "none-2"}
+
+
+@pytest.mark.thorough(keep=1)
+@pytest.mark.parametrize("failure", ABSENCES)
+async def test_engine_start_failure_is_reported_before_first_game(failure):
+    told = []
+    message = rf"engine {failure} \(.*python.*\) does not start, .* uci: {ABSENCES[failure]}"
+    with pytest.raises(SettingsError, match=message):
+        await play(
+            short_timeouts(engine(), engine(failure, start_limit=1.5)), listeners=[told.append]
+        )
+    assert not any(isinstance(event, GameFinished) for event in told)
+
+
+def fails_later(folder, starts):
+    """Return settings of an engine that starts only so often."""
+    counter = folder / "starts"
+    program = folder / "engine"
+    program.write_text(
+        f"#!/bin/sh\necho >> {counter}\n[ $(wc -l < {counter}) -le {starts} ] || exit 4\n"
+        f"exec {sys.executable} {FAILING} none\n"
+    )
+    program.chmod(0o755)
+    return EngineSettings(str(program), name="later", start_limit=10, restart=Restart.ON)
+
+
+@pytest.mark.thorough
+async def test_games_with_unstarted_engine_give_points_but_no_elo(tmp_path):
+    finish, records = await play(short_timeouts(engine(), fails_later(tmp_path, 1), games=4))
+    assert [record.result for record in records] == ["1-0", "0-1", "1-0", "0-1"]
+    assert {record.termination for record in records} == {Termination.NOT_STARTED}
+    assert finish.status is Status.FAILED
+    assert "later): ended with status 4" in finish.reason
+    rows = {row.name: row for row in finish.summary.rows}
+    assert (rows["none"].points, rows["none"].error, rows["later"].failures) == (4, None, 4)
+    assert finish.summary.comparison.by_games is None
+    assert finish.summary.comparison.by_pairs is None
+    output = StringIO()
+    Console(file=output, width=100).print(*standings_view(encode(finish.summary)))
+    assert "Elo" not in output.getvalue().split("\n", 1)[1]
+    assert "engine did not start 4" in output.getvalue()
+
+
+@pytest.mark.thorough
+async def test_elo_excludes_games_with_unstarted_engine(tmp_path):
+    finish, records = await play(short_timeouts(engine(), fails_later(tmp_path, 3), games=4))
+    ends = [record.termination for record in records]
+    assert ends == [Termination.MAX_MOVES] * 2 + [Termination.NOT_STARTED] * 2
+    assert finish.status is Status.FAILED
+    assert "2 games failed for want of a player" in finish.reason
+    assert finish.summary.comparison.games == (0, 2, 0)
+    assert finish.summary.comparison.pairs == (0, 0, 1, 0, 0)
+    rows = {row.name: row for row in finish.summary.rows}
+    assert (rows["none"].points, rows["none"].games) == (3, 4)
+    assert rows["none"].elo == pytest.approx(0)
+
+
+@pytest.mark.thorough
+async def test_game_has_no_result_if_neither_engine_starts(tmp_path):
+    (tmp_path / "other").mkdir()
+    players = fails_later(tmp_path, 1), fails_later(tmp_path / "other", 1)
+    finish, records = await play(short_timeouts(*players, games=2))
+    assert [record.result for record in records] == ["*", "*"]
+    assert finish.status is Status.FAILED
+    assert "ended with status 4" in finish.reason
+
+
+async def test_engine_crash_stops_run_if_restart_is_off():
+    chosen = short_timeouts(engine(), engine("dies", restart=Restart.OFF), games=10)
+    finish, records = await play(chosen)
+    assert len(records) == 1
+    assert finish.status is Status.FAILED
+    assert "restart is off" in finish.reason
+
+
+@pytest.mark.thorough
+async def test_restart_on_gives_every_game_a_fresh_process():
+    chosen = short_timeouts(engine(), engine("dies", after=9, restart=Restart.ON), games=4)
+    _, records = await play(chosen)
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+
+
+@pytest.mark.thorough
+async def test_invalid_options_are_reported_before_first_game():
+    for bad, message in [
+        (engine(options={"Hash": 4096}), "Hash goes from 1 to 64"),
+        (engine(options={"Nonsense": 1}), "no option Nonsense"),
+    ]:
+        with pytest.raises(SettingsError, match=message):
+            await play(short_timeouts(engine(), bad))
+
+
+async def test_engine_death_between_games_loses_no_game():
+    deaths = []
+
+    def kill_idle(event):
+        if isinstance(event, GameFinished):
+            for process in processes_of("dies"):
+                os.kill(process, signal.SIGKILL)
+                deaths.append(process)
+        elif isinstance(event, Notice):
+            notices.append(event.text)
+
+    notices = []
+    chosen = short_timeouts(engine(), engine("dies", after=99), games=3)
+    finish, records = await play(chosen, listeners=[kill_idle])
+    assert deaths
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+    assert finish.complete
+    assert any("dies, between games: was killed by signal 9" in text for text in notices)
+
+
+def processes_of(failure):
+    return [pid for pid, command in failing_processes().items() if f" {failure} " in command]

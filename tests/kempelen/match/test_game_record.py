@@ -1,0 +1,115 @@
+"""Records of games in files, whatever the players are called and what their engines said."""
+
+import contextlib
+import io
+import json
+import tempfile
+
+import chess.pgn
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.io.sanitize import sanitize_line
+from kempelen.cli import main
+from kempelen.match.config.engine_settings import EngineSettings
+from kempelen.match.config.game_settings import GameSettings
+from kempelen.match.config.settings import Settings
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.game.game_result import Termination
+from kempelen.match.records.game_record import (
+    TAG_LENGTH,
+    GameRecord,
+    MoveRecord,
+    to_pgn,
+    unescape_tag_value,
+)
+from kempelen.match.records.ledger import Ledger
+from kempelen.match.records.record_formats import to_json, to_sgf, to_text
+from tests.support import ANY_TEXT
+
+WORDS = ANY_TEXT | st.text('"\\[]{}%;:()')
+
+
+def record(white, black, detail, moves=("e2e4", "c7c5"), fen=chess.STARTING_FEN):
+    played = tuple(MoveRecord(move) for move in moves)
+    ending = Termination.CRASH
+    return GameRecord("1.1-2.1", 1, white, black, fen, (), played, "1-0", ending, detail)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS, WORDS, WORDS)
+def test_pgn_is_valid_for_any_names_and_details(white, black, detail, event):
+    text = to_pgn(record(white, black, detail), event)
+    assert all(line.isprintable() for line in text.split("\n"))
+    file = io.StringIO(text)
+    game = chess.pgn.read_game(file)
+    assert not game.errors
+    assert [move.uci() for move in game.mainline_moves()] == ["e2e4", "c7c5"]
+    assert game.headers["Result"] == "1-0"
+    for tag, value in [("White", white), ("Black", black), ("Event", event)]:
+        assert unescape_tag_value(game.headers[tag]) == sanitize_line(value, TAG_LENGTH)
+    assert chess.pgn.read_game(file) is None
+
+
+@pytest.mark.thorough
+@settings(deadline=None)
+@given(WORDS, WORDS)
+def test_ratings_command_reads_names_from_pgn(white, black):
+    names = {sanitize_line(white, TAG_LENGTH), sanitize_line(black, TAG_LENGTH)}
+    if len(names) == 2:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".pgn") as file:
+            file.write(to_pgn(record(white, black, ""), "match"))
+            file.flush()
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                assert main(["ratings", file.name]) == 0
+                assert main(["ratings", "--json", file.name]) == 0
+        *table, rows = output.getvalue().splitlines()
+        assert {row["name"] for row in json.loads(rows)} == names
+        assert all(line.isprintable() for line in table)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS, WORDS, WORDS)
+def test_sgf_keeps_any_names_and_details(white, black, detail, event):
+    from sgfmill import sgf
+
+    go = GameSettings("go", {"size": 5})
+    text = to_sgf(record(white, black, detail, ("a1", "pass"), ""), go, event)
+    root = sgf.Sgf_game.from_bytes(text.encode()).get_root()
+    assert [root.get(tag) for tag in ("PW", "PB", "EV")] == [
+        sanitize_line(white),
+        sanitize_line(black),
+        sanitize_line(event),
+    ]
+    assert sanitize_line(detail) in root.get("C")
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS, WORDS, WORDS)
+def test_text_and_json_records_keep_any_names(white, black, detail, event):
+    game = GameSettings("tic-tac-toe")
+    played = record(white, black, detail, ("a1",), "")
+    lines = to_text(played, game, event).split("\n")
+    assert len(lines) == 6
+    assert all(line.isprintable() for line in lines)
+    assert sanitize_line(white) in lines[1]
+    line = to_json(played, game, event)
+    assert line.count("\n") == 1
+    assert line.isascii()
+    assert json.loads(line)["white"] == white
+
+
+@settings(deadline=None)
+@given(ANY_TEXT, ANY_TEXT)
+def test_ledger_keeps_any_names_and_details(name, detail):
+    chosen = Settings(
+        engines=(EngineSettings("a", name=name), EngineSettings("b", name=f"not {name}")),
+        time=TimeControl(depth=1),
+    ).with_unique_names()
+    played = record(*(engine.name for engine in chosen.engines), sanitize_line(detail))
+    ledger = Ledger()
+    ledger.begin(chosen, resume=False)
+    assert ledger.record(played)
+    assert list(ledger.records()) == [played]
+    ledger.close()

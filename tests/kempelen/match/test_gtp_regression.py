@@ -1,0 +1,68 @@
+import pytest
+
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.suites.gtp_regression import RegressionOutcome, read_regression_file
+
+SUITE = """\
+# A comment, and a command without a number.
+boardsize 9   # nine
+10 reg_genmove black
+#? [D4|E5]
+
+20 reg_genmove white
+# not at once
+#? [!(A1|B2)]*  # a blunder
+30 get_komi
+31 reg_genmove black
+#? []&
+"""
+
+
+def test_suite_commands_and_expected_answers_are_parsed(tmp_path):
+    path = tmp_path / "a.tst"
+    path.write_text(SUITE, "utf-8")
+    file = read_regression_file(path)
+    assert [(step.line, step.number, step.command) for step in file.steps] == [
+        (2, "", "boardsize 9"),
+        (3, "10", "reg_genmove black"),
+        (6, "20", "reg_genmove white"),
+        (9, "30", "get_komi"),
+        (10, "31", "reg_genmove black"),
+    ]
+    one, two, three = (step.expected for step in file.tests)
+    assert one.is_met_by("D4")
+    assert one.is_met_by("e5")
+    assert not one.is_met_by("E55")
+    assert (one.known_to_fail, two.known_to_fail) == (False, True)
+    assert not two.is_met_by("A1")
+    assert two.is_met_by("PASS")
+    assert two.is_met_by("A11")
+    assert (two.ignored, three.ignored) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("clear_board\n#? [D4]\n", r"a.tst, line 2: no numbered command"),
+        ("1 reg_genmove b\n#? [D4]\n#? [D5]\n", r"a.tst, line 3: no numbered command"),
+        ("1 reg_genmove b\n#? D4\n", r"a.tst, line 2: write #\? \[...\]"),
+        ("1 reg_genmove b\n#? [D4]x\n", r"a.tst, line 2: write #\? \[...\]"),
+        ("1 reg_genmove b\n#? [D4(]\n", r"a.tst, line 2: no regular expression"),
+        ("1 reg_genmove b\n", r"a.tst: no tests in it"),
+        ("", r"a.tst: no tests in it"),
+        ("\x00\n1 a\n#? [\udcff]\n", r"a.tst: it is not UTF-8"),
+    ],
+)
+def test_invalid_suite_error_names_file_and_line(text, reason, tmp_path):
+    path = tmp_path / "a.tst"
+    path.write_text(text, "utf-8", errors="surrogateescape")
+    with pytest.raises(SettingsError, match=reason):
+        read_regression_file(path)
+    with pytest.raises(SettingsError, match=r"cannot read .*none.tst"):
+        read_regression_file(tmp_path / "none.tst")
+
+
+def test_outcomes_have_readable_names():
+    assert {str(outcome) for outcome in RegressionOutcome} == {
+        "passed", "failed", "failed as expected", "passed unexpectedly", "ignored",
+    }  # fmt: skip

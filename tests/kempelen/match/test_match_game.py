@@ -1,0 +1,233 @@
+"""Clocks, adjudication, rules and openings: what the referee does between the moves."""
+
+import chess
+import pytest
+
+from agent.limits import Cp, Mate
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.settings import (
+    Adjudication,
+    DrawRule,
+    OpeningOrder,
+    OpeningSettings,
+    ResignRule,
+)
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.game.adjudication import Adjudicator
+from kempelen.match.game.game_result import Termination
+from kempelen.match.game.match_game import MatchClock
+from kempelen.match.game.openings import Opening, load_openings, select_opening
+from kempelen.match.game.referee import ChessReferee
+from tests.kempelen.match.support import engine, play, settings
+
+
+def test_increment_applies_from_first_move():
+    clock = MatchClock(TimeControl(base=10, increment=1))
+    assert clock.remaining == 11
+    assert clock.spend(4)
+    assert clock.remaining == 8
+
+
+def test_clock_adds_base_time_when_moves_to_go_restart():
+    clock = MatchClock(TimeControl(moves=2, base=10))
+    assert clock.moves_to_go == 2
+    clock.spend(3)
+    assert (clock.moves_to_go, clock.remaining) == (1, 7)
+    clock.spend(3)
+    assert (clock.moves_to_go, clock.remaining) == (2, 14)
+
+
+def test_clock_tolerates_overspending_within_margin():
+    clock = MatchClock(TimeControl(base=1, margin=0.5))
+    assert clock.spend(1.4)
+    assert clock.remaining == 0
+    assert not clock.spend(0.6)
+    assert MatchClock(TimeControl(movetime=1, margin=0)).move_time_limit == 1
+    assert MatchClock(TimeControl(nodes=1)).move_time_limit is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10+0.1", (0, 10, 0.1)),
+        ("40/60", (40, 60, 0)),
+        ("40/1:30+1", (40, 90, 1)),
+        (".5+.01", (0, 0.5, 0.01)),
+    ],
+)
+def test_time_control_is_parsed(text, expected):
+    control = TimeControl.from_text(text)
+    assert (control.moves, control.base, control.increment) == expected
+
+
+@pytest.mark.parametrize("text", ["", "x", "10+", "40/", "-1", "0", "1/2/3"])
+def test_invalid_time_control_is_rejected(text):
+    with pytest.raises(SettingsError):
+        TimeControl.from_text(text)
+
+
+def judge(rule, scores, fen=chess.STARTING_FEN, first=0):
+    adjudicator = Adjudicator(rule)
+    game_result = adjudicator.judge(chess.Board(fen), scores, first=first)
+    adjudicator.close()
+    return game_result and (game_result.result, game_result.termination)
+
+
+LATE = "4k3/8/8/8/8/8/4P3/4K3 w - - 5 50"
+
+
+def test_resign_rule_adjudicates_by_score():
+    rule = Adjudication(resign=ResignRule(movecount=2, score=500))
+    lost = ("1-0", Termination.RESIGN_ADJUDICATION)
+    assert judge(rule, [Cp(1), Cp(-600), Cp(1), Cp(-600)]) == lost
+    assert judge(rule, [Cp(1), Mate(-3), Cp(1), Cp(-600)]) == lost
+    assert judge(rule, [Cp(-600), Cp(1), Cp(-600)]) == ("0-1", Termination.RESIGN_ADJUDICATION)
+    assert judge(rule, [Cp(-600), Cp(1), Cp(-600)], first=1) == lost
+    assert judge(rule, [Cp(1), Cp(-600), Cp(1), Cp(-400)]) is None
+    assert judge(rule, [Cp(-600)]) is None
+    assert judge(rule, [Cp(-600), None, Cp(-600)]) == ("0-1", Termination.RESIGN_ADJUDICATION)
+    both = Adjudication(resign=ResignRule(movecount=2, score=500, twosided=True))
+    assert judge(both, [Cp(1), Cp(-600), Cp(1), Cp(-600)]) is None
+    assert judge(both, [Cp(550), Cp(-600), Cp(550), Cp(-600)]) == lost
+
+
+def test_draw_rule_adjudicates_by_score():
+    rule = Adjudication(draw=DrawRule(movenumber=40, movecount=2, score=10))
+    drawn = ("1/2-1/2", Termination.DRAW_ADJUDICATION)
+    assert judge(rule, [Cp(90), Cp(5), Cp(-5), Cp(10), Cp(0)], LATE) == drawn
+    assert judge(rule, [Cp(5), Cp(-5), Cp(10), Cp(11)], LATE) is None
+    assert judge(rule, [Cp(5), Cp(-5), Cp(10), None], LATE) is None
+    assert judge(rule, [Cp(5)] * 4) is None
+    assert judge(rule, [Cp(5)] * 3, LATE) is None
+
+
+def test_move_limit_draws_game():
+    assert judge(Adjudication(maxmoves=49), [], LATE) == ("1/2-1/2", Termination.MAX_MOVES)
+    assert judge(Adjudication(maxmoves=50), [], LATE) is None
+
+
+def test_missing_syzygy_tables_are_rejected(tmp_path):
+    with pytest.raises(SettingsError, match="no such directory"):
+        Adjudicator(Adjudication(tables=str(tmp_path / "nowhere")))
+    with pytest.raises(SettingsError, match="no Syzygy files"):
+        Adjudicator(Adjudication(tables=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "termination", "result"),
+    [
+        ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", Termination.CHECKMATE, "1-0"),
+        ("7k/5K2/8/6Q1/8/8/8/8 w - - 0 1", "g5g6", Termination.STALEMATE, "1/2-1/2"),
+        ("4k3/8/8/8/8/8/4p3/4K3 w - - 0 1", "e1e2", Termination.MATERIAL, "1/2-1/2"),
+        ("4k3/8/8/8/8/8/4P3/R3K3 w - - 99 80", "a1a2", Termination.FIFTY_MOVES, "1/2-1/2"),
+    ],
+)
+def test_referee_ends_game_by_rules(fen, move, termination, result):
+    game = ChessReferee(Opening(fen))
+    assert game.game_result() is None
+    game.play(move)
+    assert (game.game_result().termination, game.game_result().result) == (termination, result)
+
+
+def test_repetition_counts_opening_moves():
+    game = ChessReferee(Opening(moves=("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")))
+    assert game.game_result() is None
+    game.play("f6g8")
+    assert game.game_result().termination is Termination.REPETITION
+
+
+def test_illegal_or_malformed_moves_are_rejected():
+    game = ChessReferee(Opening())
+    assert game.play("E2E4") == ("e2e4", "e4")
+    for text in ("e2e4", "Nf6", "0000", "", "castle", "e7e8q"):
+        with pytest.raises(ValueError, match=r"(?i)illegal|invalid|null|expected"):
+            game.play(text)
+    assert game.moves == ["e2e4"]
+
+
+def material(board, side):
+    values = enumerate((1, 3, 3, 5, 9), start=chess.PAWN)
+    return sum(value * len(board.pieces(piece, side)) for piece, value in values)
+
+
+def test_built_in_openings_are_valid_unique_and_balanced():
+    openings = load_openings(OpeningSettings())
+    assert len(openings) >= 500
+    boards = [chess.Board(opening.fen) for opening in openings]
+    assert len({board.epd() for board in boards}) == len(openings)
+    for board in boards:
+        assert board.is_valid()
+        assert not board.is_check()
+        assert board.ply() <= 10
+        counts = [
+            sum(
+                value * len(board.pieces(piece, side))
+                for piece, value in enumerate((1, 3, 3, 5, 9), 1)
+            )
+            for side in chess.COLORS
+        ]
+        assert abs(counts[0] - counts[1]) <= 3
+
+
+def test_openings_are_read_from_epd_and_pgn_files(tmp_path):
+    epd = tmp_path / "o.epd"
+    epd.write_text('# comment\n\n4k3/8/8/8/8/8/4P3/4K3 w - - id "one";\n' * 2)
+    assert [opening.name for opening in load_openings(OpeningSettings(file=str(epd)))] == ["one"]
+    pgn = tmp_path / "o.pgn"
+    pgn.write_text("1. e4 e5 2. Nf3 *\n\n1. d4 d5 *\n\n1. e4 e5 2. Nc3 *\n")
+    opening = load_openings(OpeningSettings(file=str(pgn)))
+    assert [o.moves for o in opening][:2] == [("e2e4", "e7e5", "g1f3"), ("d2d4", "d7d5")]
+    assert len(load_openings(OpeningSettings(file=str(pgn), plies=2))) == 2
+    for text, message in [
+        ("rubbish", "line 1"),
+        ("8/8/8/8/8/8/8/8 w - -", "line 1"),
+        ("", "no op"),
+    ]:
+        epd.write_text(text)
+        with pytest.raises(SettingsError, match=message):
+            load_openings(OpeningSettings(file=str(epd)))
+    pgn.write_text("1. e4 e5 2. Ke3 *\n")
+    with pytest.raises(SettingsError, match="game 1"):
+        load_openings(OpeningSettings(file=str(pgn)))
+    with pytest.raises(SettingsError, match="No such file"):
+        load_openings(OpeningSettings(file="/no/such/file.epd"))
+
+
+def test_opening_order_is_seeded_or_sequential():
+    openings = [Opening(name=str(n)) for n in range(5)]
+    chosen = settings(engine(), engine(), games=20, seed=4)
+    names = [select_opening(openings, chosen, 1, pair).name for pair in range(1, 11)]
+    assert sorted(names[:5]) == sorted(names[5:]) == list("01234")
+    assert names != list("01234") * 2
+    again = settings(engine(), engine(), games=40, seed=4)
+    assert [select_opening(openings, again, 1, pair).name for pair in range(1, 11)] == names
+    in_order = settings(
+        engine(), engine(), games=20, openings=OpeningSettings(order=OpeningOrder.SEQUENTIAL)
+    )
+    assert [select_opening(openings, in_order, 1, n).name for n in range(1, 7)] == list("012340")
+
+
+async def test_pairs_share_an_opening_with_colours_swapped():
+    chosen = settings(
+        engine("none"), engine("no-info"), games=4, adjudication=Adjudication(maxmoves=6)
+    )
+    _, records = await play(chosen)
+    by_pair = {}
+    for record in records:
+        by_pair.setdefault(record.pair, []).append(record)
+    for first, second in by_pair.values():
+        assert first.fen == second.fen
+        assert (first.white, first.black) == (second.black, second.white)
+    assert len({record.fen for record in records}) == 2
+
+
+async def test_chess960_match_completes(tmp_path):
+    epd = tmp_path / "o.epd"
+    epd.write_text("bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf -\n")
+    chosen = settings(
+        engine(), engine(), games=2, chess960=True,
+        openings=OpeningSettings(file=str(epd)), adjudication=Adjudication(maxmoves=6),
+    )  # fmt: skip
+    finish, records = await play(chosen)
+    assert finish.complete
+    assert all(record.chess960 for record in records)

@@ -1,0 +1,83 @@
+"""What moves are called, from made-up assessments: no engine."""
+
+import pytest
+
+from agent.limits import Cp, Mate
+from kempelen.match.review.move_annotation import (
+    MoveQuality,
+    PositionEval,
+    ReviewedMove,
+    eval_from_score,
+    expected_score,
+    first_player_view,
+    move_loss,
+    move_stats,
+    quality_of_loss,
+    with_hindsight,
+)
+
+
+def test_score_loss_counts_more_in_even_positions():
+    assert expected_score(Cp(0)) == 0.5
+    assert (expected_score(Mate(3)), expected_score(Mate(0))) == (1.0, 0.0)
+    even = expected_score(Cp(0)) - expected_score(Cp(-150))
+    decided = expected_score(Cp(1000)) - expected_score(Cp(850))
+    assert even > 0.1 > 0.02 > decided
+    assert expected_score(Cp(10**9)) > 0.999
+    assert expected_score(Cp(-(10**9))) < 0.001
+
+
+@pytest.mark.parametrize(
+    ("loss", "grade"),
+    [
+        (None, MoveQuality.GOOD),
+        (0.0499, MoveQuality.GOOD),
+        (0.05, MoveQuality.INACCURACY),
+        (0.1, MoveQuality.MISTAKE),
+        (0.15, MoveQuality.BLUNDER),
+        (1.0, MoveQuality.BLUNDER),
+    ],
+)
+def test_moves_are_graded_by_expected_score_loss(loss, grade):
+    assert quality_of_loss(loss) is grade
+
+
+def test_loss_of_move_is_drop_in_expected_score():
+    before = eval_from_score(Cp(0), ("e2e4", "e7e5"), 9, 100)
+    lost = PositionEval(0.9)  # of the other side
+    assert move_loss(before, lost, "g2g4", same_mover=False) == pytest.approx(0.4)
+    assert move_loss(before, lost, "g2g4", same_mover=True) == 0.0  # whoever is better off moves on
+    assert move_loss(before, lost, "e2e4", same_mover=False) == 0.0  # what the engine would play
+
+
+def test_assessment_is_shown_from_first_players_view():
+    said = eval_from_score(Mate(-2), (), 9, 100)
+    assert first_player_view(said, 1) == {"expected": 1.0, "cp": None, "mate": 2, "lead": None}
+    assert first_player_view(PositionEval(0.3, lead=-4.5), 0)["lead"] == -4.5
+    assert first_player_view(None, 0) == {}
+
+
+def test_later_mate_score_corrects_earlier_assessment():
+    quiet = eval_from_score(Cp(0), ("x",), 9, 100)
+    said = [quiet, quiet, eval_from_score(Mate(-2), (), 9, 100)]
+    start, before, after = with_hindsight(said, ("blunders", "sees"), (1, 0, 1))
+    assert (before.expected, before.mate, before.line) == (1.0, 3, ("sees",))
+    assert (start, after) == (quiet, said[2])
+    assert move_loss(start, before, "blunders", same_mover=False) == 0.5
+    noise = [quiet, PositionEval(0.46)]
+    assert with_hindsight(noise, ("y",), (0, 1)) == noise
+    assert with_hindsight([quiet, None], ("y",), (0, 1)) == [quiet, None]
+    won = with_hindsight([quiet, PositionEval(0.9, lead=9.0)], ("pass",), (0, 0))
+    assert won[0].lead == 9.0
+
+
+def test_tallies_exclude_unjudged_moves():
+    moves = [
+        ReviewedMove(1, 1, 0, "e4", loss=0.0),
+        ReviewedMove(2, 1, 1, "e5", loss=0.3, grade=MoveQuality.BLUNDER),
+        ReviewedMove(3, 2, 0, "f3", loss=None),
+    ]
+    first, second = move_stats(moves)
+    assert (first.moves, first.loss, first.blunders) == (1, 0.0, 0)
+    assert (second.moves, second.loss, second.blunders) == (1, 0.3, 1)
+    assert move_stats([])[0].loss is None

@@ -1,0 +1,175 @@
+"""Files of openings, tournaments and trees by strangers: read, or refused with a message."""
+
+import random
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.tree import read_tree
+from agent.io.safe_yaml import YamlError, load
+from kempelen.cli import main
+from kempelen.commands.tournament import settings_from
+from kempelen.console.settings_codec import SettingsError
+from kempelen.match.config.settings import OpeningSettings
+from kempelen.match.game import openings
+from kempelen.match.suites.epd_suite import read_epd_file as read_suite
+from openings import game_book
+from openings.book_common import BookError
+
+FEN = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
+FILES = {
+    "o.pgn": b'[FEN "' + FEN + b' - 0 1"]\n[SetUp "1"]\n\n1. e4 {c} (1. d4) e5 $1 *\n\n',
+    "o.epd": FEN + b' - bm e4; id "x"; ce 10; pv e4 e5;\n',
+    "o.yaml": b"- moves: 1. e4 e5\n  name: x\n  lines:\n    - moves: 2. Nf3\n",
+    "t.yaml": b"name: cup\nengines: [{command: a, options: {Hash: 1}}, {command: b}]\ntime: 1+1\n",
+    "g.yaml": b"- {moves: a1 b2, name: x, weight: 3, lines: [{moves: c3}]}\n",
+    "tree.yaml": b"[[3, 5], [2, 9]]\n",
+}
+PIECES = [
+    *(b"!!binary ", b"!!timestamp x", b"!!int x", b"!!bool x", b"!!float x", b"&a [*a]", b"<<: "),
+    *(b"2024-99-99", b'"', b"\x00", b"\x1b[31m", b"[", b"{", b"9" * 50, b"--", b"Z0", b"N@e4 "),
+    *(b'[Variant "Atomic"]\n', b"$1 ", b") ", b"0-0 "),
+]
+
+
+CHESS960 = """[Variant "Chess960"]
+[FEN "bqnbrnkr/pppppppp/8/8/8/8/PPPPPPPP/BQNBRNKR w HEhe - 0 1"]
+
+1. Ng3 Ng6 2. O-O O-O *
+"""
+
+
+def read(path):
+    if path.name == "t.yaml":
+        settings_from(str(path)).with_unique_names()
+    elif path.name == "g.yaml":
+        game_book.read(path, catalogue.new_game("tic-tac-toe"))
+    elif path.name == "tree.yaml":
+        read_tree(path)
+    else:
+        openings.load_openings(OpeningSettings(file=str(path)))
+    if path.name == "o.epd":
+        read_suite(path)
+
+
+def damaged(data, generator):
+    kind = generator.random()
+    if kind < 0.2:
+        return generator.randbytes(generator.randrange(200))
+    if kind < 0.3:
+        return bytes(generator.choice(b"[]{}:&*!|>%@`\"'- \n\t?,#abc01.") for _ in range(60))
+    changed = bytearray(data)
+    for _ in range(generator.choice([1, 3, 10])):
+        place = generator.randrange(len(changed) + 1)
+        what = generator.random()
+        if what < 0.4:
+            changed[place : place + 1] = generator.randbytes(1)
+        elif what < 0.7:
+            changed[place:place] = generator.choice(PIECES)
+        else:
+            del changed[place : place + generator.randrange(10)]
+    return bytes(changed)
+
+
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_file_error_names_file(name, tmp_path, capsys):
+    generator = random.Random(name)
+    path = tmp_path / name
+    path.write_bytes(FILES[name])
+    read(path)
+    told = []
+    for _ in range(300):
+        path.write_bytes(damaged(FILES[name], generator))
+        try:
+            read(path)
+        except (SettingsError, BookError) as error:
+            told.append(str(error))
+        except ValueError as error:
+            told.append(str(error) if name == "tree.yaml" else "")
+    assert len(told) > 100
+    assert all(name in message for message in told)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("o.pgn", "no games at all", "neither tags nor moves"),
+        ("o.pgn", "\x00\xff" * 99, "neither tags nor moves"),
+        ("o.pgn", '[Variant "Atomic"]\n\n1. e4 *\n', "another variant, Atomic"),
+        ("o.pgn", "1. e4 {c} . d4) e5 $1 2. Nf3 *\n", "it cannot be read"),
+        ("o.pgn", "1. e5 *\n", "illegal san"),
+        ("o.pgn", CHESS960, "game 1: its castling is that of Chess960"),
+        ("o.epd", "\x00\xff" * 99, "line 1"),
+        ("o.yaml", "- moves: \x00", "o.yaml: unacceptable character"),
+        # Newer releases of libyaml say it themselves.
+        ("o.yaml", "[" * 100_000, "o.yaml: (it is nested too|exceeded .* nesting) de"),
+        ("o.yaml", "- " * 100_000, "o.yaml: it is nested too deeply"),
+        ("t.yaml", "\x00", "t.yaml: unacceptable character"),
+        ("t.yaml", "name: 2024-99-99", "a value is not what it is marked as"),
+        ("t.yaml", "name: !!timestamp x", "a value is not what it is marked as"),
+        ("t.yaml", "[" * 3000, "nested too deeply"),
+        ("t.yaml", "game: &a {name: *a}", "it holds itself"),
+        ("t.yaml", "name: a\ngames: 2\nname: b", r"'name' is there twice \(line 3, column 1\)"),
+        ("t.yaml", "engines: [{name: a, name: b}]", r"'name' is there twice \(line 1, column 21\)"),
+        ("g.yaml", "- moves: !!int x", "a value is not what it is marked as"),
+        ("tree.yaml", "[1, &a [2, *a]]", "it holds itself"),
+    ],
+)
+@pytest.mark.usefixtures("usual_recursion")
+def test_invalid_file_error_gives_reason(name, text, message, tmp_path):
+    path = tmp_path / name
+    path.write_text(text, "latin-1")
+    with pytest.raises((SettingsError, BookError, ValueError), match=message):
+        read(path)
+
+
+def test_openings_are_read_from_fen_file(tmp_path):
+    path = tmp_path / "o.fen"
+    fens = [f"{FEN.decode()} - 3 7", "4k3/8/8/8/8/8/4P3/4K3 b - - 12 40"]
+    path.write_text("\n".join([*fens, f"{FEN.decode()} - hmvc 4; fmvn 9;", ""]))
+    found = openings.load_openings(OpeningSettings(file=str(path)))
+    assert [opening.fen for opening in found] == [*fens, f"{FEN.decode()} - 4 9"]
+    path.write_text(f"{FEN.decode()} - 0 x\n")
+    with pytest.raises(SettingsError, match=r"o.fen, line 1: "):
+        openings.load_openings(OpeningSettings(file=str(path)))
+
+
+@pytest.mark.thorough
+def test_yaml_alias_expansion_is_limited():
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    with pytest.raises(YamlError, match="it holds itself, or more than"):
+        load("\n".join(lines))
+    assert load("each: &x {a: 1}\nengines: [*x, *x]")["engines"] == [{"a": 1}] * 2
+
+
+def test_control_characters_in_opening_names_are_escaped(tmp_path):
+    path = tmp_path / "o.pgn"
+    path.write_text('[Opening "\x1b[31m\\"King\'s\\" [/b]"]\n\n1. e4 *\n')
+    (opening,) = openings.load_openings(OpeningSettings(file=str(path)))
+    assert opening.name == '\\x1b[31m"King\'s" [/b]'
+
+
+def test_commands_reject_files_of_random_bytes(tmp_path, capsys):
+    for suffix in ("pgn", "epd", "yaml"):
+        path = tmp_path / f"x.{suffix}"
+        path.write_bytes(random.Random(1).randbytes(500))
+        line = ["match", "--engine", "cmd=a", "--engine", "cmd=b", "--depth", "1"]
+        assert main([*line, "--openings", str(path)]) == 2
+        assert main(["tournament", str(path)]) == 2
+        assert main(["ratings", str(path)]) == 1
+        error = capsys.readouterr().err
+        assert error.count(f"x.{suffix}") == 2
+        assert all(each.isprintable() for each in error.splitlines())
+
+
+def test_yaml_merge_keys_can_be_overridden():
+    assert load("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n2: x\n'2': y") == {
+        "a": {"b": 1, "c": 2},
+        "d": {"b": 3, "c": 2},
+        2: "x",
+        "2": "y",
+    }
+    assert load("") is None

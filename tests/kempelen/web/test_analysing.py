@@ -1,0 +1,588 @@
+"""What is analysed on a page: files that are read, positions searched, games judged."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from websockets.sync.client import connect
+
+from kempelen.cli import main
+from kempelen.console.settings_codec import decode
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.review.analysis_file import AnalysisFile
+from kempelen.match.review.go_review import LINE_LENGTH, annotated_sgf, read_sgf
+from kempelen.match.review.move_annotation import PositionEval
+from kempelen.web.analyse import page as analysing
+from kempelen.web.analyse.game_analysis import (
+    MAX_GAMES,
+    MAX_MOVES,
+    AnalysisError,
+    add_move,
+    load_games,
+    parse_game,
+)
+from kempelen.web.channel import MAX_UNSENT_BYTES, Channel
+from kempelen.web.layout import page_words
+from kempelen.web.visitor_locks import MAX_PENDING, VisitorLocks
+from protocols.server.limits import ServerLimits
+from protocols.server.tokens import new_token
+from tests.kempelen.web.support import PATIENCE, Served, serving
+
+SCRIPT = "<script>alert(1)</script>"
+PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
+SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{SCRIPT}]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
+ANNOTATED = """[Event "Casual"]
+[White "Réti"]
+[Black "Tartakower"]
+[ECO "B15"]
+
+1. f3 {Opened boldly} e5 (1... d5 2. e4) 2. g4 $1 Qh4# 0-1
+"""
+NAMED = "(;GM[1]SZ[5]KM[0.5]CA[UTF-8]PB[柯洁]C[Opened boldly];B[cc](;W[bb];B[];W[dd])(;W[cb]))"
+MATE = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("analyse") / "web.sqlite") as server:
+        yield server
+
+
+class Analysis:
+    """A page's channel, and its requests."""
+
+    def __init__(self, served: Served, **headers: str) -> None:
+        self.served = served
+        address = f"ws://127.0.0.1:{served.port}/analyse/channel"
+        self.socket = connect(
+            address, additional_headers=headers, open_timeout=PATIENCE, proxy=None
+        )
+
+    def post(self, path: str, body: Any, status: int = 200) -> Any:
+        answered, _, text = self.served.ask("POST", f"/analyse/{path}", body)
+        assert answered == status, text
+        return json.loads(text)
+
+    def load_games(self, text: str) -> list[dict[str, Any]]:
+        games: list[dict[str, Any]] = self.post("load", {"text": text})["games"]
+        return games
+
+    def send(self, **message: Any) -> None:
+        self.socket.send(json.dumps(message))
+
+    def hear(self, kind: str, until: str = "") -> dict[str, Any]:
+        while True:
+            message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
+            if message["kind"] == kind and (not until or message[until]):
+                return message
+
+
+@pytest.fixture
+def page(served: Served) -> Iterator[Analysis]:
+    made = Analysis(served)
+    yield made
+    made.socket.close()
+
+
+def test_pgn_sgf_and_fen_load_with_names_and_comments(page: Analysis) -> None:
+    first, second = page.load_games(PGN)
+    assert first["players"] == [SCRIPT, "B"]
+    assert first["positions"][1]["comment"] == SCRIPT
+    assert first["moves"] == ["f2f3", "e7e5", "g2g4", "d8h4"]
+    assert [each.get("move") for each in second["positions"]] == [None, "e4"]
+    (go,) = page.load_games(SGF)
+    assert go["players"][0] == SCRIPT
+    assert go["positions"][0]["comment"] == SCRIPT
+    assert go["positions"][2]["rows"][1] == ".O..."
+    (position,) = page.load_games(MATE)
+    assert position["positions"] == [{"type": "chess", "fen": MATE, "comment": ""}]
+    for game, text in ((first, PGN), (go, SGF)):
+        assert load_games(game["source"])[0]["positions"] == load_games(text)[0]["positions"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "a PGN, an SGF or a FEN"),
+        ("hello", "no game of chess"),
+        ("1. e4 Ke2", "game 1"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "not legal"),
+        ("(;SZ[", "SGF"),
+        ("(;SZ[5];B[zz])", "game 1"),
+        ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
+        ("(" * 50_000, "SGF"),
+        (f"1. e4 ${'9' * 5000} *", "game 1: it cannot be read ("),
+        ("1. e4 " * 200_000, "kempelen analyse FILE takes more"),
+    ],
+)
+def test_unreadable_text_is_rejected(page: Analysis, text: str, said: str) -> None:
+    assert said in page.post("load", {"text": text}, 422)["error"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"study": {"game": "chess", "moves": ["e2e5"]}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": 7}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": ["0000"]}, "ply": 1, "move": "e5"},
+        {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "--"},
+        {"study": {"game": "chess", "moves": [], "start": "x"}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "e5"},
+        {"study": {"game": "go", "query": {"boardXSize": 99}}, "ply": 0, "move": "C3"},
+        {"study": {"game": "go", "query": {"id": "x"}}, "ply": 0, "move": "C3"},
+        {"study": {"game": "nim"}, "ply": 0, "move": "1"},
+    ],
+)
+def test_invalid_studies_are_rejected(page: Analysis, body: Any) -> None:
+    assert page.post("move", body, 422)["error"]
+    page.send(kind="look", look=1, ply=0, study={**body["study"], "moves": ["a1a8"]})
+    assert page.hear("refused")["text"]
+
+
+def test_chess_and_go_moves_are_accepted_in_each_notation(page: Analysis) -> None:
+    study = {"game": "chess", "start": None, "moves": ["e2e4"]}
+    for move in ("Nf6", "g8f6"):
+        made = page.post("move", {"study": study, "ply": 1, "move": move})
+        assert made["moves"] == ["e2e4", "g8f6"]
+    promoting = {"game": "chess", "start": "8/P6k/8/8/8/8/8/K7 w - - 0 1", "moves": []}
+    made = page.post("move", {"study": promoting, "ply": 0, "move": "a7a8"})
+    assert made["moves"] == ["a7a8q"]
+    (go,) = page.load_games(SGF)
+    study = {"game": "go", "query": go["query"]}
+    made = page.post("move", {"study": study, "ply": 1, "move": "d4"})
+    assert made["query"]["moves"] == [["B", "C3"], ["W", "D4"]]
+    assert page.post("move", {"study": study, "ply": 1, "move": "C3"}, 422)["error"]
+    assert page.post("move", {"ply": 1}, 400)["error"]
+
+
+def test_new_search_request_replaces_running_search(page: Analysis) -> None:
+    start = {"game": "chess", "start": None, "moves": []}
+    page.send(kind="look", look=1, study=start, ply=0)
+    assert page.hear("lines")["look"] == 1
+    mate = {"game": "chess", "start": MATE, "moves": []}
+    page.send(kind="look", look=2, study=mate, ply=0)
+    message = page.hear("lines")
+    while message["look"] == 1 or not message["lines"]:
+        message = page.hear("lines")
+    best = message["lines"][0]
+    assert (best["mate"], best["moves"], best["arrow"]) == (1, ["Rd8#"], ["d1", "d8"])
+    over = {"game": "chess", "start": MATE, "moves": ["d1d8"]}
+    page.send(kind="look", look=3, study=over, ply=1)
+    while message["look"] != 3:
+        message = page.hear("lines")
+    assert message["done"]
+    page.send(kind="stop")
+
+
+def test_go_search_reports_ownership(page: Analysis) -> None:
+    (go,) = page.load_games(SGF)
+    page.send(kind="look", look=5, study={"game": "go", "query": go["query"]}, ply=4)
+    message = page.hear("lines")
+    assert message["look"] == 5
+    assert len(message["owners"]) == 25
+    assert 0 <= message["lines"][0]["expected"] <= 1
+    page.send(kind="stop")
+
+
+def test_chess_and_go_games_are_reviewed(page: Analysis) -> None:
+    page.send(kind="review", study=page.load_games(PGN)[0], nodes=2000)
+    review = page.hear("review", "finished")
+    assert [move["grade"] for move in review["moves"]][2:] == ["blunder", ""]
+    assert review["tallies"][0]["blunders"] == 1
+    go = page.load_games(SGF)[0]
+    page.send(kind="review", study={"game": "go", "query": go["query"]}, nodes=60)
+    review = page.hear("review", "finished")
+    assert review["moves"][2]["grade"] == "blunder"
+    assert [len(owners) for owners in review["owners"]] == [25] * 5
+    assert set("".join(review["owners"])) <= set("abcdefghijklmnopqrstu")
+    page.send(kind="review", study=go, nodes=True)
+    assert "nodes" in page.hear("refused")["text"]
+    page.send(kind="nonsense")
+    assert "expected" in page.hear("refused")["text"]
+
+
+def judged(page: Analysis, study: dict[str, Any], nodes: int) -> dict[str, Any]:
+    """Return what a page sends of a game once it is judged."""
+    page.send(kind="review", study=study, nodes=nodes)
+    review = page.hear("review", "finished")
+    names = ("said", "nodes")
+    return {"game": study["game"], "source": study["source"], **{n: review[n] for n in names}}
+
+
+@pytest.mark.thorough
+def test_reviewed_chess_game_matches_command_output(page: Analysis, tmp_path: Path) -> None:
+    """With its comments, variations and all that its file says of it."""
+    given, made = tmp_path / "game.pgn", tmp_path / "judged.pgn"
+    given.write_text(ANNOTATED)
+    assert main(["analyse", str(given), "-o", str(made), "--nodes", "3000"]) == 0
+    answer = page.post("record", judged(page, page.load_games(ANNOTATED)[0], 3000))
+    assert answer == {"name": "analysed.pgn", "text": made.read_text()}
+    assert "Opened boldly" in answer["text"]
+    assert "[%eval" in answer["text"]
+
+
+def test_reviewed_go_game_is_written_as_sgf(page: Analysis, tmp_path: Path) -> None:
+    """Of the file that it is from comes what would come of it without the page."""
+    given = tmp_path / "game.sgf"
+    given.write_text(NAMED)
+    sent = judged(page, page.load_games(NAMED)[0], 60)
+    (score,) = read_sgf(given)
+    known = AnalysisFile(None, "")
+    for ply, said in enumerate(sent["said"]):
+        known.add(known.key(score.position(ply)), decode(PositionEval, said))
+    text = annotated_sgf(score, known, "Kempelen, 60 visits a move")
+    assert page.post("record", sent) == {"name": "analysed.sgf", "text": text}
+    assert "Opened boldly" in text
+    assert text.count("V[") == 4
+
+
+def test_rectangular_board_is_shown_and_written(page: Analysis, tmp_path: Path) -> None:
+    text = "(;GM[1]SZ[5:3]KM[0.5];B[ac];W[ea])"
+    (shown,) = page.load_games(text)
+    assert shown["positions"][2]["rows"] == ["....O", ".....", "X...."]
+    assert (shown["query"]["boardXSize"], shown["query"]["boardYSize"]) == (5, 3)
+    on = add_move(shown, 1, "E1")
+    assert on["positions"][2]["rows"] == [".....", ".....", "X...O"]
+    assert "SZ[5:3]" in on["source"]
+    with pytest.raises(AnalysisError, match="no point of the board"):
+        add_move(shown, 1, "A4")
+    given = tmp_path / "game.sgf"
+    given.write_text(text)
+    (score,) = read_sgf(given)
+    known = AnalysisFile(None, "")
+    for ply, expected in enumerate((0.9, 0.9, 0.5)):
+        known.add(known.key(score.position(ply)), PositionEval(expected, line=("C3", "D1", "pass")))
+    written = annotated_sgf(score, known, "Kempelen")
+    assert "SZ[5:3]" in written
+    assert "(;B[ca];W[dc];B[tt])" in "".join(written.split("\n"))
+
+
+@pytest.mark.parametrize(("text", "moves"), [(PGN, ("e5",)), (SGF, ("D4", "pass"))])
+def test_reviewed_game_includes_added_moves(
+    page: Analysis, text: str, moves: tuple[str, ...]
+) -> None:
+    study = {**page.load_games(text)[0], "players": ['An "A"', "B]"]}
+    for ply, move in enumerate(moves, 1):
+        study = page.post("move", {"study": study, "ply": ply, "move": move})
+    answer = page.post("record", judged(page, study, 40))
+    (again,) = page.load_games(answer["text"])
+    assert again["players"] == ['An "A"', "B]"]
+    assert len(again["positions"]) == 2 + len(moves)
+    assert "Kempelen, 40 " in answer["text"]
+
+
+def test_review_that_does_not_match_game_is_rejected(page: Analysis) -> None:
+    chess = judged(page, page.load_games("1. e4 *")[0], 40)
+    go = judged(page, page.load_games(SGF)[0], 20)
+    said = chess["said"][0]
+    for wrong in (
+        {**chess, "said": chess["said"][1:]},
+        {**chess, "said": [None, None]},
+        {**chess, "said": [{**said, "cp": 10**400}, said]},
+        {**chess, "said": [{**said, "expected": "nan"}, said]},
+        {**chess, "said": 7},
+        {**chess, "nodes": 0},
+        {**chess, "source": "1. e5 *"},
+        {**chess, "source": None},
+        {**go, "source": "(;SZ["},
+        {**go, "said": [{**go["said"][0], "line": ["Z99"]}, *go["said"][1:]]},
+        {},
+    ):
+        assert page.post("record", wrong, 422)["error"]
+    assert page.post("record", chess)["text"]
+
+
+def test_sgf_charset_is_ignored_for_decoded_text(page: Analysis) -> None:
+    """Whatever the file says of itself: who has decoded it knew better."""
+    for said in ("", "CA[GB18030]"):
+        (go,) = page.load_games(f"(;GM[1]SZ[5]{said}PB[柯洁]C[é];B[cc])")
+        assert go["players"][0] == "柯洁"
+        assert go["positions"][0]["comment"] == "é"
+        assert "柯洁" in go["source"]
+
+
+@pytest.mark.thorough
+def test_review_of_longest_go_game_fits_in_one_message() -> None:
+    """Less than may wait for a page that reads slowly, on the largest board."""
+    moves = [["BW"[ply % 2], "pass"] for ply in range(MAX_MOVES)]
+    query = {"boardXSize": 19, "boardYSize": 19, "rules": "chinese", "moves": moves}
+    study = parse_game({"game": "go", "query": query})
+    known = AnalysisFile(None, "")
+    line = tuple("Q16" for _ in range(LINE_LENGTH + 1))
+    for ply in range(MAX_MOVES + 1):
+        said = PositionEval(0.4567, lead=-10.25, line=line, nodes=2000, owners=(-0.87,) * 361)
+        known.add(known.key(study.position(ply)), said)
+    message = analysing._review_message(study, known, MAX_MOVES + 1, TimeControl(nodes=2000))
+    assert len(json.dumps(message)) < MAX_UNSENT_BYTES
+
+
+def test_number_of_games_read_from_file_is_limited() -> None:
+    games = "1. e4 *\n\n" * MAX_GAMES
+    assert len(load_games(games + "1. Ke2 *\n")) == MAX_GAMES
+
+
+def test_lone_surrogates_in_text_are_shown(page: Analysis) -> None:
+    (chess,) = page.load_games("1. e4 { \ud800 } *")
+    assert chess["positions"][1]["comment"] == r"\ud800"
+    (go,) = page.load_games("(;GM[1]SZ[5]C[\ud800];B[cc])")
+    assert go["positions"][0]["comment"]
+    (go,) = page.load_games(r"(;GM[1]SZ[5]CA[unicode_escape]PB[\\ud800];B[cc])")
+    assert go["players"][0] == r"\ud800"
+
+
+def test_slow_analysis_does_not_block_other_requests(
+    page: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What takes long is done beside the loop that serves everybody."""
+    begun, served = threading.Event(), threading.Event()
+
+    def wait(*arguments: Any) -> Any:
+        begun.set()
+        assert served.wait(PATIENCE)
+        raise AnalysisError("it is enough")
+
+    monkeypatch.setattr(analysing, "parse_game", wait)
+    page.send(kind="look", look=1, ply=0, study={"game": "chess", "moves": []})
+    assert begun.wait(PATIENCE)
+    assert page.served.ask("GET", "/health")[0] == 200
+    served.set()
+    assert page.hear("refused")["text"] == "it is enough"
+    monkeypatch.undo()
+    begun.clear()
+    served.clear()
+    monkeypatch.setattr(analysing, "review_chess", wait)
+    page.send(kind="review", study=page.load_games(PGN)[0], nodes=1)
+    assert begun.wait(PATIENCE)
+    assert page.served.ask("GET", "/health")[0] == 200
+    served.set()
+    assert "its log says how" in page.hear("refused")["text"]
+
+
+def test_analysis_searches_take_shared_search_turns(
+    page: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheduler, entered = page.served.site.scheduler, []
+    enter = scheduler.register
+
+    def note(*arguments: Any, **settings: Any) -> Any:
+        entered.append(arguments)
+        return enter(*arguments, **settings)
+
+    monkeypatch.setattr(scheduler, "register", note)
+    (go,) = page.load_games(SGF)
+    query = {"game": "go", "query": go["query"]}
+    page.send(kind="look", look=1, study=query, ply=4)
+    page.hear("lines", "done")
+    for study in (query, page.load_games("1. e4 *")[0]):
+        before = len(entered)
+        assert before
+        page.send(kind="review", study=study, nodes=50)
+        page.hear("review", "finished")
+        assert len(entered) > before
+
+
+def test_search_starting_during_disconnect_is_closed(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gone, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class SlowLook(analysing.ChessLook):
+        def __init__(self, *arguments: Any) -> None:
+            begun.set()
+            assert gone.wait(PATIENCE)
+            super().__init__(*arguments)
+
+        def close(self) -> None:
+            super().close()
+            closed.set()
+
+    cut: list[Any] = []
+    run = Channel.run
+
+    async def noted(self: Channel, heard: Any) -> None:
+        cut.append((asyncio.get_running_loop(), self._abort))
+        self._expired = True  # as where it is cut off for having been open for too long
+        await run(self, heard)
+
+    monkeypatch.setattr(analysing, "ChessAnalysis", SlowLook)
+    monkeypatch.setattr(Channel, "run", noted)
+    page = Analysis(served)
+    page.send(kind="look", look=1, study={"game": "chess", "start": None, "moves": []}, ply=0)
+    assert begun.wait(PATIENCE)
+    loop, cut_off = cut[0]
+    loop.call_soon_threadsafe(cut_off)
+    time.sleep(0.2)
+    gone.set()
+    assert closed.wait(PATIENCE)
+    page.socket.close()
+
+
+def test_waiting_for_review_to_end_can_be_cancelled(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To be cancelled while one waits for what one has cancelled is to be cancelled, too."""
+
+    async def scenario() -> None:
+        visit = analysing.AnalysisSession(cast(Any, None), cast(Any, None))
+        begun = asyncio.Event()
+
+        async def ends_slowly() -> None:
+            try:
+                begun.set()
+                await asyncio.sleep(PATIENCE)
+            finally:
+                await asyncio.sleep(0.05)
+
+        visit._review = asyncio.create_task(ends_slowly())
+        await begun.wait()
+        ending = asyncio.create_task(visit._cancel_review())
+        await asyncio.sleep(0)
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+
+    asyncio.run(scenario())
+
+
+def test_go_searches_use_shared_memory_budget(tmp_path: Path) -> None:
+    limits = ServerLimits(hash_in_all=100)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        page, budget = Analysis(served), served.site.budget
+        (go,) = page.load_games(SGF)
+        study = {"game": "go", "query": go["query"]}
+        lent = []
+        search = analysing.go_search
+
+        def note(site: Any) -> Any:
+            @contextmanager
+            def noted() -> Iterator[Any]:
+                with search(site) as searching:
+                    lent.append((searching.search_config.megabytes, budget.free))
+                    yield searching
+
+            return noted()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(analysing, "go_search_resources", note)
+            page.send(kind="review", study=study, nodes=50)
+            page.hear("review", "finished")
+        assert lent == [(100, 0)]
+        assert budget.free == 100
+        page.send(kind="look", look=1, study=study, ply=4)
+        page.hear("lines")
+        assert budget.free == 0
+        page.socket.close()
+    assert budget.free == 100
+
+
+def test_pending_file_loads_per_visitor_are_limited(tmp_path: Path) -> None:
+    free, reading = threading.Event(), []
+
+    def read(text: str) -> list[Any]:
+        reading.append(text)
+        assert free.wait(PATIENCE)
+        return []
+
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        serving(tmp_path / "web.sqlite") as served,
+        ThreadPoolExecutor(MAX_PENDING + 1) as pool,
+    ):
+        patch.setattr(analysing, "load_games", read)
+        asked = [
+            pool.submit(served.ask, "POST", "/analyse/load", {"text": "x"})
+            for _ in range(MAX_PENDING + 1)
+        ]
+        refused = next(as_completed(asked, PATIENCE)).result()
+        assert reading == ["x"]
+        free.set()
+        assert (refused[0], "wait a little" in refused[2]) == (503, True)
+        answered = sorted(each.result()[0] for each in asked)
+        assert answered == [200] * MAX_PENDING + [503]
+
+
+async def test_requests_of_one_visitor_do_not_block_other_visitors() -> None:
+    turnstile = VisitorLocks()
+    order: list[str] = []
+    free = asyncio.Event()
+
+    async def ask(visitor: str, until: asyncio.Event) -> None:
+        async with turnstile.lock(visitor):
+            order.append(visitor)
+            await until.wait()
+
+    slow = [asyncio.create_task(ask("a", free)) for _ in range(3)]
+    done = asyncio.Event()
+    done.set()
+    await asyncio.sleep(0)
+    await ask("b", done)
+    assert order == ["a", "b"]
+    slow[1].cancel()  # who is gone waits no longer
+    free.set()
+    await asyncio.gather(*slow, return_exceptions=True)
+    assert order == ["a", "b", "a"]
+    assert (turnstile._pending, turnstile._locks) == ({}, {})
+
+
+def test_reviews_alternate_between_visitors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "tokens")
+    tokens = [new_token(path, name) for name in ("alice", "bob")]
+    begun: list[str] = []
+    free = threading.Event()
+
+    async def assess(scores: Any, *arguments: Any, **more: Any) -> None:
+        begun.append(scores[0].moves[0])
+        while not free.is_set():
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(analysing, "analyse_chess", assess)
+    with serving(tmp_path / "web.sqlite", path) as served:
+        cookies = []
+        for token in tokens:
+            _, headers, _ = served.ask("POST", "/signin", {"token": token})
+            cookies.append(headers["Set-Cookie"].partition(";")[0])
+        alice, bob = cookies
+        pages = [Analysis(served, Cookie=cookie) for cookie in (alice, alice, bob)]
+        for page, move in zip(pages, ("a2a3", "b2b3", "c2c3"), strict=True):
+            page.send(kind="review", study={"game": "chess", "start": None, "moves": [move]})
+            if page is pages[0]:
+                while not begun:
+                    time.sleep(0.01)
+            else:
+                page.hear("waiting")
+        free.set()
+        for page in pages:
+            page.hear("review", "finished")
+            page.socket.close()
+    assert begun == ["a2a3", "c2c3", "b2b3"]
+
+
+def test_channel_sends_welcome_on_connect(page: Analysis) -> None:
+    """It asks again then for what it was told before."""
+    assert json.loads(page.socket.recv(timeout=PATIENCE)) == {"kind": "welcome"}
+
+
+def test_analysis_errors_have_spanish_translations(page: Analysis) -> None:
+    known = page_words("analyse", "es")
+    (go,) = page.load_games(SGF)
+    asked = (
+        ("load", {"text": ""}),
+        ("load", {"text": "hello"}),
+        ("load", {"text": "(;GM[1])"}),
+        ("load", {"text": "1. e4 " * 200_000}),
+        ("load", {"text": "1. e4 e5 " + "Nf3 Nf6 Ng1 Ng8 " * 250}),
+        ("move", {"study": {"game": "chess", "moves": ["0000"]}, "ply": 0, "move": "e4"}),
+        ("move", {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "e5"}),
+        ("move", {"study": {"game": "go", "query": go["query"]}, "ply": 0, "move": "Z99"}),
+    )
+    for path, body in asked:
+        assert page.post(path, body, 422)["error"] in known

@@ -1,0 +1,274 @@
+"""The pages in a real browser: games played by clicks, read aloud, and gone on with."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kempelen.web.support import Served, serving
+from tests.mosquitto import free_port
+
+pytest.importorskip("selenium")
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser import Browser, started
+
+MINE = "const s = document.querySelector('main').dataset; return s.turn === 'mine' || s.result"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with started(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("pages") / "web.sqlite") as server:
+        yield server
+
+
+def state(browser: Browser) -> dict[str, Any]:
+    """Return the game as the page has it, when it is the visitor's turn or over."""
+    browser.wait(MINE)
+    found: dict[str, Any] = browser.run("return {...document.querySelector('main').dataset}")
+    return found
+
+
+def click_square(browser: Browser, square: str) -> None:
+    """Click a square of chess, White below."""
+    board = browser.find("cg-board")
+    size = board.size["width"] / 8
+    right = ("abcdefgh".index(square[0]) - 3.5) * size
+    down = (4.5 - int(square[1])) * size
+    actions = ActionChains(browser.driver, duration=0)
+    actions.move_to_element_with_offset(board, round(right), round(down)).click().perform()
+
+
+def test_game_can_be_played_by_keyboard_alone(browser: Browser, served: Served) -> None:
+    """The one quick test: the form, a board, moves by keys and by text, the end, no complaint."""
+    browser.open(f"{served.base}/play?game=tic-tac-toe")
+    browser.wait("return document.querySelector('form.start')")
+    browser.find("#field-seconds").clear()
+    browser.find("#field-seconds").send_keys("0.1", Keys.ENTER)
+    state(browser)
+    assert browser.run("return document.querySelectorAll('rect.press').length") == 9
+    browser.run("document.querySelector('rect.press').focus()")
+    browser.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
+    browser.wait("return document.querySelectorAll('.moves li').length >= 2")
+    assert browser.find(".moves li").text == "b2"
+    while not (now := state(browser)).get("result"):
+        at = now["ply"]
+        names = browser.run(
+            "return [...document.querySelectorAll('rect.press')].map(r => r.ariaLabel)"
+        )
+        browser.find("#move").send_keys(names[0].rpartition(": ")[2], Keys.ENTER)
+        browser.wait("return document.querySelector('main').dataset.ply !== arguments[0]", at)
+    assert "the game has ended" in browser.find("[role=status].status").text
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_chess_game_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play/{served.begin(game='chess', seconds=0.05)}")
+    browser.wait("return document.querySelector('cg-board piece')")
+    chance = random.Random(5)
+    while not (now := state(browser)).get("result"):
+        move = chance.choice(json.loads(now["legal"]))
+        click_square(browser, move[:2])
+        click_square(browser, move[2:4])
+        if len(move) > 4:
+            browser.find(f"[data-piece={move[4]}]").click()
+        browser.wait(
+            "return document.querySelector('main').dataset.ply !== arguments[0]", now["ply"]
+        )
+    assert now["result"] in ("0-1", "1/2-1/2")
+    assert now["result"] in browser.find(".status").text
+    assert browser.barriers() == []
+    # Two moves have a number, that of Black's stands at White's.
+    numbers = browser.run(
+        "return [...document.querySelectorAll('.moves li')].map((move) => "
+        "[move.value, getComputedStyle(move).listStyleType !== 'none'])"
+    )
+    assert numbers == [[1 + ply // 2, ply % 2 == 0] for ply in range(int(now["ply"]))]
+    browser.find("[data-step=first]").click()
+    browser.wait("return document.querySelectorAll('cg-board piece.pawn').length === 16")
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_go_game_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
+    game = served.begin(game="go", options={"size": 9}, seconds=0.05)
+    browser.open(f"{served.base}/play/{game}")
+    chance = random.Random(9)
+    moves = 0
+    while not (now := state(browser)).get("result"):
+        points = browser.find_all("rect.press")
+        moves += 1
+        if moves > 12 or not points:
+            browser.find("[data-action=pass]").click()
+        else:
+            chance.choice(points).click()
+        browser.wait(
+            "return document.querySelector('main').dataset.ply !== arguments[0]", now["ply"]
+        )
+    assert "+" in browser.find(".status").text  # the score, or that it was given up
+    assert browser.barriers() == []
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_go_on_rectangular_board_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play?game=go")
+    browser.wait("return document.querySelector('#field-option-height')")
+    fill = (
+        "const box = document.querySelector(arguments[0]); box.value = arguments[1];"
+        "box.dispatchEvent(new Event('input'))"
+    )
+    browser.run(fill, "#field-option-width", "9")
+    assert browser.run("return document.querySelector('#field-option-height').value") == "9"
+    browser.run(fill, "#field-option-height", "13")
+    browser.run(fill, "#field-seconds", "0.1")
+    browser.find("form.start button").click()
+    assert state(browser)["ply"] == "0"
+    for name in ("A13", "J1"):
+        browser.wait("return document.querySelector(`[aria-label=${arguments[0]}]`)", name)
+        browser.run("document.querySelector(`[aria-label=${arguments[0]}]`).scrollIntoView()", name)
+        ply = state(browser)["ply"]
+        browser.find(f"rect.press[aria-label={name}]").click()
+        browser.wait("return document.querySelector('main').dataset.ply !== arguments[0]", ply)
+    assert len(browser.find_all(".stone.black")) == 2
+    box = "const {width, height} = document.querySelector('svg.go .wood').getBoundingClientRect();"
+    ratio = browser.run(f"{box} return height / width")
+    assert ratio == pytest.approx(144 / 104, rel=0.01)
+    assert browser.run("return document.querySelectorAll('svg.go .star').length") == 9
+    browser.run("document.querySelector('[data-action=resign]')?.click()")
+    assert browser.barriers() == []
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_othello_game_can_be_played_by_clicks(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play/{served.begin(game='othello', seconds=0.02)}")
+    while not (now := state(browser)).get("result"):
+        points = browser.find_all("rect.press")
+        if points:
+            points[0].click()
+        else:
+            browser.find("[data-action=pass]").click()
+        browser.wait(
+            "return document.querySelector('main').dataset.ply !== arguments[0]", now["ply"]
+        )
+    assert len(browser.find_all(".moves li")) == int(now["ply"])
+    assert browser.barriers() == []
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+def test_play_pages_are_accessible_and_fit_on_phone(
+    browser: Browser, served: Served, theme: str, language: str
+) -> None:
+    """On a phone's width, in both languages and appearances."""
+    browser.driver.set_window_size(400, 800)
+    try:
+        browser.open(f"{served.base}/play")
+        browser.run(f"document.cookie = 'theme={theme}; path=/'")
+        browser.run(f"document.cookie = 'language={language}; path=/'")
+        browser.open(f"{served.base}/play")
+        browser.wait("return document.querySelector('form.start button')")
+        assert browser.run("return document.documentElement.lang") == language
+        assert browser.barriers() == []
+        assert browser.run("return document.body.scrollWidth <= innerWidth")
+        browser.open(f"{served.base}/play/{served.begin(game='go', seconds=0.05)}")
+        state(browser)
+        assert browser.barriers() == []
+        assert browser.run("return document.body.scrollWidth <= innerWidth")
+        assert browser.complaints() == []
+    finally:
+        browser.driver.delete_all_cookies()
+        browser.driver.set_window_size(1280, 900)
+
+
+@pytest.mark.thorough
+def test_html_in_names_and_positions_is_escaped(
+    browser: Browser, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A game of the owner's that writes HTML, and an engine with such a name."""
+    from kempelen.web.site_context import SiteResources
+
+    evil = "<img src=x onerror=alert(1)>"
+    source = (Path(__file__).with_name("test_playing.py")).read_text().split("'''")[1]
+    (tmp_path / "count.py").write_text(source.replace("<b>", evil))
+    offers = SiteResources(
+        games=(f"{tmp_path / 'count.py'}:Count",), engines={evil: "uci /no/such/program"}
+    )
+    with serving(tmp_path / "web.sqlite", offers=offers) as served:
+        browser.open(f"{served.base}/play/{served.begin(game=offers.games[0], seconds=0.05)}")
+        state(browser)
+        assert evil in browser.find("pre.position").text
+        browser.open(f"{served.base}/play/{served.begin(opponent=evil, side='second')}")
+        browser.wait("return document.querySelector('.error').textContent")
+        assert evil in browser.find(".left").text
+        browser.open(f"{served.base}/play")
+        browser.wait("return document.querySelector('table')")
+        assert browser.find("td a[href*=play]").text in ("Chess", "Count")
+        assert browser.run("return document.querySelector('#field-game').lastChild.text") == "Count"
+        assert browser.find_all("main img") == []
+        assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_game_continues_after_server_is_killed(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+
+    def begin() -> subprocess.Popen[bytes]:
+        words = ["web", "--no-browser", "--address", f"127.0.0.1:{port}"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kempelen.cli", *words, "--games", str(tmp_path / "g.sqlite")],
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                urllib.request.urlopen(f"{base}/health").close()
+                return process
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("it did not begin")
+
+    process = begin()
+    try:
+        browser.open(f"{base}/play?game=othello")
+        browser.wait("return document.querySelector('form.start button.main')")
+        browser.find("form.start button.main").click()
+        state(browser)
+        browser.find("rect.press").click()
+        browser.wait("return document.querySelectorAll('.moves li').length >= 2")
+        before = state(browser)
+        page = browser.run("return document.querySelector('.left').innerHTML")
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        browser.wait("return document.getElementById('connection').textContent")
+        process = begin()
+        browser.wait("return !document.getElementById('connection').textContent")
+        assert state(browser) == before
+        assert browser.run("return document.querySelector('.left').innerHTML") == page
+        browser.find("rect.press").click()
+        browser.wait("return document.querySelectorAll('.moves li').length >= 4")
+    finally:
+        process.kill()
+        process.wait()
+        browser.complaints()  # of the connection that was refused meanwhile

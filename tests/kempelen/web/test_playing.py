@@ -1,0 +1,340 @@
+"""Games over a page's channel, against our own agent and programs that are offered."""
+
+import asyncio
+import io
+import json
+import re
+import shlex
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import chess.pgn
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from kempelen.web.layout import page_words
+from kempelen.web.play import page as playing
+from kempelen.web.play.boards import initial_game
+from kempelen.web.play.opponents import start_opponent
+from kempelen.web.play.setup import GameSetup, find_game_type
+from kempelen.web.site_context import SiteResources
+from protocols.client.process import EngineError
+from tests.kempelen.web.support import PATIENCE, Served, serving
+
+OWN_GAME = '''
+class Count:
+    """Take one or two; who takes the last of five wins."""
+
+    turn = 0
+
+    def __init__(self):
+        self.left, self.taken = 5, []
+
+    def moves(self):
+        return [n for n in (1, 2) if n <= self.left]
+
+    def play(self, move):
+        self.left -= move
+        self.turn = 1 - self.turn
+        self.taken.append(move)
+
+    def undo(self):
+        self.left += self.taken.pop()
+        self.turn = 1 - self.turn
+
+    def outcome(self):
+        return None if self.left else (1 if self.turn else -1)
+
+    def key(self):
+        return self.left, self.turn
+
+    def text(self, move):
+        return f"take-{move}"
+
+    def __str__(self):
+        return f"<b>{self.left}</b> left"
+
+
+def evaluate(game):
+    return 0
+'''
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("play")
+    (folder / "count.py").write_text(OWN_GAME)
+    engine = shlex.join([sys.executable, "-m", "kempelen.cli"])
+    offers = SiteResources(
+        games=(f"{folder / 'count.py'}:Count",),
+        evaluations={"nothing": f"{folder / 'count.py'}:evaluate"},
+        engines={"Other": f"uci {engine} uci", "Broken": "uci /no/such/program"},
+    )
+    with serving(folder / "web.sqlite", offers=offers) as server:
+        yield server
+
+
+def test_finished_game_is_listed_and_downloadable(served: Served) -> None:
+    game = served.begin(game="tic-tac-toe", seconds=0.05)
+    line = served.watch(game)
+    state = line.turn()
+    while not state["result"]:
+        state = line.play(state["board"]["legal"][0]["text"])
+    assert state["reason"] == "end of the game"
+    line.send(do="move", move="a1")
+    assert "the game is over" in line.hear("error")["text"]
+    line.close()
+    (listed,) = [each for each in json.loads(served.ask("GET", "/games")[2]) if each["id"] == game]
+    assert (listed["result"], listed["moves"]) == (state["result"], state["ply"])
+    status, headers, text = served.ask("GET", f"/games/{game}/record")
+    assert status == 200
+    assert headers["Content-Disposition"] == f'attachment; filename="kempelen-{game}.txt"'
+    assert "Black Visitor" in text
+    before = json.loads(served.ask("GET", f"/games/{game}/at/1")[2])
+    assert before["ply"] == 1
+    assert before["board"]["text"] == state["board"]["text"][:1]
+
+
+def test_chess_supports_clock_hint_takeback_and_resignation(served: Served) -> None:
+    game = served.begin(game="chess", level=1350, base=60, increment=1)
+    line = served.watch(game)
+    state = line.turn()
+    assert state["names"] == ["Visitor", "Kempelen 1350"]
+    state = line.play("e4")  # as people write it
+    assert state["ply"] == 2
+    assert state["board"]["text"][0] == "e4"
+    assert 55 < state["clocks"][0] <= 61
+    line.send(do="hint")
+    hint = line.hear("hint")
+    assert hint["move"] in state["board"]["legal"]
+    line.send(do="draw")
+    line.hear("refused draw")
+    line.send(do="back")
+    while line.game["ply"]:
+        line.hear("game")
+    assert line.game["mover"] == 0
+    line.send(do="move", move="e2e5", ply=0)
+    assert line.hear("error")["text"] == "that is no legal move"
+    line.send(do="move", move="e2e4", ply=7)
+    assert "another position" in line.hear("error")["text"]
+    line.turn()
+    line.play("d2d4")
+    line.send(do="resign")
+    while not line.game["result"]:
+        line.hear("game")
+    line.close()
+    assert (line.game["result"], line.game["reason"]) == ("0-1", "resignation")
+    pgn = chess.pgn.read_game(io.StringIO(served.ask("GET", f"/games/{game}/record")[2]))
+    assert pgn is not None
+    assert pgn.errors == []
+    assert pgn.headers["White"] == "Visitor"
+    assert pgn.headers["TimeControl"] == "60+1"
+    assert next(move.uci() for move in pgn.mainline_moves()) == "d2d4"
+
+
+def test_player_out_of_time_loses(served: Served) -> None:
+    line = served.watch(served.begin(game="chess", base=1))
+    line.turn()
+    state = line.hear("game")
+    assert (state["result"], state["reason"], state["clocks"][0]) == ("0-1", "time forfeit", 0)
+    line.close()
+
+
+def test_opponent_moves_first_if_black_is_to_move(served: Served) -> None:
+    fen = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1"
+    line = served.watch(served.begin(game="chess", fen=fen, seconds=0.1))
+    state = line.turn()  # White is ours, so the opponent has moved
+    assert state["ply"] == 1
+    state = line.play("d1d8") if "d1d8" in state["board"]["legal"] else state
+    line.close()
+    assert state["ply"] >= 1
+
+
+def test_go_handicap_game_is_scored_and_recorded(served: Served) -> None:
+    game = served.begin(
+        game="go", options={"size": 5, "komi": 0.5}, handicap=2, rules="japanese", seconds=0.05
+    )
+    line = served.watch(game)
+    state = line.turn()
+    assert len(state["board"]["handicap"]) == 2
+    assert state["ply"] == 1  # White has begun
+    for _ in range(60):
+        if state["result"]:
+            break
+        state = line.play("pass")
+    line.close()
+    assert state["result"] in ("1-0", "0-1")
+    text = served.ask("GET", f"/games/{game}/record")[2]
+    assert text.startswith("(;FF[4]")
+    assert "PW[Kempelen]" in text
+    assert "RU[Japanese]" in text
+    assert re.search(r"RE\[[BW]\+(R|[\d.]+)\]", text)
+
+
+def test_user_defined_game_and_evaluation_can_be_played(served: Served) -> None:
+    choices = json.loads(served.ask("GET", "/games/choices")[2])
+    (own,) = [name for name in choices["games"] if name.endswith(":Count")]
+    line = served.watch(served.begin(game=own, evaluation="nothing", algorithm="minimax"))
+    state = line.turn()
+    assert state["board"]["kind"] == "text"
+    assert state["board"]["position"] == "<b>5</b> left"
+    while not state["result"]:
+        state = line.play(state["board"]["legal"][0]["text"])
+    line.close()
+
+
+@pytest.mark.thorough
+def test_offered_engine_plays_as_opponent(served: Served) -> None:
+    line = served.watch(served.begin(game="chess", opponent="Other", seconds=0.1))
+    line.turn()
+    state = line.play("e2e4")
+    assert state["ply"] == 2
+    line.close()
+
+
+def test_broken_opponent_is_reported_to_player(served: Served) -> None:
+    line = served.watch(served.begin(game="chess", opponent="Broken", side="second"))
+    while not line.game.get("trouble"):
+        line.hear("game")
+    assert line.game["trouble"].startswith("Broken: ")
+    line.send(do="again")
+    line.hear("game")
+    line.send(do="resign")
+    while not line.game["result"]:
+        line.hear("game")
+    line.close()
+
+
+def test_unsuitable_algorithm_is_reported_to_player(served: Served) -> None:
+    line = served.watch(served.begin(game="backgammon", algorithm="alpha-beta", seconds=0.05))
+    while not line.game.get("trouble"):
+        state = line.game or line.hear("game")
+        if state["mover"] == state["side"] and not state["thinking"]:
+            move = state["board"]["legal"][0]["text"]
+            line.send(do="move", move=move, ply=state["ply"])
+        line.hear("game")
+    assert "alpha-beta" in line.game["trouble"]
+    line.send(do="back")
+    while line.game["trouble"]:
+        line.hear("game")
+    line.close()
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["nonsense", "[]", '{"do": 1}', '{"do": "move"}', '{"do": "move", "move": []}', "[" * 60_000],
+)
+def test_malformed_channel_message_gets_error(served: Served, message: str) -> None:
+    line = served.watch(served.begin(game="nim"))
+    line.hear("game")
+    line.socket.send(message)
+    assert line.hear("error")["text"]
+    line.close()
+
+
+def test_unknown_game_is_not_found(served: Served) -> None:
+    with pytest.raises(ConnectionClosed, match="there is no such game"):
+        served.watch("unknown").hear("welcome")
+    assert served.ask("GET", "/games/unknown/record")[0] == 404
+    assert served.ask("GET", "/games/unknown/at/0")[0] == 404
+
+
+def test_all_viewers_see_a_move(served: Served) -> None:
+    game = served.begin(game="othello", seconds=0.05)
+    player, watcher = served.watch(game), served.watch(game)
+    player.turn()
+    watcher.turn()
+    player.play("d3")
+    while not watcher.game["ply"]:
+        watcher.hear("game")
+    assert watcher.game["board"]["text"][0] == "d3"
+    player.close()
+    watcher.close()
+
+
+def test_game_continues_after_server_restart(tmp_path: Path) -> None:
+    """Also where it ended while the opponent was thinking: he moves when the page comes again."""
+    store = tmp_path / "web.sqlite"
+    with serving(store) as first:
+        game = first.begin(game="backgammon", seconds=0.05)
+        line = first.watch(game)
+        state = line.turn()
+        state = line.play(state["board"]["legal"][0]["text"])
+        slow = first.begin(game="othello", seconds=60)
+        thinking = first.watch(slow)
+        thinking.hear("game")
+        thinking.send(do="move", move="d3", ply=0)
+        while thinking.hear("game")["ply"] != 1:
+            pass
+        first.site.database.execute(
+            "UPDATE played SET setup = replace(setup, '60.0', '0.05') WHERE id = ?", slow
+        )
+    began = time.monotonic()
+    with serving(store) as second:
+        line = second.watch(game)
+        again = line.turn()
+        assert again["board"] == state["board"]
+        state = line.play(again["board"]["legal"][0]["text"])
+        assert state["ply"] > again["ply"]
+        thinking = second.watch(slow)
+        assert thinking.turn()["ply"] == 2
+        line.close()
+        thinking.close()
+    assert time.monotonic() - began < 30
+
+
+def test_withdrawn_opponent_is_not_replaced(served: Served) -> None:
+    """A game that was kept names it; nobody else goes on with it in its name."""
+    setup = GameSetup(opponent="Gone")
+    with pytest.raises(EngineError, match="not offered here any more"):
+        asyncio.run(start_opponent(setup, initial_game(setup), served.site))
+
+
+def test_slow_game_loading_does_not_block_other_requests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path / "web.sqlite") as first:
+        game = first.begin(game="nim")
+    begun, served = threading.Event(), threading.Event()
+    make = playing.Sitting
+
+    def slow(*arguments: Any) -> playing.Sitting:
+        begun.set()
+        assert served.wait(PATIENCE)
+        return make(*arguments)
+
+    monkeypatch.setattr(playing, "GameSession", slow)
+    with serving(tmp_path / "web.sqlite") as second:
+        lines = [second.watch(game) for _ in range(2)]
+        assert begun.wait(PATIENCE)
+        assert second.ask("GET", "/health")[0] == 200
+        served.set()
+        for line in lines:
+            line.hear("game")
+        lines[0].send(do="resign")  # which the other sees: there is one game
+        while not lines[1].game["result"]:
+            lines[1].hear("game")
+        for line in lines:
+            line.close()
+
+
+def test_saved_game_with_missing_source_file_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "count.py"
+    path.write_text(OWN_GAME)
+    name = f"{path}:Count"
+    with serving(tmp_path / "web.sqlite", offers=SiteResources(games=(name,))) as first:
+        game = first.begin(game=name)
+    path.unlink()
+    find_game_type.cache_clear()  # as in a process that begins anew
+    with serving(tmp_path / "web.sqlite") as second:
+        for part in ("record", "at/0"):
+            status, _, text = second.ask("GET", f"/games/{game}/{part}")
+            assert (status, "cannot be played here any more" in text) == (404, True)
+        with pytest.raises(ConnectionClosed, match="cannot be played here any more") as end:
+            second.watch(game).hear("welcome")
+    assert end.value.rcvd is not None
+    assert end.value.rcvd.reason in page_words("site", "es")

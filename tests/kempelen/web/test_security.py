@@ -1,0 +1,585 @@
+"""Who may ask the pages, and what a page of strangers cannot do."""
+
+import http.client
+import json
+import mimetypes
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from kempelen.web import http_connections, login_sessions, security
+from kempelen.web.channel import CLOSE_REJECTED
+from kempelen.web.layout import STATIC, page_words
+from kempelen.web.login_sessions import COOKIE_NAME
+from kempelen.web.media_types import MEDIA_TYPES
+from kempelen.web.security import MAX_BODY_BYTES
+from kempelen.web.site_context import SiteResources
+from protocols.server.limits import BURST_SECONDS, ServerLimits
+from protocols.server.tokens import new_token
+from tests.kempelen.web.support import PATIENCE, Served, serving
+from tests.protocols.server.credentials import Certified, certified  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("pages") / "web.sqlite") as server:
+        yield server
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[tuple[Served, str]]:
+    path = str(tmp_path / "tokens")
+    token = new_token(path, "alice")
+    with serving(tmp_path / "web.sqlite", path, ServerLimits(wrong_tokens=3)) as server:
+        yield server, token
+
+
+def test_every_response_has_security_headers(served: Served) -> None:
+    for path in ("/", "/play", "/health", "/static/site.js", "/nothing", "/games"):
+        _, headers, _ = served.ask("GET", path)
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_static_media_types_ignore_system_mime_types(tmp_path: Path) -> None:
+    """As on Windows, where a program may have registered .js as text/plain."""
+    known = {suffix: mimetypes.guess_type(f"file{suffix}")[0] for suffix in MEDIA_TYPES}
+    try:
+        for suffix in MEDIA_TYPES:
+            mimetypes.add_type("text/plain", suffix)
+        with serving(tmp_path / "web.sqlite") as server:
+            for path in STATIC.rglob("*.*"):
+                if path.suffix in MEDIA_TYPES:
+                    place = path.relative_to(STATIC).as_posix()
+                    _, headers, _ = server.ask("GET", f"/static/{place}")
+                    found = headers["Content-Type"].partition(";")[0]
+                    assert found == MEDIA_TYPES[path.suffix], path
+    finally:
+        for suffix, media_type in known.items():
+            mimetypes.add_type(media_type or "text/plain", suffix)
+
+
+def test_every_static_file_suffix_has_a_media_type() -> None:
+    served = {path.suffix for path in STATIC.rglob("*.*")}
+    assert served - {".md"} <= MEDIA_TYPES.keys()
+
+
+def test_pages_have_no_inline_scripts_or_external_urls(served: Served) -> None:
+    _, _, page = served.ask("GET", "/play")
+    assert re.findall(r"<script(?![^>]* src=)|\son\w+=|style=|javascript:", page) == []
+    own = [path for path in STATIC.rglob("*") if path.suffix in (".js", ".css", ".svg")]
+    for path in own:
+        text = path.read_text().replace("http://www.w3.org/2000/svg", "")
+        text = text.replace("http://www.w3.org/1999/xlink", "")
+        assert "http://" not in text, path
+        assert "https://" not in re.sub(r'"https:"', "", text), path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../shell.html",
+        "/static/%2e%2e/shell.html",
+        "/static/..%2fshell.html",
+        "/static/%2e%2e%2f%2e%2e%2fpyproject.toml",
+        "/static/words/../../server.py",
+        "/static//etc/passwd",
+        "/static/..\\shell.html",
+        "/play/../../etc/passwd",
+        "/games/..%2f..%2fweb.sqlite/record",
+    ],
+)
+def test_path_traversal_is_rejected(served: Served, path: str) -> None:
+    status, _, text = served.ask("GET", path)
+    assert status == 404
+    assert "$title" not in text
+    assert "root:" not in text
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "\N{SUPERSCRIPT TWO}"])
+def test_invalid_numbers_in_requests_are_rejected(served: Served, number: str) -> None:
+    game = served.begin(game="nim")
+    quoted = quote(number)
+    for path in (
+        f"/games/{game}/at/{quoted}",
+        f"/watch/{quoted}",
+        f"/watch/1/board/{quoted}",
+        f"/watch/{quoted}/games",
+    ):
+        assert served.ask("GET", path)[0] == 404
+    assert served.ask("GET", "/static/site.js", Range=f"bytes={quoted}-")[0] in (400, 416)
+    assert served.ask("GET", f"/watch/1/games?before={quoted}")[0] == 404  # there is none
+    with pytest.raises(InvalidStatus):
+        connect(f"ws://127.0.0.1:{served.port}/watch/{quoted}/channel", proxy=None)
+    for name in ("Content-Length", "content-length"):
+        assert served.ask("POST", "/games", None, **{name: quoted})[0] in (400, 413)
+    assert not [line for line in served.log if "failed" in line]
+
+
+def test_foreign_host_header_is_rejected(served: Served) -> None:
+    status, _, text = served.ask("GET", "/play", Host="evil.example")
+    assert (status, "use the address of this server" in text) == (421, True)
+    assert served.ask("GET", "/play", Host=f"localhost:{served.port}")[0] == 200
+
+
+def test_malformed_host_and_origin_headers_are_rejected(served: Served) -> None:
+    assert served.ask("GET", "/play", Host="[::1")[0] == 421
+    assert served.ask("POST", "/games", {"game": "nim"}, Origin="http://[::1")[0] == 403
+    assert not [line for line in served.log if "failed" in line]
+
+
+def test_cross_origin_requests_are_rejected(served: Served) -> None:
+    for origin in ("https://evil.example", "null", f"http://127.0.0.1:{served.port + 1}"):
+        status, _, _ = served.ask("POST", "/games", {"game": "nim"}, Origin=origin)
+        assert status == 403
+    assert served.ask("POST", "/games", {"game": "nim"}, Origin=served.base)[0] == 201
+    game = served.begin(game="nim")
+    with pytest.raises(InvalidStatus) as refusal:
+        served.watch(game, Origin="https://evil.example")
+    assert refusal.value.response.status_code == 403
+    assert served.site.metrics.value("refused", "origin") >= 4
+
+
+def test_oversized_body_is_rejected(served: Served) -> None:
+    status, _, _ = served.ask("POST", "/games", b" " * (MAX_BODY_BYTES + 1))
+    assert status == 413
+
+
+def test_oversized_chunked_body_is_rejected(served: Served) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
+    pieces = (b" " * (1 << 16) for _ in range((MAX_BODY_BYTES >> 16) + 1))
+    connection.request("POST", "/games", pieces, encode_chunked=True)
+    response = connection.getresponse()
+    assert (response.status, b"bytes are read" in response.read()) == (413, True)
+    assert response.headers["Content-Security-Policy"]
+    connection.request("GET", "/health")  # and the connection goes on
+    assert connection.getresponse().status == 200
+    connection.close()
+    assert not [line for line in served.log if "failed" in line]
+
+
+def test_concurrent_large_uploads_are_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(security, "MAX_BUFFERED_BYTES", 1 << 20)
+    monkeypatch.setattr(security, "LARGE_BODY_BYTES", 1 << 16)
+    large = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000000\r\n\r\n"
+    with serving(tmp_path / "web.sqlite") as served:
+        with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as slow:
+            slow.sendall(large + b" " * 1_000_000)
+            until = time.monotonic() + PATIENCE
+            while served.site.buffered_bytes < 1_000_000 and time.monotonic() < until:
+                time.sleep(0.01)
+            status, headers, text = served.ask("POST", "/games", b" " * (1 << 17))
+            assert (status, "try again" in text) == (503, True)
+            assert headers["Retry-After"] == "60"
+            assert served.ask("POST", "/games", {"game": "nim"})[0] == 201
+        while served.site.buffered_bytes and time.monotonic() < until:
+            time.sleep(0.01)
+        assert served.site.buffered_bytes == 0
+        assert served.ask("POST", "/games", b" " * (1 << 17))[0] == 400
+
+
+def test_session_cookies_per_visitor_are_limited(
+    guarded: tuple[Served, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, token = guarded
+    monkeypatch.setattr(login_sessions, "MAX_COOKIES_PER_NAME", 3)
+    cookies = []
+    for _ in range(5):
+        _, headers, _ = served.ask("POST", "/signin", {"token": token})
+        cookies.append(headers["Set-Cookie"].partition(";")[0])
+    let_in = [served.ask("GET", "/games", Cookie=cookie)[0] == 200 for cookie in cookies]
+    assert let_in == [False, False, True, True, True]
+
+
+def test_requests_per_visitor_are_rate_limited(tmp_path: Path) -> None:
+    path = str(tmp_path / "tokens")
+    tokens = {name: new_token(path, name) for name in ("alice", "bob")}
+    limits = ServerLimits(requests_a_second=1.0)
+    with serving(tmp_path / "web.sqlite", path, limits) as served:
+        cookies = {}
+        for name, token in tokens.items():
+            _, headers, _ = served.ask("POST", "/signin", {"token": token})
+            cookies[name] = headers["Set-Cookie"].partition(";")[0]
+
+        def ask(**headers: str) -> int:
+            status, given, text = served.ask("GET", "/games/choices", **headers)
+            if status == 429:
+                assert 1 <= int(given["Retry-After"]) <= 2
+                assert given["Content-Security-Policy"]
+                assert "too many requests" in text
+            return status
+
+        asked = [ask(Cookie=cookies["alice"]) for _ in range(int(BURST_SECONDS) + 60)]
+        assert asked[: int(BURST_SECONDS)] == [200] * int(BURST_SECONDS)
+        assert asked.count(429) > 30
+        assert ask(Cookie=cookies["bob"]) == 200  # who comes from the same address
+        assert ask() == 401  # and who has not signed in
+        assert served.ask("GET", "/static/site.js", Cookie=cookies["alice"])[0] == 200
+        assert served.site.metrics.value("refused", "requests") == asked.count(429)
+        # Of so many the log tells some.
+        assert 0 < len([line for line in served.log if "too many requests" in line]) <= 30
+        while ask(Cookie=cookies["alice"]) != 429:  # a second may have gone, and brought one more
+            pass
+        with pytest.raises(InvalidStatus) as refusal:
+            served.watch("any", Cookie=cookies["alice"])
+        assert refusal.value.response.status_code == 429
+
+
+def test_rate_limit_allows_burst_from_one_address(tmp_path: Path) -> None:
+    """Many from one address, each with a page, all its files, and what it asks for."""
+    limits = ServerLimits(requests_a_second=1.5)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        files = [f"/static/{path.name}" for path in STATIC.glob("*.js")]
+        for _ in range(8):
+            for path in ["/play", "/games/choices", "/games", *files]:
+                assert served.ask("GET", path)[0] == 200
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"nonsense", b"[" * 100_000, b'{"game": 1}', b"\xff"])
+def test_malformed_body_is_rejected(served: Served, body: bytes) -> None:
+    status, _, text = served.ask("POST", "/games", body)
+    assert status == 400
+    assert json.loads(text)["error"]
+
+
+def test_health_and_metrics_are_served(served: Served) -> None:
+    assert served.ask("GET", "/health")[::2] == (200, "ok\n")
+    status, _, text = served.ask("GET", "/metrics")
+    assert status == 200
+    assert "kempelen_sessions 0" in text
+
+
+def test_pages_require_token_or_session_cookie(guarded: tuple[Served, str]) -> None:
+    served, token = guarded
+    status, _, page = served.ask("GET", "/play")
+    assert status == 401
+    assert "/static/signin.js" in page
+    assert served.ask("GET", "/static/signin.js")[0] == 200
+    for path in ("/games", "/games/choices", "/metrics"):
+        assert served.ask("GET", path)[0] == 401
+    # In an address it is worth nothing.
+    assert served.ask("GET", f"/play?token={token}")[0] == 401
+    status, headers, _ = served.ask("POST", "/signin", {"token": token})
+    assert status == 200
+    given = headers["Set-Cookie"]
+    assert "HttpOnly" in given
+    assert "SameSite=strict" in given
+    cookie = given.partition(";")[0]
+    assert token not in given
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 200
+    assert served.ask("GET", "/metrics", Authorization=f"Bearer {token}")[0] == 200
+    status, _, text = served.ask("POST", "/games", {"game": "nim"}, Cookie=cookie)
+    game = json.loads(text)["id"]
+    line = served.watch(game, Cookie=cookie)
+    assert line.hear("welcome")["mine"]
+    line.close()
+    with pytest.raises(ConnectionClosed):
+        served.watch(game).hear("welcome")
+    assert served.ask("POST", "/signout", {}, Cookie=cookie)[0] == 200
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
+    kept = served.site.database.path.read_bytes()
+    value = cookie.removeprefix(f"{COOKIE_NAME}=")
+    for secret in (token, value):
+        assert secret not in "\n".join(served.log)
+        assert secret.encode() not in kept
+
+
+def test_oversized_sign_in_form_is_rejected(guarded: tuple[Served, str]) -> None:
+    served, token = guarded
+    for form in ({"token": [{}] * 5000}, {"token": token, "more": "x" * 5000}):
+        status, _, text = served.ask("POST", "/signin", form)
+        assert status == 400
+        assert "a token is expected" in text
+
+
+def test_revoked_token_ends_session(guarded: tuple[Served, str], tmp_path: Path) -> None:
+    served, token = guarded
+    _, headers, _ = served.ask("POST", "/signin", {"token": token})
+    cookie = headers["Set-Cookie"].partition(";")[0]
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 200
+    file = tmp_path / "tokens"
+    file.write_text(file.read_text().replace("alice", "bob"))
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
+    another = new_token(str(file), "alice")
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
+    _, headers, _ = served.ask("POST", "/signin", {"token": another})
+    cookie = headers["Set-Cookie"].partition(";")[0]
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 200
+
+
+def test_sign_in_is_blocked_after_too_many_wrong_tokens(guarded: tuple[Served, str]) -> None:
+    served, token = guarded
+    for _ in range(3):
+        status, _, text = served.ask("POST", "/signin", {"token": "wrong"})
+        assert status == 401
+        assert json.loads(text)["error"] in page_words("signin", "es")
+    _, _, text = served.ask("POST", "/signin", {"token": token})
+    assert "too many wrong tokens" in text
+    assert json.loads(text)["error"] in page_words("signin", "es")
+
+
+def test_too_many_sessions_per_address_are_rejected(tmp_path: Path) -> None:
+    limits = ServerLimits(sessions_of_address=2)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        game = served.begin(game="nim")
+        lines = [served.watch(game) for _ in range(2)]
+        for line in lines:
+            line.hear("welcome")
+        with pytest.raises(ConnectionClosed, match="too many sessions from your address") as end:
+            served.watch(game).hear("welcome")
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.reason in page_words("site", "es")
+        for line in lines:
+            line.close()
+
+
+@pytest.mark.parametrize("limits", [ServerLimits(idle=0.2), ServerLimits(longest=0.2)])
+def test_idle_or_long_session_is_closed(tmp_path: Path, limits: ServerLimits) -> None:
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        line = served.watch(served.begin(game="nim"))
+        with pytest.raises(ConnectionClosed, match="open for too long; load it again") as end:
+            line.hear("nothing")
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.code == CLOSE_REJECTED
+        assert end.value.rcvd.reason in page_words("site", "es")
+        deadline = time.monotonic() + PATIENCE
+        while served.site.admission.sessions and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not served.site.admission.sessions
+
+
+def test_connection_without_request_is_closed(tmp_path: Path) -> None:
+    limits = ServerLimits(authorising=0.2)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        for begun in (b"", b"GET / HTTP/1.1\r\nHost:"):
+            with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
+                connection.sendall(begun)
+                assert ends(connection)
+        line = served.watch(served.begin(game="nim"))
+        line.hear("welcome")
+        time.sleep(2 * limits.authorising)
+        line.send(do="nonsense")
+        line.hear("error")
+        line.close()
+
+
+PAGE = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+UPLOAD = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 16384\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "begun", [b"GET / HTTP/1.1\r\nHost:", UPLOAD, UPLOAD + b"[", UPLOAD.replace(b"/games", b"/no")]
+)
+@pytest.mark.parametrize("first", [b"", PAGE])
+def test_slow_request_times_out(tmp_path: Path, first: bytes, begun: bytes) -> None:
+    """Neither the first of a connection nor a later one, its head or its body, drop by drop."""
+    limits = ServerLimits(authorising=0.3)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        address = ("127.0.0.1", served.port)
+        with socket.create_connection(address, PATIENCE) as connection:
+            connection.sendall(first)
+            if first:
+                answer = b""
+                while not answer.endswith(b"ok\n"):
+                    answer += connection.recv(1 << 16)
+            time.sleep(0.2)
+            connection.sendall(begun)
+            began = time.monotonic()
+            connection.settimeout(0.05)
+            while time.monotonic() - began < PATIENCE:
+                try:
+                    if not connection.recv(1 << 16):
+                        break
+                except TimeoutError:
+                    with suppress(OSError):
+                        connection.sendall(b" ")
+                except ConnectionResetError:
+                    break
+            assert time.monotonic() - began < 5.0
+
+
+def test_steady_upload_does_not_time_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = ServerLimits(authorising=0.3)
+    monkeypatch.setattr(http_connections, "MIN_BYTES_PER_S", 8192)
+    with (
+        serving(tmp_path / "web.sqlite", limits=limits) as served,
+        socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection,
+    ):
+        connection.sendall(UPLOAD)
+        for _ in range(4):
+            connection.sendall(b" " * 4096)
+            time.sleep(0.25)
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400")  # it is no object
+
+
+def test_client_that_stops_reading_is_disconnected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_connections, "WRITE_TIMEOUT_S", 0.3)
+    size = 32 << 20
+    offers = SiteResources(choices=lambda: {"games": "x" * size})
+    asked = PAGE.replace(b"/health", b"/lessons/choices")
+    with (
+        serving(tmp_path / "web.sqlite", offers=offers) as served,
+        socket.socket() as connection,
+    ):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        connection.settimeout(PATIENCE)
+        connection.connect(("127.0.0.1", served.port))
+        connection.sendall(asked)
+        read = len(connection.recv(1))
+        time.sleep(2.0)
+        with suppress(ConnectionResetError):
+            while got := connection.recv(1 << 20):
+                read += len(got)
+        assert read < size
+
+
+def test_client_gone_before_accept_is_not_counted(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def vanish(*arguments: Any) -> None:
+        raise WebSocketDisconnect(1006)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WebSocket, "accept", vanish)
+        with suppress(InvalidStatus, ConnectionClosed):
+            served.watch("any")
+    deadline = time.monotonic() + PATIENCE
+    while served.site.admission.waiting and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert (served.site.admission.waiting, served.site.admission._of_address) == (0, {})
+
+
+def test_binary_channel_message_is_rejected(served: Served) -> None:
+    line = served.watch(served.begin(game="nim"))
+    line.hear("game")
+    line.socket.send(b'{"do": "resign"}')
+    assert "JSON" in line.hear("error")["text"]
+    line.close()
+    assert not [line for line in served.log if "failed" in line]
+
+
+def test_running_request_is_answered_during_shutdown_grace(tmp_path: Path) -> None:
+    begun = threading.Event()
+
+    def make(asked: Any) -> str:
+        begun.set()
+        time.sleep(2.5)
+        return "made"
+
+    offers, limits = SiteResources(steps=make), ServerLimits(grace=10.0)
+    with ThreadPoolExecutor(1) as pool:
+        with serving(tmp_path / "web.sqlite", limits=limits, offers=offers) as served:
+            answer = pool.submit(served.ask, "POST", "/lessons/steps", b"")
+            assert begun.wait(PATIENCE)
+        assert answer.result(PATIENCE)[::2] == (200, "made")
+
+
+def test_connections_per_address_are_limited(tmp_path: Path) -> None:
+    limits = ServerLimits(sessions_of_address=2)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served, ExitStack() as stack:
+        address = ("127.0.0.1", served.port)
+        kept = [
+            stack.enter_context(socket.create_connection(address, PATIENCE))
+            for _ in range(2 * limits.sessions_of_address)
+        ]
+        with socket.create_connection(address, PATIENCE) as further:
+            assert ends(further)
+        kept.pop().close()
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            with suppress(OSError):
+                assert served.ask("GET", "/health")[0] == 200
+                break
+        else:
+            pytest.fail("who has left is still counted")
+
+
+def ends(connection: socket.socket) -> bool:
+    """Wait until the other side has ended a connection."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_languages_have_same_keys_and_placeholders() -> None:
+    for path in STATIC.glob("words/*.en.json"):
+        english = json.loads(path.read_text())
+        spanish = json.loads(Path(str(path).replace(".en.", ".es.")).read_text())
+        assert english.keys() == spanish.keys()
+        for key, text in english.items():
+            assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", spanish[key]))
+
+
+def test_language_cookie_overrides_accept_language(served: Served) -> None:
+    _, _, spanish = served.ask("GET", "/play", **{"Accept-Language": "es-AR,es;q=0.9"})
+    assert '<html lang="es"' in spanish
+    assert "Jugar" in spanish
+    cookie = "language=en; theme=dark"
+    _, _, chosen = served.ask("GET", "/play", **{"Accept-Language": "es", "Cookie": cookie})
+    assert '<html lang="en" data-theme="dark"' in chosen
+    odd = 'language=<script>; theme="><script>alert(1)</script>'
+    assert "<script>" not in served.ask("GET", "/play", Cookie=odd)[2]
+
+
+def test_scripts_do_not_show_untranslated_server_messages() -> None:
+    """All go by the table of words, in which the visitor's language has them."""
+    shown = r"(textContent = |alert. }, )(error\.message|message\.text|event\.reason)"
+    for path in STATIC.glob("*.js"):
+        assert not re.search(shown, path.read_text()), path
+
+
+@pytest.mark.parametrize("page", sorted(path.name[:-8] for path in STATIC.glob("words/*.en.json")))
+def test_script_size_of_each_page_is_limited(page: str) -> None:
+    """What a page loads until its board is drawn, and all that it may load later."""
+    needed, waiting = set[Path](), [STATIC / f"{page}.js"]
+    while waiting:
+        path = waiting.pop().resolve()
+        if path not in needed:
+            needed.add(path)
+            named = re.findall(r"""(?:from|import\()\s*"(\./[^"]+)\"""", path.read_text())
+            waiting += [path.parent / name for name in named]
+    assert STATIC / "site.js" in needed
+    assert sum(path.stat().st_size for path in needed) < 150_000
+
+
+def test_silent_tls_connection_is_closed(
+    tmp_path: Path,
+    certified: Certified,  # noqa: F811
+) -> None:
+    limits = ServerLimits(authorising=0.3)
+    tls = (certified.certificate, certified.key)
+    with serving(tmp_path / "web.sqlite", limits=limits, tls=tls) as served:
+        silent = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(5)]
+        began = time.monotonic()
+        for each in silent:
+            each.settimeout(PATIENCE)
+            with suppress(ConnectionError):
+                assert each.recv(1) == b""
+            each.close()
+        assert time.monotonic() - began < PATIENCE / 4
+        secure = http.client.HTTPSConnection(
+            "localhost", served.port, timeout=PATIENCE, context=certified.client
+        )
+        secure.request("GET", "/health")
+        assert secure.getresponse().read() == b"ok\n"
+        secure.close()

@@ -1,0 +1,282 @@
+"""What a visitor is told of tournaments: from the middle, of finished games, of damage."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import chess
+import pytest
+from websockets.sync.client import connect
+
+from kempelen.match.config.game_settings import GameSettings
+from kempelen.match.game.game_result import Termination
+from kempelen.match.live.live_file import live_file_path
+from kempelen.match.live.tournament_views import LedgerView
+from kempelen.match.pairing.schedule import due_pairs
+from kempelen.match.records.game_record import GameRecord, MoveRecord
+from kempelen.match.records.ledger import Ledger
+from kempelen.web.diagrams import diagram, game_diagrams, pieces_svg
+from kempelen.web.layout import page_words
+from kempelen.web.site_context import SiteResources
+from kempelen.web.watch.page import WatchedTournament
+from tests.kempelen.match.support import engine, settings
+from tests.kempelen.web.support import PATIENCE, Served, serving
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("watch") / "run.sqlite")
+    names = (SCRIPT, "B", "C")
+    chosen = settings(*(engine("none", name=name) for name in names), games=2)
+    kept = Ledger(path)
+    kept.begin(chosen, resume=False)
+    for pair in due_pairs(chosen, {}):
+        for game in pair.games:
+            white, black = names[pair.key.white(game)], names[pair.key.black(game)]
+            moves = MoveRecord("e2e4", cp=20, depth=3), MoveRecord("e7e5", cp=-10)
+            kept.record(
+                GameRecord(
+                    pair=str(pair.key), game=game, white=white, black=black,
+                    fen=chess.STARTING_FEN, opening=("d2d4", "d7d5"), moves=moves,
+                    result="1-0", termination=Termination.RESIGNATION,
+                )
+            )  # fmt: skip
+    kept.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def served(ledger: str) -> Iterator[Served]:
+    spectator = LedgerView(ledger)
+    with serving(
+        Path(ledger).with_name("web.sqlite"), offers=SiteResources(spectators=lambda: [spectator])
+    ) as server:
+        yield server
+
+
+def got(served: Served, path: str, status: int = 200) -> Any:
+    answered, _, text = served.ask("GET", path)
+    assert answered == status, text
+    return json.loads(text)
+
+
+def channel(served: Served, number: int = 1) -> Any:
+    address = f"ws://127.0.0.1:{served.port}/watch/{number}/channel"
+    return connect(address, open_timeout=PATIENCE, proxy=None)
+
+
+def hear(line: Any) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(line.recv(timeout=PATIENCE))
+    return message
+
+
+def test_tournament_games_are_listed_and_replayed(served: Served) -> None:
+    (listed,) = got(served, "/watch/tournaments")["tournaments"]
+    assert (listed["number"], listed["status"]["state"]) == (1, "complete")
+    games = got(served, "/watch/1/games")["games"]
+    assert len(games) == 6
+    assert [game["number"] for game in games] == [5, 4, 3, 2, 1, 0]
+    assert got(served, "/watch/1/games?before=2")["games"] == games[4:]
+    assert len(got(served, "/watch/1/games?before=x")["games"]) == 6
+    (one,) = [game for game in games if game["key"] == "1.1-2.1.1"]
+    assert one["white"] == SCRIPT
+    replay = got(served, f"/watch/1/games/{one['key']}")
+    moves = len(replay["said"])
+    assert moves == 2
+    assert len(replay["positions"]) == moves + 1 + replay["book"]
+    assert replay["positions"][0]["fen"].startswith("rnbqkbnr/")
+    assert replay["positions"][-1]["move"]
+    for path in ("/watch/1/games/none", "/watch/2/games", "/watch/9/games/1.1-2.1.1"):
+        assert got(served, path, 404)["error"]
+
+
+def test_late_viewer_receives_full_state(served: Served) -> None:
+    with channel(served) as line:
+        state = hear(line)["state"]
+        assert state["finished"] == 6
+        assert [row["games"] for row in state["standings"]["rows"]] == [4, 4, 4]
+        assert state["curve"]["points"][-1]["played"] == 6
+    with channel(served, 7) as line:
+        assert hear(line)["kind"] == "absent"
+
+
+def test_running_board_is_sent_to_viewer(served: Served, ledger: str) -> None:
+    board = {
+        "board": 3, "pair": "1.1-2.1", "game": 1, "white": "A", "black": "B", "fen": "",
+        "moves": ["e2e4"], "position": "rnbqkbnr/8/8/8/8/8/8/8 b - - 0 1", "turn": "black",
+        "white_clock": 5.0, "black_clock": 6.0, "last": "e4", "result": "", "termination": "",
+    }  # fmt: skip
+    place = live_file_path(ledger)
+    status = {"name": "match", "state": "running", "played": 6}
+
+    with channel(served) as line:
+        hear(line)
+        snapshots = {"status": status, "boards/3": board}
+        place.write_text(json.dumps({"time": time.time(), "snapshots": snapshots}), "utf-8")
+        state: dict[str, Any] = {}
+        while "boards/3" not in state:
+            state |= hear(line)["state"]
+        shown = state["boards/3"]
+        assert shown["drawing"] == {
+            "type": "chess", "fen": board["position"], "last": ["e2", "e4"],
+        }  # fmt: skip
+        assert shown["moves"] == 1
+        assert shown["turn"] == "black"
+        assert "position" not in shown
+        place.unlink()
+        while state["status"]["state"] != "complete":
+            state |= hear(line)["state"]
+
+
+def test_invalid_game_record_is_reported(ledger: str, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.sqlite"
+    path.write_bytes(Path(ledger).read_bytes())
+    with sqlite3.connect(path) as database:
+        ((key, text),) = database.execute("SELECT rowid, record FROM game LIMIT 1").fetchall()
+        record = json.loads(text)
+        record["moves"][0]["move"] = "a1a8"
+        database.execute("UPDATE game SET record = ? WHERE rowid = ?", (json.dumps(record), key))
+    database.close()
+    spectator = LedgerView(str(path))
+    with serving(
+        tmp_path / "web.sqlite", offers=SiteResources(spectators=lambda: [spectator])
+    ) as server:
+        name = f"{record['pair']}.{record['game']}"
+        assert "cannot be shown" in got(server, f"/watch/1/games/{name}", 422)["error"]
+
+
+def test_positions_of_other_games_are_drawn() -> None:
+    shown = game_diagrams(GameSettings("go", {"size": 5}), ["C3", "pass"])
+    assert shown[0]["rows"] == ["....."] * 5
+    assert shown[1]["rows"][2] == "..X.."
+    assert shown[1]["last"] == ["C3"]
+    wide = game_diagrams(GameSettings("go", {"size": "5x3"}), ["E2"])
+    assert wide[1]["rows"] == [".....", "....X", "....."]
+    assert game_diagrams(GameSettings("nim"), [])[0]["type"] == "text"
+    for game, moves, rows, last in (
+        ("othello", ["d3"], {2: "...X....", 3: "...XX..."}, [[2, 3]]),
+        ("connect-four", ["4", "4"], {4: "...O...", 5: "...X..."}, [[4, 3]]),
+        ("checkers", ["11-16"], {2: " b b . b", 3: ". . . b "}, [[2, 5], [3, 6]]),
+        ("tic-tac-toe", ["b2"], {1: ".X."}, [[1, 1]]),
+    ):
+        drawn = game_diagrams(GameSettings(game), moves)[-1]
+        assert drawn["type"] == "grid"
+        assert {row: drawn["rows"][row] for row in rows} == rows
+        assert drawn["last"] == last
+        assert drawn["dark"] is (game == "checkers")
+
+
+def test_grid_board_marks_last_move(ledger: str) -> None:
+    """While it goes on, from the position before; not where moves were missed, or a game begins."""
+    spectator = LedgerView(ledger)
+    spectator.poll()
+    spectator.state.status["game"] = {"name": "tic-tac-toe"}
+    watched = WatchedTournament(spectator)
+
+    def last(game: int, moves: str, position: str) -> Any:
+        spectator.state.snapshots["boards/1"] = {
+            "pair": "1", "game": game, "moves": moves.split(), "position": position,
+        }  # fmt: skip
+        (first, second) = (watched.state()["state"]["boards/1"]["drawing"] for _ in range(2))
+        assert first == second
+        return first["last"]
+
+    assert last(1, "b2", ". . .\n. X .\n. . .") == []
+    assert last(1, "b2 a1", ". . .\n. X .\nO . .") == [[2, 0]]
+    assert last(1, "b2 a1 a2 a3", "O . .\nX X .\nO . .") == []
+    assert last(2, "", ". . .\n. . .\n. . .") == []
+    assert last(2, "c3", ". . X\n. . .\n. . .") == [[0, 2]]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_termination_has_a_translation(language: str) -> None:
+    assert {f"end {each}" for each in Termination} <= page_words("watch", language).keys()
+
+
+def test_piece_symbols_have_no_inline_styles() -> None:
+    text = pieces_svg()
+    assert text.count("<symbol ") == 12
+    assert "style=" not in text
+    assert 'id="wQ"' in text
+
+
+def test_untrusted_game_files_and_huge_boards_are_rejected(ledger: str) -> None:
+    """What a broker tells is checked before a game is made of it."""
+    spectator = LedgerView(ledger)
+    spectator.poll()
+    key = next(iter(spectator.games))
+    watched = WatchedTournament(spectator)
+    for game in (
+        {"name": "evil.py:Game"},
+        {"name": "go", "options": {"size": 10**9}},
+        {"name": "othello", "options": {"size": "9x13"}},
+        {"name": "go", "options": {"komi": "7.5"}},
+    ):
+        spectator.state.status["game"] = game
+        spectator.trusted = False
+        with pytest.raises(ValueError, match=r"catalogue|within bounds"):
+            watched.replay(key)
+    assert len(diagram("chess", "k" * 10**6)["fen"]) < 200
+    assert len(diagram("go", " 1 X\n" * 10**5)["rows"]) <= 19
+    assert diagram("othello", "X O\n" * 10**5)["type"] == "text"
+
+
+def test_damaged_tournament_does_not_affect_others(ledger: str, tmp_path: Path) -> None:
+    damaged, whole = LedgerView(ledger), LedgerView(ledger)
+
+    def fail() -> None:
+        raise TypeError("damaged")
+
+    with serving(
+        tmp_path / "web.sqlite", offers=SiteResources(spectators=lambda: [damaged, whole])
+    ) as server:
+        with channel(server, 2) as line:
+            hear(line)
+            damaged.poll = fail  # type: ignore[method-assign]
+            for runner in ("lost", "", "lost"):
+                whole.poll = lambda: None  # type: ignore[method-assign]
+                whole.runner = runner
+                state: dict[str, Any] = {}
+                while state.get("runner") != runner:
+                    state |= hear(line)["state"]
+        assert [line for line in server.log if "damaged" in line][1:] == []
+
+
+def test_growing_curve_sends_only_new_points(ledger: str) -> None:
+    spectator = LedgerView(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    points = watched.changes()["curve"]["points"]
+    assert watched.changes() == {}
+    spectator.state.snapshots["curve"] = {"points": [*points, {"played": 99}]}
+    assert watched.changes() == {"curve": {"more": [{"played": 99}]}}
+
+
+def test_each_viewer_receives_curve_points_once(ledger: str) -> None:
+    """Whether it has grown while nobody looked on, or since others were told last."""
+    spectator = LedgerView(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    points = list(watched.state()["state"]["curve"]["points"])
+    assert watched.changes() == {}
+
+    def grow() -> None:
+        points.append({"played": 7 + len(points)})
+        spectator.state.snapshots["curve"] = {"points": list(points)}
+
+    grow()
+    assert watched.state()["state"]["curve"]["points"] == points
+    assert watched.changes() == {}
+    heard: list[str] = []
+    watched.subscribers.channels.add(Mock(pass_on=heard.append))
+    grow()
+    assert watched.state()["state"]["curve"]["points"] == points
+    (told,) = map(json.loads, heard)
+    assert told["state"] == {"curve": {"more": points[-1:]}}
+    assert watched.changes() == {}

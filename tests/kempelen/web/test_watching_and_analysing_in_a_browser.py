@@ -1,0 +1,251 @@
+"""A tournament watched from its middle and games analysed, in a browser that people use."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
+from kempelen.match.config.settings import SprtSettings
+from kempelen.match.config.time_control import TimeControl
+from kempelen.match.game.adjudication import Adjudication
+from kempelen.match.live.live_file import LiveFile, live_file_path
+from kempelen.match.live.tournament_views import LedgerView
+from kempelen.web.site_context import SiteResources
+from tests.kempelen.match.support import play, settings
+from tests.kempelen.web.support import Served, serving
+
+pytest.importorskip("selenium")
+
+from tests.browser import Browser, started
+
+pytestmark = pytest.mark.thorough
+
+SCRIPT = "<script>window.hurt = 1</script>"
+IMAGE = "<img src=x onerror='window.hurt = 1'>"
+PGN = f"""[Event "{SCRIPT}"]
+[White "{IMAGE}"]
+[Black "Bob"]
+
+1. e4 {{{SCRIPT}}} e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1 6. Bxf7+ Ke7 7. Nd5# 1-0
+"""
+SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{IMAGE}]PW[W]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
+
+
+def player(name: str) -> EngineSettings:
+    return EngineSettings("chess", name, protocol=EngineProtocol.AGENT)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with started(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that watches a match which goes on, of which one game is over.
+
+    It begins when the browser is there.
+    """
+    folder = tmp_path_factory.mktemp("match")
+    path = str(folder / "run.sqlite")
+    chosen = settings(
+        player(SCRIPT),
+        player(IMAGE),
+        games=4,
+        time=TimeControl(nodes=150_000, patience=60),
+        adjudication=Adjudication(maxmoves=10),
+        sprt=SprtSettings(0, 5),
+    )
+    live = LiveFile(live_file_path(path))
+    middle = threading.Event()
+
+    def listen(event: Any) -> None:
+        live(event)
+        if type(event).__name__ == "GameFinished":
+            middle.set()
+
+    runner = threading.Thread(
+        target=lambda: asyncio.run(play(chosen, path=path, listeners=[listen]))
+    )
+    runner.start()
+    assert middle.wait(120)
+    spectator = LedgerView(path)
+    offers = SiteResources(spectators=lambda: [spectator])
+    try:
+        with serving(folder / "web.sqlite", offers=offers) as server:
+            yield server
+    finally:
+        runner.join()
+        live.close()
+
+
+def check(browser: Browser) -> None:
+    """Nothing is complained of, nothing ran that was text, and who cannot see can read the page."""
+    assert browser.complaints() == []
+    assert browser.run("return window.hurt") is None
+    assert browser.barriers() == []
+
+
+def fits(browser: Browser) -> bool:
+    """Tell whether nothing lies beside the screen of a phone."""
+    with browser.on_a_phone():
+        return browser.fits()
+
+
+def judge(browser: Browser) -> None:
+    """Have the whole game judged. The button moves as lines come, so that a mouse may miss it."""
+    browser.run("document.querySelector('button.main:not(details *)').click()")
+
+
+def arrived(path: Path) -> str:
+    """Return the text of a download, once it is there."""
+    deadline = time.monotonic() + 60
+    while not path.exists() or not path.stat().st_size:
+        assert time.monotonic() < deadline, [each.name for each in path.parent.iterdir()]
+        time.sleep(0.02)
+    return path.read_text(encoding="utf-8")
+
+
+def test_running_tournament_can_be_watched_to_its_end(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/watch")
+    browser.wait("return document.querySelectorAll('.board .diagram use').length >= 2")
+    assert SCRIPT in browser.find("main").text
+    before = browser.find(".board > p").text
+    browser.wait("return document.querySelector('.board > p').textContent !== arguments[0]", before)
+    browser.wait("return document.querySelector('main ul a')")
+    check(browser)
+    browser.open(f"{served.base}/watch/1/board/1")
+    browser.wait("return document.querySelectorAll('.large .diagram use').length >= 2")
+    check(browser)
+    browser.open(f"{served.base}/watch/1")
+    browser.wait("return document.querySelectorAll('ul.games a').length === 4")
+    browser.wait("return document.querySelector('main > p').textContent.startsWith('complete')")
+    browser.wait("return document.querySelectorAll('.curves').length === 2")
+    assert len(browser.find_all("table tbody tr")) == 2
+    browser.run("document.querySelector('ul.games a').click()")
+    browser.wait("return document.querySelector('.replay .diagram use')")
+    browser.find(".replay .steps button").click()
+    assert "Start" in browser.find(".replay p").text
+    browser.press("\ue014")  # an arrow to the right
+    first = browser.find_all(".moves button")[0]
+    assert first.get_attribute("aria-current") == "step"
+    # Numbered as in the position that it is made in, which an opening has led to.
+    number, _, _ = first.text.partition(".")
+    assert f" {number}" in next(iter(served.site.resources.spectators()[0].games.values()))["fen"]
+    assert fits(browser)
+    check(browser)
+
+
+def test_chess_game_is_analysed_in_browser(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    browser.wait("return document.querySelector('.arrow')")
+    check(browser)
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run("document.getElementById('source').value = arguments[0]", PGN)
+    browser.find("details button").click()
+    browser.wait("return document.querySelectorAll('.moves button').length === 13")
+    assert IMAGE in browser.find("h2").text
+    browser.run("document.getElementById('nodes').value = 'quick'")
+    judge(browser)
+    browser.wait("return document.querySelector('.course circle.blunder')")
+    browser.wait("return document.querySelector('progress').hidden")
+    browser.download_to(tmp_path)
+    browser.run("document.querySelector('button.record').focus()")
+    browser.press("\ue007")  # Enter
+    browser.wait("return document.querySelector('[role=status]').textContent.includes('.pgn')")
+    written = arrived(tmp_path / "analysed.pgn")
+    assert SCRIPT in " ".join(written.split())
+    assert written.count("[%eval") >= 12
+    assert "$4" in written
+    signs = browser.run("return [...document.querySelectorAll('.sign')].map((e) => e.textContent)")
+    assert signs[9] == "??"
+    browser.find_all(".moves button")[0].click()
+    assert browser.find(".comment").text == SCRIPT
+    browser.find("#move").send_keys("d5\n")
+    browser.wait("return document.querySelectorAll('.moves button').length === 2")
+    assert fits(browser)
+    check(browser)
+
+
+def test_go_game_is_analysed_in_spanish_and_dark_theme(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/analyse")
+    browser.run("document.cookie = 'language=es; path=/'; document.cookie = 'theme=dark; path=/'")
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length")
+    assert "Analizar" in browser.find("main").text
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run("document.getElementById('source').value = arguments[0]", SGF)
+    browser.find("details button").click()
+    browser.wait("return document.querySelector('.diagram .own')")
+    assert browser.find(".comment").text == SCRIPT
+    judge(browser)
+    browser.wait("return document.querySelector('.course circle.blunder')")
+    browser.wait("return document.querySelector('progress').hidden")
+    check(browser)
+    browser.open(f"{served.base}/watch/1")
+    browser.wait("return document.querySelectorAll('table tbody tr').length === 2")
+    check(browser)
+
+
+def test_very_long_player_name_can_be_analysed(browser: Browser, served: Served) -> None:
+    """Longer than a message to the server may be."""
+    name = "x" * 70_000
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    script = "document.getElementById('source').value = arguments[0]"
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run(script, f'[White "{name}"]\n\n1. e4 e5 *\n')
+    browser.find("details button").click()
+    browser.wait("return document.querySelectorAll('.moves button').length === 2")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    assert fits(browser)
+    browser.find("#move").send_keys("d4\n")
+    browser.wait("return document.querySelectorAll('.moves button').length === 1")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "text"),
+    [
+        ("utf.pgn", "utf-8-sig", '[White "Réti"]\n\n1. e4 *\n'),
+        ("old.pgn", "latin-1", '[White "Réti"]\n\n1. e4 *\n'),
+        ("new.sgf", "utf-8", "(;GM[1]SZ[5]PB[柯洁];B[cc])"),
+        ("old.sgf", "gb18030", "(;GM[1]SZ[5]CA[GB18030]PB[柯洁];B[cc])"),
+        ("odd.sgf", "latin-1", "(;GM[1]SZ[5]CA[x-unknown]PB[Réti];B[cc])"),
+    ],
+)
+def test_file_encoding_is_detected(
+    browser: Browser, served: Served, tmp_path: Path, name: str, encoding: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding=encoding)
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelector('.diagram svg')")
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.find("#file").send_keys(str(path))
+    browser.wait("return document.querySelectorAll('.moves button').length === 1")
+    assert browser.find("h2").text.startswith("柯洁" if "柯" in text else "Réti")
+
+
+def test_analysis_continues_after_server_restart(browser: Browser, tmp_path: Path) -> None:
+    lines = "return document.querySelectorAll('.lines li').length"
+    with serving(tmp_path / "web.sqlite") as server:
+        browser.open(f"{server.base}/analyse")
+        browser.wait(f"{lines} === 3")
+    browser.wait("return document.getElementById('connection').textContent")
+    browser.run("document.querySelector('.lines').replaceChildren()")
+    with serving(tmp_path / "web.sqlite", port=server.port):
+        browser.wait(f"{lines} === 3")
+        assert not browser.run("return document.getElementById('connection').textContent")
+        browser.complaints()  # of the connection that was refused meanwhile
+        browser.open("about:blank")

@@ -1,0 +1,77 @@
+"""An analysis engine in the test's own process."""
+
+import json
+import queue
+
+import pytest
+
+from agent.kernel.backend import SearchConfig
+from protocols.katago_analysis.protocol import AnalysisEngine, Settings
+from protocols.katago_analysis.query import QueryDefaults
+from protocols.katago_analysis.visit_limited_backend import SearchSettings
+from tests.waiting import PATIENCE
+
+
+class EngineSession:
+    """Asks a fresh engine, which searches plainly, and hears what it answers."""
+
+    def __init__(self, visits=8, perspective=0, algorithm="mcts", **options):
+        self.sent = queue.Queue()
+        self.reports = []
+        settings = Settings(
+            QueryDefaults(visits=visits, perspective=perspective),
+            SearchSettings(algorithm, SearchConfig(seed=1)),
+            **options,
+        )
+        self.engine = AnalysisEngine("1.0", self.sent.put, self.reports.append, settings)
+
+    def say(self, *lines):
+        for line in lines:
+            for answer in self.engine.handle_line(line):
+                self.sent.put(answer)
+
+    def ask(self, name="a", **fields):
+        """Send a query about an empty board of 5x5, or as the fields say."""
+        usual = {"moves": [], "rules": "tromp-taylor", "boardXSize": 5, "boardYSize": 5}
+        self.say(json.dumps({"id": name, **usual, **fields}))
+
+    def act(self, action, name="act", **fields):
+        self.say(json.dumps({"id": name, "action": action, **fields}))
+
+    def hear(self):
+        return self.sent.get(timeout=PATIENCE)
+
+    def answer(self):
+        return json.loads(self.hear())
+
+    def final(self):
+        """The next answer that is no warning."""
+        while "warning" in (answer := self.answer()):
+            pass
+        return answer
+
+    def rest(self):
+        assert self.engine.drain(PATIENCE)
+        lines = []
+        while not self.sent.empty():
+            lines.append(self.sent.get())
+        return lines
+
+    def answers(self):
+        return [json.loads(line) for line in self.rest()]
+
+    def close(self):
+        assert self.engine.close(PATIENCE)
+
+
+@pytest.fixture
+def start():
+    started = []
+
+    def start(**options):
+        started.append(EngineSession(**options))
+        return started[-1]
+
+    yield start
+    for interview in started:
+        interview.close()

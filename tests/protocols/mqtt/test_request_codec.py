@@ -1,0 +1,64 @@
+"""What a bot makes of a valid request, and a client of a reply."""
+
+import pytest
+
+from agent.limits import Cp, SideClock
+from protocols.client.engine import EngineTimeoutError
+from protocols.client.process import EngineError
+from protocols.mqtt import payloads
+from protocols.mqtt.request_codec import RequestError, parse_limits, parse_reply, time_limit
+
+
+def request(**changes):
+    payload = {"id": "1", "reply_to": "kempelen/v1/replies/me", "limits": {"nodes": 5}, **changes}
+    assert payloads.find_error("request", payload) == ""
+    return payload
+
+
+def test_parse_limits_drops_or_rejects_unsupported_limits():
+    found = parse_limits({"nodes": 5.0, "white": {"time": 3}}, {"nodes", "depth"})
+    assert (found["nodes"], found["white"], found["depth"]) == (5, SideClock(3, 0.0), None)
+    with pytest.raises(RequestError, match="cannot be told playouts, but movetime, white and"):
+        parse_limits({"nodes": 5, "playouts": 5}, {"nodes", "depth"})
+    with pytest.raises(RequestError, match="give movetime, depth, or white and black clocks"):
+        parse_limits({"white": {"time": 3}}, {"depth"})
+
+
+def test_time_limit_is_bounded():
+    assert time_limit(request(limit=7), 600) == 7
+    assert time_limit(request(limit=3600), 600) == 600
+    assert time_limit(request(), 600) == 60
+    with pytest.raises(RequestError, match="600 s at most"):
+        time_limit(request(limits={"movetime": 3600}), 600)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"move": 5},
+        {"move": "e2e4", "time": 1, "info": {"depth": 1, "cp": 10**400, "nodes": 1}},
+        {"move": "e2e4", "time": 1, "info": {"depth": 1, "mate": True}},
+        {"move": "e2e4", "time": 1, "info": {"cp": 1, "pv": [["e2e4"]]}},
+        {"move": "e2e4", "time": 1, "info": {"cp": 1, "pv": "e2e4"}},
+        {"move": "e2e4", "time": 1, "info": [], "ponder": None},
+        {"move": "e2e4", "time": 1, "info": None, "ponder": 5},
+        {"error": "busy"},
+        {"error": {"code": [], "message": "x"}},
+        {"error": {"code": "engine", "message": None}},
+        {},
+    ],
+)
+def test_invalid_reply_raises_engine_error(reply):
+    with pytest.raises(EngineError, match="bot b: its reply is not valid"):
+        parse_reply({"id": "1", **reply}, "b", 1.0)
+
+
+def test_parse_reply_reads_moves_and_errors():
+    info = {"depth": 3.0, "cp": 5, "mate": None, "nodes": 8, "pv": ["e2e4"]}
+    answer = parse_reply({"id": "1", "move": "e2e4", "time": 1, "info": info}, "b", 2.0)
+    assert (answer.move, answer.elapsed, answer.info.depth) == ("e2e4", 2.0, 3)
+    assert answer.info.score == Cp(5)
+    error = {"code": "time_limit", "message": "x" * 5000}
+    with pytest.raises(EngineTimeoutError) as caught:
+        parse_reply({"id": "1", "error": error}, "b", 2.0)
+    assert len(str(caught.value)) < 500
