@@ -1,1 +1,1 @@
-"""Everything that decides a move."""
+"""The game-playing agent: games, rules, evaluations and searches."""

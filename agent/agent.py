@@ -1,13 +1,14 @@
-"""The agent: asked to go, it thinks in a thread of its own and answers with one move.
+"""The agent: runs searches in its own thread and answers each `go` with exactly one result.
 
-Whatever is asked of a player is done in order by that one thread, so a caller never waits: a
-`go` during a search stops that search, whose answer is given first. Every `go` gets exactly one
-result, also when it is stopped before it began, when there is no move, or when a search fails.
+One thread runs all jobs of an agent in order, so callers never block. A `go` during a search stops
+that search and first reports its result. Every `go` gets a result, even if it is stopped before it
+begins, if there is no legal move, or if the search fails.
 
-The search itself has a thread apart, which the player's thread watches: where a user's evaluation
-keeps it from ending in time, it is given up, and the last completed iteration is the answer.
+The search itself runs in a second thread, which the agent's thread supervises. If user code blocks
+the search beyond its time limit, the search is abandoned. The agent then plays the best move of the
+last completed iteration.
 
-Where many players share a machine each waits for its turn to search, while its clock runs.
+Agents on the same machine share a scheduler. Their clocks keep running while they wait for a slot.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from agent.clock import SearchClock
 from agent.evaluation_types import EvaluationError
@@ -31,12 +32,10 @@ from agent.threads.scheduler import ScheduledSearch, SearchScheduler
 from agent.threads.serial_executor import Job, SerialExecutor
 
 Position = TypeVar("Position")
-Position_contra = TypeVar(
-    "Position_contra", contravariant=True
-)  # a position, for whoever only takes it
+Position_contra = TypeVar("Position_contra", contravariant=True)
 Move = TypeVar("Move")
 
-# A search that was stopped ends within a millisecond; if not, see that often what keeps it.
+# A stopped search normally ends within 1 ms. If it does not, check for stuck user code this often.
 POLL_INTERVAL_S = 0.005
 
 Answer = TypeVar("Answer")
@@ -44,7 +43,11 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class ReportInterval:
-    """When a long search tells where it stands: seconds to the first report, and between them."""
+    """How often a long search reports its progress.
+
+    `first` is the time in seconds from the start of the search to the first report. `every` is the
+    time in seconds between later reports.
+    """
 
     first: float = 3.0
     every: float = 1.0
@@ -54,168 +57,178 @@ DEFAULT_REPORT_INTERVAL = ReportInterval()
 
 
 class Searcher(Protocol[Position_contra, Move]):
-    """A search that its caller drives: it prints nothing and reads no clock.
+    """An iterative-deepening search. It performs no I/O and reads no clock.
 
-    A position is a `chess.Board` in chess, in any other game a `Game`.
+    A position is a `chess.Board` in chess, and a `Game` object in every other game.
     """
 
     def search(
         self, position: Position_contra, limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
-        """Search deeper and deeper; yield each iteration's lines, multipv 1..lines in order.
+        """Yield the principal variations of each iteration, ordered by `multipv` from 1 to `lines`.
 
-        After a stop it may yield, once more from multipv 1 on, what an iteration that was cut short
-        has found, followed by lines of the one before; all but the first have complete=False.
-        Obeys depth, nodes, mate and search_moves; time is the caller's, who calls `stop`. Yields
-        at least one Info, even when stopped at once; is never called without a legal move. May
-        raise `agent.evaluation.EvaluationError` at any point. The moves are in the position's own
-        notation. The position is the caller's to give away: nobody else uses it meanwhile.
+        The search enforces the `depth`, `nodes`, `mate` and `search_moves` limits. The caller must
+        enforce time limits by calling `stop`. The search yields at least one `Info`, even if it is
+        stopped at once.
+
+        If the search is stopped during an iteration, it may yield one more set of lines, numbered
+        from 1. Lines that the interrupted iteration did not find are taken from the previous
+        iteration. All of these lines except the first have `complete=False`.
+
+        The position must have at least one legal move, and no other code may use it during the
+        search. Raise `agent.evaluation.EvaluationError` if a user's evaluation fails.
         """
 
     def clear_stop(self) -> None:
-        """Reset the stop flag, before a search."""
+        """Clear the stop flag. The caller must do this before each search."""
 
     def stop(self) -> None:
-        """End the search soon; from any thread, and remembered until `arm`."""
+        """Stop the search. Any thread may call this. The flag stays set until `clear_stop`."""
 
     def new_game(self) -> None:
-        """Forget everything that can change a search."""
+        """Clear all state that can influence later searches, such as the transposition table."""
 
     def progress(self) -> Progress[Move]:
-        """Tell where the running search stands; from any thread."""
+        """Return the progress of the running search. Any thread may call this."""
 
 
 @runtime_checkable
 class Pausable(Protocol):
-    """A searcher that can make room for others in the middle of an iteration."""
+    """A searcher that can be paused in the middle of an iteration."""
 
     @property
     def threads(self) -> int:
-        """How many threads search."""
+        """The number of search threads."""
 
     def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest soon: its thread calls `wait`, and then goes on where it was.
+        """Ask the running search to call `wait` soon. The search resumes when `wait` returns.
 
-        From any thread, while `deepen` is driven.
+        Any thread may call this during a search.
         """
 
 
 class SearcherWrapper(Generic[Position, Move]):
-    """What a searcher around another leaves to that one. searcher: the other."""
+    """Base class for wrappers of a searcher. It delegates every method except `search`."""
 
     def __init__(self, searcher: Searcher[Position, Move]) -> None:
         self.searcher = searcher
 
+    @property
+    def threads(self) -> int:
+        """The number of search threads, or 1 if the wrapped searcher cannot be paused."""
+        return self.searcher.threads if isinstance(self.searcher, Pausable) else 1
+
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Pause the wrapped searcher if possible."""
+        if isinstance(self.searcher, Pausable):
+            self.searcher.pause(wait)
+
     def clear_stop(self) -> None:
-        """Reset the stop flag, before a search."""
+        """Clear the stop flag. The caller must do this before each search."""
         self.searcher.clear_stop()
 
     def stop(self) -> None:
-        """End the search soon."""
+        """Stop the search. Any thread may call this."""
         self.searcher.stop()
 
     def new_game(self) -> None:
-        """Forget everything that can change a search, but what was learned for good."""
+        """Clear the search state, but keep data that was learned from earlier games."""
         self.searcher.new_game()
 
     def progress(self) -> Progress[Move]:
-        """Tell where the running search stands."""
+        """Return the progress of the running search."""
         return self.searcher.progress()
 
     def search_wrapped(
         self, position: Position, limits: Limits[Move], lines: int
     ) -> Generator[Info[Move], None, None]:
-        """Have the other one search; to close the generator ends that."""
+        """Run the wrapped search. Closing the generator stops the search."""
         yield from self.searcher.search(position, limits, lines)
 
 
-class PausableWrapper(SearcherWrapper[Position, Move]):
-    """One around a searcher that can make room for others."""
-
-    @property
-    def threads(self) -> int:
-        """How many threads search."""
-        return cast(Pausable, self.searcher).threads
-
-    def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest soon."""
-        cast(Pausable, self.searcher).pause(wait)
-
-
 class SearchBackend(Protocol[Position_contra, Move]):
-    """Where a player gets its searcher from, one search at a time."""
+    """Provides the searcher for each search of an agent."""
 
     def get_searcher(
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> Searcher[Position_contra, Move]:
-        """Return who searches now. May wait for it, until `stop` or as the clock allows."""
+        """Return the searcher for the next search.
+
+        This call may block until `stop` is set or the time limit of `clock` is reached.
+        """
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Give up what that thread does with the searcher, if a user's code keeps it.
+        """Abandon the search in `thread` if user code blocks it, and return an error message.
 
-        Return what to tell the user then; the next searcher is another one. From any thread,
-        while that thread is the only one to use the source.
+        Return None if the search is not blocked. After a search is abandoned, `get_searcher`
+        returns a new searcher. Any thread may call this, but only `thread` may use the backend
+        during the call.
         """
 
 
 class MoveProvider(Protocol[Position_contra, Move]):
-    """Who may know the move without a search: an opening book, an endgame table."""
+    """A source of moves that needs no search, such as an opening book or an endgame tablebase."""
 
     def probe(
         self, position: Position_contra, limits: Limits[Move], lines: int, /
     ) -> Info[Move] | None:
-        """Return the line to play, or None where a search is to decide.
+        """Return the line to play, or None if a search is needed.
 
-        Called from the player's thread, never without a legal move; must not take long. lines:
-        how many best lines are asked for. The moves are in the position's own notation, and the
-        position is the same after.
+        The agent calls this in its own thread, and only if there is a legal move. The call must
+        return quickly and leave the position unchanged. `lines` is the requested number of best
+        lines.
         """
 
 
 class PositionAdapter(Protocol[Position, Move]):
-    """How a player reads the positions of a kind of game."""
+    """Gives an agent access to the positions of one game."""
 
     def copy(self, position: Position, /) -> Position:
-        """Return the same position, with what a search needs of the game before it."""
+        """Return a copy that includes the part of the move history that a search needs."""
 
     def moves(self, position: Position, /) -> Iterable[Move]:
-        """Generate the moves that a player chooses among."""
+        """Generate the moves from which the agent may choose."""
 
     def terminal_score(self, position: Position, /) -> Score:
-        """Return the score, for its mover, of a position without a move."""
+        """Return the score of a finished game from the point of view of the side to move."""
 
     def follows(self, later: Position, move: Move, earlier: Position, /) -> bool:
-        """Tell whether a position comes from an earlier one by a move of ours and one reply."""
+        """Return whether `later` is the position after `move` and one reply in `earlier`."""
 
 
 class Listener(Protocol[Move]):
-    """Who is told what a player thinks; called from the player's threads."""
+    """Receives the events of an agent, in the agent's threads."""
 
     def info(self, info: Info[Move]) -> None:
-        """Take one line of play."""
+        """Receive a principal variation."""
 
     def progress(self, progress: Progress[Move], seconds: float) -> None:
-        """Take a sign of life from a long search."""
+        """Receive a progress report, `seconds` after the start of the search."""
 
     def error(self, message: str) -> None:
-        """Take note that a search or a task failed; the player goes on."""
+        """Receive the error message of a failed search or job. The agent continues to run."""
 
     def result(self, result: Result[Move]) -> None:
-        """Take the answer: the last call of a search."""
+        """Receive the result, which is the last event of a search."""
 
 
 class AgentError(Exception):
-    """What was asked for cannot be done; the message says why."""
+    """Raised if a request to an agent fails. The message is meant for the user."""
 
 
 class Agent(SerialExecutor, Generic[Position, Move]):
-    """Plays and does other lengthy work, one thing at a time, in a thread of its own.
+    """Runs searches and other long jobs, one at a time, in its own thread.
 
-    overhead: seconds between a result and the clock that times it. patient: use the time that is
-    given even where there is no choice of move. thrift: the share of the time usually planned that
-    a move is to take. source: who gives the searchers. These hold from the next `go` on. advisors:
-    asked in order before each search; the first that knows a line is followed. turns: shared with
-    all players that search by turns; None to search at any time.
+    Changes of the first four attributes take effect at the next `go`.
+
+    - `overhead`: the delay in seconds until a result reaches the external clock.
+    - `use_full_time`: whether to use the planned time even if there is only one legal move.
+    - `time_factor`: a factor by which the planned time for each move is multiplied.
+    - `source`: the backend that provides the searchers.
+    - `move_providers`: the sources of moves to try, in this order, before each search. The agent
+      plays the first line found.
+    - `scheduler`: the scheduler shared by all agents that compete for search slots, or None to
+      search without waiting.
     """
 
     def __init__(
@@ -232,19 +245,19 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         self.time_factor = 1.0
         self.source = source
         self._listener = listener
-        self._reader = reader
+        self._adapter = reader
         self._move_providers = move_providers
         self._scheduler = scheduler
         self.lag_estimator = LagEstimator()
         self._last: _SearchRun[Position, Move] | None = None
-        super().__init__(lambda error: listener.error(describe(error)), "player")
+        super().__init__(lambda error: listener.error(describe(error)), "agent")
 
     def go(self, position: Position, limits: Limits[Move], lines: int = 1) -> None:
-        """Think about a position, which is copied; what was going on is stopped first."""
-        thinking = self._start_run(position, limits, lines, self._listener, DEFAULT_REPORT_INTERVAL)
+        """Stop all earlier jobs, then search a copy of the position."""
+        run = self._start_run(position, limits, lines, self._listener, DEFAULT_REPORT_INTERVAL)
         self.stop()
-        job = Job(thinking.run, long_running=True, endless=limits.endless)
-        job.ponderhit.add_callback(thinking.clock.start)  # which may come before the search begins
+        job = Job(run.run, long_running=True, endless=limits.endless)
+        job.ponderhit.add_callback(run.clock.start)  # ponderhit may come before the search begins
         self._submit(job)
 
     def think(
@@ -256,10 +269,10 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         listener: Listener[Move],
         report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
     ) -> Result[Move]:
-        """Think about a position, which is copied, as a part of a job; return the answer.
+        """Search a copy of the position within `job`, and return the result.
 
-        listener: told as of a `go`; pace: how often where the search stands. The job may go on
-        after a search that its clock has stopped.
+        `listener` receives the same events as in `go`. The job may continue after the time limit
+        has ended the search.
         """
         part = Job(job.work, job.long_running)
         job.stop.add_callback(part.stop.set)
@@ -274,10 +287,9 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         listener: Listener[Move],
         report_interval: ReportInterval,
     ) -> _SearchRun[Position, Move]:
-        """Let the clock of a search run."""
         if self._last is not None and (lag := self._last.lag(position, limits)) is not None:
             self.lag_estimator.update(lag)
-        reader = self._reader
+        reader = self._adapter
         position = reader.copy(position)
         root_moves = list(islice(limits.search_moves or reader.moves(position), max(lines, 2)))
         only_move = not self.use_full_time and len(root_moves) < 2
@@ -302,34 +314,35 @@ class Agent(SerialExecutor, Generic[Position, Move]):
         return self._last
 
     def run_user_code(self, job: Job, work: Callable[[], Answer]) -> Answer:
-        """Do work of a job that calls a user's evaluation; raise AgentError if it is given up."""
-        apart = BackgroundCall(work, "apart")
-        if not apart.wait(job.stop) and (message := _wait_or_abandon(apart, self.source)):
+        """Run a step of a job that calls a user's evaluation. Raise AgentError if it hangs."""
+        call = BackgroundCall(work, "user code")
+        if not call.wait(job.stop) and (message := _wait_or_abandon(call, self.source)):
             raise AgentError(message)
-        return apart.result()
+        return call.result()
 
     def ponderhit(self) -> None:
-        """Go on by the clock: the move that was pondered on has been played."""
+        """Start the clock of the ponder search, because the opponent played the expected move."""
         for job in self.pending():
             job.ponderhit.set()
 
     def new_game(self) -> None:
-        """Take the next position for one of another game."""
+        """Treat the next position as the start of another game."""
         self._last = None
         self.lag_estimator.new_game()
 
     def close(self, timeout: float) -> bool:
-        """Stop and end the thread; return whether it ended within `timeout` seconds."""
+        """Stop all jobs. Return whether the agent's thread ended within `timeout` seconds."""
         ended = super().close(timeout)
         if ended:
-            self._last = None  # which knows the last search, and all its memory
+            self._last = None  # releases the last search and its memory
         return ended
 
 
 class _SearchRun(Generic[Position, Move]):
-    """One search, from `go` to its result.
+    """One search, from the `go` command to the result.
 
-    choice: moves to choose among, as many as tell whether there is a choice and how many lines.
+    `root_moves` contains at most `max(lines, 2)` legal moves. That is enough to limit the number of
+    lines and to detect a forced move.
     """
 
     def __init__(
@@ -351,11 +364,11 @@ class _SearchRun(Generic[Position, Move]):
         self._limits = limits
         self._root_moves = root_moves
         self._lines = min(lines, len(root_moves))
-        self._reader = reader
+        self._adapter = reader
         self._source = source
         self._listener = listener
         self._move_providers = move_providers
-        self._pace = report_interval
+        self._report_interval = report_interval
         self._scheduler = scheduler
         self._scheduled: ScheduledSearch | None = None
         self._searcher: Searcher[Position, Move] | None = None
@@ -366,9 +379,10 @@ class _SearchRun(Generic[Position, Move]):
         self._result: Result[Move] | None = None
 
     def lag(self, position: Position, limits: Limits[Move]) -> float | None:
-        """Return how much later than meant the answer reached our clock, if the next `go` tells.
+        """Return how long the answer took to reach the clock, in seconds, or None if unknown.
 
-        It does if it is about our next move of the same game, with no time control in between.
+        The lag is known only if `position` follows this search in the same game, with no time
+        control in between.
         """
         before, after, planned_time = self._limits.clock, limits.clock, self.clock.planned_time
         move = None if self._result is None else self._result.move
@@ -376,22 +390,22 @@ class _SearchRun(Generic[Position, Move]):
             return None
         if self._limits.infinite or limits.infinite or self._limits.moves_to_go == 1:
             return None
-        if not self._reader.follows(position, move, self._position):
+        if not self._adapter.follows(position, move, self._position):
             return None
         return measure_lag(before, after, planned_time)
 
     def run(self, job: Job) -> Result[Move]:
-        """Think and answer, whatever happens."""
-        thinking = BackgroundCall(lambda: self._work(job), "search")
+        """Search and report a result. A result is reported even after an error."""
+        call = BackgroundCall(lambda: self._work(job), "search")
         try:
-            self._supervise(job, thinking)
-        except Exception as error:  # noqa: BLE001 - whoever listens may fail
+            self._supervise(job, call)
+        except Exception as error:  # noqa: BLE001 - the listener may fail
             job.stop.set()
             self._report_error(describe(error))
-        message = _wait_or_abandon(thinking, self._source)
+        message = _wait_or_abandon(call, self._source)
         if self._scheduled is not None:
-            self._scheduled.release()  # which a search that was given up does not
-        with self._output_lock:  # a search that was given up is silent from here
+            self._scheduled.release()  # an abandoned search does not release its slot
+        with self._output_lock:  # an abandoned search reports nothing more
             self._finished = True
         if message:
             self._listener.error(message)
@@ -404,29 +418,27 @@ class _SearchRun(Generic[Position, Move]):
         return self._result
 
     def _work(self, job: Job) -> None:
-        """Think, and wait with the answer where the protocol says so."""
         try:
             if not self._lines:
                 self._report_info(
-                    Info(depth=0, score=self._reader.terminal_score(self._position), pv=())
+                    Info(depth=0, score=self._adapter.terminal_score(self._position), pv=())
                 )
-            elif advice := self._probe_providers():
-                self._report_info(replace(advice, time=self.clock.elapsed()))
+            elif info := self._probe_providers():
+                self._report_info(replace(info, time=self.clock.elapsed()))
             else:
                 self._think(job)
-        except BaseException as error:  # noqa: BLE001 - a user's code may even exit
+        except BaseException as error:  # noqa: BLE001 - user code may call sys.exit
             self._report_error(describe(error))
         finally:
             self._wait_to_answer(job)
             self.clock.finish()
 
     def _probe_providers(self) -> Info[Move] | None:
-        """Return what the first advisor knows; one that fails costs no move, only a message."""
-        for advisor in self._move_providers:
+        for provider in self._move_providers:
             try:
-                if advice := advisor.probe(self._position, self._limits, self._lines):
-                    return advice
-            except Exception as error:  # noqa: BLE001 - there is still the search
+                if info := provider.probe(self._position, self._limits, self._lines):
+                    return info
+            except Exception as error:  # noqa: BLE001 - the search can still find a move
                 self._report_error(describe(error))
         return None
 
@@ -451,7 +463,6 @@ class _SearchRun(Generic[Position, Move]):
             scheduled.release()
 
     def _drive(self, searcher: Searcher[Position, Move], scheduled: ScheduledSearch | None) -> None:
-        """Search until the limits or the clock say that it is enough."""
         self._searcher = searcher
         for info in searcher.search(self._position, self._limits, self._lines):
             self._report_info(replace(info, time=self.clock.elapsed()))
@@ -466,13 +477,11 @@ class _SearchRun(Generic[Position, Move]):
                 break
 
     def _report_info(self, info: Info[Move]) -> None:
-        """Pass a line on, and remember it if it says what to play, unless it comes too late."""
         with self._output_lock:
             if not self._finished:
                 self._record_info(info)
 
     def _report_error(self, message: str) -> None:
-        """Pass on what went wrong, unless it comes too late."""
         with self._output_lock:
             if not self._finished:
                 self._listener.error(message)
@@ -485,14 +494,12 @@ class _SearchRun(Generic[Position, Move]):
         self._listener.info(info)
 
     def _wait_to_answer(self, job: Job) -> None:
-        """Wait with the answer where the protocol says so, however early the search is done."""
         if self._limits.infinite:
             wait_for_any(job.stop)
         elif self._limits.ponder:
             wait_for_any(job.stop, job.ponderhit)
 
     def _make_result(self) -> Result[Move]:
-        """Make the last line reported the one that is played, with an exact score."""
         best = self._best
         if best is None:
             move = self._root_moves[0] if self._root_moves else None
@@ -510,21 +517,17 @@ class _SearchRun(Generic[Position, Move]):
         reply = best.pv[1] if len(best.pv) > 1 else None
         return Result(best.pv[0], reply, best, self.clock.planned_time)
 
-    def _supervise(self, job: Job, thinking: BackgroundCall[None]) -> None:
-        """Stop the search at the hard limit; once in a while, tell where it stands.
-
-        Returns when the search is over, or stopped.
-        """
+    def _supervise(self, job: Job, call: BackgroundCall[None]) -> None:
         wake = threading.Event()
-        for latch in (job.ponderhit, job.stop, thinking.done):
-            latch.add_callback(wake.set)
-        report_at = self._pace.first
-        while not (thinking.done.is_set() or job.stop.is_set()):
+        for event in (job.ponderhit, job.stop, call.done):
+            event.add_callback(wake.set)
+        report_at = self._report_interval.first
+        while not (call.done.is_set() or job.stop.is_set()):
             if self.clock.remaining() <= 0.0:
                 job.stop.set()
                 return
             if self.clock.elapsed() >= report_at:
-                report_at += self._pace.every
+                report_at += self._report_interval.every
                 if self._searcher is not None:
                     self._listener.progress(self._searcher.progress(), self.clock.elapsed())
                     self._last = None
@@ -532,19 +535,18 @@ class _SearchRun(Generic[Position, Move]):
             wake.clear()
 
 
-def _wait_or_abandon(apart: BackgroundCall[Any], source: SearchBackend[Any, Any]) -> str | None:
-    """Wait until it is over, after a stop; or give it up, and return what to tell the user."""
-    while not apart.wait(timeout=POLL_INTERVAL_S):
-        if message := source.abandon(apart.thread):
+def _wait_or_abandon(call: BackgroundCall[Any], backend: SearchBackend[Any, Any]) -> str | None:
+    while not call.wait(timeout=POLL_INTERVAL_S):
+        if message := backend.abandon(call.thread):
             return message
     return None
 
 
 def describe(error: BaseException) -> str:
-    """Return the message of an error that was foreseen, type and place too of one that was not."""
-    foreseen = (AgentError, EvaluationError, MemoryError)
-    if isinstance(error, foreseen) and str(error):
+    """Return a message for `error`, with its type and location if it is unexpected."""
+    expected = (AgentError, EvaluationError, MemoryError)
+    if isinstance(error, expected) and str(error):
         return str(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-    return f"internal error: {type(error).__name__}: {error_message(error)} ({place})"
+    line = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return f"internal error: {type(error).__name__}: {error_message(error)} ({line})"

@@ -1,6 +1,7 @@
-"""Who searches in a game other than by the chess engine, for a player to drive.
+"""Search backends for all games in the catalogue.
 
-A compiled search where there is one and no other is asked for, else an algorithm of agent.search.
+A backend uses the compiled search for the game if there is one, unless the user requests an
+algorithm. Otherwise it uses an algorithm of `agent.search`.
 """
 
 from collections.abc import Callable
@@ -34,11 +35,11 @@ BackendFactory = Callable[
     [GameBackend[Any], Evaluation, SearchConfig, Report], CompiledBackend[Any]
 ]
 
-# Seconds that what no clock limits may wait for compiled code that is in the cache.
+# Maximum wait of an untimed request for compiled code that is already cached.
 _LOAD_TIMEOUT_S = 3.0
 
-# Which boards a compiled search can play on, and its source; by the class of the plain game, which
-# is its oracle: a class derived from that may have other rules.
+# For each game class with a compiled search: a function that checks whether the board is supported,
+# and the backend factory. Subclasses are not included, since their rules may differ.
 _COMPILED_BACKENDS: dict[type[Any], tuple[Callable[[Any], bool], BackendFactory]] = {
     ConnectFour: (fits_connect_four, connect_four),
     Go: (fits_go, go),
@@ -54,14 +55,19 @@ def create_backend(
     evaluation: str = HANDCRAFTED.name,
     search_config: SearchConfig = DEFAULT_SEARCH_CONFIG,
 ) -> GameBackend[Any] | CompiledBackend[Any]:
-    """Return what a player of a kind of game searches with.
+    """Return the search backend for an agent.
 
-    position: returns the game as it stands, to which the algorithm is suited. algorithm: as
-    `agent.search.algorithm_spec` reads it; what suits the game without it. evaluation: whose it is,
-    as in `agent.evaluation`. means: what it may use; a plain search uses one thread, and no memory
-    but what it needs. report: told what the user should know.
+    - `position`: a function that returns the current game, from which the default algorithm is
+      chosen.
+    - `report`: a function that receives messages for the user.
+    - `algorithm`: a specification as described in `agent.search.algorithm_spec`, or None for the
+      default algorithm.
+    - `evaluation`: the name of an evaluation, as described in `agent.evaluation`.
+    - `search_config`: memory, threads and other search options. A pure Python search uses one
+      thread and ignores `megabytes`.
 
-    Raises ValueError or EvaluationError for what cannot be.
+    Raise ValueError if the algorithm is invalid or there is not enough memory. Raise
+    EvaluationError if the evaluation is invalid.
     """
 
     def make(evaluate: Evaluate) -> GameSearcher[Any]:
@@ -77,7 +83,7 @@ def create_backend(
 
     chosen = load_with_timeout(evaluation)
     users: tuple[str, Callable[..., Any]] | None = None
-    # The compiled searches ask about one position after the other.
+    # The compiled searches evaluate one position at a time.
     compiled = None if algorithm or chosen.batch else _backend_factory(kind, position())
     batched: BatchEvaluation | None = None
     if chosen.python is not None or (chosen.jitted is not None and compiled is None):
@@ -87,21 +93,25 @@ def create_backend(
         users = chosen.name, batched.evaluate if batched is not None else function
         if chosen.batch and not issubclass(parse(named(position())).search_class, UCT):
             report(
-                f"evaluation {chosen.name} judges {chosen.batch} positions at once, but this "
-                "search asks for one at a time, which is slow: choose the algorithm mcts"
+                f"evaluation {chosen.name}: batched ({chosen.batch} positions per call), but this "
+                "search evaluates one position at a time, which is slow (use the algorithm mcts)"
             )
         chosen = replace(chosen, python=function)
     if compiled is not None and search_config.megabytes << 20 > physical_memory():
         raise ValueError(
-            f"no memory for a search of {search_config.megabytes} MB: choose less (--memory)"
+            f"not enough memory for a search of {search_config.megabytes} MB "
+            "(choose less with --memory)"
         )
-    at_once = search_config.at_once or compiled is None  # which tells what cannot be
+    at_once = search_config.at_once or compiled is None  # report invalid settings now
     plain = GameBackend(make, kind.evaluate, users, report, at_once=at_once)
     return plain if compiled is None else compiled(plain, chosen, search_config, report)
 
 
 def wait_until_loaded(source: GameBackend[Any] | CompiledBackend[Any]) -> None:
-    """Wait for the compiled search, a few seconds at most, unless it must be compiled first."""
+    """Wait up to a few seconds for the compiled search to load.
+
+    Return at once if the search must be compiled first.
+    """
     if isinstance(source, CompiledBackend):
         source.wait_until_loaded(_LOAD_TIMEOUT_S)
 
@@ -109,10 +119,10 @@ def wait_until_loaded(source: GameBackend[Any] | CompiledBackend[Any]) -> None:
 def dead_stone_judge(
     source: GameBackend[Any] | CompiledBackend[Any], game: Go, should_continue: ShouldContinue
 ) -> StatusEstimator:
-    """Return who tells which stones of a game of Go are dead.
+    """Return a function that estimates which stones are dead in a game of Go.
 
-    Compiled playouts and searches where they need not be compiled first, plain playouts otherwise.
-    should_continue: asked by the searches, which take long.
+    The function uses compiled playouts and searches if they are already compiled, and Python
+    playouts otherwise. It stops searching when `should_continue` returns False.
     """
     wait_until_loaded(source)
     if _can_judge_compiled(source, game):
@@ -125,7 +135,7 @@ def dead_stone_judge(
 def quick_dead_stone_judge(
     source: GameBackend[Any] | CompiledBackend[Any], game: Go
 ) -> StatusEstimator:
-    """Return who tells the same by playouts alone, in the time that they take."""
+    """Return a faster `dead_stone_judge` that uses playouts but no searches."""
     if _can_judge_compiled(source, game):
         from agent.go.dead_stones import playout_chain_statuses
 
@@ -138,13 +148,12 @@ def _can_judge_compiled(source: GameBackend[Any] | CompiledBackend[Any], game: G
 
 
 def has_compiled_search(kind: GameType, game: Game[Any]) -> bool:
-    """Tell whether there is a compiled search for such a game."""
+    """Return whether the game has a compiled search that supports this board."""
     return _backend_factory(kind, game) is not None
 
 
 def _backend_factory(kind: GameType, game: Game[Any]) -> BackendFactory | None:
-    """Return what makes the source of a compiled search for such a game, if there is one."""
     if kind.game_class not in _COMPILED_BACKENDS:
         return None
-    plays, make = _COMPILED_BACKENDS[kind.game_class]
-    return make if plays(game) else None
+    fits, make = _COMPILED_BACKENDS[kind.game_class]
+    return make if fits(game) else None

@@ -1,11 +1,9 @@
-"""Time for one move: how much to plan, how much to allow, when to stop. All times are seconds.
+"""Time management for one move. All times are in seconds.
 
-A move has a soft budget, after which no new iteration begins, and a hard one, at which the
-search is stopped wherever it is. The soft budget shrinks while the best move stays the same from
-one iteration to the next and takes most of the nodes, and grows when the move has just changed,
-when others had to be refuted at length, or when the score falls: a quiet position is played
-quickly, and the time goes where the search is undecided. A search that plays the move with the
-most nodes ends as soon as no other can still come to have more.
+The search starts no new iteration after the soft limit, and is stopped at the hard limit. The soft
+limit shrinks while the best move is stable and takes most of the nodes. It grows when the best move
+has just changed, when other moves needed many nodes, or when the score drops. A search that plays
+the most visited move ends as soon as no other move can overtake it.
 """
 
 import time
@@ -18,33 +16,41 @@ from agent.limits import Cp, Limits, Score, SideClock
 
 Move = TypeVar("Move")
 
-# The share of the clock that one move may plan for, when no number of moves is prescribed.
+# Assumed number of remaining moves in sudden death.
 MOVES_LEFT = 20
-# How much of the increment a move spends: the rest lets the clock recover.
+# Fraction of the increment to spend per move. The rest lets the clock recover.
 INCREMENT_SHARE = 0.8
-# An iteration takes as long as all before it together, so none is begun late in the share.
+# Soft limit as a fraction of the time that the clock allots to the move. An iteration takes about
+# as long as all earlier iterations together, so a late one would not finish.
 SOFT_SHARE = 0.75
 HARD_SHARE = 3.0
-# The most of a clock that one move takes, unless the next time control is so near that an equal
-# share is more. A search that always uses the most of it settles where this is the increment.
+# Maximum fraction of the clock for one move, unless the next time control is near. If every move
+# uses the maximum, the clock converges to the value at which this fraction equals the increment.
 MAX_CLOCK_SHARE = 0.2
-# The most of a period of overtime that is kept for the way to the clock.
+# Maximum fraction of an overtime period that is reserved for lag.
 MAX_PERIOD_SHARE = 0.5
-# With nothing left, play at once: enough for a first iteration, so that it is no blind move.
+# Minimum time when the clock is empty. It suffices for one iteration.
 MIN_TIME = 0.003
-# The soft budget times UNSETTLED after a change of mind, less by STEP for each agreement since.
+# Multiply the soft limit. The factor is UNSTABLE_FACTOR after a change of the best move. Each
+# iteration that confirms the move subtracts STABILITY_STEP, down to STABLE_FACTOR.
 UNSTABLE_FACTOR, STABILITY_STEP, STABLE_FACTOR = 1.4, 0.1, 0.7
-# Times this much less the best move's share of the nodes, and that by a scale.
+# Multiplies the soft limit by (EFFORT_BASE - effort) * EFFORT_SCALE, where effort is the fraction
+# of the nodes spent on the best move.
 EFFORT_BASE, EFFORT_SCALE = 1.5, 1.35
-# The least share of it to search for, however long others did.
+# Fraction of the soft limit that always remains for searching, however long the search waited for
+# other searches.
 MIN_SHARE_AFTER_WAITING = 0.25
-# Longer by this for each centipawn that the score fell, up to so many.
+# Multiplies the soft limit by 1 + DROP_WEIGHT per centipawn of score drop, up to MAX_DROP
+# centipawns.
 DROP_WEIGHT, MAX_DROP = 0.01, 60
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """No new iteration after `soft` seconds; stopped at `hard` seconds."""
+    """The time limits for one move, in seconds.
+
+    No new iteration starts after `soft`, and the search is stopped at `hard`.
+    """
 
     soft: float = inf
     hard: float = inf
@@ -53,10 +59,11 @@ class TimeBudget:
 def allocate_time(
     limits: Limits[Move], overhead: float, reserve: float = 0.0, time_factor: float = 1.0
 ) -> TimeBudget:
-    """Return the budget of one move; `overhead` is what the way to the clock takes, kept free.
+    """Return the time budget for one move.
 
-    reserve: what to keep of a clock, where that is more (`agent.lag`). thrift: the share of
-    the time usually planned on such a clock that this move is to take.
+    `overhead` is the delay until the answer reaches the clock, which is subtracted from the budget.
+    `reserve` is the time that must remain on a game clock (see `agent.lag`); the larger of both
+    values applies. `time_factor` is a factor for the soft limit on a game clock.
     """
     if limits.infinite:
         return TimeBudget()
@@ -72,9 +79,9 @@ def allocate_time(
 def _clock_budget(
     clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float
 ) -> TimeBudget:
-    """Return the budget of a move on a clock: of its time, or of the overtime if that is more.
+    """Return the time budget for a move on a game clock, from the main time or from overtime.
 
-    What is left of a period at its end is lost, so that all of a move's part is used.
+    Unused time in an overtime period is lost, so each move uses its full share of the period.
     """
     overtime = clock.overtime
     if overtime is None:
@@ -87,21 +94,26 @@ def _clock_budget(
     return TimeBudget(max(main.soft, over), max(main.hard, over))
 
 
-def _main_time_budget(clock: SideClock, moves_to_go: int | None, kept: float) -> TimeBudget:
-    available = max(clock.time - kept, MIN_TIME)
+def _main_time_budget(clock: SideClock, moves_to_go: int | None, reserve: float) -> TimeBudget:
+    available = max(clock.time - reserve, MIN_TIME)
     moves = max(moves_to_go or MOVES_LEFT, 1)
     share = available / moves + clock.increment * INCREMENT_SHARE
-    most = available * max(MAX_CLOCK_SHARE, 1 / moves)
-    hard = max(min(share * HARD_SHARE, most), MIN_TIME)
+    maximum = available * max(MAX_CLOCK_SHARE, 1 / moves)
+    hard = max(min(share * HARD_SHARE, maximum), MIN_TIME)
     return TimeBudget(min(share * SOFT_SHARE, hard), hard)
 
 
 class SearchClock(Generic[Move]):
-    """The clock of one search: it runs from the start, or, pondering, from `start`.
+    """The clock for one search.
 
-    reserve, thrift: as in `allot`. forced: there is no choice of move, so on a game clock one
-    iteration is enough. waited: seconds in which others searched, while it ran
-    (agent.threads.scheduler).
+    It starts at creation or, for a ponder search, when `start` is called.
+
+    `overhead`, `reserve` and `time_factor` have the same meaning as in `allocate_time`. `only_move`
+    states whether there is only one legal move; on a game clock, one iteration is then enough.
+    `now` is a function that returns the current time in seconds.
+
+    The attribute `waited` is the time that the search spent waiting for other searches while the
+    clock was running (see `agent.threads.scheduler`).
     """
 
     def __init__(
@@ -122,42 +134,42 @@ class SearchClock(Generic[Move]):
         self._best: Move | None = None
         self._score: Score | None = None
         self._stability = 0
-        self._pondered_enough = False  # what was pondered is worth the time it took
+        self._pondered_enough = False  # pondering has already used up the planned time
         self._planned_time: float | None = None
         self.waited = 0.0
 
     @property
     def limited(self) -> bool:
-        """Whether time ends this search, now or after the ponder hit."""
+        """Whether the search has a time limit, or will have one after a ponderhit."""
         return self.budget.hard != inf
 
     @property
     def running(self) -> bool:
-        """Whether our time runs: the search is not, or no longer, one of a move that is guessed."""
+        """Whether the agent's clock is running. False while pondering."""
         return self._started_at is not None
 
     def start(self) -> None:
-        """Let our time run from here: the expected move has been played."""
+        """Start the agent's clock after a ponderhit."""
         if self._started_at is None:
             self._started_at = self._now()
 
     def elapsed(self) -> float:
-        """Seconds since the search was asked for, pondering included."""
+        """Return the time in seconds since the search was requested, including pondering."""
         return self._now() - self._created_at
 
     def remaining(self) -> float:
-        """Seconds to the hard limit; infinite while the clock does not run.
+        """Return the time in seconds until the hard limit, or infinity while pondering.
 
-        None remain if pondering has taken, before the hit, as long as the move deserves.
+        If pondering has already used up the planned time, the result after the ponderhit is 0.
         """
         if self._started_at is None:
             return inf
         return 0.0 if self._pondered_enough else self.budget.hard - self._spent()
 
     def expected_remaining(self) -> float:
-        """Seconds until it will probably be over: to the soft limit, or after it to the hard one.
+        """Return the time in seconds until the soft limit or, if that has passed, the hard limit.
 
-        Infinite while the clock does not run, and where it limits nothing.
+        Return infinity while pondering and if there is no time limit.
         """
         if self._started_at is None:
             return inf
@@ -167,13 +179,13 @@ class SearchClock(Generic[Move]):
         return max((soft if spent < soft or not soft else hard) - spent, 0.0)
 
     def finish(self) -> None:
-        """Take note that nothing is left to do but to answer."""
+        """Record the time that the finished search has used."""
         if self._planned_time is None and self._started_at is not None:
             self._planned_time = min(self._spent(), self.budget.hard)
 
     @property
     def planned_time(self) -> float | None:
-        """Seconds of our time that the move was meant to take; None if none of it ran."""
+        """The time planned for the move in seconds, or None if the agent's clock never ran."""
         return self._planned_time
 
     def should_continue(
@@ -183,25 +195,27 @@ class SearchClock(Generic[Move]):
         effort: float | None = None,
         visit_lead: float | None = None,
     ) -> bool:
-        """Whether to search deeper, after an iteration that found this best move.
+        """Return whether to start another iteration.
 
-        score: what it is worth; effort: its share of the iteration's nodes, 0 to 1, if known.
-        ahead: how many more nodes than the second best move it has, as a part of all, where the
-        most nodes choose the move: what the second cannot make good is not waited for.
+        `best` and `score` are the best move and the score of the last iteration. `effort` is the
+        fraction of the iteration's nodes that were spent on the best move, or None if unknown.
+        For a search that plays the most visited move, `visit_lead` is the difference in visits
+        between the two most visited moves, as a fraction of all visits. The search ends when the
+        second move can no longer catch up.
         """
         self._stability = self._stability + 1 if best == self._best else 0
-        patience = max(UNSTABLE_FACTOR - STABILITY_STEP * self._stability, STABLE_FACTOR)
+        factor = max(UNSTABLE_FACTOR - STABILITY_STEP * self._stability, STABLE_FACTOR)
         if effort is not None:
-            patience *= (EFFORT_BASE - effort) * EFFORT_SCALE
+            factor *= (EFFORT_BASE - effort) * EFFORT_SCALE
         if isinstance(score, Cp) and isinstance(self._score, Cp):
             drop = self._score.value - score.value
-            patience *= 1 + DROP_WEIGHT * min(max(drop, 0), MAX_DROP)
+            factor *= 1 + DROP_WEIGHT * min(max(drop, 0), MAX_DROP)
         self._best, self._score = best, score
-        planned = self.budget.soft * patience
-        if self.waited:  # which is not to leave nothing to think in, as long as there is time
+        planned = self.budget.soft * factor
+        if self.waited:  # leave some time for searching after a long wait
             planned = max(planned, self.waited + planned * MIN_SHARE_AFTER_WAITING)
-        spent, until = self._spent(), min(planned, self.budget.hard)
-        enough = spent + (visit_lead or 0.0) * spent >= until
+        spent, limit = self._spent(), min(planned, self.budget.hard)
+        enough = spent + (visit_lead or 0.0) * spent >= limit
         if self._started_at is None:
             self._pondered_enough = enough
             return True

@@ -1,14 +1,29 @@
-"""The evaluation a user names: the hand-made one, a network, or a function of their own.
+"""Evaluations: the public interface for those who write their own.
 
-    handcrafted          the built-in evaluation: each game's own, in chess the hand-made one
-    nnue                 the network that ships, of chess (agent.chess.evaluation.loading): its default
-    nnue:FILE            any other network
+An evaluation returns the value of a position for the side to move. Options and flags name an
+evaluation by a string, which `load` accepts:
+
+    handcrafted          the built-in evaluation of the game
+    nnue                 the neural network that ships with Kempelen (chess only)
+    nnue:FILE            another network (chess only)
     module:function      a function of an importable module
     FILE.py:function     a function of a file
-    learned:FILE         what `kempelen lab learn` has learned of a game, in that game
+    learned:FILE         a file written by `kempelen lab learn`, for the game it was trained on
 
-A plain function takes a `chess.Board` (position and rights, no history) and returns
-centipawns for the side to move. A function decorated with `@evaluator` is compiled into the kernel:
+There are three kinds of functions.
+
+Plain functions take a position:
+
+    import chess
+
+    def pawns(board):
+        own, enemy = (len(board.pieces(chess.PAWN, side)) for side in (board.turn, not board.turn))
+        return 100 * (own - enemy)
+
+- In chess they take a `chess.Board` without move history, and return an int in centipawns.
+- In every other game they take the game object, and return any finite number.
+
+Compiled functions are marked with `@evaluator` and become a part of the compiled search:
 
     from agent.evaluation import KNIGHT, count, evaluator, position_at
 
@@ -19,39 +34,50 @@ centipawns for the side to move. A function decorated with `@evaluator` is compi
         knights = position.kinds[KNIGHT]
         return 300 * (count(knights & own) - count(knights & enemy))
 
-It may read the fields of the position (see `Position` in agent.chess.board.records: kinds, sides,
-board, turn, checkers, pinned, castling, en_passant) and call the helpers that this
-module lends: `position_at`, `king_square`, `count`, `first_square`, `bit`, `has`, the attack
-functions, `game_phase` and `handcrafted`. Bitboards are uint64, so constants that meet them are
-wrapped: `U64(1)`. An index into a row of the position counts from its front, never from its end;
-one beyond either end raises IndexError. It must not write. It returns a number, whose fraction is
-dropped; NaN and infinity end the search with a message, as every exception does. Values beyond
-29,000 centipawns count as that, in plain functions too, which return whole numbers.
+- They run under Numba and must not modify the position.
+- In chess they may read these fields of `Position` (agent.chess.board.records): kinds, sides,
+  board, turn, checkers, pinned, castling, en_passant.
+- In chess they may call the functions that this module provides, such as `position_at`, `count`,
+  `first_square`, `king_square`, `bit`, `has`, `pawn_attacks`, `game_phase` and `handcrafted`.
+- In another compiled game they read its own records, for example those of Connect Four
+  (`from agent.connect_four.records import position_at`).
+- Bitboards are uint64. Constants that are combined with bitboards must be wrapped: `U64(1)`.
+- Indices must be in range. A negative index does not count from the end: it raises IndexError.
+- The result is a number. In chess it is in centipawns and its fraction is dropped.
 
-A function decorated with `@batched` judges many positions at once, as networks do best:
+Batched functions are marked with `@batched` and evaluate many positions in one call, which suits
+neural networks:
 
     from agent.evaluation import batched
 
     @batched(size=64)
     def evaluate(batch):
-        return values              # or (values, priors)
+        return values              # or: return values, priors
 
-A function whose first argument is called `batch` is one too, of 64 positions. `batch` has up to
-`size` positions, as NumPy arrays: in chess a `ChessBatch`, in Go a `GoBatch`
-(agent.games.chess_batch, agent.games.go_batch), in every other game a `GameBatch`
-(agent.games.game_batch). `values` is an array of one number for each of them, for whoever is to move
-there: centipawns in chess, any scale elsewhere. `priors`, of the shape (len(batch), batch.width),
-has a number from 0 for each legal move, in the order of `batch.moves`: how promising it is beside
-the others, whatever their sum; what stands beyond a position's moves does not count. Monte Carlo
-tree search asks for whole batches; every other search asks for one position at a time.
+- A function whose first parameter is named `batch` is batched too, with size 64.
+- `batch` holds up to `size` positions as NumPy arrays. It is a `ChessBatch` in chess
+  (agent.games.chess_batch), a `GoBatch` in Go (agent.games.go_batch) and a `GameBatch` in every
+  other game (agent.games.game_batch).
+- `values` has shape (len(batch),): one value per position, from the point of view of the side to
+  move. Values are in centipawns in chess, and on any scale in other games.
+- `priors` has shape (len(batch), batch.width): for each position, a weight of at least 0 for each
+  legal move, in the order of `batch.moves`. Weights need not sum to 1. Columns beyond the legal
+  moves of a position are ignored.
+- Only Monte Carlo tree search uses whole batches. Every other search evaluates one position per
+  call.
 
-In another compiled game, as `agent.connect_four`, a plain function takes the plain game and a
-compiled one reads that game's records (`from agent.connect_four.records import position_at`); both
-return a number on any scale.
+The following holds for all functions:
 
-What an evaluation finds is remembered by position: the clocks, or anything else beside pieces,
-turn, castling rights and en passant, should not matter to it. This module imports neither Numba nor
-NumPy by itself.
+- Values are cached by position. They must not depend on clocks, move counters or history. In chess
+  they may depend on pieces, side to move, castling rights and the en passant square only.
+- In chess, values are clamped to -29000..29000 centipawns.
+- Exceptions, NaN and infinity end the search with an `EvaluationError`. The agent reports it and
+  plays a legal move.
+- Only compiled functions benefit from more than one search thread.
+
+`load` and `check` raise `EvaluationError` for an evaluation that is invalid or cannot be loaded.
+Its message names the evaluation and the problem. `batched` raises ValueError for an invalid size.
+Importing this module imports neither Numba nor NumPy.
 """
 
 import importlib
@@ -107,7 +133,7 @@ __all__ = [
     "with_error_reporting",
 ]
 
-# What a compiled evaluator may use, and where it lives.
+# Names available to compiled evaluators, grouped by the module that defines them.
 _HELPERS = {
     "agent.chess.board.records": (
         "WHITE BLACK PAWN KNIGHT BISHOP ROOK QUEEN KING EMPTY NO_SQUARE position_at"
@@ -124,7 +150,7 @@ _HELPER_MODULES = {name: module for module, names in _HELPERS.items() for name i
 
 
 def __getattr__(name: str) -> Any:
-    """Lend the kernel's helpers to a user's evaluator, without importing them before."""
+    """Import the helpers of compiled evaluators on first use, because they need Numba."""
     if name in _HELPER_MODULES:
         return getattr(importlib.import_module(_HELPER_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Loading of evaluations by name: built-in ones, networks, and functions of the user."""
+"""Load evaluations by name: built-in evaluations, networks, and user functions."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -19,40 +19,38 @@ from agent.games.catalogue import GameEvaluation, GameType
 from agent.io import user_code
 from agent.threads.background_call import BackgroundCall
 
-# How long the file of an evaluation may take to run, in seconds.
+# Time limit for importing an evaluation's file.
 LOAD_TIMEOUT_S = 30.0
 
 
 def load(spec: str) -> Evaluation:
-    """Find the evaluation that `spec` names (see the module), reading its file anew.
+    """Return the evaluation named `spec`, as described in `agent.evaluation`.
 
-    Raises EvaluationError with a message that names what is wrong.
+    Files are read again at every call. Raise EvaluationError if the name is invalid or the
+    evaluation fails to load.
     """
     spec = spec.strip()
     if is_built_in(spec):
         return HANDCRAFTED
     if network_file(spec) is not None:
-        raise EvaluationError(
-            f"evaluation {spec}: networks evaluate the compiled chess search alone"
-        )
+        raise EvaluationError(f"evaluation {spec}: networks work only in the compiled chess search")
     if (file := learned_file(spec)) is not None:
-        from agent.games import learned_evaluation  # lazy import: brings in NumPy
+        from agent.games import learned_evaluation  # lazy import: loads NumPy
 
         return Evaluation(spec, python=learned_evaluation.load(file))
-    place, name = split_spec(spec)
+    location, name = split_spec(spec)
     try:
-        module = user_code.load_module(place, "evaluation")
+        module = user_code.load_module(location, "evaluation")
     except user_code.UserCodeError as error:
         raise EvaluationError(str(error)) from error
     function = getattr(module, name, None)
     if not callable(function) and not isinstance(function, JittedEvaluator):
         known = ", ".join(_functions(module)) or "none"
-        raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
+        raise EvaluationError(f"{location}: unknown function {name!r} (defined: {known})")
     return from_function(function, spec)
 
 
 def _functions(module: ModuleType) -> list[str]:
-    """List the functions that a module defines, not those it imports."""
     return [
         name
         for name, value in vars(module).items()
@@ -62,22 +60,22 @@ def _functions(module: ModuleType) -> list[str]:
 
 
 def load_with_timeout(spec: str, loader: Callable[[str], Evaluation] = load) -> Evaluation:
-    """Load an evaluation by a loader, in a thread apart.
+    """Call `loader` in a background thread and return the evaluation.
 
-    Raises EvaluationError as the loader does, and if the file takes too long.
+    Raise EvaluationError if `loader` raises it, or if loading takes too long.
     """
     loading = BackgroundCall(lambda: loader(spec), "evaluation")
     if not loading.wait(timeout=LOAD_TIMEOUT_S):
         loading.abandon()
-        raise EvaluationError(f"evaluation {spec} takes more than {LOAD_TIMEOUT_S:.0f} s to load")
+        raise EvaluationError(f"evaluation {spec}: loading took more than {LOAD_TIMEOUT_S:.0f} s")
     return loading.result()
 
 
 def load_game_evaluation(game_type: GameType, spec: str) -> GameEvaluation:
-    """Return an evaluation of a game: the value of a position for the side to move.
+    """Return a function that evaluates a game object from the point of view of the side to move.
 
-    spec: an evaluation as in `agent.evaluation`. A function gets the game; in chess it gets a
-    `chess.Board`. Raises EvaluationError if it cannot be loaded; the evaluation raises
-    EvaluationError if the function fails or returns no number.
+    `spec` is the name of an evaluation, as described in `agent.evaluation`. Raise EvaluationError
+    if the evaluation fails to load. The returned function raises EvaluationError if a user's
+    function fails or does not return a number.
     """
     return game_type.adapt_evaluation(load(spec))

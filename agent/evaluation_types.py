@@ -1,4 +1,4 @@
-"""Evaluations as searches use them; `agent.evaluation` describes them to those who write one."""
+"""Types and checks for evaluations. The user documentation is in `agent.evaluation`."""
 
 import operator
 import os
@@ -10,26 +10,26 @@ from typing import Any, TypeVar
 
 from agent.io import user_code
 
-# Of a `chess.Board`, in centipawns; of any other game, of the game, on any scale; or of a batch.
+# Takes a `chess.Board` (value in centipawns), another game object (any scale), or a batch.
 PlainFunction = Callable[[Any], Any]
 
 Number = TypeVar("Number", int, float)
 
-# More would wait longer for each other than any network gains by them.
+# Collecting a larger batch takes more time than the network saves.
 MAX_BATCH_SIZE = 4096
 DEFAULT_BATCH_SIZE = 64
 
 
 class EvaluationError(Exception):
-    """An evaluation cannot be loaded, or has failed; the message names it and the remedy."""
+    """Raised if an evaluation fails or fails to load. The message is meant for the user."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One evaluation: a plain Python function, one to compile, a network, or the built-in one.
+    """An evaluation: a Python function, a function to compile, a network, or the built-in one.
 
-    network: what the game's own loader has read of it. batch: how many positions the plain
-    function judges at once at most; 0 if it takes one position, and no batch.
+    `network` contains the data returned by the game's network loader. `batch` is the maximum batch
+    size of the Python function, or 0 if the function takes a single position.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Evaluation:
 
     @property
     def is_function(self) -> bool:
-        """Whether it is a function in Python, which runs as it is or compiled."""
+        """Whether the evaluation is a function defined by a user."""
         return self.python is not None or self.jitted is not None
 
 
 class JittedEvaluator:
-    """What `@evaluator` makes of a function: a mark that it is to be compiled."""
+    """A function decorated with `@evaluator`."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
@@ -54,30 +54,34 @@ class JittedEvaluator:
 
 
 def evaluator(function: Callable[[Any, Any], Any]) -> JittedEvaluator:
-    """Mark `function(worker, ply)` to be compiled into the search kernel."""
+    """Mark `function(worker, ply)` for compilation into the search."""
     return JittedEvaluator(function)
 
 
 class BatchedEvaluator:
-    """What `@batched` makes of a function: a mark that it judges many positions at once."""
+    """A function decorated with `@batched`."""
 
     def __init__(self, function: PlainFunction, size: int) -> None:
         self.function = function
         self.size = size
-        self.__name__ = getattr(function, "__name__", type(function).__name__)  # an object's class
+        # a callable object may have no __name__
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__doc__ = function.__doc__
 
     def __call__(self, batch: Any) -> Any:
-        """Call the function, as its author may wish to."""
+        """Call the decorated function."""
         return self.function(batch)
 
 
 def batched(size: int = DEFAULT_BATCH_SIZE) -> Callable[[PlainFunction], BatchedEvaluator]:
-    """Mark `function(batch)` to be asked about up to `size` positions at once."""
+    """Return a decorator for a function that evaluates up to `size` positions per call.
+
+    Raise ValueError unless `size` is an integer from 1 to MAX_BATCH_SIZE.
+    """
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
         raise ValueError(
-            f"a batch has 1 to {MAX_BATCH_SIZE} positions, not {size!r}: "
-            f"write @batched(size={DEFAULT_BATCH_SIZE})"
+            f"@batched: invalid size {size!r} (must be 1 to {MAX_BATCH_SIZE}, "
+            f"for example @batched(size={DEFAULT_BATCH_SIZE}))"
         )
     return lambda function: BatchedEvaluator(function, size)
 
@@ -89,9 +93,9 @@ SHIPPED_NETWORK = Path(__file__).with_name("chess") / "shipped.nnue"
 
 
 def from_function(function: Any, name: str) -> Evaluation:
-    """Return the evaluation that a function of the user's is; name: what errors call it.
+    """Return an evaluation that calls a user's function. Error messages call it `name`.
 
-    Raises EvaluationError if it takes other arguments than it gets.
+    Raise EvaluationError if the function has the wrong parameters.
     """
     if isinstance(function, JittedEvaluator):
         _require_call(name, function.function, "worker", "ply")
@@ -106,18 +110,21 @@ def from_function(function: Any, name: str) -> Evaluation:
 
 
 def check(spec: str) -> None:
-    """Raise EvaluationError for a spec that cannot be right, without running any code of it."""
+    """Raise EvaluationError if `spec` is invalid or its file is unreadable.
+
+    This check does not run user code.
+    """
     built_in = is_built_in(spec) or network_file(spec) is not None
     if not built_in and learned_file(spec) is None:
-        place, _ = split_spec(spec)
+        location, _ = split_spec(spec)
         try:
-            user_code.check_readable(place, "evaluation")
+            user_code.check_readable(location, "evaluation")
         except user_code.UserCodeError as error:
             raise EvaluationError(str(error)) from None
 
 
 def network_file(spec: str) -> str | None:
-    """Return the file of the network that a spec names, None if it names something else."""
+    """Return the file named in `nnue` or `nnue:FILE`, or None if `spec` has another form."""
     kind, colon, file = spec.strip().partition(":")
     if kind.lower() != NETWORK:
         return None
@@ -125,21 +132,21 @@ def network_file(spec: str) -> str | None:
 
 
 def learned_file(spec: str) -> str | None:
-    """Return the file of what was learned that a spec names, None if it names something else."""
+    """Return the file named in `learned:FILE`, or None if `spec` has another form."""
     kind, colon, file = spec.strip().partition(":")
     return os.path.expanduser(file) if colon and kind.lower() == LEARNED else None
 
 
 def evaluation_digest(spec: str, folder: str = "") -> str:
-    """Hash the file of the evaluation that a spec names; "" if there is none to be read.
+    """Return a hash of the file of an evaluation, or "" if there is no readable file.
 
-    folder: where a file's path begins, if not in the working directory.
+    Relative paths are resolved against `folder`, by default the working directory.
     """
-    from hashlib import sha256  # not at start-up, which it would lengthen
+    from hashlib import sha256  # lazy import: slow to load
 
     file: str | Path | None = network_file(spec) or learned_file(spec)
-    if file is None and (place := spec.rpartition(":")[0].strip()):
-        file = user_code.source_file(place)
+    if file is None and (location := spec.rpartition(":")[0].strip()):
+        file = user_code.source_file(location)
     try:
         if file is None or not (path := Path(folder, file)).is_file():
             return ""
@@ -149,25 +156,23 @@ def evaluation_digest(spec: str, folder: str = "") -> str:
 
 
 def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> None:
-    """Raise EvaluationError unless a function can be called with so many arguments."""
-    from inspect import signature  # not at start-up, which it would lengthen
+    from inspect import signature  # lazy import: slow to load
 
     try:
-        own = signature(function)
-    except (TypeError, ValueError):  # what is written in C may not tell
+        parameters = signature(function)
+    except (TypeError, ValueError):  # functions written in C may have no signature
         return
     try:
-        own.bind(*arguments)
+        parameters.bind(*arguments)
     except TypeError as error:
         called = ", ".join(arguments)
         raise EvaluationError(
-            f"evaluation {spec} takes other arguments: it is called with ({called}), and takes "
-            f"{own}: {error}"
+            f"evaluation {spec}: wrong arguments (called with ({called}), but takes "
+            f"{parameters}: {error})"
         ) from None
 
 
 def _is_batch_function(function: Callable[..., Any]) -> bool:
-    """Tell whether a function says by its argument's name that it judges many positions."""
     from inspect import signature
 
     try:
@@ -177,23 +182,29 @@ def _is_batch_function(function: Callable[..., Any]) -> bool:
 
 
 def is_built_in(spec: str) -> bool:
+    """Return whether `spec` names the built-in evaluation."""
     return spec.strip().lower() in ("handcrafted", "")
 
 
 def split_spec(spec: str) -> tuple[str, str]:
+    """Split `location:name` into two parts. Raise EvaluationError if `spec` is invalid."""
     try:
         return user_code.split_spec(spec, "evaluation")
     except user_code.UserCodeError:
         raise EvaluationError(
-            f"evaluation {spec!r} is not 'handcrafted', 'nnue:FILE', 'module:function' or "
-            "'FILE.py:function' (nor, of a game that was learned, 'learned:FILE')"
+            f"evaluation {spec!r}: invalid name (expected 'handcrafted', 'nnue:FILE', "
+            "'module:function' or 'FILE.py:function'; for a learned game also 'learned:FILE')"
         ) from None
 
 
 def with_error_reporting(
     name: str, function: PlainFunction, check: Callable[[str, Any], Number]
 ) -> Callable[[Any], Number]:
-    """Make a user's function report by its name what it raises, and values that `check` refuses."""
+    """Wrap a user's function so that it raises only EvaluationErrors, which mention `name`.
+
+    `check` receives `name` and the value that the function returned. It must return the value as a
+    number or raise EvaluationError.
+    """
 
     def evaluate(position: Any) -> Number:
         try:
@@ -207,38 +218,39 @@ def with_error_reporting(
 
 
 def evaluation_failure(name: str, error: BaseException) -> EvaluationError:
-    """Make the error that reports an exception in a running evaluation."""
+    """Return an EvaluationError that describes an exception raised by an evaluation."""
     return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")
 
 
 def require_integer(name: str, value: Any) -> int:
-    """Return what an evaluation of chess returned; EvaluationError if it is no whole number."""
+    """Return the value of a chess evaluation as an int. Raise EvaluationError for other types."""
     try:
         return operator.index(value)
     except TypeError:
         raise EvaluationError(
-            f"evaluation {name} returned a value of the type {type(value).__name__}: a whole "
-            "number of centipawns is needed, such as round(value)"
+            f"evaluation {name} returned a value of type {type(value).__name__} "
+            "(must be an integer number of centipawns, such as round(value))"
         ) from None
 
 
 def require_finite(name: str, value: float) -> float:
-    """Return what an evaluation returned; EvaluationError if it is infinite or not a number.
+    """Return the value of an evaluation as an int or float.
 
-    A number of NumPy's or another library's becomes one of Python's: searches calculate with it.
+    Other number types are converted to float, because float32 arithmetic would round or overflow in
+    searches. Raise EvaluationError if the value is not a finite number.
     """
     try:
         is_finite = isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an int too large for a float
         is_finite = True
     except TypeError:
         raise EvaluationError(
-            f"evaluation {name} failed: TypeError: it returned a value of the type "
-            f"{type(value).__name__}: a number is needed"
+            f"evaluation {name} failed: TypeError: returned a value of type "
+            f"{type(value).__name__} (must be a number)"
         ) from None
     if not is_finite:
         raise EvaluationError(
-            f"evaluation {name} returned {value}: a finite number is needed "
-            "(wins and losses outrank every evaluation by themselves)"
+            f"evaluation {name} returned {value} "
+            "(must be finite; wins and losses always outrank evaluations)"
         )
     return value if isinstance(value, int | float) else float(value)

@@ -1,15 +1,19 @@
-"""The Game interface: all that a search needs to know of a game.
+"""The Game interface, which searches use to play moves and to evaluate positions.
 
-It is the formalisation of 'Técnicas de IA, Tema 3.2' (initial state, player, actions, result,
-terminal test, utility), spelled for searches that play a move, look, and take it back. A game
-object is one mutable position with its history. A game whose states are cheap to copy may keep
-a stack of them behind `play` and `undo`.
+It follows the formal definition of 'Técnicas de IA, Tema 3.2' (initial state, player, actions,
+result, terminal test, utility), for searches that make and undo moves. A game object is a mutable
+position with its move history. If copying a state is cheap, a game may keep a stack of states for
+`undo`.
 
-`Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Bounded`, `Continued`,
-`Symmetric`, `Featured`, `Measurable` and `Simulated` are what a game may offer besides: hints for
-the order of moves, bounds of a position, the moves on which a leaf is continued, positions that are
-alike, positions as numbers, measures of them, and playouts of its own. `Valued` says what its ends
-are worth. A game that people see and play is `Written` too.
+Every search can run on a plain `Game`. The other protocols add optional features:
+
+- `HasMoveRating`, `HasMoveClass`, `HasPatterns`: move ordering.
+- `HasEvaluationScale`, `HasTerminalValues`, `HasValueBounds`: values of evaluations and results.
+- `SupportsQuiescence`, `SupportsNullMove`, `SupportsPlayouts`: search techniques.
+- `HasSymmetry`: equal keys for symmetric positions.
+- `HasFeatures`, `HasNamedFeatures`: inputs of learned evaluations.
+- `ChanceGame`: games with random events.
+- `NotatedGame`: text for boards and moves; needed to show and play a game.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -23,40 +27,49 @@ Move_contra = TypeVar("Move_contra", contravariant=True)
 
 
 class Game(Protocol[Move]):
-    """One position of a two-player zero-sum game of perfect information, and the way back."""
+    """A two-player zero-sum game with perfect information, as a mutable position."""
 
     @property
     def turn(self) -> int:
-        """The player to move: 0 moves first, 1 second."""
+        """The player to move: 0 is the player who moves first, 1 is the other player."""
 
     def moves(self) -> Iterable[Move]:
-        """All legal moves, in an order of the game's choice; none when the game is over."""
+        """Return all legal moves in any order. The result is empty if the game is over."""
 
     def play(self, move: Move) -> None:
-        """Make a legal move."""
+        """Play a legal move."""
 
     def undo(self) -> None:
-        """Take the last move back."""
+        """Undo the last move."""
 
     def outcome(self) -> float | None:
-        """Player 0's utility if the game is over (1 win, 0 draw, -1 loss, or a score)."""
+        """Return the utility for player 0 if the game is over, otherwise None.
+
+        The utility is 1 for a win, 0 for a draw, -1 for a loss, or a score.
+        """
 
     def key(self) -> Hashable:
-        """Equal for positions with the same moves and future, for tables and repetition."""
+        """Return a key for transposition tables and repetition detection.
+
+        Positions with equal keys must have the same legal moves and the same continuations.
+        """
 
 
 @runtime_checkable
 class HasMoveRating(Protocol[Move_contra]):
-    """A game that can tell at a glance which of its moves are likely to be good."""
+    """A game with a fast static rating of moves, for move ordering."""
 
     def move_rating(self, move: Move_contra) -> float:
-        """Rate a legal move: above 0 to be tried early, the higher the earlier; below 0 late."""
+        """Return the rating of a legal move. Moves with higher ratings are searched first.
+
+        The rating of an ordinary move is 0.
+        """
 
 
 class MoveClass(IntEnum):
-    """What a move does at a glance, the most urgent first.
+    """Move classes for move ordering, in the order in which they are searched.
 
-    It is the order in which 'Técnicas de IA, Tema 3.2' tries the moves of chess.
+    Source: the order of chess moves in 'Técnicas de IA, Tema 3.2'.
     """
 
     CHECK = 0
@@ -69,28 +82,33 @@ class MoveClass(IntEnum):
 
 @runtime_checkable
 class HasMoveClass(Protocol[Move_contra]):
-    """A game whose moves can be told apart by what they do."""
+    """A game that classifies its moves, for move ordering."""
 
     def move_class(self, move: Move_contra) -> MoveClass:
-        """Return the most urgent class that a legal move belongs to."""
+        """Return the class of a legal move, or the first class in order if several apply."""
 
 
 @runtime_checkable
 class GridGame(Protocol[Move_co]):
-    """A game of filling the squares of a board, which board patterns can be laid on."""
+    """A game in which a move fills a square of the board. It supports pattern matching."""
 
     def grid(self) -> list[str]:
-        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+        """Return the rows of the board from top to bottom.
+
+        In each row, `m` is a square of the side to move, `t` is a square of the opponent, and `.`
+        is an empty square.
+        """
 
     def move_at(self, row: int, column: int) -> Move_co | None:
-        """Return the legal move that fills a square, counted from 0 at the top left, if any."""
+        """Return the legal move that fills a square, or None. The top left square is (0, 0)."""
 
 
 @runtime_checkable
 class HasPatterns(GridGame[Move_co], Protocol[Move_co]):
-    """A game that knows patterns of its board and the squares to fill in them.
+    """A game with board patterns for move ordering.
 
-    patterns: as agent.search.patterns reads them. upright: up and down differ on the board.
+    `patterns` has the format described in `agent.search.patterns`. `upright` states whether
+    patterns must not be rotated, as in a game with gravity.
     """
 
     patterns: Sequence[str]
@@ -99,10 +117,11 @@ class HasPatterns(GridGame[Move_co], Protocol[Move_co]):
 
 @runtime_checkable
 class HasEvaluationScale(Protocol):
-    """A game whose evaluations are on a scale of their own.
+    """A game that defines the scale of its evaluations.
 
-    clear_lead: the value of a clear one: to tree search, in which wins are worth 1 and evaluations
-    less than a half, it is worth a quarter. In other games that is half of a win's scale.
+    `clear_lead` is the evaluation of a clear advantage. Monte Carlo tree search, where a win is 1
+    and evaluations stay below 0.5, maps it to 0.25. In other games it maps half the utility of a
+    win to 0.25.
     """
 
     clear_lead: float
@@ -110,87 +129,90 @@ class HasEvaluationScale(Protocol):
 
 @runtime_checkable
 class HasValueBounds(Protocol):
-    """A game that can tell between which values a position must lie, as B* asks."""
+    """A game that provides lower and upper bounds for the value of a position, as B* requires."""
 
     def bounds(self) -> tuple[float, float]:
-        """Return the least and the greatest value that the position may have for its mover.
+        """Return the lower and upper bound for the value of the position for the side to move.
 
-        They hold for the utilities and for the game's own evaluation.
+        The bounds apply to utilities and to the game's own evaluation.
         """
 
 
 @runtime_checkable
 class HasTerminalValues(Protocol):
-    """A game whose ends have values like those of evaluations, as the leaves of a tree have.
+    """A game with results and evaluations on the same scale, such as a tree with numeric leaves.
 
-    In all other games a win outranks every evaluation, and every evaluation a loss.
+    In all other games a win outranks every evaluation, and every evaluation outranks a loss.
     """
 
     @property
     def integer_values(self) -> bool:
-        """Whether all ends have whole numbers, between which there is nothing to search for."""
+        """Whether all results are integers, so that a search window of width 1 is a null window."""
 
 
 @runtime_checkable
 class SupportsQuiescence(Game[Move], Protocol[Move]):
-    """A game that says on which moves a leaf is continued beyond the horizon.
+    """A game that supports quiescence search.
 
-    This is the heuristic continuation of 'Tema 2: Búsqueda en juegos', in chess quiescence.
+    Source: the heuristic continuation of 'Tema 2: Búsqueda en juegos'.
     """
 
     def forced(self) -> bool:
-        """Tell whether the mover may not stand pat, as in check: all moves are then continued."""
+        """Return whether quiescence search must search all moves, as in check."""
 
     def noisy_moves(self) -> Iterable[Move]:
-        """Generate the legal moves worth continuing when the mover may also stand pat."""
+        """Generate the legal moves to try in quiescence search if `forced` returns False."""
 
     def quick_outcome(self) -> float | None:
-        """Return `outcome` as far as it is known without looking for legal moves."""
+        """Return the outcome if it is known without move generation, otherwise None."""
 
 
 @runtime_checkable
 class SupportsNullMove(Protocol):
-    """A game in which a search may pretend that the mover passes, though the rules forbid it."""
+    """A game that supports null-move pruning."""
 
     def allows_null_move(self) -> bool:
-        """Tell whether passing makes sense here: not in check, not where it might be best."""
+        """Return whether a null move is sound: there is no check, and zugzwang is unlikely."""
 
     def play_null_move(self) -> None:
-        """Let the mover pass; `undo` takes it back."""
+        """Pass the turn to the opponent. `undo` undoes a null move."""
 
 
 @runtime_checkable
 class HasFeatures(Protocol):
-    """A game that can show its position as numbers, to networks."""
+    """A game that encodes positions as arrays for neural networks."""
 
     def features(self) -> Any:
-        """Return the position as a NumPy array of its own, of the same shape for every position."""
+        """Return the position as a new NumPy array. All positions must have the same shape."""
 
 
 @runtime_checkable
 class HasNamedFeatures(Protocol):
-    """A game that names what is worth knowing of a position, for weights to be learned."""
+    """A game with named features for linear evaluations with learned weights."""
 
     def named_features(self) -> Mapping[str, float]:
-        """Return numbers from about -1 to 1 by their names, always the same, for the mover."""
+        """Return the features by name, from the point of view of the side to move.
+
+        Values range from about -1 to 1. The names must be the same for all positions.
+        """
 
 
 @runtime_checkable
 class SupportsPlayouts(Game[Move], Protocol[Move]):
-    """A game that plays the playouts of Monte Carlo tree search itself, faster or better."""
+    """A game with its own playouts for MCTS, which are faster or stronger than random ones."""
 
     @property
     def max_playout_length(self) -> int:
-        """The most moves that a playout makes."""
+        """The maximum number of moves in a playout."""
 
     def playout(self, random: Random) -> tuple[float, Sequence[tuple[int, Move]]]:
-        """Play on from here to an end, and leave the position as it was.
+        """Play to the end of the game, then restore the position.
 
-        Return player 0's utility at the end, and who played which moves.
+        Return the final utility for player 0, and the moves as (player, move) pairs.
         """
 
     def candidate_moves(self) -> Iterable[Move]:
-        """Generate the legal moves that a tree should hold, at least one while there are any."""
+        """Generate the legal moves to consider in the tree: at least one if any move is legal."""
 
 
 CHANCE = 2
@@ -198,33 +220,39 @@ CHANCE = 2
 
 @runtime_checkable
 class ChanceGame(Game[Move], Protocol[Move]):
-    """A game of chance: at some positions `turn` is CHANCE and the moves are events.
+    """A game with chance nodes, where `turn` is CHANCE and the moves are random events.
 
-    The players need not alternate. A game is over, and a leaf evaluated, only where a player is
-    to move.
+    The players need not alternate. A position at a chance node is never terminal and never
+    evaluated.
     """
 
     def chance_outcomes(self) -> Iterable[tuple[Move, float]]:
-        """Generate the events of a position of chance with their probabilities."""
+        """Generate the random events at a chance node with their probabilities."""
 
 
 @runtime_checkable
 class HasSymmetry(Protocol):
-    """A game with positions that differ only as a mirror image, or by another symmetry."""
+    """A game that provides equal keys for symmetric positions, such as mirror images."""
 
     def symmetric_key(self) -> Hashable:
-        """Return a key that is equal also for positions that a symmetry maps to each other."""
+        """Return a key that is equal for positions with equal `key` and for symmetric positions."""
 
 
 class NotatedGame(Game[Move], Protocol[Move]):
-    """A game that can be shown: `str(game)` is the board, on one or more lines without a gap."""
+    """A game with a notation for moves and a text form of the board.
+
+    `str(game)` is the board, as one or more non-empty lines.
+    """
 
     def text(self, move: Move) -> str:
-        """Write a legal move in the game's notation: one word, different for every move."""
+        """Return the notation of a legal move: a single word that no other legal move has."""
 
 
 def format_line(game: NotatedGame[Move], line: Iterable[Move]) -> list[str]:
-    """Write the moves of a line that begins at the position, which stays as it is."""
+    """Return the notation of each move of `line`, which starts at the current position.
+
+    The game is in the same position afterwards.
+    """
     texts = []
     for move in line:
         texts.append(game.text(move))
@@ -235,13 +263,13 @@ def format_line(game: NotatedGame[Move], line: Iterable[Move]) -> list[str]:
 
 
 def parse_move(game: NotatedGame[Move], text: str) -> Move:
-    """Return the legal move that is written so; capitals do not matter.
+    """Return the legal move with the notation `text`, ignoring case.
 
-    Raises ValueError, naming the legal moves, if there is none.
+    Raise ValueError, with a list of the legal moves, if there is no such move.
     """
     moves = {game.text(move).lower(): move for move in game.moves()}
     try:
         return moves[text.strip().lower()]
     except KeyError:
-        legal = ", ".join(moves) or "none: the game is over"
-        raise ValueError(f"{text!r} is no legal move; legal: {legal}") from None
+        legal = ", ".join(moves) or "none, the game is over"
+        raise ValueError(f"illegal move {text!r} (legal moves: {legal})") from None

@@ -1,41 +1,42 @@
-"""What moves cost on the clock beyond what they were meant to cost, and how much is kept for it.
+"""Lag estimation: how late moves reach the clock, and how much time to reserve for that.
 
-A clock that somebody else holds runs on while a move is on its way, and while other programs have
-the processor. How long that was for a move shows when the clock comes back with the next one. On a
-busy machine most moves are on time and a few are much too late, so it is the worst of the last
-hundreds of moves that count: the flag falls when a few like them come while little is left.
+An external clock keeps running while a move is transmitted and while other programs use the
+processor. The lag of a move is known when the clock arrives with the next `go`. On a busy machine
+most moves are on time and a few are very late. A few very late moves in time trouble would lose the
+game. The estimate therefore uses the worst lags of the last few hundred moves.
 """
 
 from __future__ import annotations
 
 from agent.limits import SideClock
 
-# What a lag counts for after one move more: half of it after 350, some games.
+# Multiplies the stored lags at each move. Lags halve after 350 moves, which is a few games.
 DECAY = 0.998
-# Kept for one like the worst, and for so many like the second: that may have been the only one.
+# The reserve is the worst lag plus this many times the second-worst lag, because the worst may be
+# an outlier.
 SECOND_WORST_WEIGHT = 2
-# But no more than this share of the most that the game's clock has shown.
+# Maximum reserve, as a fraction of the largest time that the clock has shown in this game.
 MAX_CLOCK_FRACTION = 0.4
-# Nothing that takes longer is a lag: the clock was set, or the game was interrupted.
+# In seconds. A longer delay is not lag: the clock was set, or the game was interrupted.
 MAX_LAG = 2.0
-# Front ends round the time that they tell to one of these, up or down.
+# GUIs round clock times up or down to one of these resolutions, in seconds.
 CLOCK_RESOLUTIONS = (1.0, 0.1, 0.01, 0.001)
-_TOLERANCE = 1e-6  # how far from a multiple a time may be that is one, in seconds
+_TOLERANCE = 1e-6  # seconds: tolerance when testing for multiples of a resolution
 
 
 class LagEstimator:
-    """What the lags of the last moves have taught."""
+    """Estimates how much time to reserve, from the lags of recent moves."""
 
     def __init__(self) -> None:
         self._worst = self._second = 0.0
         self._max_time = 0.0
 
     def update(self, lag: float) -> None:
-        """Take note of how much later than meant a move came."""
+        """Add the lag of a move, in seconds."""
         _, self._second, self._worst = sorted((self._worst * DECAY, self._second * DECAY, lag))
 
     def reserve(self, clock: SideClock | None) -> float:
-        """Return how many seconds to keep of a game's clock that shows this."""
+        """Return the time to reserve on this clock, in seconds."""
         if clock is None:
             return 0.0
         self._max_time = max(clock.time, self._max_time)
@@ -44,30 +45,29 @@ class LagEstimator:
         )
 
     def new_game(self) -> None:
-        """Take the next clock for another game's; what is known of the machine stays."""
+        """Start another game, but keep the stored lags, because they depend on the machine."""
         self._max_time = 0.0
 
 
 def measure_lag(before: SideClock, after: SideClock, planned_time: float) -> float | None:
-    """Return how much later than meant a move reached the clock; None if the clock does not tell.
+    """Return the lag of a move in seconds, or None if the clock values do not determine it.
 
-    before, after: our clock at that move and at our next one; the increment came in between.
-    meant: what the move was to take.
+    `before` and `after` are the values of the agent's clock at this move and at its next move,
+    after the increment was added. `planned_time` is the time planned for the move, in seconds.
     """
-    took = before.time + before.increment - after.time
-    grain = _resolution(before.time, after.time)
-    if took < -grain - _TOLERANCE or took - planned_time > MAX_LAG:
+    elapsed = before.time + before.increment - after.time
+    resolution = _resolution(before.time, after.time)
+    if elapsed < -resolution - _TOLERANCE or elapsed - planned_time > MAX_LAG:
         return None
-    return max(took - planned_time - grain, 0.0)
+    return max(elapsed - planned_time - resolution, 0.0)
 
 
 def _resolution(*times: float) -> float:
-    """Return how much less than the truth these times may tell: the coarsest unit of them all."""
     return next(
         (
-            grain
-            for grain in CLOCK_RESOLUTIONS
-            if all(abs(time / grain - round(time / grain)) * grain < _TOLERANCE for time in times)
+            unit
+            for unit in CLOCK_RESOLUTIONS
+            if all(abs(time / unit - round(time / unit)) * unit < _TOLERANCE for time in times)
         ),
         0.0,
     )

@@ -1,6 +1,6 @@
-"""The values that a search takes and gives: frozen, without logic, the same for every game.
+"""The input and output types of searches. All are immutable and apply to any game.
 
-Times are seconds, scores are from the point of view of the side to move.
+Times are in seconds. Scores are from the point of view of the side to move.
 """
 
 from dataclasses import dataclass, field
@@ -11,14 +11,17 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, slots=True)
 class Cp:
-    """An ordinary score in centipawns (hundredths of a pawn, or of a game's own unit)."""
+    """A score in centipawns (hundredths of a pawn), or in hundredths of a point in other games."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Mate:
-    """A forced end: the side to move wins in `moves` moves, or loses in -`moves`; 0 is mated."""
+    """A forced win in `moves` moves if positive, or a forced loss in `-moves` moves if negative.
+
+    The value 0 means that the side to move is already mated.
+    """
 
     moves: int
 
@@ -28,9 +31,9 @@ Score = Cp | Mate
 
 @dataclass(frozen=True, slots=True)
 class Overtime:
-    """What comes when the time is used up: `seconds` for the next so many moves, again and again.
+    """Overtime after the main time: each period lasts `seconds` and is for `moves` moves.
 
-    Of byo-yomi, where each move has a period for itself, moves is 1.
+    In byo-yomi, `moves` is 1 because each move has its own period.
     """
 
     seconds: float
@@ -39,10 +42,7 @@ class Overtime:
 
 @dataclass(frozen=True, slots=True)
 class SideClock:
-    """What one side has left on the clock: seconds, and seconds gained after each move.
-
-    overtime: what there is beyond that, if anything.
-    """
+    """The clock of one side: remaining time, increment per move, and overtime if any."""
 
     time: float
     increment: float = 0.0
@@ -51,9 +51,11 @@ class SideClock:
 
 @dataclass(frozen=True, slots=True)
 class MoveRestriction(Generic[Move]):
-    """Moves that a player may not make in a search's tree, or, if `allowed`, alone may make.
+    """A restriction of the moves of one side in the search tree.
 
-    plies: how deep it holds, from 1, the root alone; beyond that he may make all.
+    `player` is the restricted side, 0 or 1. If `allowed` is true, only `moves` are allowed,
+    otherwise `moves` are forbidden. The restriction applies to the first `plies` plies; 1 means
+    only the root.
     """
 
     player: int
@@ -64,14 +66,19 @@ class MoveRestriction(Generic[Move]):
 
 @dataclass(frozen=True, slots=True)
 class Limits(Generic[Move]):
-    """What ends a search. Nothing set at all means: search until told to stop.
+    """The limits and options of a search. Without any limit, the search runs until it is stopped.
 
-    depth: plies. nodes: positions visited. mate: stop when a mate in that many moves is found.
-    movetime: seconds for this move. clock: the mover's clock; moves_to_go: moves to the next
-    time control. infinite, ponder: no answer before `stop` (or, pondering, `ponderhit`).
-    search_moves: only these moves at the root, if any are given. restrictions: what holds below
-    the root too, of searches that know of it. moves_ownership: tell, with each line, whose each point
-    will be after its first move, where the search knows.
+    - `depth`: the maximum depth in plies.
+    - `nodes`: the maximum number of nodes.
+    - `mate`: stop after finding a mate in at most this number of moves.
+    - `movetime`: the time for this move in seconds.
+    - `clock`: the clock of the side to move.
+    - `moves_to_go`: the number of moves until the next time control.
+    - `infinite`: do not report the result until `stop`.
+    - `ponder`: do not report the result until `stop` or `ponderhit`.
+    - `search_moves`: search only these root moves, if there are any.
+    - `restrictions`: move restrictions at the root and below. Some searches do not support them.
+    - `moves_ownership`: report `Info.moves_ownership` for each line, if the search supports it.
     """
 
     depth: int | None = None
@@ -88,31 +95,42 @@ class Limits(Generic[Move]):
 
     @property
     def endless(self) -> bool:
-        """Whether only a word from outside ends the search."""
-        ends = (self.depth, self.nodes, self.mate, self.movetime, self.clock)
-        return self.infinite or self.ponder or all(end is None for end in ends)
+        """Whether the search runs until a command such as `stop`."""
+        limits = (self.depth, self.nodes, self.mate, self.movetime, self.clock)
+        return self.infinite or self.ponder or all(limit is None for limit in limits)
 
     def mate_found(self, score: Score) -> bool:
-        """Whether a mate is searched for, and this is the score of one in so many moves."""
+        """Return whether a score satisfies the `mate` limit."""
         return self.mate is not None and isinstance(score, Mate) and 0 < score.moves <= self.mate
 
 
 @dataclass(frozen=True, slots=True)
 class Info(Generic[Move]):
-    """What is known after one iteration (or a part of one) about one line of play.
+    """One principal variation after a complete or partial iteration.
 
-    bound: "" for an exact score, "lowerbound" or "upperbound". multipv counts from 1.
-    hashfull: permille. complete: this line was searched to the end of the iteration to `depth`.
-    effort: the share of this iteration's nodes spent on the best move, 0 to 1, if known.
-    visits: the part of the nodes, or playouts, that went into this line. expected: the outcome
-    for the mover from -1, a loss, to 1, where the search thinks in such terms. ahead: the visits
-    by which the best line leads the second, as a part of the nodes, if that is how it is chosen.
-    prior: how promising the line's move looked before it was tried; the priors of all moves sum
-    to 1. lead: by how many points the mover is expected to win, in games that count them. owners:
-    whose each point of the board will be, rows from above, from -1, the other's, to 1, the
-    mover's; told with the first line alone. moves_ownership: the same after the line's first move,
-    where that is asked for. pv_visits: the visits of the position after each move of the line,
-    where it is a tree that is searched.
+    - `depth`: the depth of the iteration in plies.
+    - `score`: the score for the side to move.
+    - `pv`: the moves of the principal variation.
+    - `seldepth`: the maximum depth reached, in plies.
+    - `multipv`: the rank of the line, counted from 1.
+    - `bound`: "lowerbound" or "upperbound", or "" if the score is exact.
+    - `nodes`: the number of nodes in the whole search.
+    - `time`: the time in seconds since the start of the search.
+    - `hashfull`: the usage of the transposition table in permille.
+    - `tbhits`: the number of tablebase hits.
+    - `complete`: whether this line was searched to the end of the iteration.
+    - `effort`: the fraction of the iteration's nodes spent on the best move, if known.
+    - `visits`: the number of nodes or playouts spent on this line.
+    - `expected_outcome`: the expected result for the side to move, from -1 (loss) to 1 (win), if
+      known.
+    - `visit_lead`: the difference in visits between the two most visited moves, as a fraction of
+      all nodes. Set only if the search plays the most visited move.
+    - `prior`: the prior probability of the first move. The priors of all moves sum to 1.
+    - `lead`: the expected lead in points of the side to move, in games that are scored by points.
+    - `ownership`: the expected owner of each point, in rows from the top, from -1 (opponent) to 1
+      (side to move). Set only in the first line.
+    - `moves_ownership`: the ownership after the first move of the line, if requested.
+    - `pv_visits`: in tree search, the number of visits of the position after each move of `pv`.
     """
 
     depth: int
@@ -139,10 +157,12 @@ class Info(Generic[Move]):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Generic[Move]):
-    """Where a running search stands, for whoever asks from another thread.
+    """The progress of a running search. Any thread may read it.
 
-    hashfull: permille. move: the root move being searched, if any; number: its place in the
-    order, from 1. lines: the best lines as they stand, where they can be told at any time.
+    - `hashfull`: the usage of the transposition table in permille.
+    - `current_move`: the root move that is being searched, if any.
+    - `current_move_number`: the rank of that move in the move order, counted from 1.
+    - `lines`: the current best lines, if the search can report lines at any time.
     """
 
     nodes: int = 0
@@ -155,9 +175,10 @@ class Progress(Generic[Move]):
 
 @dataclass(frozen=True, slots=True)
 class Result(Generic[Move]):
-    """The answer of a search: the move to play, the reply to ponder on, the last line reported.
+    """The result of a search: the move to play, the expected reply, and the last reported line.
 
-    meant: seconds of our time that it was meant to take, if a clock runs.
+    `planned_time` is the time planned for the move in seconds, or None if the agent's clock did not
+    run.
     """
 
     move: Move | None

@@ -1,4 +1,4 @@
-"""What this process may use of the machine: cores and memory."""
+"""Machine resources available to this process: CPU cores and memory."""
 
 import os
 import sys
@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 
-# Of Windows (processthreadsapi.h): after those of normal priority, before those that run when
-# nothing else does. Processes that are started inherit it.
+# From processthreadsapi.h (Windows). Child processes inherit this priority class.
 _BELOW_NORMAL_PRIORITY_CLASS = 0x4000
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may keep busy, of all that the machine has.
+    """Return the number of CPU cores that this process may use.
 
-    A container may see more cores than its quota of processor time pays for. Threads beyond that
-    would use it up early in each period, and all of them stand still for the rest.
+    A container may see more cores than its CPU quota allows. With too many threads, the quota would
+    be used up early in each period, and all threads would be suspended for the rest of the period.
     """
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
@@ -25,7 +24,7 @@ def usable_cores() -> int:
 
 
 def lower_priority() -> None:
-    """Let other processes run before this one and those that it starts."""
+    """Lower the priority of this process and its future child processes."""
     if sys.platform == "win32":
         import ctypes
 
@@ -38,24 +37,23 @@ def lower_priority() -> None:
 
 
 def cpu_quota(root: Path = Path("/")) -> float:
-    """Return how many cores' time the control groups of this process leave it (Linux).
+    """Return the CPU quota of this process in cores, or infinity if there is none.
 
-    root: where the system's files are.
+    Only the control groups of Linux are checked. `root` is the root directory of the file system.
     """
     return min((_read_cpu_quota(folder) for folder in _control_groups(root, "cpu")), default=inf)
 
 
 def memory_limit(root: Path = Path("/")) -> float:
-    """Return how many bytes of memory the control groups of this process leave it (Linux).
+    """Return the memory limit of this process in bytes, or infinity if there is none.
 
-    root: where the system's files are.
+    Only the control groups of Linux are checked. `root` is the root directory of the file system.
     """
     limits = (_read_memory_limit(folder) for folder in _control_groups(root, "memory"))
     return min(limits, default=inf)
 
 
 def _control_groups(root: Path, controller: str) -> Iterator[Path]:
-    """Generate the folders of the groups that may limit this process, versions 1 and 2."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -68,7 +66,8 @@ def _control_groups(root: Path, controller: str) -> Iterator[Path]:
         for mount in dict.fromkeys(mounts):
             top = root / "sys/fs/cgroup" / mount
             group = top / path.lstrip("/")
-            # In a container the path may be that of the host, where only the top is to be seen.
+            # In a container, the path may be valid only on the host. Then only the top directory
+            # exists.
             yield from (up for up in (group, *group.parents) if up.is_relative_to(top))
 
 
@@ -76,11 +75,11 @@ def _read_cpu_quota(folder: Path) -> float:
     for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
         try:
             words = " ".join((folder / name).read_text() for name in names).split()
-            allowed, period = map(int, words[:2])
-        except (OSError, ValueError):  # no such group, or "max", which is no limit
+            quota, period = map(int, words[:2])
+        except (OSError, ValueError):  # no such group, or "max" (unlimited)
             continue
-        if allowed > 0 and period > 0:
-            return allowed / period
+        if quota > 0 and period > 0:
+            return quota / period
     return inf
 
 
@@ -88,15 +87,15 @@ def _read_memory_limit(folder: Path) -> float:
     for name in ("memory.max", "memory.limit_in_bytes"):
         try:
             return int((folder / name).read_text())
-        except (OSError, ValueError):  # no such group, or "max", which is no limit
+        except (OSError, ValueError):  # no such group, or "max" (unlimited)
             continue
     return inf
 
 
 def cpu_model(root: Path = Path("/")) -> str:
-    """Return what the processor calls itself, "" where the system does not tell.
+    """Return the model name of the processor, or "" if unknown.
 
-    root: where the system's files are.
+    `root` is the root directory of the file system.
     """
     try:
         lines = (root / "proc/cpuinfo").read_text(errors="replace").splitlines()
@@ -105,13 +104,13 @@ def cpu_model(root: Path = Path("/")) -> str:
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     if names:
         return names[0]
-    from platform import processor as told  # not at start-up, which it would lengthen
+    from platform import processor  # lazy import: slow to load
 
-    return told()
+    return processor()
 
 
 def physical_memory() -> float:
-    """Return the machine's memory in bytes, infinite where the system does not tell."""
+    """Return the physical memory of the machine in bytes, or infinity if unknown."""
     if sys.platform == "win32":
         return _windows_physical_memory()
     try:
@@ -121,7 +120,7 @@ def physical_memory() -> float:
 
 
 def _windows_physical_memory() -> float:
-    """Ask GlobalMemoryStatusEx, whose first word of 64 bits has the size of the structure."""
+    """Return the physical memory in bytes, from GlobalMemoryStatusEx."""
     if sys.platform != "win32":
         return inf
     import ctypes

@@ -1,10 +1,10 @@
-"""A budget of memory that many searches in one process share: of their tables and trees."""
+"""A memory budget shared by the hash tables and trees of all searches in a process."""
 
 import threading
 
 
 class MemoryBudget:
-    """So many megabytes for all; any thread may ask."""
+    """A memory budget in megabytes. All methods are thread-safe."""
 
     def __init__(self, megabytes: int) -> None:
         self.megabytes = megabytes
@@ -13,29 +13,33 @@ class MemoryBudget:
 
     @property
     def free(self) -> int:
-        """How many megabytes nobody has."""
         with self._lock:
             return max(self.megabytes - self._reserved, 0)
 
     def resize(self, before: int, after: int) -> None:
-        """Take `after` megabytes in place of `before`; raises MemoryError if less is free."""
+        """Change a reservation from `before` to `after` megabytes.
+
+        Raise MemoryError if there is not enough free memory.
+        """
         with self._lock:
             free = self.megabytes - self._reserved
             if after - before > max(free, 0):
                 raise MemoryError(
-                    f"no {after} MB are free: all sessions have {self.megabytes} MB together; "
-                    f"choose {before + max(free, 0)} or less"
+                    f"not enough memory for {after} MB: all sessions share {self.megabytes} MB "
+                    f"(choose {before + max(free, 0)} or less)"
                 )
             self._reserved += after - before
 
     def reserve(self, wanted: int, minimum: int) -> int:
-        """Take what is wanted, or what there is of it, but the least in any case; return it."""
+        """Reserve as much memory as available, from `minimum` to `wanted` megabytes.
+
+        Return the reserved number of megabytes.
+        """
         with self._lock:
             reserved = max(min(wanted, self.megabytes - self._reserved), min(minimum, wanted))
             self._reserved += reserved
             return reserved
 
     def release(self, megabytes: int) -> None:
-        """Give so many megabytes back."""
         with self._lock:
             self._reserved -= megabytes

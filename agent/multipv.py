@@ -1,4 +1,4 @@
-"""Lines of play as they are told: the best first, each first move once."""
+"""Ordering of principal variations (multipv)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,19 +11,20 @@ Move = TypeVar("Move")
 
 
 def unique_first_moves(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
-    """Generate the lines, of those that begin with the same move the first."""
-    known: set[tuple[Move, ...]] = set()
+    """Generate the lines, but omit each line whose first move has already occurred."""
+    seen: set[tuple[Move, ...]] = set()
     for line in lines:
-        if line.pv[:1] not in known:
-            known.add(line.pv[:1])
+        if line.pv[:1] not in seen:
+            seen.add(line.pv[:1])
             yield line
 
 
 def merge_interrupted(lines: Iterable[Info[Move]], max_lines: int) -> Iterator[Info[Move]]:
-    """Generate so many of the lines of an iteration that was cut short, then of the one before.
+    """Generate up to `max_lines` lines with distinct first moves, ranked in the given order.
 
-    They are numbered anew; the first stays complete, if it was searched to its end.
+    `lines` contains the lines of an interrupted iteration, then those of the previous iteration.
+    All generated lines except the first are marked as incomplete.
     """
-    for number, line in enumerate(islice(unique_first_moves(lines), max_lines), 1):
-        complete = line.complete if number == 1 else False
-        yield replace(line, multipv=number, complete=complete)
+    for rank, line in enumerate(islice(unique_first_moves(lines), max_lines), 1):
+        complete = line.complete if rank == 1 else False
+        yield replace(line, multipv=rank, complete=complete)

@@ -1,1 +1,1 @@
-"""Chess: the compiled kernel, and its adapter to Game."""
+"""The chess engine: compiled board, evaluation, search and endgame tables."""

@@ -1,11 +1,14 @@
-"""The parts of the chess kernel: what every engine needs, and what a choice or a command adds."""
+"""The parts of the chess kernel, which are compiled and loaded separately.
+
+Every engine needs the part ALPHABETA. The others are loaded when an option or a command needs them.
+"""
 
 from collections.abc import Callable
 
 ALPHABETA, MCTS, SELFPLAY = "alphabeta", "mcts", "selfplay"
 TRACING, TIMING = "tracing", "timing"
 
-# Of each part, the modules with entry points, in the order of compilation.
+# The modules with entry points of each part, in the order of compilation.
 PARTS = {
     ALPHABETA: (
         "agent.chess.board.kernel_board",
@@ -22,22 +25,19 @@ PARTS = {
     TIMING: ("agent.chess.evaluation.timing",),
 }
 
-# Modules without an entry point that others call: a second process can compile them meanwhile.
+# No other module calls the entry points of these modules, so a child process compiles them.
 COMPILED_IN_PARALLEL = (
     "agent.chess.evaluation.handcrafted",
     "agent.chess.evaluation.shipped_network",
     "agent.chess.evaluation.evaluation_trace",
 )
-# Modules that are compiled with their part, and imported where they are asked for.
+# Modules that are compiled with their part, but imported lazily.
 ON_DEMAND = ("agent.chess.evaluation.handcrafted",)
 
 
 def _shipped_neurons() -> str:
-    """Return how many neurons the network that ships has, "" if it cannot be told."""
-    from agent.chess.evaluation.nnue_format import (  # which takes NumPy
-        NetworkError,
-        read_neuron_count,
-    )
+    # lazy import: NumPy is slow to load
+    from agent.chess.evaluation.nnue_format import NetworkError, read_neuron_count
     from agent.evaluation_types import SHIPPED_NETWORK
 
     try:
@@ -46,5 +46,5 @@ def _shipped_neurons() -> str:
         return ""
 
 
-# Of a part, what its compiled code follows from beside the sources.
+# What the compiled code of a part depends on besides its sources.
 VARIANTS: dict[str, Callable[[], str]] = {ALPHABETA: _shipped_neurons}

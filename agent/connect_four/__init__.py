@@ -1,1 +1,1 @@
-"""Connect Four, compiled. Begin reading at `records`, then `rules`, `alphabeta` and `search`."""
+"""Compiled search for Connect Four. Read `records` first, then `rules`, `alphabeta`, `search`."""

@@ -1,9 +1,10 @@
-"""The compiled search: principal-variation alpha-beta with a transposition table.
+"""The compiled search: principal variation search with a transposition table.
 
-Contract (fail-soft): with v the minimax value to this depth, a result r <= alpha means v <= r,
-r >= beta means v >= r, and anything between is v. Scores are for the side to move: a win is MATE
-minus its distance in plies from the root, all else an evaluation. After `worker.stop` is set every
-function returns at once, and what it returns means nothing.
+The search is fail-soft. Let v be the minimax value at the given depth. A result r <= alpha is an
+upper bound for v, a result r >= beta is a lower bound, and any other result is v itself. Scores are
+for the side to move. A win is MATE minus its distance from the root in plies; all other scores are
+evaluations. After `worker.stop` is set, every function returns at once, and its result must be
+ignored.
 """
 
 from agent.connect_four.records import NO_MOVE, Frame, Position, Worker, frame_at, position_at
@@ -31,24 +32,23 @@ from agent.kernel.transposition_table import (
 )
 
 DRAW = 0
-_FIRST = 1 << 20  # outweighs every other rating
-_THREAT = 100  # as much as all columns between the middle and the edge
+_FIRST = 1 << 20  # rating of `first`, higher than all others
+_THREAT = 100  # per threat; exceeds the rating difference of any two columns
 
 
 @kernel
 def _key(worker: Worker, position: Position) -> Bits:
-    """Return a number that no other position of this board has, with well mixed upper bits."""
-    # Each column of the sum has one bit above its discs, and those of the mover below it.
+    # In each column, the sum has a marker bit above the discs and the mover's discs below it.
     key = (position.own + position.taken + worker.bottom) * U64(0x9E3779B97F4A7C15)
     return (key ^ key >> U64(32) ^ worker.board) * U64(0xD6E8FEB86659FD93)
 
 
 @kernel
 def _rate_moves(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
-    """Write the moves to the free squares to the frame, with ratings; return their number.
+    """Write the moves and their ratings to the frame. Return the number of moves.
 
-    first: the move to be tried first. Then those that threaten most, where that is worth its time,
-    and those nearest the middle.
+    The move `first` has the highest rating, followed by moves with many threats (if `depth` > 1),
+    then by central columns.
     """
     frame, own = frame_at(worker, ply), position_at(worker, ply).own
     n = 0
@@ -67,21 +67,19 @@ def _rate_moves(worker: Worker, ply: int, depth: int, free: Bits, first: int) ->
 
 
 @kernel
-def _pick_best(frame: Frame, number: int, n: int) -> None:
-    """Bring the best rated of the `n` moves from `number` on to this place."""
-    best = number
-    for i in range(number + 1, n):
+def _pick_best(frame: Frame, index: int, n: int) -> None:
+    best = index
+    for i in range(index + 1, n):
         if frame.ratings[i] > frame.ratings[best]:
             best = i
     move, square, rating = frame.moves[best], frame.squares[best], frame.ratings[best]
-    frame.moves[best], frame.moves[number] = frame.moves[number], move
-    frame.squares[best], frame.squares[number] = frame.squares[number], square
-    frame.ratings[best], frame.ratings[number] = frame.ratings[number], rating
+    frame.moves[best], frame.moves[index] = frame.moves[index], move
+    frame.squares[best], frame.squares[index] = frame.squares[index], square
+    frame.ratings[best], frame.ratings[index] = frame.ratings[index], rating
 
 
 @kernel
 def _update_pv(worker: Worker, ply: int, move: int, score: int) -> None:
-    """Make `move`, followed by the child's principal variation, the one at `ply`."""
     frame, child = frame_at(worker, ply), frame_at(worker, ply + 1)
     frame.pv[0] = move
     for i in range(child.pv_length):
@@ -93,7 +91,7 @@ def _update_pv(worker: Worker, ply: int, move: int, score: int) -> None:
 
 @entry_point(int64(Worker, int64, int64, int64, int64))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
-    """Search a position in which nobody has won to `depth` plies; see the module's contract."""
+    """Search a position without a winner to `depth` plies and return its fail-soft score."""
     # 1. Limits.
     worker.nodes += 1
     if worker.nodes >= worker.node_limit:
@@ -104,7 +102,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     frame, position = frame_at(worker, ply), position_at(worker, ply)
     frame.pv_length = 0
 
-    # 2. A full board, and the horizon.
+    # 2. Full board and horizon.
     free = free_squares(worker, position)
     if not free:
         return DRAW
@@ -112,7 +110,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         value = call_evaluator(worker.evaluate, worker, ply)
         return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
 
-    # 3. Win at once, or keep the other from it: whatever else is done loses as soon.
+    # 3. Win at once, or block an immediate threat. Without a win, every other move loses at once.
     if ply == 0:
         free &= worker.root_squares
     wins = free & winning_squares(worker, position.own)
@@ -124,7 +122,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     if threats and depth > 1:
         free = lowest_bit(threats)
 
-    # 4. Transposition table; the root may not have all its moves.
+    # 4. Transposition table. Not at the root, where the moves may be restricted.
     key, first = U64(0), worker.root_move
     if ply > 0:
         key = _key(worker, position)
@@ -138,19 +136,19 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         ):
             return data_score(data, ply)
 
-    # 5. Every move, the later ones against a null window first.
+    # 5. Search all moves, all but the first with a null window.
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     n = _rate_moves(worker, ply, depth, free, first)
-    for number in range(n):
-        _pick_best(frame, number, n)
-        move = frame.moves[number]
-        make(worker, ply, move, frame.squares[number])
+    for index in range(n):
+        _pick_best(frame, index, n)
+        move = frame.moves[index]
+        make(worker, ply, move, frame.squares[index])
         if ply == 0:
             worker.root_current = move
         score = best
-        if number > 0:
+        if index > 0:
             score = -search(worker, ply + 1, depth - 1, -alpha - 1, -alpha)
-        if number == 0 or alpha < score < beta:
+        if index == 0 or alpha < score < beta:
             score = -search(worker, ply + 1, depth - 1, -beta, -alpha)
         if worker.stop:
             return 0
@@ -163,7 +161,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
                     bound = LOWER
                     break
 
-    # 6. Remember.
+    # 6. Store the result in the transposition table.
     if ply > 0:
         save(worker, key, ply, depth, best_move, best, NO_EVALUATION, bound, False)
     return best

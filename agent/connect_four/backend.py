@@ -1,4 +1,4 @@
-"""What a player of Connect Four searches with."""
+"""Search backend for Connect Four."""
 
 from collections.abc import Callable
 
@@ -17,15 +17,16 @@ def compiled_backend(
     search_config: SearchConfig,
     report: Callable[[str], None],
 ) -> CompiledBackend[int]:
-    """Return what a player searches with: the compiled search, and `plain` until it is there.
+    """Return a backend that uses the compiled search, or `plain` until the code is loaded.
 
-    means: the memory is the transposition table's; it searches on one thread.
+    In `search_config`, `megabytes` is the size of the transposition table. The search has one
+    thread. `report` receives messages for the user.
     """
 
-    def make(users: Evaluation | None) -> PersistentSearcher[int]:
+    def make(user_evaluation: Evaluation | None) -> PersistentSearcher[int]:
         from agent.connect_four.search import ConnectFourSearch
 
-        return ConnectFourSearch(search_config.megabytes, users or HANDCRAFTED)
+        return ConnectFourSearch(search_config.megabytes, user_evaluation or HANDCRAFTED)
 
     def trial_search(search: PersistentSearcher[int]) -> None:
         list(search.search(ConnectFour(), Limits(depth=1)))

@@ -1,4 +1,4 @@
-"""The game's own evaluation, compiled: what agent.games.connect_four does without search."""
+"""Compiled version of the evaluation in `agent.games.connect_four`."""
 
 from typing import Any
 
@@ -12,14 +12,13 @@ from agent.kernel.intrinsics import EVALUATOR_SIGNATURE, U64, Bits, count, int64
 
 @kernel
 def _line_potential_along(board: Bits, discs: Bits, opponent: Bits, step: Bits) -> int:
-    """Sum the squared number of discs in each line of one direction that the others lack in."""
     open_ = board & ~opponent
     pairs = open_ & open_ >> step
-    lines = pairs & pairs >> step >> step  # by their first squares
+    lines = pairs & pairs >> step >> step  # first square of each line
     first, second = discs & lines, discs >> step & lines
     third = discs >> step >> step & lines
     fourth = discs >> step >> step >> step & lines
-    # All lines are added up at once, in binary: their discs are ones + 2 * twos + 4 * fours.
+    # Bit-parallel adder over all lines: disc count = ones + 2 * twos + 4 * fours.
     odd, other_odd = first ^ second, third ^ fourth
     pair, other_pair = first & second, third & fourth
     ones = odd ^ other_odd
@@ -29,7 +28,10 @@ def _line_potential_along(board: Bits, discs: Bits, opponent: Bits, step: Bits) 
 
 @kernel
 def line_potential(worker: Worker, discs: Bits, opponent: Bits) -> int:
-    """Sum the squared number of discs in each line of four squares that the others lack in."""
+    """Return the sum over all lines of four that contain no opposing disc.
+
+    The value of a line is the square of the number of discs in it.
+    """
     board, stride = worker.board, worker.stride
     total = _line_potential_along(board, discs, opponent, U64(1))
     total += _line_potential_along(board, discs, opponent, stride)
@@ -39,7 +41,7 @@ def line_potential(worker: Worker, discs: Bits, opponent: Bits) -> int:
 
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
-    """Return the score of the mover's chances less the other's, as a share of all."""
+    """Return the line potential of the side to move minus that of the opponent, scaled."""
     position = position_at(worker, ply)
     opponent = opponent_discs(position)
     balance = line_potential(worker, position.own, opponent) - line_potential(

@@ -1,4 +1,4 @@
-"""What of this package is compiled, and for which boards."""
+"""The compiled modules of this package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 CONNECT_FOUR = "connect-four"
 
-# The modules with entry points, in the order of compilation.
+# Modules with kernel entry points, in compilation order.
 PARTS = {
     CONNECT_FOUR: (
         "agent.connect_four.rules",
@@ -22,10 +22,10 @@ COMPILED_IN_PARALLEL: tuple[str, ...] = ()
 ON_DEMAND: tuple[str, ...] = ()
 VARIANTS: dict[str, Callable[[], str]] = {}
 
-# Of a board's squares, and one more for each column: what is left of 64 is room to shift.
+# Maximum number of bits of a board, with an extra bit per column. The remaining bits of 64 are
+# needed for shifts.
 _MAX_BITS = 62
 
 
 def fits(game: ConnectFour) -> bool:
-    """Tell whether the compiled search can play on this board."""
     return game.width * (game.height + 1) <= _MAX_BITS

@@ -1,8 +1,8 @@
-"""What a search of Connect Four owns: one C-like struct, passed on as one pointer.
+"""The data of a Connect Four search: C-like structs, passed as a single pointer.
 
-A set of squares is a number with one bit a square, as in agent.games.connect_four: each column
-takes one bit more than its height, `stride` in all, so that a line cannot run over from one column
-into the next. A move is its column's number from 1; NO_MOVE = 0.
+A set of squares is a bitboard, as in `agent.games.connect_four`. Each column has `stride` bits, one
+more than its height. The extra bit prevents lines from wrapping into the next column. A move is a
+column number, counted from 1; NO_MOVE is 0.
 """
 
 from typing import Annotated
@@ -12,27 +12,27 @@ import numpy as np
 from agent.kernel.intrinsics import Bits, at_address, element
 from agent.kernel.record import FixedArray, record
 
-SQUARES = 64  # the most bits of a board, more than the most plies of a game
+SQUARES = 64  # more than the bits of a board, and than the plies of a game
 COLUMNS = 32
-SHARES = 1600  # more than the chances of the 99 lines that no board here exceeds
+SHARES = 1600  # at least 16 * 99 + 1: supported boards have at most 99 lines of four
 NO_MOVE = 0
 
 
 @record
 class Position:
-    """A position: of the game, or at a ply of the search."""
+    """The position at one ply of the search. Ply 0 is the root."""
 
-    own: Bits  # the discs of the side to move
-    taken: Bits  # the discs of both
-    move: int  # that led here
+    own: Bits  # discs of the side to move
+    taken: Bits  # discs of both sides
+    move: int  # last move
 
 
 @record
 class Frame:
-    """What the search keeps of the node at a ply."""
+    """The search data for one ply."""
 
     moves: Annotated[FixedArray[int], COLUMNS]
-    squares: Annotated[FixedArray[Bits], COLUMNS]  # where the disc of each comes to rest
+    squares: Annotated[FixedArray[Bits], COLUMNS]  # landing square of each move
     ratings: Annotated[FixedArray[int], COLUMNS]
     pv_length: int
     pv: Annotated[FixedArray[int], np.int8, SQUARES]
@@ -40,30 +40,26 @@ class Frame:
 
 @record
 class Worker:
-    """What a search works in."""
-
     positions: Annotated[FixedArray[Position], SQUARES + 1]
     frames: Annotated[FixedArray[Frame], SQUARES + 1]
     board: Bits  # all squares
-    bottom: Bits  # the lowest of each column
-    stride: Bits  # from one column to the next
-    centre: int  # twice the number of the middle column, from 0
-    shares: Annotated[
-        FixedArray[int], np.int16, SHARES
-    ]  # scores of so many chances, as a share of all
-    root_squares: Bits  # where the search may play at the root
-    root_move: int  # what is to be tried first there
-    root_current: int  # what is being searched there
-    best_score: int  # of the line in frame 0
+    bottom: Bits  # lowest square of each column
+    stride: Bits  # bits per column
+    centre: int  # twice the middle column's index
+    shares: Annotated[FixedArray[int], np.int16, SHARES]  # score by line potential
+    root_squares: Bits  # landing squares of the moves to search at the root
+    root_move: int  # root move to try first
+    root_current: int  # root move being searched
+    best_score: int  # score of the principal variation in frame 0
     nodes: int
     node_limit: int
     seldepth: int
-    stop: int  # set from outside, or by the node limit
+    stop: int  # set by another thread, or by the node limit
     evaluate: Bits  # address of int32 evaluate(worker*, int64 ply)
-    failure: Bits  # the exception that a compiled evaluation raised, 0 for none
+    failure: Bits  # exception raised by a compiled evaluation, 0 for none
     table: Bits  # address of the transposition table
     table_clusters: Bits
-    generation: int  # of table entries
+    generation: int  # current generation of the table
 
 
 position_at = element(Worker, "positions", Position)

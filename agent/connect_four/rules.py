@@ -1,4 +1,4 @@
-"""The rules on sets of squares: where discs can be dropped, and where they win."""
+"""The rules of Connect Four on bitboards: move generation and win detection."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -16,26 +16,29 @@ if TYPE_CHECKING:
 
 @kernel
 def free_squares(worker: Worker, position: Position) -> Bits:
-    """Return where a disc comes to rest in each column that has room."""
-    # One is carried over the discs of each column to the first square without.
+    """Return the squares on which a disc can land, one for each column that is not full."""
+    # Adding the bottom bit carries over the discs to the first empty square.
     return (position.taken + worker.bottom) & worker.board
 
 
 @kernel
 def lowest_bit(squares: Bits) -> Bits:
-    """Return the lowest of some squares, as a set."""
+    """Return the lowest set bit, as a bitboard."""
     return squares & (~squares + U64(1))
 
 
 @kernel
 def opponent_discs(position: Position) -> Bits:
-    """Return the discs of the side that is not to move."""
+    """Return the discs of the opponent of the side to move."""
     return position.own ^ position.taken
 
 
 @kernel
 def _line_completions(discs: Bits, step: Bits) -> Bits:
-    """Return the squares that lack to a line of four in one direction, some off the board."""
+    """Return the squares that complete a line of four in one direction.
+
+    Some of these squares may be off the board.
+    """
     above, below = discs >> step, discs << step
     two_above, two_below = above & above >> step, below & below << step
     three_above, three_below = two_above >> step & above, two_below << step & below
@@ -44,7 +47,7 @@ def _line_completions(discs: Bits, step: Bits) -> Bits:
 
 @kernel
 def winning_squares(worker: Worker, discs: Bits) -> Bits:
-    """Return the squares where one more of these discs makes four in a line."""
+    """Return the squares where another disc would complete a line of four."""
     stride = worker.stride
     squares = _line_completions(discs, U64(1)) | _line_completions(discs, stride)
     squares |= _line_completions(discs, stride - U64(1)) | _line_completions(discs, stride + U64(1))
@@ -53,13 +56,13 @@ def winning_squares(worker: Worker, discs: Bits) -> Bits:
 
 @kernel
 def move_to(worker: Worker, square: Bits) -> int:
-    """Return the move whose disc comes to rest on a square."""
+    """Return the move whose disc lands on `square`."""
     return first_square(square) // int64(worker.stride) + 1
 
 
 @kernel
 def make(worker: Worker, ply: int, move: int, square: Bits) -> None:
-    """Write the position after a move, whose disc comes to rest on a square, to the next ply."""
+    """Write the position after `move`, whose disc lands on `square`, to the next ply."""
     position, child = position_at(worker, ply), position_at(worker, ply + 1)
     child.own = opponent_discs(position)
     child.taken = position.taken | square
@@ -68,7 +71,6 @@ def make(worker: Worker, ply: int, move: int, square: Bits) -> None:
 
 @entry_point(int64(Worker, int64, int64))
 def _perft(worker: Worker, ply: int, depth: int) -> int:
-    """Count the leaves `depth` plies below `ply`."""
     if depth == 0:
         return 1
     position = position_at(worker, ply)
@@ -85,14 +87,14 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
 
 
 class DiscBoard:
-    """A worker's memory, at an address for C functions, with a game loaded into it."""
+    """The memory of a worker, with a game loaded into it. Compiled functions take its `address`."""
 
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
         self.size = 0, 0
 
     def load(self, game: "ConnectFour") -> None:
-        """Set board and root position; ValueError for a board that is too large."""
+        """Load a game as the root position. Raise ValueError if the board is too large."""
         if not fits(game):
             raise ValueError(f"a board of {game.width} by {game.height} has too many squares")
         if self.size != (game.width, game.height):
@@ -113,19 +115,21 @@ class DiscBoard:
             max(width - right, 0) * max(height - up, 0)
             for right, up in ((0, 3), (3, 0), (3, 3), (3, 3))
         )
-        most = 16 * lines + 1
-        worker.shares[:most] = [to_score(chances / most) for chances in range(most)]
+        count = 16 * lines + 1
+        worker.shares[:count] = [to_score(potential / count) for potential in range(count)]
 
     def landing_squares(self, moves: Iterable[int]) -> Bits:
-        """Return where the discs of legal moves come to rest; these are columns, from 0."""
+        """Return the squares on which the discs of legal moves land.
+
+        A move is a column number, counted from 0.
+        """
         worker, stride = self.worker, int(self.worker.stride)
         columns = sum(((1 << stride) - 1) << move * stride for move in moves)
         return (worker.positions[0].taken + worker.bottom) & worker.board & U64(columns)
 
     def empty_squares(self) -> int:
-        """Return the most plies that the game may still have."""
         return int(self.worker.board ^ self.worker.positions[0].taken).bit_count()
 
     def perft(self, depth: int) -> int:
-        """Count the leaves of the tree of legal moves, `depth` plies deep."""
+        """Return the number of leaf nodes at depth `depth`."""
         return int(_perft(self.worker, 0, depth))

@@ -1,4 +1,4 @@
-"""The compiled search as a player drives it: progressive deepening, one kernel call a line."""
+"""Iterative deepening with the compiled search. Each line is found by one call of compiled code."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from agent.evaluation_types import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour
 from agent.kernel.bits import U64
 from agent.kernel.evaluators import CompiledEvaluator, Evaluator, evaluate_root
-from agent.kernel.game_follower import GameFollower
+from agent.kernel.game_follower import GameReplayer
 from agent.kernel.scaled_evaluation import make_user_evaluator
 from agent.kernel.score_scale import to_value
 from agent.kernel.scores import INFINITE, score_of
@@ -25,10 +25,10 @@ from agent.search.search import expected_outcome, to_cp
 
 
 class ConnectFourSearch(ParallelSearch[DiscBoard]):
-    """The compiled alpha-beta on one thread; implements the player's Searcher.
+    """Compiled alpha-beta search with one thread. Implements `agent.agent.Searcher`.
 
-    A position is a plain game, a move its column from 0. evaluation: its plain function takes
-    such a game, and returns a number on any scale, as its compiled one does.
+    A position is a `ConnectFour` game, and a move is a column number, counted from 0. `evaluation`
+    may return a number on any scale.
     """
 
     def __init__(self, megabytes: int = 16, evaluation: Evaluation = HANDCRAFTED) -> None:
@@ -36,7 +36,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
         self._workers = WorkerPool(DiscBoard, 1)
         self._board = self._workers.first
         self._position = ConnectFour()
-        self._follower: GameFollower[int] | None = None
+        self._follower: GameReplayer[int] | None = None
         self._evaluator: Evaluator = CompiledEvaluator(evaluation.name, handcrafted_function)
         if evaluation.python or evaluation.jitted:
             self._evaluator = make_user_evaluator(evaluation, Worker, self._game_at, self.stop)
@@ -44,21 +44,18 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
 
     @property
     def supports_multipv(self) -> bool:
-        """Yes, it tells of as many lines as are asked for."""
         return True
 
     @property
     def nodes(self) -> int:
-        """How many nodes the search has visited."""
         return int(self._board.worker.nodes)
 
     def save(self) -> None:
-        """Write nothing: nothing is learned for good."""
+        """Do nothing, because there is no learned data."""
 
-    # From any thread.
+    # Callable from any thread.
 
     def progress(self) -> Progress[int]:
-        """Tell where the running search stands."""
         worker = self._board.worker
         move = int(worker.root_current)
         return Progress(
@@ -68,14 +65,16 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
             current_move=move - 1 if move else None,
         )
 
-    # The search.
+    # Search.
 
     def new_game(self) -> None:
-        """Forget everything that can change a search."""
         self._table.clear()
 
     def evaluate(self, position: ConnectFour) -> float:
-        """Return the static evaluation, for the mover; raises EvaluationError if that fails."""
+        """Return the static evaluation for the side to move.
+
+        Raise EvaluationError if a user's evaluation fails.
+        """
         self._begin(position, Limits())
         score = evaluate_root(self._evaluator, self._board.address)
         self._raise_error()
@@ -84,7 +83,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
     def search(
         self, position: ConnectFour, limits: Limits[int], lines: int = 1, /
     ) -> Iterator[Info[int]]:
-        """Search deeper and deeper, until nothing more is to be found; see `Searcher`."""
+        """Search until a limit is reached or the position is solved (see `Searcher.search`)."""
         self._started = time.perf_counter()
         self._table.next_generation()
         self._begin(position, limits)
@@ -109,7 +108,7 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
 
     def _game_at(self, address: int, ply: int) -> ConnectFour:
         if self._follower is None:
-            self._follower = GameFollower(self._position)
+            self._follower = GameReplayer(self._position)
         line = self._board.worker.positions[1 : ply + 1]
         game: ConnectFour = self._follower.at(int(position.move) - 1 for position in line)
         return game
@@ -122,24 +121,23 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
     def _iterations(
         self, moves: tuple[int, ...], limits: Limits[int], lines: int
     ) -> Iterator[Info[int]]:
-        """Search 1, 2, 3, ... plies deep, and each time the best line, the second best, ..."""
-        worker, longest = self._board.worker, self._board.empty_squares()
+        worker, max_depth = self._board.worker, self._board.empty_squares()
         level: list[Info[int]] = []
-        for depth in range(1, min(limits.depth or longest, longest) + 1):
+        for depth in range(1, min(limits.depth or max_depth, max_depth) + 1):
             last, level = level, []
             scores: list[int] = []
-            for number in range(lines):
-                left = set(moves).difference(info.pv[0] for info in level)
-                before = int(worker.nodes)
-                self._search_line(depth, left, last[number].pv[0] if last else None)
+            for index in range(lines):
+                remaining = set(moves).difference(info.pv[0] for info in level)
+                nodes_before = int(worker.nodes)
+                self._search_line(depth, remaining, last[index].pv[0] if last else None)
                 default = level[0].pv[0] if level else last[0].pv[0] if last else moves[0]
-                info = self._line(depth, default, before)
+                info = self._line(depth, default, nodes_before)
                 if self._workers.interrupted:
                     break
                 level.append(info)
                 scores.append(int(worker.best_score))
-            # A line searched later may turn out better than one searched before it.
-            order = sorted(range(len(level)), key=lambda number: -scores[number])
+            # A later line may have a better score than an earlier one.
+            order = sorted(range(len(level)), key=lambda index: -scores[index])
             level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
             if self._workers.interrupted:
                 if not level and (not last or info.pv[0] != last[0].pv[0]):
@@ -154,7 +152,6 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
                 return
 
     def _search_line(self, depth: int, moves: Iterable[int], first: int | None) -> None:
-        """Search some moves of the root; `first` is tried before the others."""
         worker = self._board.worker
         worker.root_squares = self._board.landing_squares(moves)
         while True:
@@ -164,10 +161,10 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
             if not self._workers.resume_after_pause():
                 return
 
-    def _line(self, depth: int, default: int, before: int) -> Info[int]:
-        """Report the line that the kernel has just found; `default`, if there is none.
+    def _line(self, depth: int, default: int, nodes_before: int) -> Info[int]:
+        """Return the line found by the last search call, or the move `default` if there is none.
 
-        before: nodes of the search before this line.
+        `nodes_before` is the node count before that call.
         """
         worker = self._board.worker
         frame, nodes = worker.frames[0], int(worker.nodes)
@@ -181,15 +178,14 @@ class ConnectFourSearch(ParallelSearch[DiscBoard]):
             nodes=nodes,
             time=time.perf_counter() - self._started,
             hashfull=self._table.permille_used(),
-            visits=nodes - before,
+            visits=nodes - nodes_before,
             expected_outcome=expected,
         )
 
 
 def _score_and_outcome(score: int) -> tuple[Score, float]:
-    """Return a kernel's score as others are told it, and the outcome that it promises."""
-    known = score_of(score)
-    if isinstance(known, Mate):
-        return known, copysign(1.0, score)
+    mate = score_of(score)
+    if isinstance(mate, Mate):
+        return mate, copysign(1.0, score)
     value = to_value(score)
     return to_cp(value), expected_outcome(value, decided=False)

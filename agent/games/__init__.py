@@ -1,1 +1,1 @@
-"""Small games over the Game interface: one file, one game."""
+"""Small games that implement the `Game` interface, one per module."""

@@ -1,6 +1,6 @@
-"""A user's evaluation of a game that judges many positions at once, as a search asks it.
+"""Batched evaluation for a game: one call evaluates many positions.
 
-This module imports no NumPy: a search that has none of these needs none.
+This module does not import NumPy, because NumPy is slow to load and most searches do not need it.
 """
 
 from __future__ import annotations
@@ -16,36 +16,38 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
 
-# What is kept of a position until the batch is full; the moves are those of the search, in order.
+# A position as stored until its batch is full.
 EncodedPosition = Any
 
 
 class BatchEvaluation:
-    """A user's batched evaluation of a game; called with one game, it judges that alone.
+    """A user's batched evaluation for a game. It can also be called with a single game.
 
-    take: returns what is to be kept of a game, whose legal moves are given. answer: gets that of
-    some positions, and returns their values and, if there are any, the priors of their moves, one
-    row a position that sums to 1; raises EvaluationError. size: the most positions. learned:
-    whether values are expected rewards, from -1 to 1, as networks learn them from ends of games.
+    - `encode`: a function that takes a game and its legal moves, and returns the encoded position.
+    - `evaluate`: a function that takes encoded positions. It returns the value of each position and
+      the priors of the moves. Priors have one row per position, which sums to 1, or are None. The
+      function raises EvaluationError if the evaluation fails.
+    - `batch_size`: the maximum number of positions per call.
+    - `values_are_rewards`: whether the values are expected game results from -1 to 1.
     """
 
     def __init__(
         self,
-        take: Callable[[Any, list[Any]], EncodedPosition],
-        answer: Callable[[Sequence[EncodedPosition]], tuple[Numbers, Numbers | None]],
-        size: int,
-        learned: bool = False,
+        encode: Callable[[Any, list[Any]], EncodedPosition],
+        evaluate: Callable[[Sequence[EncodedPosition]], tuple[Numbers, Numbers | None]],
+        batch_size: int,
+        values_are_rewards: bool = False,
     ) -> None:
-        self.encode = take
-        self.evaluate = answer
-        self.batch_size = size
-        self.values_are_rewards = learned
+        self.encode = encode
+        self.evaluate = evaluate
+        self.batch_size = batch_size
+        self.values_are_rewards = values_are_rewards
 
     def __call__(self, game: Game[Any]) -> float:
-        """Return the value of the game's position for its mover."""
+        """Return the value of one position for the player to move."""
         values, _ = self.evaluate([self.encode(game, list(game.moves()))])
         return float(values[0])
 
-    def with_evaluate(self, answer: Callable[..., Any]) -> BatchEvaluation:
-        """Return the same evaluation, asked by way of another callable: one that is watched."""
-        return BatchEvaluation(self.encode, answer, self.batch_size, self.values_are_rewards)
+    def with_evaluate(self, evaluate: Callable[..., Any]) -> BatchEvaluation:
+        """Return a copy with another `evaluate` function."""
+        return BatchEvaluation(self.encode, evaluate, self.batch_size, self.values_are_rewards)

@@ -1,7 +1,7 @@
-"""The symmetries of a board game, found by playing it: nobody needs to declare them.
+"""Detect the symmetries of a board game by playing random games.
 
-A turn or reflection of the board is one of the game where games that are played at random, and the
-same games turned or reflected, have the same legal moves, boards and ends.
+Games do not have to declare their symmetries. A rotation or reflection of the board is a symmetry
+if random games and their transformed copies have corresponding legal moves, boards and outcomes.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from agent.game import CHANCE, GridGame, NotatedGame
 from agent.games.position_encoding import VOCABULARY_GAME_PLIES
 
 Indices = npt.NDArray[np.int64]
-# Games at random by which a symmetry is tried, and in which moves are found.
+# Number of random games to play for finding moves and for testing each symmetry.
 TRIAL_GAMES = 20
 
 
 @dataclass(frozen=True, eq=False)
 class BoardSymmetry:
-    """Where a symmetry takes things from.
+    """A board symmetry, as two index arrays.
 
-    squares: for each square, the one that comes there. moves: for each move of the vocabulary, the
-    one that it is then.
+    `squares` contains, for each square, the index of the square to which it is mapped. `moves`
+    contains, for each move in the vocabulary, the index of the move that is mapped to it.
     """
 
     squares: Indices
@@ -36,7 +36,7 @@ class BoardSymmetry:
 
 
 def find_symmetries(game: NotatedGame[Any], vocabulary: tuple[str, ...]) -> list[BoardSymmetry]:
-    """Return the symmetries of a game at its start, the one that changes nothing first."""
+    """Return the symmetries of a game in its initial position. The identity comes first."""
     identity = np.arange(len(vocabulary) + 1)
     if not isinstance(game, GridGame) or game.turn == CHANCE:
         return [BoardSymmetry(np.arange(0), identity)]
@@ -51,27 +51,25 @@ def find_symmetries(game: NotatedGame[Any], vocabulary: tuple[str, ...]) -> list
         to[squares_from] = np.arange(to.size)
         moves = _map_moves(squares, to, vocabulary)
         if moves is not None and _is_symmetry(game, squares_from, moves):
-            numbers = {text: number for number, text in enumerate(vocabulary)}
+            index_of = {text: index for index, text in enumerate(vocabulary)}
             indices = identity.copy()
             for text, image in moves.items():
-                if text in numbers and image in numbers:
-                    indices[numbers[image]] = numbers[text]
+                if text in index_of and image in index_of:
+                    indices[index_of[image]] = index_of[text]
             found.append(BoardSymmetry(squares_from, indices))
     return found
 
 
 def _transformed_boards(board: Indices) -> Iterator[Indices]:
-    """Generate what is on each square after every turn and reflection that keeps the shape."""
     for turns in range(4):
         for reflected in (False, True):
-            other = np.rot90(board, turns)
-            other = other[:, ::-1] if reflected else other
-            if other.shape == board.shape:
-                yield other.ravel()
+            transformed = np.rot90(board, turns)
+            transformed = transformed[:, ::-1] if reflected else transformed
+            if transformed.shape == board.shape:
+                yield transformed.ravel()
 
 
 def _squares_of_moves(game: Any, board: Indices) -> dict[str, frozenset[int]]:
-    """Return which squares each move can fill, as games at random tell."""
     random, found = Random(0), dict[str, set[int]]()
     for _ in range(TRIAL_GAMES):
         played = 0
@@ -94,20 +92,18 @@ def _squares_of_moves(game: Any, board: Indices) -> dict[str, frozenset[int]]:
 def _map_moves(
     squares: dict[str, frozenset[int]], to: Indices, vocabulary: tuple[str, ...]
 ) -> dict[str, str] | None:
-    """Return which move each becomes; None if one would become none."""
-    by_squares = {each: text for text, each in squares.items() if each}
-    found = {}
+    by_squares = {filled: text for text, filled in squares.items() if filled}
+    images = {}
     for text in vocabulary:
         own = squares.get(text, frozenset())
         image = by_squares.get(frozenset(int(to[square]) for square in own)) if own else text
         if image is None:
             return None
-        found[text] = image
-    return found
+        images[text] = image
+    return images
 
 
 def _is_symmetry(game: Any, squares_from: Indices, moves: dict[str, str]) -> bool:
-    """Tell whether games at random go alike in the image."""
     first, image, random = deepcopy(game), deepcopy(game), Random(1)
     for _ in range(TRIAL_GAMES):
         played = 0

@@ -1,14 +1,15 @@
-"""All games by name: those of this package, those that are installed, and any file's.
+"""Catalogue of games: built-in games, installed games, and games in a user's file.
 
-    othello             a game of this package: a module that defines GAME and `evaluate`
+    othello             a built-in game: a module that defines GAME and `evaluate`
     hexapawn            a game of an installed distribution: an entry point of the group
                         `kempelen.games`, whose value is module:Class
-    FILE.py:Class       a class of a file
-    module:Class        a class of an importable module
+    FILE.py:Class       a class defined in a file
+    module:Class        a class defined in an importable module
 
-A class of the user's own is a `Written` game; made without arguments it stands at its start. A
-function `evaluate` beside it, if there is one, is the game's own evaluation: the value of a
-position for its mover, on any scale, since every win outranks it and it every loss.
+The class must implement `NotatedGame`. Calling the class without arguments must return a new game
+in its initial position. If the module also defines a function `evaluate`, that function is the
+default evaluation for the game: it returns the value of a position for the player to move. It may
+use any scale, because every win outranks all evaluations, and all evaluations outrank every loss.
 """
 
 import inspect
@@ -41,24 +42,29 @@ if TYPE_CHECKING:
     from agent.games.batch_evaluation import BatchEvaluation
 
 ENTRY_POINTS = "kempelen.games"
-# What a class must have to be a game.
+# Attributes required in a game class.
 REQUIRED_ATTRIBUTES = ("turn", "moves", "play", "undo", "outcome", "key", "text")
 
 GameEvaluation = Callable[[Any], float]
 
 
 class GameError(ValueError):
-    """A game cannot be found, loaded or set up; the message names it and the remedy."""
+    """Raised if a game is unknown, fails to load, or has an invalid option."""
 
 
 @dataclass(frozen=True)
 class GameType:
-    """A kind of game.
+    """A game in the catalogue.
 
-    name: as it was asked for. game: its class. evaluate: its own evaluation. adapt: makes an
-    evaluation of the game from a function of the user's; adapt_batched: from one that judges
-    batches, where these are not `GameBatch`es. solved: the exact value of every
-    position for its mover, where it is known. users: it comes from elsewhere than this package.
+    - `name`: the name by which the game was found.
+    - `game_class`: the class that implements the game.
+    - `evaluate`: the default evaluation for the game.
+    - `adapt`: a function that converts a user's function to an evaluation for the game.
+    - `adapt_batched`: a function that converts a user's batched evaluation, or None if the batch
+      type is `GameBatch`.
+    - `exact_value`: a function that returns the exact value of any position for the player to move,
+      or None if no such function is known.
+    - `is_user_defined`: whether the game is not built in.
     """
 
     name: str
@@ -70,11 +76,14 @@ class GameType:
     is_user_defined: bool = False
 
     def adapt_evaluation(self, evaluation: Evaluation) -> GameEvaluation:
-        """Return an evaluation that is loaded as `evaluation` does."""
+        """Return a loaded evaluation in the form that searches for this game require.
+
+        Raise EvaluationError if the evaluation is compiled.
+        """
         if evaluation.jitted is not None:
             raise EvaluationError(
-                f"evaluation {evaluation.name} is compiled, for compiled searches; "
-                f"here a plain function is needed, without @evaluator"
+                f"evaluation {evaluation.name}: compiled evaluations are not supported by this "
+                f"search (expected a plain function without @evaluator)"
             )
         if evaluation.python is None:
             return self.evaluate
@@ -86,33 +95,34 @@ class GameType:
         return self.adapt(with_error_reporting(evaluation.name, evaluation.python, require_finite))
 
     def batch_evaluation(self, evaluation: Evaluation) -> "BatchEvaluation":
-        """Return a user's batched evaluation, which Monte Carlo tree search asks for batches."""
+        """Return a user's batched evaluation in the form that Monte Carlo tree search requires."""
         if self.adapt_batched is not None:
             return self.adapt_batched(evaluation)
-        from agent.games.game_batch import game_batch_evaluation  # it brings in NumPy
+        from agent.games.game_batch import game_batch_evaluation  # lazy import: loads NumPy
 
         return game_batch_evaluation(evaluation)
 
     def with_defaults(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options that `new` takes, with what the class has for those that are absent."""
+        """Return the options for `new`, with default values for those that are missing."""
         bound = inspect.signature(self.game_class).bind(**options)
         bound.apply_defaults()
         return dict(bound.arguments)
 
     def new(self, **options: Any) -> NotatedGame[Any]:
-        """Return a game at its start. The options are those of its class.
+        """Return a new game in its initial position.
 
-        Raises GameError for an option or a value that the game cannot have.
+        The options are passed to the class of the game. Raise GameError if an option is unknown or
+        has an invalid value.
         """
         known = inspect.signature(self.game_class).parameters
         try:
             inspect.signature(self.game_class).bind(**options)
         except TypeError as error:
-            its = ", ".join(known) or "none"
-            raise GameError(f"game {self.name}: {error}; its options: {its}") from None
+            options_text = ", ".join(known) or "none"
+            raise GameError(f"game {self.name}: {error} (options: {options_text})") from None
         for name, value in options.items():
             if name in known and isinstance(known[name].default, float) and not _is_number(value):
-                raise GameError(f"game {self.name}: {name} is a number, not {value!r}")
+                raise GameError(f"game {self.name}: {name} must be a number (got {value!r})")
         try:
             game: NotatedGame[Any] = self.game_class(**options)
         except Exception as error:
@@ -128,15 +138,16 @@ class GameType:
 
 
 def builtin_names() -> list[str]:
-    """Return the names of this package's games, in order."""
+    """Return the sorted names of the built-in games."""
     modules = (module.name for module in iter_modules(agent.games.__path__))
     return sorted(module.replace("_", "-") for module in modules if _is_game(module))
 
 
 def _is_game(module: str) -> bool:
-    """Tell whether a module of this package defines a game.
+    """Return whether a module in this package defines a game.
 
-    It is read, since importing it may bring in much: the chess package takes long.
+    This function inspects the source code, because importing the module may load large packages
+    such as `chess`.
     """
     spec = find_spec(f"{agent.games.__name__}.{module}")
     if spec is None or spec.origin is None:
@@ -145,14 +156,14 @@ def _is_game(module: str) -> bool:
 
 
 def names() -> list[str]:
-    """Return the names of all games but those of files, in order."""
+    """Return the sorted names of all built-in and installed games."""
     return sorted({*builtin_names(), *(entry.name for entry in _entry_points())})
 
 
 def find(spec: str) -> GameType:
-    """Return the kind of game that is named so (see the module).
+    """Return the game named `spec`. The module docstring describes the names.
 
-    Raises GameError, naming those there are or what is wrong with the user's code.
+    Raise GameError if the game is unknown or the user's code is invalid.
     """
     spec = spec.strip()
     module = spec.replace("-", "_")
@@ -163,49 +174,47 @@ def find(spec: str) -> GameType:
             return _load_game_type(spec, entry.value)
     if ":" in splitdrive(spec)[1]:
         return _load_game_type(spec, spec)
-    hint = "" if not user_code.is_file_name(spec) else f"; a class of that file is {spec}:Class"
-    raise GameError(f"there is no game {spec!r}; there are {', '.join(names())}{hint}")
+    hint = f"; for a class of a file write {spec}:Class" if user_code.is_file_name(spec) else ""
+    raise GameError(f"unknown game {spec!r} (expected one of: {', '.join(names())}{hint})")
 
 
 def new_game(spec: str, **options: Any) -> NotatedGame[Any]:
-    """Return a game at its start. The options are those of its class. Raises GameError."""
+    """Return a new game with these options. Raise GameError if it cannot be created."""
     return find(spec).new(**options)
 
 
 def evaluation(spec: str) -> GameEvaluation:
-    """Return a game's own evaluation. Raises GameError if the game is unknown."""
+    """Return the default evaluation for a game. Raise GameError if the game is unknown."""
     return find(spec).evaluate
 
 
 def _entry_points() -> "list[EntryPoint]":
-    from importlib.metadata import entry_points  # rarely asked for, and slow to import
+    from importlib.metadata import entry_points  # lazy import: slow to load
 
     return list(entry_points(group=ENTRY_POINTS))
 
 
 def _load_game_type(name: str, spec: str) -> GameType:
     try:
-        place, attribute = user_code.split_spec(spec, "game")
-        kind = _game_type(name, user_code.load_module(place, "game"), attribute)
+        path, attribute = user_code.split_spec(spec, "game")
+        game_type = _game_type(name, user_code.load_module(path, "game"), attribute)
         return replace(
-            kind, evaluate=_guarded_evaluation(kind, f"{place}:evaluate"), is_user_defined=True
+            game_type,
+            evaluate=_guarded_evaluation(game_type, f"{path}:evaluate"),
+            is_user_defined=True,
         )
     except (user_code.UserCodeError, EvaluationError) as error:
         raise GameError(str(error)) from error
 
 
-def _guarded_evaluation(kind: GameType, name: str) -> GameEvaluation:
-    """Return the evaluation that a user's game has of its own, by this name in messages.
-
-    Raises EvaluationError if it cannot be asked about positions of the game.
-    """
-    if kind.evaluate is _zero_evaluation:
+def _guarded_evaluation(game_type: GameType, name: str) -> GameEvaluation:
+    if game_type.evaluate is _zero_evaluation:
         return _zero_evaluation
-    evaluation = from_function(kind.evaluate, name)
+    evaluation = from_function(game_type.evaluate, name)
     if evaluation.python is None or evaluation.batch:
         raise EvaluationError(
-            f"evaluation {name}: a game's own evaluation takes one position, without decorator; "
-            f"call it otherwise, and choose it with --evaluation"
+            f"evaluation {name}: a game's own evaluation must take one position and have no "
+            f"decorator (or rename the function and select it with --evaluation)"
         )
     return with_error_reporting(name, evaluation.python, require_finite)
 
@@ -214,12 +223,12 @@ def _game_type(name: str, module: ModuleType, attribute: str) -> GameType:
     game = getattr(module, attribute, None)
     if not inspect.isclass(game):
         classes = ", ".join(_classes(module)) or "none"
-        raise GameError(f"game {name}: there is no class {attribute!r}; there are: {classes}")
+        raise GameError(f"game {name}: unknown class {attribute!r} (expected one of: {classes})")
     if missing := [needed for needed in REQUIRED_ATTRIBUTES if not hasattr(game, needed)]:
-        raise GameError(f"game {name}: {attribute} is no game, it lacks {', '.join(missing)}")
-    # A package may lend its class from a module that has the evaluation.
-    places = module, sys.modules.get(game.__module__, module)
-    evaluations = [place.evaluate for place in places if hasattr(place, "evaluate")]
+        raise GameError(f"game {name}: {attribute} is not a game (missing: {', '.join(missing)})")
+    # A package may re-export a class. The evaluation may be in the module that defines the class.
+    modules = module, sys.modules.get(game.__module__, module)
+    evaluations = [source.evaluate for source in modules if hasattr(source, "evaluate")]
     evaluate = next(iter(evaluations), _zero_evaluation)
     adapt = getattr(module, "adapt", _identity)
     adapt_batched = getattr(module, "adapt_batched", None)
@@ -232,38 +241,35 @@ def _classes(module: ModuleType) -> list[str]:
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value can be calculated with."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _reason(error: Exception) -> str:
-    """Say what a game's own code complained of; where too, if it complained by accident."""
     return str(error) if isinstance(error, ValueError) else user_code.describe(error)
 
 
 def _find_problem(game: NotatedGame[Any]) -> str | None:
-    """Say what every search or protocol would stumble on at the start of a game; None if nothing.
+    """Return why a search or protocol cannot use the game, or None if there is no problem.
 
-    Raises whatever the game's methods raise.
+    Any exception raised by the game's methods is passed on.
     """
     outcome, moves = game.outcome(), list(game.moves())
     if game.turn not in (0, 1, CHANCE):
-        return f"turn is {game.turn!r}: players are 0, who moves first, and 1 ({CHANCE} is chance)"
+        return f"turn must be 0 (first player), 1 or {CHANCE} (chance), not {game.turn!r}"
     if outcome is None and not moves:
-        return "moves() has none though outcome() is None, which says that the game goes on"
-    for what, value in (("key()", game.key()), *(("a move", move) for move in moves)):
+        return "moves() returned no moves although outcome() is None (the game is not over)"
+    for name, value in (("key()", game.key()), *(("a move", move) for move in moves)):
         try:
             hash(value)
         except TypeError:
-            return f"{what} is a {type(value).__name__}: hashable values are needed, as tuples are"
+            return f"{name} must be hashable, such as a tuple (got {type(value).__name__})"
     for move in moves:
         if not isinstance(text := game.text(move), str):
-            return f"text() returns a {type(text).__name__}: a str is needed"
+            return f"text() must return a str (got {type(text).__name__})"
     return None
 
 
 def _zero_evaluation(game: Game[Any]) -> float:
-    """Evaluate a position of which nothing is known."""
     return 0
 
 

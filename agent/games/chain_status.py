@@ -1,4 +1,4 @@
-"""Which stones of a Go position are dead, by what becomes of them in many playouts."""
+"""Estimate which stones of a Go position are dead, using random playouts."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from agent.games.go import Go, without_stones
 from agent.games.stones import BLACK, EMPTY, WHITE, iter_bits
 
 PLAYOUTS = 200
-# A chain that survives in less than this share of the playouts is dead; a chain that stands
-# beside what neither colour owns, and does survive, may be in seki.
+# A chain is dead if it survives in a smaller fraction of the playouts. A chain next to neutral
+# points that survives may be in seki.
 ALIVE_THRESHOLD = 0.4
 
 Status = Literal["alive", "dead", "seki"]
-# Every chain, as its vertices, with its status; and who tells them of a position.
+# The status of every chain, keyed by the chain's vertices, and a function that estimates it.
 Statuses = Mapping[tuple[int, ...], Status]
 StatusEstimator = Callable[[Go], Statuses]
-# Asked now and then by what takes long: may wait until it should go on, and tells whether it shall.
+# Polled by long computations. Returns whether to continue, and may block while computations are
+# paused.
 ShouldContinue = Callable[[], bool]
 
 
 def chain_statuses(
     game: Go, playouts: int = PLAYOUTS, seed: int = 1
 ) -> dict[tuple[int, ...], Status]:
-    """Return every chain of the position, as its vertices, with its status.
+    """Return the status of every chain. The keys are the vertices of the chains.
 
-    Both players begin half of the playouts. A chain lives where its vertices are its colour's in
-    the end, be it as stones or as area.
+    Each player moves first in half of the playouts. A vertex survives a playout if it belongs to
+    the area of its original colour at the end. The status depends on the mean survival rate of the
+    vertices in the chain.
     """
     stones = game.stones
     held = [0] * len(stones.board)
@@ -36,27 +38,31 @@ def chain_statuses(
         for colour, area in zip((BLACK, WHITE), areas, strict=True):
             for vertex in iter_bits(area & stones.sets[colour]):
                 held[vertex] += 1
-    return classify_chains(game, [number / playouts for number in held])
+    return classify_chains(game, [count / playouts for count in held])
 
 
 def classify_chains(game: Go, held: Sequence[float]) -> dict[tuple[int, ...], Status]:
-    """Return every chain, as its vertices, with its status.
+    """Return the status of every chain. The keys are the vertices of the chains.
 
-    held: by vertex, in what share of the playouts it stays with the colour that has it.
+    `held` contains, for each vertex, the fraction of playouts in which the vertex belongs to the
+    area of its original colour at the end.
     """
     stones = game.stones
-    found: dict[tuple[int, ...], Status] = {}
+    statuses: dict[tuple[int, ...], Status] = {}
     for head in sorted({stones.head[vertex] for vertex in _stones(game)}):
         chain = tuple(sorted(stones.chains[head]))
         share = sum(held[vertex] for vertex in chain) / len(chain)
-        found[chain] = "alive" if share >= ALIVE_THRESHOLD else "dead"
-    for chain in _in_seki(game, found):
-        found[chain] = "seki"
-    return found
+        statuses[chain] = "alive" if share >= ALIVE_THRESHOLD else "dead"
+    for chain in _in_seki(game, statuses):
+        statuses[chain] = "seki"
+    return statuses
 
 
 def ownership(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float, ...]:
-    """Return whose each point is in the end, from -1, White's, to 1, Black's; rows from above."""
+    """Return the expected owner of each point, in rows from the top.
+
+    Values range from -1 (White) to 1 (Black).
+    """
     held = [0] * len(game.stones.board)
     for black, white in _final_areas(game, playouts, seed):
         for vertex in iter_bits(black):
@@ -72,26 +78,25 @@ def ownership(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float,
 
 
 def dead_stones(game: Go) -> int:
-    """Return the set of the dead stones."""
+    """Return the set of dead stones."""
     return dead_from_statuses(chain_statuses(game))
 
 
-def dead_from_statuses(found: Statuses) -> int:
-    """Return the set of the stones whose chains are dead."""
-    return stones_with_status("dead", found)
+def dead_from_statuses(statuses: Statuses) -> int:
+    """Return the set of stones that belong to dead chains."""
+    return stones_with_status("dead", statuses)
 
 
-def stones_with_status(status: Status, found: Statuses) -> int:
-    """Return the set of the stones of that status."""
-    return _union(chain for chain, its in found.items() if its == status)
+def stones_with_status(status: Status, statuses: Statuses) -> int:
+    """Return the set of stones that belong to chains with the given status."""
+    return _union(chain for chain, chain_status in statuses.items() if chain_status == status)
 
 
 def _final_areas(game: Go, playouts: int, seed: int) -> Iterator[tuple[int, int]]:
-    """Generate Black's and White's area at the ends of playouts, half of which each begins."""
     random = Random(seed)
-    for number in range(playouts):
+    for index in range(playouts):
         end = game.stones.copy()
-        end.play_out(BLACK if number % 2 else WHITE, 0, random)
+        end.play_out(BLACK if index % 2 else WHITE, 0, random)
         yield end.areas()
 
 
@@ -99,14 +104,15 @@ def _stones(game: Go) -> list[int]:
     return list(iter_bits(game.stones.shape.on_board & ~game.stones.sets[EMPTY]))
 
 
-def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, ...]]:
-    """Return the living chains that share all their liberties, but for an eye, with living enemies.
+def _in_seki(game: Go, statuses: dict[tuple[int, ...], Status]) -> list[tuple[int, ...]]:
+    """Return the living chains that are in seki.
 
-    Such liberties are few, or the position is not finished: two at least, four at most. A chain
-    with an eye may share one; but then all chains around what it shares must be in seki too, or
-    they are only not connected yet.
+    A chain in seki shares all of its liberties, except for one eye, with living enemy chains. It
+    shares two to four liberties; with any other number, the position is not finished. A chain with
+    an eye may share a single liberty, but only if all chains around that liberty are in seki too.
+    Otherwise, these chains are simply not connected yet.
     """
-    dead = stones_with_status("dead", found)
+    dead = stones_with_status("dead", statuses)
     rest = without_stones(game.stones, dead)
     black, white = rest.areas()
     neutral = rest.sets[EMPTY] & ~(black | white)
@@ -115,7 +121,7 @@ def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, 
     around = rest.shape.adjacent
     seki: list[tuple[int, ...]] = []
     one_eyed: dict[tuple[int, ...], int] = {}
-    for chain, status in found.items():
+    for chain, status in statuses.items():
         if status != "alive":
             continue
         liberties = rest.liberties[rest.head[chain[0]]]
@@ -132,12 +138,16 @@ def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, 
         eyes = 0
         for liberties in one_eyed.values():
             eyes |= liberties & ~neutral
-        # Who has no liberty but such an eye belongs to the chains around it.
-        with_them = [chain for chain in found if not rest.liberties[rest.head[chain[0]]] & ~eyes]
-        others = ~(rest.sets[EMPTY] | _union(seki) | _union(one_eyed) | _union(with_them))
-        left = {chain: its for chain, its in one_eyed.items() if not around(its) & others}
-        settled = len(left) == len(one_eyed)
-        one_eyed = left
+        # A chain with no liberties but such eyes belongs to the chains around the eyes.
+        joined = [chain for chain in statuses if not rest.liberties[rest.head[chain[0]]] & ~eyes]
+        others = ~(rest.sets[EMPTY] | _union(seki) | _union(one_eyed) | _union(joined))
+        remaining = {
+            chain: liberties
+            for chain, liberties in one_eyed.items()
+            if not around(liberties) & others
+        }
+        settled = len(remaining) == len(one_eyed)
+        one_eyed = remaining
     return [*seki, *one_eyed]
 
 

@@ -1,4 +1,4 @@
-"""Chance at the board: which event of a position of chance comes about."""
+"""Random selection of an event at a chance node."""
 
 from typing import TypeVar
 
@@ -7,11 +7,11 @@ from agent.game import ChanceGame
 Move = TypeVar("Move")
 
 
-def draw_event(game: ChanceGame[Move], number: float) -> Move:
-    """Return the event of a position of chance that a number from 0 to 1 stands for."""
+def draw_event(game: ChanceGame[Move], sample: float) -> Move:
+    """Return the chance event selected by `sample`, a uniform random number from [0, 1)."""
     events = list(game.chance_outcomes())
     for event, probability in events:
-        number -= probability
-        if number < 0:
+        sample -= probability
+        if sample < 0:
             return event
     return events[-1][0]

@@ -1,12 +1,13 @@
-"""Checkers, or English draughts, on 8x8: capture when you can, crown your men, block the other.
+"""Checkers (English draughts) on an 8x8 board.
 
-Squares are numbered from 1 to 32 along the rows from the top, as in the game's own notation.
-Player 0 is Black, who begins at the top. A capture of several pieces is one move. A man that is
-crowned stops there. Who cannot move has lost; a game is drawn when a position comes for the third
-time, and after 40 moves of each player without a capture or a man's move.
+Squares are numbered from 1 to 32 by row from the top, as in standard notation. Player 0 is Black,
+starts at the top and moves first. Captures are mandatory. A capture of several pieces is one move.
+A man that reaches the last row is crowned, which ends the move. A player without a legal move
+loses. The game is drawn on threefold repetition, or if neither player captures or moves a man for
+40 moves.
 
-Inside, a set of squares is an integer in which every second row is followed by an unused bit, so
-that the two steps down are by 4 and 5 bits everywhere, and lead to an unused bit off the board.
+A set of squares is a bitboard with an unused bit after every second row. The two downward steps are
+therefore always shifts by 4 and 5 bits. A step off the board leads to an unused bit.
 """
 
 from collections.abc import Hashable, Iterator
@@ -15,11 +16,13 @@ from typing import NamedTuple
 
 from agent.game import MoveClass
 
-# The squares that a piece goes through, from its own on: two for a step, more for a capture.
+# Squares that a piece visits, including its start square: two for a step, at least two for a
+# capture.
 CheckersMove = tuple[int, ...]
 
 QUIET_PLIES = 80
-# The clock is part of a position's key only where a search can reach its end.
+# The key includes the draw clock only after this many quiet plies, where a search could reach the
+# limit.
 RECENT_PLIES = 40
 
 _INDEX = {square: square - 1 + (square - 1) // 8 for square in range(1, 33)}
@@ -35,7 +38,7 @@ _ROWS = [sum(_BITS[square] for square in range(start, start + 4)) for start in r
 
 
 class State(NamedTuple):
-    """A position: each player's pieces, which of all are kings, who moves, the quiet plies."""
+    """The pieces, the player to move, and the number of plies without a capture or man's move."""
 
     pieces: tuple[int, int]
     kings: int
@@ -43,12 +46,12 @@ class State(NamedTuple):
     quiet: int
 
     def key(self) -> tuple[int, int, int, int]:
-        """Return what the rule of repetition compares."""
+        """Return the parts of the position that count for repetition."""
         return *self.pieces, self.kings, self.turn
 
 
 class Checkers:
-    """A position of checkers and its history. Moves are paths of square numbers."""
+    """A checkers position with its history. A move is a sequence of square numbers."""
 
     def __init__(self) -> None:
         black = sum(_BITS[square] for square in range(1, 13))
@@ -62,13 +65,16 @@ class Checkers:
         return self._states[-1].turn
 
     def moves(self) -> list[CheckersMove]:
-        """Return the captures, or without any the steps; none when the game is over."""
+        """Return the legal moves: all captures, or all steps if there is no capture.
+
+        The result is empty if the game is over.
+        """
         if self._is_drawn():
             return []
         return list(self._captures()) or list(self._steps())
 
     def play(self, move: CheckersMove) -> None:
-        """Go along a path, take what was jumped, and crown a man at its end."""
+        """Move a piece, remove the captured pieces, and crown a man that reaches the last row."""
         pieces, kings, turn, quiet = self._states[-1]
         begin, end = _BITS[move[0]], _BITS[move[-1]]
         taken = _taken(move)
@@ -84,12 +90,12 @@ class Checkers:
         self._keys.append(self._states[-1].key())
 
     def undo(self) -> None:
-        """Take the last move back."""
+        """Undo the last move."""
         self._states.pop()
         self._keys.pop()
 
     def outcome(self) -> float | None:
-        """Return 0 for a draw, 1 if White cannot move, -1 if Black cannot."""
+        """Return 1 if Black won, -1 if White won, 0 for a draw, None if the game is not over."""
         if self._is_drawn():
             return 0
         if self._can_move():
@@ -97,18 +103,21 @@ class Checkers:
         return 1 if self.turn else -1
 
     def key(self) -> Hashable:
-        """Return the pieces, who is to move, and how near the game is to a draw."""
+        """Return the pieces, the player to move, the repetition count and the draw rule's count.
+
+        The count of plies for the draw rule is 0 until it is close to the limit.
+        """
         quiet = self._states[-1].quiet
         return self._keys[-1], self._repetition_count(), max(0, quiet - RECENT_PLIES)
 
     def move_rating(self, move: CheckersMove) -> float:
-        """Rate a move by what it captures, and by whether it crowns."""
+        """Rate a move by the number of captured pieces and whether it crowns a man."""
         state = self._states[-1]
         crowns = _BITS[move[-1]] & _CROWNING[state.turn] and not _BITS[move[0]] & state.kings
         return 2 * _taken(move).bit_count() + bool(crowns)
 
     def move_class(self, move: CheckersMove) -> MoveClass:
-        """Tell a capture, a threat to capture next, a step forward or one back."""
+        """Classify a move as a capture, a threat to capture next, a step forward or a step back."""
         if _taken(move):
             return MoveClass.CAPTURE
         self.play(move)
@@ -121,24 +130,24 @@ class Checkers:
         return MoveClass.FORWARD if forward else MoveClass.BACKWARD
 
     def forced(self) -> bool:
-        """Tell whether the mover must capture."""
+        """Return whether the player to move must capture."""
         return bool(_jumpers(self._states[-1], self.turn)) and not self._is_drawn()
 
     def noisy_moves(self) -> list[CheckersMove]:
-        """Return nothing: where there is a capture it is forced."""
+        """Return no moves, because captures are always forced."""
         return []
 
     def quick_outcome(self) -> float | None:
-        """Return the outcome."""
+        """Return the same result as `outcome`."""
         return self.outcome()
 
     def men(self, player: int) -> int:
-        """Return the set of a player's men."""
+        """Return the set of squares with men of a player."""
         state = self._states[-1]
         return state.pieces[player] & ~state.kings
 
     def kings(self, player: int) -> int:
-        """Return the set of a player's kings."""
+        """Return the set of squares with kings of a player."""
         state = self._states[-1]
         return state.pieces[player] & state.kings
 
@@ -146,7 +155,6 @@ class Checkers:
         return self._states[-1].quiet >= QUIET_PLIES or self._repetition_count() >= 3
 
     def _repetition_count(self) -> int:
-        """Return how often the position has been on the board, this time included."""
         since = len(self._keys) - 1 - self._states[-1].quiet
         return self._keys[max(0, since) :].count(self._keys[-1])
 
@@ -160,7 +168,6 @@ class Checkers:
         return bool(_jumpers(state, state.turn))
 
     def _steps(self) -> Iterator[CheckersMove]:
-        """Generate the moves to a neighbouring square."""
         state = self._states[-1]
         empty = _BOARD & ~(state.pieces[0] | state.pieces[1])
         mine = state.pieces[state.turn]
@@ -170,7 +177,6 @@ class Checkers:
                 yield _SQUARES[_shift(target, -step)], _SQUARES[target]
 
     def _captures(self) -> Iterator[CheckersMove]:
-        """Generate the captures, each to its end."""
         state = self._states[-1]
         victims = state.pieces[1 - state.turn]
         for begin in _each(_jumpers(state, state.turn)):
@@ -181,11 +187,11 @@ class Checkers:
             yield from _jumps((_SQUARES[begin],), begin, victims, empty, steps, stops)
 
     def text(self, move: CheckersMove) -> str:
-        """Write a move as its squares: 11-15 is a step, 22x15x6 a capture."""
+        """Return the notation of a move, such as 11-15 for a step and 22x15x6 for a capture."""
         return ("x" if _taken(move) else "-").join(map(str, move))
 
     def __str__(self) -> str:
-        """Return the board: b and w are men, B and W kings."""
+        """Return a diagram of the board. Men are shown as b and w, kings as B and W."""
         state = self._states[-1]
 
         def sign(square: int) -> str:
@@ -202,10 +208,10 @@ class Checkers:
 
 
 def evaluate(game: Checkers) -> float:
-    """Return material and placement, the mover's less the other's, as a share of a win.
+    """Return the material and positional advantage of the player to move, below 1.
 
-    A king is worth a man and a half. Men are worth more the further they have come and in the
-    centre, and on the back row, where they keep the other from crowning.
+    A king is worth 1.5 men. There are bonuses for advanced men, for men in the centre, and for men
+    on the back row.
     """
     return (_strength(game, game.turn) - _strength(game, 1 - game.turn)) / 3000
 
@@ -213,18 +219,16 @@ def evaluate(game: Checkers) -> float:
 def _strength(game: Checkers, player: int) -> int:
     men, kings = game.men(player), game.kings(player)
     rows = _ROWS if player == 0 else _ROWS[::-1]
-    advance = sum(number * (men & row).bit_count() for number, row in enumerate(rows))
+    advance = sum(index * (men & row).bit_count() for index, row in enumerate(rows))
     placed = ((men | kings) & _CENTRE).bit_count() + 2 * (men & _BACK[player]).bit_count()
     return 100 * men.bit_count() + 150 * kings.bit_count() + 2 * advance + 3 * placed
 
 
 def _shift(squares: int, step: int) -> int:
-    """Move a set of squares by a step, also to the unused bits."""
     return squares << step if step > 0 else squares >> -step
 
 
 def _each(squares: int) -> Iterator[int]:
-    """Generate the squares of a set."""
     while squares:
         square = squares & -squares
         squares ^= square
@@ -232,7 +236,6 @@ def _each(squares: int) -> Iterator[int]:
 
 
 def _jumpers(state: State, player: int) -> int:
-    """Return the pieces of a player that can capture."""
     mine, theirs = state.pieces[player], state.pieces[1 - player]
     empty = _BOARD & ~(mine | theirs)
     jumpers = 0
@@ -246,7 +249,6 @@ def _jumpers(state: State, player: int) -> int:
 def _jumps(
     path: CheckersMove, at: int, victims: int, empty: int, steps: tuple[int, ...], stops: int
 ) -> Iterator[CheckersMove]:
-    """Generate the ways to go on from a path until nothing more can be jumped."""
     ended = True
     for step in steps:
         over = _shift(at, step) & victims
@@ -263,7 +265,6 @@ def _jumps(
 
 
 def _taken(move: CheckersMove) -> int:
-    """Return the squares that a path jumps over; a step jumps over none."""
     taken = 0
     for begin, end in pairwise(move):
         if abs(_INDEX[end] - _INDEX[begin]) > max(_DOWN):

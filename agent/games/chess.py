@@ -1,7 +1,7 @@
-"""Chess as a game like the others: the chess package's rules, with the draws of a game played.
+"""Chess, based on the `chess` package.
 
-It is drawn when a position comes for the third time, after fifty moves without a capture or a
-pawn's move, and where nobody can mate. Player 0 is White; moves are written as in UCI.
+The game is drawn by threefold repetition, the fifty-move rule or insufficient material. Player 0 is
+White. Moves are in UCI notation.
 """
 
 from collections.abc import Callable, Hashable
@@ -17,15 +17,16 @@ from agent.games.plain_chess import evaluate as evaluate_board
 if TYPE_CHECKING:
     from agent.games.batch_evaluation import BatchEvaluation
 
-# The clock is part of a position's key only where a search can reach its end.
+# The key includes the fifty-move clock only after this many plies, where a search could reach the
+# limit.
 RECENT_PLIES = 60
-# What every evaluation in centipawns stays below, and what of them is a clear lead.
+# Upper limit of every evaluation in centipawns. A clear lead is a fraction of this value.
 WIN_CP = 30_000
 CLEAR_LEAD_CP = 200
 
 
 class Chess(PlainChess):
-    """A chess position and its game, to be played to the end."""
+    """A chess position with its move history."""
 
     clear_lead = CLEAR_LEAD_CP / WIN_CP
 
@@ -33,24 +34,24 @@ class Chess(PlainChess):
         try:
             board = chess.Board(fen)
         except ValueError as error:
-            raise ValueError(f"{fen!r} is no position of chess: {error}") from None
+            raise ValueError(f"invalid FEN {fen!r}: {error}") from None
         if not board.is_valid():
-            raise ValueError(f"{fen!r} is no position of chess: {board.status()!r}")
+            raise ValueError(f"invalid FEN {fen!r}: {board.status()!r}")
         super().__init__(board)
 
     def moves(self) -> list[chess.Move]:
-        """Return all legal moves; none when the game is over."""
+        """Return all legal moves. The result is empty if the game is over."""
         return [] if self.quick_outcome() is not None else super().moves()
 
     def outcome(self) -> float | None:
-        """Return 1 if White has won, -1 if Black has, 0 for a draw, None if the game goes on."""
+        """Return 1 if White won, -1 if Black won, 0 for a draw, None if the game is not over."""
         legal = super().moves()
         if not legal and self.board.is_check():
             return -1 if self.board.turn else 1
         return 0 if not legal else self.quick_outcome()
 
     def key(self) -> Hashable:
-        """Return the position, how often it has come, and how near the fiftieth move is."""
+        """Return the position, its repetition count, and the halfmove clock if near the limit."""
         return (
             super().key(),
             self._repetition_count(),
@@ -58,7 +59,7 @@ class Chess(PlainChess):
         )
 
     def move_class(self, move: chess.Move) -> MoveClass:
-        """Tell a check, a capture, a threat to win material, and where other moves go."""
+        """Classify a move as a check, capture, threat, forward move or backward move."""
         board = self.board
         if board.gives_check(move):
             return MoveClass.CHECK
@@ -72,14 +73,13 @@ class Chess(PlainChess):
         return MoveClass.FORWARD if (ahead > 0) == board.turn else MoveClass.BACKWARD
 
     def text(self, move: chess.Move) -> str:
-        """Write a move as in UCI."""
+        """Return the UCI notation of a move."""
         return move.uci()
 
     def __str__(self) -> str:
         return str(self.board)
 
     def _threatens(self, move: chess.Move) -> bool:
-        """Tell whether the piece moved attacks a piece that is dearer, or not defended."""
         board = self.board
         board.push(move)
         mover = board.piece_type_at(move.to_square) or chess.PAWN
@@ -94,7 +94,6 @@ class Chess(PlainChess):
         return threatens
 
     def _repetition_count(self) -> int:
-        """Return how often the position has been on the board, this time included."""
         since = len(self._keys) - 1 - self.board.halfmove_clock
         return self._keys[max(0, since) :].count(self._keys[-1])
 
@@ -109,12 +108,12 @@ class Chess(PlainChess):
 
 
 def evaluate(game: Chess) -> float:
-    """Return the mover's material and placement as a share of a win."""
+    """Return the material and positional advantage of the player to move, below 1."""
     return evaluate_board(game.board) / WIN_CP
 
 
 def adapt(function: Callable[[Any], float]) -> Callable[[Chess], float]:
-    """Make an evaluation of a function of the board that returns centipawns, as in the engine."""
+    """Convert an evaluation of `chess.Board` objects in centipawns to an evaluation of `Chess`."""
 
     def value(game: Chess) -> float:
         return max(-WIN_CP, min(WIN_CP, function(game.board))) / WIN_CP
@@ -123,8 +122,8 @@ def adapt(function: Callable[[Any], float]) -> Callable[[Chess], float]:
 
 
 def adapt_batched(evaluation: Evaluation) -> "BatchEvaluation":
-    """Make an evaluation of one that judges batches of boards, in centipawns, as in the engine."""
-    from agent.games.chess_batch import chess_batch_evaluation  # it brings in NumPy
+    """Convert a batched evaluation in centipawns to an evaluation of `Chess`."""
+    from agent.games.chess_batch import chess_batch_evaluation  # lazy import: loads NumPy
 
     return chess_batch_evaluation(evaluation, WIN_CP)
 

@@ -1,4 +1,4 @@
-"""Positions of chess as arrays, all seen from the side to move: what batched evaluations take."""
+"""Chess positions as arrays from the point of view of the side to move."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,23 +14,26 @@ from agent.games.game_batch import PaddedMoves, Priors, Values, evaluate_batch
 
 NO_SQUARE = 64
 NO_MOVE = -1
-_FLIP = 56  # what turns a square upside down, by exclusive or
+_FLIP = 56  # XOR with this value mirrors a square vertically
 
 
 @dataclass(frozen=True)
 class ChessBatch(PaddedMoves):
-    """Positions, each turned so that the side to move plays up the board, as White does.
+    """A batch of positions. Each board is oriented so that the side to move plays upwards.
 
-    Squares are numbered from a1 = 0 and b1 = 1 to h8 = 63; bit s of a bitboard is square s.
+    Squares are numbered from a1 = 0 and b1 = 1 to h8 = 63. Bit s of a bitboard stands for square s.
+    The batch has n positions.
 
-    pieces: uint64 (n, 12), bitboards: the mover's pawns, knights, bishops, rooks, queens and king,
-    then the other side's. turns: int64 (n,), 0 where White is to move, 1 where Black is. castling:
-    uint64 (n,), the squares of the rooks that may still castle. en_passant: int64 (n,), the square
-    that a pawn has jumped over, with a pawn beside that may take it; 64 if there is none.
-    halfmoves: int64 (n,), since the last capture or pawn's move. moves: int32 (n, width), the legal
-    moves, from + 64 * to + 4096 * promotion (2 for a knight to 5 for a queen, as in python-chess;
-    0 for none), -1 beyond the last; castling is the king's move onto his own rook. counts: int64
-    (n,), how many moves there are.
+    - `pieces`: uint64 (n, 12), bitboards of the pawns, knights, bishops, rooks, queens and king of
+      the side to move, then of the opponent.
+    - `turns`: int64 (n,), 0 if White is to move, 1 if Black is to move.
+    - `castling`: uint64 (n,), the squares of the rooks that may still castle.
+    - `en_passant`: int64 (n,), the en passant target square if a pawn attacks it, otherwise 64.
+    - `halfmoves`: int64 (n,), the number of plies since the last capture or pawn move.
+    - `moves`: int32 (n, width), the legal moves as from + 64 * to + 4096 * promotion, padded with
+      -1. The promotion is 2 (knight) to 5 (queen) as in python-chess, or 0. Castling is encoded as
+      a move of the king to the square of its own rook.
+    - `counts`: int64 (n,), the number of legal moves.
     """
 
     pieces: npt.NDArray[np.uint64]
@@ -42,7 +45,7 @@ class ChessBatch(PaddedMoves):
     counts: npt.NDArray[np.int64]
 
     def planes(self) -> npt.NDArray[np.float32]:
-        """Return the pieces as float32 (n, 12, 64): 1 where one stands, 0 elsewhere."""
+        """Return the pieces as float32 (n, 12, 64), with 1 for each square that is occupied."""
         octets = np.ascontiguousarray(self.pieces, "<u8").view(np.uint8)
         bits = np.unpackbits(octets, axis=-1, bitorder="little")
         return bits.reshape(-1, 12, 64).astype(np.float32)
@@ -55,18 +58,23 @@ def oriented_batch(
     numbers: npt.NDArray[np.int64],
     moves: npt.NDArray[np.int32],
 ) -> ChessBatch:
-    """Make a batch of positions as White sees them.
+    """Return a batch of n positions. The arguments are from White's point of view.
 
-    kinds: (n, 6), bitboards of both sides' pawns to kings; sides: (n, 2), of White's and Black's
-    pieces; castling: (n,). numbers: (n, 4), turn, en passant square, halfmoves, count of moves.
-    moves: (n, at least the greatest count), as in a batch; what is beyond the count is left out.
+    - `kinds`: (n, 6), bitboards of the pawns, knights, bishops, rooks, queens and kings of both
+      sides.
+    - `sides`: (n, 2), bitboards of White's and Black's pieces.
+    - `castling`: (n,), as in `ChessBatch`.
+    - `numbers`: (n, 4), the side to move, en passant square, halfmove clock and number of legal
+      moves.
+    - `moves`: (n, width), as in `ChessBatch`, where `width` is at least the largest number of legal
+      moves. The padding may have any value.
     """
     turns, en_passant, halfmoves, counts = (numbers[:, i].copy() for i in range(4))
     rows = np.arange(len(turns))
     own, others = sides[rows, turns], sides[rows, 1 - turns]
     pieces = np.concatenate([kinds & own[:, None], kinds & others[:, None]], axis=1)
     black = turns == 1
-    # The ranks of a bitboard are its bytes.
+    # Each byte of a bitboard is one rank.
     pieces[black] = pieces[black].byteswap()
     castling = np.where(black, castling.byteswap(), castling)
     flip = np.where(black, _FLIP, 0)
@@ -81,9 +89,9 @@ def oriented_batch(
 def batch_from_boards(
     boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]] | None = None
 ) -> ChessBatch:
-    """Make a batch of boards. moves: their legal moves, in another order than the boards'."""
+    """Return a batch of boards. `moves` optionally sets the order of the legal moves."""
     lists = moves if moves is not None else [list(board.legal_moves) for board in boards]
-    counts = [len(each) for each in lists]
+    counts = [len(legal) for legal in lists]
     kinds = [
         (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
         for board in boards
@@ -93,27 +101,28 @@ def batch_from_boards(
         (int(not board.turn), _en_passant(board), board.halfmove_clock, count)
         for board, count in zip(boards, counts, strict=True)
     ]
-    written = np.zeros((len(boards), max(counts, default=0)), np.int32)
-    for row, (board, each) in enumerate(zip(boards, lists, strict=True)):
-        written[row, : len(each)] = [_encode_move(board, move) for move in each]
+    encoded = np.zeros((len(boards), max(counts, default=0)), np.int32)
+    for row, (board, legal) in enumerate(zip(boards, lists, strict=True)):
+        encoded[row, : len(legal)] = [_encode_move(board, move) for move in legal]
     return oriented_batch(
         np.array(kinds, np.uint64).reshape(-1, 6),
         np.array(sides, np.uint64).reshape(-1, 2),
         np.array([board.clean_castling_rights() for board in boards], np.uint64),
         np.array(numbers, np.int64).reshape(-1, 4),
-        written,
+        encoded,
     )
 
 
 def as_board_evaluation(evaluation: Evaluation) -> Callable[[chess.Board], int]:
-    """Return a plain function of a board, in whole centipawns, that is asked in batches of one.
+    """Convert a batched evaluation to a function that evaluates one board in centipawns.
 
-    A position without legal moves is worth 0: what mate and stalemate are worth, the rules say.
+    The function returns 0 for a position without legal moves, because searches score mate and
+    stalemate by the rules.
     """
 
     def evaluate(board: chess.Board) -> int:
         moves = list(board.legal_moves)
-        if not moves:  # of which no network knows: a batch's positions have some
+        if not moves:  # batches contain only positions with legal moves
             return 0
         values, _ = evaluate_batch(evaluation, batch_from_boards([board], [moves]))
         return round(float(values[0]))
@@ -121,24 +130,26 @@ def as_board_evaluation(evaluation: Evaluation) -> Callable[[chess.Board], int]:
     return evaluate
 
 
-def chess_batch_evaluation(evaluation: Evaluation, most: float) -> BatchEvaluation:
-    """Return a batched evaluation of games of chess. most: centipawns that count as a win."""
+def chess_batch_evaluation(evaluation: Evaluation, win_cp: float) -> BatchEvaluation:
+    """Return a batched evaluation of `Chess` games.
 
-    def take(game: Any, moves: list[chess.Move]) -> tuple[chess.Board, list[chess.Move]]:
+    `win_cp` is the value of a win in centipawns.
+    """
+
+    def encode(game: Any, moves: list[chess.Move]) -> tuple[chess.Board, list[chess.Move]]:
         return game.board.copy(stack=False), moves
 
-    def answer(
-        taken: Sequence[tuple[chess.Board, list[chess.Move]]],
+    def evaluate(
+        positions: Sequence[tuple[chess.Board, list[chess.Move]]],
     ) -> tuple[Values, Priors | None]:
-        boards, moves = zip(*taken, strict=True)
+        boards, moves = zip(*positions, strict=True)
         values, priors = evaluate_batch(evaluation, batch_from_boards(boards, moves))
-        return np.clip(values, -most, most) / most, priors
+        return np.clip(values, -win_cp, win_cp) / win_cp, priors
 
-    return BatchEvaluation(take, answer, evaluation.batch)
+    return BatchEvaluation(encode, evaluate, evaluation.batch)
 
 
 def _en_passant(board: chess.Board) -> int:
-    """Return the square that was jumped over, where a pawn stands beside to take it."""
     square = board.ep_square
     if square is None:
         return NO_SQUARE
@@ -147,7 +158,7 @@ def _en_passant(board: chess.Board) -> int:
 
 
 def _encode_move(board: chess.Board, move: chess.Move) -> int:
-    """Return a move as a batch has it, but as White sees it."""
+    """Encode a move as in `ChessBatch.moves`, but from White's point of view."""
     target = move.to_square
     if board.is_castling(move) and not board.occupied_co[board.turn] & chess.BB_SQUARES[target]:
         rank = move.from_square & _FLIP

@@ -1,14 +1,14 @@
-"""Connect Four: drop a disc into a column; four in a line win.
+"""Connect Four: players drop discs into columns. A line of four discs wins.
 
-A set of squares is an integer with one bit a square. Each column takes one bit more than its
-height, always 0, so that a line cannot run over from one column into the next.
+A set of squares is a bitboard. Each column has one extra bit, which is always 0, so that no line
+can wrap from one column into the next.
 """
 
 from collections.abc import Hashable
 from functools import cache
 
-# Complete four in a line, or keep the other from it; stop two that are open on both sides. They
-# may be reflected, not turned.
+# Patterns: complete four in a line, block the opponent's four, and block an open three. Patterns
+# may be mirrored but not rotated.
 PATTERNS = (
     *(
         pattern.replace("d", discs)
@@ -29,20 +29,20 @@ PATTERNS = (
 
 
 class ConnectFour:
-    """A position of Connect Four and its history. Moves are columns, from 0."""
+    """A Connect Four position with its history. A move is a column number, counted from 0."""
 
     patterns = PATTERNS
     upright = True
 
     def __init__(self, width: int = 7, height: int = 6) -> None:
         if width < 1 or height < 1:
-            raise ValueError(f"a board of {width} by {height} has no squares")
+            raise ValueError(f"width and height must be at least 1 (got {width} and {height})")
         self.width, self.height = width, height
         self._discs = [0, 0]
         self._heights = [0] * width
         self._played: list[int] = []
         self._won = False
-        # From one square to the next along a column, a row and the two diagonals.
+        # Bit offsets along a column, a row and the two diagonals.
         self._directions = (1, height + 1, height + 2, height)
 
     @property
@@ -51,7 +51,7 @@ class ConnectFour:
         return len(self._played) % 2
 
     def moves(self) -> list[int]:
-        """Return the columns with room; none when the game is over."""
+        """Return the columns that are not full. The result is empty if the game is over."""
         if self._won:
             return []
         return [column for column, height in enumerate(self._heights) if height < self.height]
@@ -64,14 +64,14 @@ class ConnectFour:
         self._won = self._has_four(self._discs[1 - self.turn])
 
     def undo(self) -> None:
-        """Take the last disc out."""
+        """Undo the last move."""
         move = self._played.pop()
         self._won = False
         self._heights[move] -= 1
         self._discs[self.turn] ^= self._square(move, self._heights[move])
 
     def outcome(self) -> float | None:
-        """Return 1 if X has four in a line, -1 if O has, 0 if the board is full."""
+        """Return 1 if X won, -1 if O won, 0 if the board is full, None if the game is not over."""
         if self._won:
             return -1 if self.turn == 0 else 1
         return 0 if len(self._played) == self.width * self.height else None
@@ -81,30 +81,38 @@ class ConnectFour:
         return tuple(self._discs)
 
     def symmetric_key(self) -> Hashable:
-        """Return the same key for a position and its mirror image."""
+        """Return a key that is the same for a position and its mirror image."""
         column = (1 << self.height + 1) - 1
         mirrored = tuple(
             sum(
-                (discs >> place * (self.height + 1) & column)
-                << (self.width - 1 - place) * (self.height + 1)
-                for place in range(self.width)
+                (discs >> index * (self.height + 1) & column)
+                << (self.width - 1 - index) * (self.height + 1)
+                for index in range(self.width)
             )
             for discs in self._discs
         )
         return min(tuple(self._discs), mirrored)
 
     def move_rating(self, move: int) -> float:
-        """Rate columns by how near the middle they are: more lines go through them."""
+        """Return a rating that is higher for columns closer to the middle."""
         return 1 - abs(2 * move - self.width + 1) / self.width
 
     def bounds(self) -> tuple[float, float]:
-        """Return whether the other could still win, and whether the mover could."""
+        """Return the lower and upper bound for the value for the player to move.
+
+        The lower bound is -1 if the opponent can still win, otherwise 0. The upper bound is 1 if
+        the player to move can still win, otherwise 0.
+        """
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         lines = _lines(self.width, self.height)
         return -any(not line & mine for line in lines), +any(not line & theirs for line in lines)
 
     def named_features(self) -> dict[str, float]:
-        """Return lines that one player alone has entered, by his discs, less the other's."""
+        """Return the lead in open lines with 1, 2 and 3 discs, divided by 8.
+
+        A line of four squares is open for a player if all its discs belong to that player. The lead
+        is the number of such lines of the player to move minus those of the opponent.
+        """
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         counts = [0, 0, 0, 0, 0]
         for line in _lines(self.width, self.height):
@@ -115,11 +123,11 @@ class ConnectFour:
         return {f"lines of {discs}": counts[discs] / 8 for discs in (1, 2, 3)}
 
     def forced(self) -> bool:
-        """Return False: whoever is to move may always do something quiet."""
+        """Return False, because the player to move may always stand pat."""
         return False
 
     def noisy_moves(self) -> list[int]:
-        """Return the moves that make four in a line, or keep the other from it."""
+        """Return the moves that complete a line of four or prevent one by the opponent."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         return [
             move
@@ -129,11 +137,11 @@ class ConnectFour:
         ]
 
     def quick_outcome(self) -> float | None:
-        """Return the outcome."""
+        """Return the same result as `outcome`."""
         return self.outcome()
 
     def grid(self) -> list[str]:
-        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+        """Return the rows from the top. The player to move is `m`, the opponent `t`, empty `.`."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
         signs = "".join(
             "m" if mine & square else "t" if theirs & square else "."
@@ -142,19 +150,18 @@ class ConnectFour:
         return [signs[start : start + self.width] for start in range(0, len(signs), self.width)]
 
     def move_at(self, row: int, column: int) -> int | None:
-        """Return the column, if a disc dropped there comes to rest on the square."""
+        """Return `column` if a disc dropped there lands in `row`, otherwise None."""
         rests = self._heights[column] == self.height - 1 - row
         return column if rests and not self._won else None
 
     def discs(self, player: int) -> int:
-        """Return the set of a player's squares."""
+        """Return the set of squares with discs of a player."""
         return self._discs[player]
 
     def _square(self, column: int, row: int) -> int:
         return 1 << column * (self.height + 1) + row
 
     def _has_four(self, discs: int) -> bool:
-        """Tell whether there are four in a line."""
         for step in self._directions:
             pairs = discs & discs >> step
             if pairs & pairs >> 2 * step:
@@ -162,7 +169,7 @@ class ConnectFour:
         return False
 
     def text(self, move: int) -> str:
-        """Return a column's number, from 1."""
+        """Return the column number, counted from 1."""
         return str(move + 1)
 
     def __str__(self) -> str:
@@ -178,10 +185,10 @@ class ConnectFour:
 
 
 def evaluate(game: ConnectFour) -> float:
-    """Return the mover's chances less the other's, as a share of all: below a win's utility.
+    """Return the lead in possible lines of the player to move, scaled to stay below a win.
 
-    A line of four squares that only one player has entered is a chance, and counts as many as
-    he has discs in it, squared.
+    A line of four squares is possible for a player if it contains no disc of the opponent. Its
+    value is the square of the number of discs in it.
     """
     mine, theirs = game.discs(game.turn), game.discs(1 - game.turn)
     chances = 0
@@ -196,7 +203,6 @@ def evaluate(game: ConnectFour) -> float:
 
 @cache
 def _squares_in_reading_order(width: int, height: int) -> list[int]:
-    """Return all squares as sets of one, along the rows from the top left."""
     return [
         1 << column * (height + 1) + row
         for row in reversed(range(height))
@@ -206,7 +212,6 @@ def _squares_in_reading_order(width: int, height: int) -> list[int]:
 
 @cache
 def _lines(width: int, height: int) -> list[int]:
-    """Return all lines of four squares as sets of squares."""
     lines = []
     for column in range(width):
         for row in range(height):

@@ -1,4 +1,4 @@
-"""Evaluations that judge many positions at once: what they are given, and what they answer."""
+"""Batches of game positions, and validation of the results of batched evaluations."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -18,7 +18,7 @@ Priors = npt.NDArray[np.float64]
 
 
 class PaddedMoves:
-    """What batches share whose moves are numbers: rows as wide as the most legal moves need."""
+    """Base class of batches with integer moves. Rows are padded to equal length."""
 
     moves: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
@@ -28,30 +28,32 @@ class PaddedMoves:
 
     @property
     def width(self) -> int:
-        """The most legal moves of a position."""
+        """The largest number of legal moves in any position of the batch."""
         return int(self.moves.shape[1])
 
 
 class Batch(Protocol):
-    """Positions for an evaluation to judge."""
+    """A batch of positions to evaluate."""
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """How many legal moves each has."""
+        """The number of legal moves in each position."""
 
     @property
     def width(self) -> int:
-        """The most legal moves of one."""
+        """The largest number of legal moves in any position of the batch."""
 
 
 @dataclass(frozen=True)
 class GameBatch:
-    """Positions of any game: what a user's batched evaluation takes, but in chess.
+    """Positions to evaluate, in any game except chess and Go.
 
-    turns: who is to move, 0 or 1, by position. moves: the legal moves of each, in the game's order.
-    counts: how many those are. features: where the game has `features()`, what that returns of
-    each, in an array with one dimension more; None in other games. games: the positions themselves
-    there, which are not to be changed; none where there are features.
+    - `turns`: the player to move in each position, 0 or 1.
+    - `moves`: the legal moves in each position, in the order in which the game generates them.
+    - `counts`: the number of legal moves in each position.
+    - `features`: the arrays returned by the game's `features()`, stacked along a new first axis, or
+      None if the game has no `features()`.
+    - `games`: read-only copies of the positions if the game has no `features()`, otherwise empty.
     """
 
     turns: npt.NDArray[np.int64]
@@ -65,49 +67,50 @@ class GameBatch:
 
     @property
     def width(self) -> int:
-        """The most legal moves of a position."""
+        """The largest number of legal moves in any position of the batch."""
         return int(self.counts.max())
 
 
 def game_batch_evaluation(evaluation: Evaluation) -> BatchEvaluation:
-    """Return a batched evaluation that takes a `GameBatch`."""
+    """Convert a user's evaluation of `GameBatch` objects to a `BatchEvaluation`."""
 
-    def take(game: Any, moves: list[Any]) -> EncodedPosition:
-        seen = game.features() if isinstance(game, HasFeatures) else deepcopy(game)
-        return seen, isinstance(game, HasFeatures), game.turn, moves
+    def encode(game: Any, moves: list[Any]) -> EncodedPosition:
+        content = game.features() if isinstance(game, HasFeatures) else deepcopy(game)
+        return content, isinstance(game, HasFeatures), game.turn, moves
 
-    def answer(taken: Sequence[EncodedPosition]) -> tuple[Values, Priors | None]:
-        seen, featured, turns, moves = zip(*taken, strict=True)
+    def evaluate(positions: Sequence[EncodedPosition]) -> tuple[Values, Priors | None]:
+        contents, has_features, turns, moves = zip(*positions, strict=True)
         batch = GameBatch(
             np.array(turns, np.int64),
-            [list(each) for each in moves],  # the search goes on with its own
-            np.array([len(each) for each in moves], np.int64),
-            np.stack(seen) if featured[0] else None,
-            [] if featured[0] else list(seen),
+            [list(legal) for legal in moves],  # copies: the search still uses the original lists
+            np.array([len(legal) for legal in moves], np.int64),
+            np.stack(contents) if has_features[0] else None,
+            [] if has_features[0] else list(contents),
         )
         return evaluate_batch(evaluation, batch)
 
-    return BatchEvaluation(take, answer, evaluation.batch)
+    return BatchEvaluation(encode, evaluate, evaluation.batch)
 
 
 def evaluate_batch(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
-    """Return what a batched evaluation says of a batch: values, and priors where it tells them.
+    """Return the values of a batch, and the priors or None.
 
-    A row of priors has as many numbers as the batch is wide; those of the moves sum to 1, and the
-    others are 0. Raises EvaluationError for what it raises, and for an answer that cannot be.
+    The priors have shape (n, width) for n positions. The priors of the legal moves in a position
+    sum to 1; the padding is 0. Raise EvaluationError if the evaluation raises an exception or
+    returns an invalid result.
     """
     assert evaluation.python is not None, "a batched evaluation is a plain function"
     name, counts, width = evaluation.name, batch.counts.copy(), batch.width
     try:
         returned = evaluation.python(batch)
         priors = None
-        if isinstance(returned, list) and all(isinstance(each, np.ndarray) for each in returned):
-            returned = tuple(returned)  # as ONNX's sessions return their outputs
+        if isinstance(returned, list) and all(isinstance(part, np.ndarray) for part in returned):
+            returned = tuple(returned)  # ONNX sessions return a list of outputs
         if isinstance(returned, tuple):
             if len(returned) != 2:
                 raise EvaluationError(
-                    f"evaluation {name} returned {len(returned)} things: values are needed, or "
-                    "(values, priors)"
+                    f"evaluation {name}: returned {len(returned)} items (expected values, or "
+                    "values and priors)"
                 )
             returned, priors = returned
         values = _checked_array(name, "values", returned, (len(counts),))
@@ -116,18 +119,18 @@ def evaluate_batch(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors
         priors = _checked_array(name, "priors", priors, (len(counts), width), counts)
     except EvaluationError:
         raise
-    except BaseException as error:  # a user's code may even exit
+    except BaseException as error:  # user code may even call sys.exit()
         if is_keyboard_interrupt(error):
             raise
         raise evaluation_failure(name, error) from error
-    greatest = priors.max(axis=1, initial=0.0)
-    greatest[counts == 0] = 1.0  # a position without moves has none to tell of
-    if (priors < 0).any() or not (greatest > 0).all():
+    maxima = priors.max(axis=1, initial=0.0)
+    maxima[counts == 0] = 1.0  # a position without moves has no priors
+    if (priors < 0).any() or not (maxima > 0).all():
         raise EvaluationError(
-            f"evaluation {name} returned priors below 0, or a position's that are all 0: numbers "
-            "from 0 are needed, such as those of softmax"
+            f"evaluation {name}: priors must not be negative, or all 0 for a position (expected "
+            "probabilities such as those of softmax)"
         )
-    priors /= greatest[:, None]  # their sum may be beyond all floats
+    priors /= maxima[:, None]  # scale first: their sum may overflow
     sums = priors.sum(axis=1)
     sums[counts == 0] = 1.0
     return values, priors / sums[:, None]
@@ -135,37 +138,36 @@ def evaluate_batch(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors
 
 def _checked_array(
     name: str,
-    what: str,
+    label: str,
     returned: Any,
     shape: tuple[int, ...],
     counts: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Return what was returned as numbers; EvaluationError if they are not, or of another shape.
+    """Convert a result to a float array. Raise EvaluationError if its type or shape is wrong.
 
-    counts: how many of each row count; the others become 0.
+    `counts` contains the number of valid entries in each row. All other entries are set to 0.
     """
     try:
         array = np.asarray(returned)
     except ValueError:
         raise EvaluationError(
-            f"evaluation {name} returned {what} whose rows differ in length: the shape {shape} is "
-            "needed"
+            f"evaluation {name}: rows of {label} differ in length (expected shape {shape})"
         ) from None
     if array.dtype.kind not in "iuf":
         raise EvaluationError(
-            f"evaluation {name} returned {what} of the type {array.dtype}: real numbers are needed"
+            f"evaluation {name}: {label} have type {array.dtype} (expected real numbers)"
         )
     if array.shape != shape:
         raise EvaluationError(
-            f"evaluation {name} returned {what} of the shape {array.shape}, where {shape} is needed"
+            f"evaluation {name}: {label} have shape {array.shape} (expected {shape})"
         )
     numbers = array.astype(np.float64)
     if counts is not None:
         numbers[np.arange(shape[1]) >= counts[:, None]] = 0
     if not np.isfinite(numbers).all():
-        wrong = numbers[~np.isfinite(numbers)][0]
+        invalid = numbers[~np.isfinite(numbers)][0]
         raise EvaluationError(
-            f"evaluation {name} returned {wrong} among its {what}: finite numbers are needed "
-            "(wins and losses outrank every evaluation by themselves)"
+            f"evaluation {name}: {label} contain {invalid} (expected finite numbers; wins and "
+            "losses always outrank evaluations)"
         )
     return numbers

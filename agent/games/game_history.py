@@ -1,34 +1,37 @@
-"""The course of a game: its moves and events as text, and who made each."""
+"""The moves of a game as text, with the player who made each move."""
 
 from typing import Any
 
 from agent.game import CHANCE, NotatedGame, parse_move
 
-# A game without an end is no longer played on after so many plies.
+# Games are abandoned after this number of plies.
 MAX_PLIES = 4000
 
 
 class GameHistory:
-    """A game that is played on by text.
+    """A game in progress, with its moves and chance events as text.
 
-    moves: all moves and events so far, in the game's notation. movers: who made each, by the
-    number of the player; an event counts as of whoever brought it about.
+    `moves` contains all moves and chance events in the notation of the game. `movers` contains the
+    player for each entry in `moves`. A chance event belongs to the player who moved before it.
     """
 
     def __init__(self, game: NotatedGame[Any]) -> None:
-        """Begin with a game at its start, which is then this object's own."""
+        """Record `game` from its initial position. Only this object may play moves in it."""
         self.game = game
         self.moves: list[str] = []
         self.movers: list[int] = []
 
     def play(self, text: str) -> str:
-        """Make a move or let an event happen; return how it is written. ValueError if illegal."""
+        """Play a move or chance event and return its notation.
+
+        Raise ValueError if it is illegal.
+        """
         move = parse_move(self.game, text)
         self.push(move)
         return self.moves[-1]
 
     def push(self, move: Any) -> None:
-        """Make a legal move, or let an event happen."""
+        """Play a legal move or chance event."""
         if self.game.turn != CHANCE:
             self.movers.append(self.game.turn)
         else:

@@ -1,9 +1,9 @@
-"""Go on a board of up to 19 columns and rows: surround the larger area.
+"""Go on boards with up to 19 rows and columns.
 
-The rules: area scoring, all stones that stay on the board counting as alive; positional superko;
-no suicide; two passes in a row end the game. The utility is Black's area less White's and less
-komi; territory and prisoners can be counted instead. Player 0 is Black. Moves are vertices of
-agent.games.stones, or PASS.
+Rules: area scoring, where all stones left on the board count as alive; positional superko; no
+suicide; two consecutive passes end the game. The utility is Black's area minus White's area and
+komi. Territory scoring is also available. Player 0 is Black. A move is a vertex as described in
+`agent.games.stones`, or PASS.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ if TYPE_CHECKING:
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 MAX_SIZE = 19
 MAX_KOMI = 10**9
-Size = tuple[int, int]  # of a board: its width and its height
+Size = tuple[int, int]  # width and height of the board
 _WIDTH_BY_HEIGHT = re.compile(r"([0-9]{1,2})x([0-9]{1,2})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One position of a game with what the rules remember of the way to it.
+    """A position, with the part of the game history that the rules require.
 
-    passes: how many moves in a row were passes. repeatable: something was captured, so that an
-    earlier position may come again. history: a number that stands for the set of the positions
-    so far, in any order. new: the position was not there before, and is the history's now.
-    prisoners: how many stones Black and White have taken.
+    - `passes`: the number of consecutive passes before this position, at most 2.
+    - `repeatable`: whether any stones have been captured, so that a position may repeat.
+    - `history`: the XOR of the hashes of all positions in the game.
+    - `new`: whether the last move added this position to the history.
+    - `prisoners`: the number of stones captured by Black and by White.
     """
 
     stones: Stones
@@ -57,28 +58,28 @@ class State:
     prisoners: tuple[int, int] = (0, 0)
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return the state itself: it is never changed, nor are its stones."""
+        """Return the same object, because states are never modified."""
         return self
 
 
 class Go:
-    """A position of Go and its history. Raises ValueError of a size or a komi that cannot be.
+    """A Go position with its history. Raise ValueError if `size` or `komi` is invalid.
 
-    size: of the board, as it is written: the edge of a square, or WIDTHxHEIGHT, such as "9x13".
-    komi: what White gets for moving second. capture_dead_stones: whether sensible players go on until
-    every dead stone is off the board.
+    `size` is the number of rows of a square board, or WIDTHxHEIGHT such as "9x13". `komi` is the
+    number of points that White receives for moving second. If `capture_dead_stones` is true,
+    `candidate_moves` continues until all dead stones are captured.
     """
 
     def __init__(self, size: int | str = 9, komi: float = 7.5) -> None:
         self.width, self.height = parse_size(size)
         self.size = format_size(self.width, self.height)
         if not abs(komi) < MAX_KOMI:
-            raise ValueError(f"komi is less than {MAX_KOMI}, not {komi:g}")
+            raise ValueError(f"komi must be between -{MAX_KOMI} and {MAX_KOMI} (got {komi:g})")
         self.komi = komi
         self.capture_dead_stones = False
         stones = Stones(self.width, self.height)
         self._shape = stones.shape
-        # The positions of the game so far, as the sets of both colours.
+        # All positions so far as pairs of stone sets, for positional superko.
         self._seen_positions = {_position_key(stones)}
         self._states = [State(stones, 0, 0, False, hash(_position_key(stones)), True)]
 
@@ -89,50 +90,51 @@ class Go:
 
     @property
     def stones(self) -> Stones:
-        """The stones on the board; not to be changed."""
+        """The stones on the board. They must not be modified."""
         return self._states[-1].stones
 
     @property
     def last_move(self) -> int | None:
-        """The last move; None at the start, and after stones that were set up."""
+        """The last move, or None in the initial position and after stones were set up."""
         return self._states[-1].move
 
     @property
     def prisoners(self) -> tuple[int, int]:
-        """How many stones Black and White have taken."""
+        """The numbers of stones captured by Black and by White."""
         return self._states[-1].prisoners
 
     @property
     def passes(self) -> int:
-        """How many moves in a row were passes just now, up to 2."""
+        """The number of consecutive passes before this position, at most 2."""
         return self._states[-1].passes
 
     @property
     def repeatable(self) -> bool:
-        """Whether something was captured, so that an earlier position may come again."""
+        """Whether any stones have been captured, so that a position may repeat."""
         return self._states[-1].repeatable
 
     @property
     def positions(self) -> Set[tuple[int, int]]:
-        """The positions of the game so far, as the sets of Black's and White's stones."""
+        """All positions in the game, each as the sets of black and white stones."""
         return self._seen_positions
 
-    def last_moves(self, number: int) -> list[int | None]:
-        """Return the last moves, the latest first; None where there was none."""
-        found = [state.move for state in self._states[: -number - 1 : -1]]
-        return found + [None] * (number - len(found))
+    def last_moves(self, count: int) -> list[int | None]:
+        """Return the last `count` moves, the most recent first, padded with None."""
+        moves = [state.move for state in self._states[: -count - 1 : -1]]
+        return moves + [None] * (count - len(moves))
 
-    def moves_since(self, key: Hashable, most: int) -> list[int] | None:
-        """Return the moves, up to `most`, that led here from a position of that key, by turns.
+    def moves_since(self, key: Hashable, limit: int) -> list[int] | None:
+        """Return the moves since the most recent position with the key `key`.
 
-        None if there is no such position that near, or if stones were set up or turns changed.
+        Return None if there is no such position within the last `limit` moves. Also return None if,
+        since then, a player moved twice in a row, stones were set up, or the turn was changed.
         """
         moves: list[int] = []
         for before, after in zip(self._states[-2::-1], self._states[:0:-1], strict=True):
             if _key(after) == key:
                 break
             passed = after.move == PASS and after.passes > 0
-            if after.turn == before.turn or after.move is None or len(moves) == most:
+            if after.turn == before.turn or after.move is None or len(moves) == limit:
                 return None
             if not passed and after.stones is before.stones:
                 return None
@@ -143,7 +145,10 @@ class Go:
         return moves[::-1]
 
     def moves(self) -> list[int]:
-        """Return the vertices where the mover may put a stone, and PASS; none when it is over."""
+        """Return the vertices where the player to move may place a stone, and PASS.
+
+        The result is empty if the game is over.
+        """
         if self.is_over():
             return []
         player = self.turn
@@ -156,13 +161,12 @@ class Go:
         return legal
 
     def is_legal(self, player: int, move: int) -> bool:
-        """Tell whether the rules allow a player a move here, whoever's turn it is."""
+        """Return whether a move is legal for `player`, regardless of whose turn it is."""
         if move == PASS:
             return True
         return self.stones.board[move] == EMPTY and self._is_legal_placement(player, move)
 
     def _is_legal_placement(self, player: int, vertex: int) -> bool:
-        """Tell whether a player may put a stone on an empty vertex."""
         state = self._states[-1]
         stones, colour = state.stones, player + 1
         if stones.is_suicide(vertex, colour):
@@ -175,11 +179,11 @@ class Go:
         return tuple(sets) not in self._seen_positions
 
     def play(self, move: int) -> None:
-        """Put a stone and take off what it captures, or pass."""
+        """Place a stone and remove captured stones, or pass."""
         self.play_as(self.turn, move)
 
     def play_as(self, player: int, move: int) -> None:
-        """Let a player move, whoever's turn it is; the other is to move then."""
+        """Play a move for `player`, even if it is not their turn. The opponent moves next."""
         state = self._states[-1]
         if move == PASS:
             stones = state.stones
@@ -198,14 +202,14 @@ class Go:
         self._push(stones, 1 - player, state.repeatable or bool(taken), move, prisoners)
 
     def set_turn(self, player: int) -> None:
-        """Give a player the turn, also after the end; `undo` takes it back."""
+        """Set the player to move, even if the game is over. `undo` undoes this change."""
         self._states.append(replace(self._states[-1], turn=player, passes=0, new=False))
 
     def set_up(self, player: int, vertices: Iterable[int]) -> None:
-        """Put stones of a player on empty vertices, as handicap or to begin from a position.
+        """Place stones of one player on empty vertices, as handicap or to set up a position.
 
-        `undo` takes all of them back. Raises ValueError, and changes nothing, if a vertex is
-        not empty or a chain would be without liberties.
+        `undo` removes all of these stones. Raise ValueError, without changing the game, if a vertex
+        is not empty or a chain would have no liberties.
         """
         stones = self.stones.copy()
         for vertex in vertices:
@@ -233,21 +237,21 @@ class Go:
         self._states.append(State(stones, turn, 0, repeatable, history, new, move, prisoners))
 
     def undo(self) -> None:
-        """Take the last move back."""
+        """Undo the last move."""
         state = self._states.pop()
         if state.new:
             self._seen_positions.remove(_position_key(state.stones))
 
     def is_over(self) -> bool:
-        """Tell whether both players have passed."""
+        """Return whether the game has ended by two passes."""
         return self._states[-1].passes == 2
 
     def outcome(self) -> float | None:
-        """Return Black's area less White's and komi once both players have passed."""
+        """Return Black's area minus White's area and komi, or None if the game is not over."""
         return self.score() if self.is_over() else None
 
     def score(self, dead: int = 0) -> float:
-        """Return Black's area less White's and komi, without the set of dead stones."""
+        """Remove the `dead` stones, and return Black's area minus White's area and komi."""
         stones = self.stones
         if dead:
             stones = without_stones(stones, dead)
@@ -255,10 +259,10 @@ class Go:
         return black.bit_count() - white.bit_count() - self.komi
 
     def territory_score(self, dead: int = 0, seki: int = 0) -> float:
-        """Return Black's territory and prisoners less White's and komi.
+        """Return the territory and prisoners of Black minus those of White and komi.
 
-        dead: the set of dead stones, which are prisoners too. seki: living stones; what is empty
-        and connected with one of them is nobody's territory.
+        `dead` is the set of dead stones, which count as prisoners. `seki` is the set of stones in
+        seki. Empty vertices connected to these stones are not territory.
         """
         stones = without_stones(self.stones, dead) if dead else self.stones
         empty = stones.sets[EMPTY]
@@ -270,35 +274,35 @@ class Go:
         return points[0] - points[1] - self.komi
 
     def key(self) -> Hashable:
-        """Return the stones, the turn, the passes, and the positions that may not come again."""
+        """Return the stones, the player to move, the number of passes, and the history hash."""
         return _key(self._states[-1])
 
     def move_rating(self, move: int) -> float:
-        """Rate moves by the stones that they capture; the first line and passing come late."""
+        """Rate a move by its captures. Moves on the first line and passes are rated below 0."""
         if move == PASS:
             return -2
         captured = self.stones.captured_by(move, self.turn + 1).bit_count()
         return captured or -(len(self._shape.neighbours[move]) < 4)
 
     def candidate_moves(self) -> list[int]:
-        """Return the legal moves but those that fill an own eye.
+        """Return the legal moves that do not fill an eye of the player to move.
 
-        PASS is among them, but not where all dead stones are to be captured and a move is left.
+        PASS is omitted only if `capture_dead_stones` is true and there is another move.
         """
         colour, stones = self.turn + 1, self.stones
-        *stays, _ = self.moves() or [PASS]
-        found = [move for move in stays if not stones.is_own_eye(move, colour)]
-        return found if self.capture_dead_stones and found else [*found, PASS]
+        *placements, _ = self.moves() or [PASS]
+        moves = [move for move in placements if not stones.is_own_eye(move, colour)]
+        return moves if self.capture_dead_stones and moves else [*moves, PASS]
 
     @property
     def max_playout_length(self) -> int:
-        """The most moves that a playout makes."""
+        """The maximum number of moves in a playout."""
         return PLAYOUT_LENGTH_FACTOR * self.width * self.height
 
     def playout(self, random: Random) -> tuple[float, list[tuple[int, int]]]:
-        """Play on at random, without filling eyes; return the score and (player, move) of each.
+        """Play random moves to the end. Return the score and (player, move) pairs.
 
-        The position stays as it is. Of repetitions only those of a simple ko are kept from.
+        Players never fill their own eyes.
         """
         state = self._states[-1]
         stones = state.stones.copy()
@@ -308,7 +312,7 @@ class Go:
         return score, [(colour - 1, vertex) for colour, vertex in played]
 
     def text(self, move: int) -> str:
-        """Return a vertex by its column's letter (there is no I) and row from below, or "pass"."""
+        """Return the column letter (without I) and row number of a vertex, or "pass"."""
         if move == PASS:
             return "pass"
         column, row = self._shape.coordinates(move)
@@ -329,30 +333,31 @@ class Go:
 
 
 def parse_size(size: object) -> Size:
-    """Return the width and the height that the size of a board says.
+    """Return the width and height of a board.
 
-    size: the edge of a square, or WIDTHxHEIGHT, each from 1 to LARGEST; ValueError for any other.
+    `size` is the number of rows of a square board, or WIDTHxHEIGHT. Width and height must be from 1
+    to MAX_SIZE. Raise ValueError if `size` is invalid.
     """
     edges: Size | None = None
     if isinstance(size, int) and not isinstance(size, bool):
         edges = size, size
-    elif isinstance(size, str) and (found := _WIDTH_BY_HEIGHT.fullmatch(size)):
-        edges = int(found[1]), int(found[2])
+    elif isinstance(size, str) and (match := _WIDTH_BY_HEIGHT.fullmatch(size)):
+        edges = int(match[1]), int(match[2])
     if edges is None or not all(1 <= edge <= MAX_SIZE for edge in edges):
         raise ValueError(
-            f"a board of size {reprlib.repr(size)} cannot be; "
-            f"use 1 to {MAX_SIZE}, or WIDTHxHEIGHT such as 9x13"
+            f"invalid board size {reprlib.repr(size)} "
+            f"(expected 1 to {MAX_SIZE}, or WIDTHxHEIGHT such as 9x13)"
         )
     return edges
 
 
 def format_size(width: int, height: int) -> int | str:
-    """Return the size of a board as a game of Go is told it: see `parse_size`."""
+    """Return a board size in the form that `parse_size` accepts."""
     return width if width == height else f"{width}x{height}"
 
 
 def without_stones(stones: Stones, dead: int) -> Stones:
-    """Return a position without some of its stones."""
+    """Return a copy of a position without the `dead` stones."""
     rest = Stones(stones.shape.width, stones.shape.height)
     for colour in (BLACK, WHITE):
         for vertex in iter_bits(stones.sets[colour] & ~dead):
@@ -361,9 +366,9 @@ def without_stones(stones: Stones, dead: int) -> Stones:
 
 
 def evaluate(game: Go) -> float:
-    """Return the mover's points less the other's: stones, and what is nearer to his than to theirs.
+    """Return the lead of the player to move in stones and in vertices closest to their stones.
 
-    Vertices as near to both colours count for nobody.
+    Vertices at equal distance from both colours count for neither side.
     """
     _, black, white = game.stones.sets
     around = game.stones.shape.adjacent
@@ -388,8 +393,8 @@ def _position_key(stones: Stones) -> tuple[int, int]:
 
 
 def adapt_batched(evaluation: Evaluation) -> BatchEvaluation:
-    """Make an evaluation of one that judges `GoBatch`es."""
-    from agent.games.go_batch import go_batch_evaluation  # it brings in NumPy
+    """Convert a user's evaluation of `GoBatch` objects to a `BatchEvaluation`."""
+    from agent.games.go_batch import go_batch_evaluation  # lazy import: loads NumPy
 
     return go_batch_evaluation(evaluation)
 

@@ -1,4 +1,4 @@
-"""Positions of Go as arrays, seen from the side to move: what batched evaluations take."""
+"""Go positions as arrays from the point of view of the side to move."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from agent.games.game_batch import PaddedMoves, Priors, Values, evaluate_batch
 from agent.games.stones import BLACK, NO_VERTEX, PASS, WHITE, BoardShape, Stones
 
 NO_POINT = NO_MOVE = -1
-# What is kept of a position: stones, turn, komi, last move, moves.
+# Encoded position: stones, turn, komi, last move, legal moves.
 _EncodedPosition = tuple[Stones, int, float, int | None, list[int]]
 
 
 class _Go(Protocol):
-    """A game of Go, as `agent.games.go` has it."""
+    """The attributes of `agent.games.go.Go` that this module uses."""
 
     @property
     def stones(self) -> Stones: ...
@@ -33,16 +33,19 @@ class _Go(Protocol):
 
 @dataclass(frozen=True)
 class GoBatch(PaddedMoves):
-    """Positions of Go on boards of one size.
+    """A batch of n Go positions on boards of equal size.
 
-    A point is row * width + column, both from 0 at the lower left, as A1 is; passing is
-    width * height.
+    A point is row * width + column, where row and column are counted from 0 at the lower left (A1).
+    A pass is width * height.
 
-    stones: int8 (n, height, width), by row and column: 1 where the mover has a stone, -1 where the
-    other side has one. turns: int64 (n,), 0 where Black is to move, 1 where White is. komi: float64
-    (n,), what White gets. ko: int64 (n,), the point that the mover may not take back at once, -1 if
-    there is none. last: int64 (n,), the last move, -1 if there was none. moves: int32 (n, most),
-    the legal moves, passing among them, -1 beyond the last. counts: int64 (n,), how many there are.
+    - `stones`: int8 (n, height, width), by row and column: 1 for a stone of the side to move, -1
+      for a stone of the opponent, 0 for an empty point.
+    - `turns`: int64 (n,), 0 if Black is to move, 1 if White is to move.
+    - `komi`: float64 (n,), the number of points that White receives.
+    - `ko`: int64 (n,), the point where the ko rule forbids a recapture, or -1.
+    - `last`: int64 (n,), the last move, or -1.
+    - `moves`: int32 (n, width), the legal moves including the pass, padded with -1.
+    - `counts`: int64 (n,), the number of legal moves.
     """
 
     stones: npt.NDArray[np.int8]
@@ -55,48 +58,47 @@ class GoBatch(PaddedMoves):
 
 
 def go_batch_evaluation(evaluation: Evaluation) -> BatchEvaluation:
-    """Return a batched evaluation that takes a `GoBatch`."""
+    """Convert a user's evaluation of `GoBatch` objects to a `BatchEvaluation`."""
 
-    def take(game: _Go, moves: list[int]) -> _EncodedPosition:
+    def encode(game: _Go, moves: list[int]) -> _EncodedPosition:
         return game.stones, game.turn, game.komi, game.last_move, moves
 
-    def answer(taken: Sequence[_EncodedPosition]) -> tuple[Values, Priors | None]:
-        return evaluate_batch(evaluation, _batch(taken))
+    def evaluate(positions: Sequence[_EncodedPosition]) -> tuple[Values, Priors | None]:
+        return evaluate_batch(evaluation, _batch(positions))
 
-    return BatchEvaluation(take, answer, evaluation.batch)
+    return BatchEvaluation(encode, evaluate, evaluation.batch)
 
 
 def batch_from_games(games: Sequence[_Go]) -> GoBatch:
-    """Make a batch of games as they stand, on boards of one size."""
+    """Return a batch of the current positions of games, whose boards must have equal size."""
     return _batch(
         [(game.stones, game.turn, game.komi, game.last_move, game.moves()) for game in games]
     )
 
 
-def _batch(taken: Sequence[_EncodedPosition]) -> GoBatch:
-    shape = taken[0][0].shape
+def _batch(positions: Sequence[_EncodedPosition]) -> GoBatch:
+    shape = positions[0][0].shape
     points = np.array(shape.vertices)
-    boards = np.array([stones.board for stones, *_ in taken])[:, points]
-    turns = np.array([turn for _, turn, *_ in taken], np.int64)
+    boards = np.array([stones.board for stones, *_ in positions])[:, points]
+    turns = np.array([turn for _, turn, *_ in positions], np.int64)
     own = np.where(turns == 0, BLACK, WHITE)[:, None]
     stones = ((boards == own).astype(np.int8) - (boards == 3 - own)).astype(np.int8)
-    counts = np.array([len(moves) for *_, moves in taken], np.int64)
-    written = np.full((len(taken), int(counts.max())), NO_MOVE, np.int32)
-    for row, (*_, moves) in enumerate(taken):
-        written[row, : len(moves)] = [_encode_point(shape, move) for move in moves]
+    counts = np.array([len(moves) for *_, moves in positions], np.int64)
+    encoded = np.full((len(positions), int(counts.max())), NO_MOVE, np.int32)
+    for row, (*_, moves) in enumerate(positions):
+        encoded[row, : len(moves)] = [_encode_point(shape, move) for move in moves]
     return GoBatch(
         stones.reshape(-1, shape.height, shape.width),
         turns,
-        np.array([komi for _, _, komi, *_ in taken], np.float64),
-        np.array([_ko(stones) for stones, *_ in taken], np.int64),
-        np.array([_encode_point(shape, last) for _, _, _, last, _ in taken], np.int64),
-        written,
+        np.array([komi for _, _, komi, *_ in positions], np.float64),
+        np.array([_ko(stones) for stones, *_ in positions], np.int64),
+        np.array([_encode_point(shape, last) for _, _, _, last, _ in positions], np.int64),
+        encoded,
         counts,
     )
 
 
 def _encode_point(shape: BoardShape, move: int | None) -> int:
-    """Return a move of the plain game as a batch has it."""
     if move is None:
         return NO_POINT
     if move == PASS:

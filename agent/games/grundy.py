@@ -1,7 +1,9 @@
-"""Grundy's game: split one heap into two of different size; who cannot split loses.
+"""Grundy's game: players split a heap into two heaps of different sizes.
 
-Source: P. Grundy, 'Mathematics and games' (1939); the AND/OR example of 'Búsqueda con
-adversario'.
+A player who cannot split any heap loses.
+
+Source: P. Grundy, 'Mathematics and games' (1939). It is the AND/OR example in the lecture notes
+'Búsqueda con adversario'.
 """
 
 from collections.abc import Hashable, Iterator
@@ -11,23 +13,23 @@ from typing import NamedTuple
 
 
 class Split(NamedTuple):
-    """Split a heap of so many counters so that this is the smaller part."""
+    """A move that splits a heap of `heap` counters. The smaller part has `smaller` counters."""
 
     heap: int
     smaller: int
 
 
 class Grundy:
-    """A position of Grundy's game, heaps in falling order, and its history."""
+    """A position of Grundy's game with its history."""
 
     def __init__(self, counters: int = 7) -> None:
         if counters < 1:
-            raise ValueError(f"a heap of {counters} counters cannot be; use 1 or more")
+            raise ValueError(f"counters must be at least 1 (got {counters})")
         self._heaps: list[tuple[int, ...]] = [(counters,)]
 
     @property
     def heaps(self) -> tuple[int, ...]:
-        """The heaps, the largest first."""
+        """The heaps in descending order."""
         return self._heaps[-1]
 
     @property
@@ -36,7 +38,7 @@ class Grundy:
         return (len(self._heaps) - 1) % 2
 
     def moves(self) -> Iterator[Split]:
-        """Generate the ways to split: heaps of equal size once."""
+        """Generate the legal splits. Heaps of equal size are considered only once."""
         for heap in sorted(set(self.heaps), reverse=True):
             for smaller in range(1, (heap - 1) // 2 + 1):
                 yield Split(heap, smaller)
@@ -49,21 +51,21 @@ class Grundy:
         self._heaps.append(tuple(sorted(heaps, reverse=True)))
 
     def undo(self) -> None:
-        """Join the last heap that was split."""
+        """Undo the last split."""
         self._heaps.pop()
 
     def outcome(self) -> float | None:
-        """Return who has won once no heap of three or more is left: who moved last."""
+        """Return 1 if player 0 won, -1 if player 1 won, None if the game is not over."""
         if self.heaps[0] > 2:
             return None
         return -1 if self.turn == 0 else 1
 
     def key(self) -> Hashable:
-        """Return the heaps that can still be split, and who is to move."""
+        """Return the player to move and the heaps that can still be split."""
         return self.turn, tuple(heap for heap in self.heaps if heap > 2)
 
     def text(self, move: Split) -> str:
-        """Write a move as the heap and its two parts."""
+        """Return the sizes of the heap and of its two parts."""
         return f"{move.heap}={move.heap - move.smaller}+{move.smaller}"
 
     def __str__(self) -> str:
@@ -72,7 +74,10 @@ class Grundy:
 
 @cache
 def grundy_value(counters: int) -> int:
-    """Return the Sprague-Grundy value of one heap: the least that none of its splits has."""
+    """Return the Sprague-Grundy value of a heap.
+
+    This is the minimum excludant of the values of its splits.
+    """
     reached = {
         grundy_value(smaller) ^ grundy_value(counters - smaller)
         for smaller in range(1, (counters - 1) // 2 + 1)
@@ -84,15 +89,15 @@ def grundy_value(counters: int) -> int:
 
 
 def solved(game: Grundy) -> float:
-    """Return the value of a position for its mover, 1 or -1, by the theory of Sprague and Grundy.
+    """Return the exact value of a position for the player to move, 1 or -1.
 
-    The mover loses when the values of the heaps XOR to 0.
+    By the Sprague-Grundy theorem, the player to move loses if the XOR of the heap values is 0.
     """
     return 1 if reduce(xor, map(grundy_value, game.heaps)) else -1
 
 
 def evaluate(game: Grundy) -> float:
-    """Return half of what the theory says, so that a game that is over counts more."""
+    """Return half of the exact value, so that the outcomes of finished games outrank it."""
     return solved(game) / 2
 
 

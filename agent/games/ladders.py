@@ -1,4 +1,4 @@
-"""Ladders in Go: chains that one atari after another captures, wherever they run."""
+"""Ladder reading in Go: whether a sequence of ataris captures a chain."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from typing import Literal
 
 from agent.games.stones import EMPTY, Stones, iter_bits
 
-# So many moves are read out for one chain; what needs more is no ladder.
+# Maximum number of moves read for one chain. At the limit the chain counts as escaping.
 MAX_MOVES = 2000
 
-# Lost: even if its owner moves first. Threatened: if the other does.
+# "lost": captured even if the owner moves first. "threatened": captured if the opponent moves
+# first.
 LadderStatus = Literal["free", "threatened", "lost"]
 
 
 def ladders(stones: Stones) -> dict[tuple[int, ...], LadderStatus]:
-    """Return the chains with one liberty or two, as their vertices, with their prospects."""
+    """Return the ladder status of each chain with one or two liberties.
+
+    The keys are the vertices of the chains.
+    """
     found: dict[tuple[int, ...], LadderStatus] = {}
     occupied = stones.shape.on_board & ~stones.sets[EMPTY]
     for head in sorted({stones.head[vertex] for vertex in iter_bits(occupied)}):
@@ -25,7 +29,7 @@ def ladders(stones: Stones) -> dict[tuple[int, ...], LadderStatus]:
 
 
 def ladder_status(stones: Stones, vertex: int) -> LadderStatus:
-    """Return what becomes of the chain of a vertex in a ladder."""
+    """Return the ladder status of the chain at a vertex."""
     reader = _LadderReader()
     if not reader.can_be_captured(stones, vertex):
         return "free"
@@ -35,25 +39,25 @@ def ladder_status(stones: Stones, vertex: int) -> LadderStatus:
 
 
 class _LadderReader:
-    """Reads one ladder out, within MOST_MOVES; beyond them the chain is taken to escape."""
+    """Reads one ladder, up to MAX_MOVES moves. A longer ladder counts as an escape."""
 
     def __init__(self) -> None:
         self._remaining_moves = MAX_MOVES
 
     def can_be_captured(self, stones: Stones, vertex: int) -> bool:
-        """Tell whether the other captures a chain if he moves first."""
+        """Return whether the opponent can capture the chain if the opponent moves first."""
         free = stones.liberties[stones.head[vertex]]
-        number = free.bit_count()
-        if number > 2:
+        liberty_count = free.bit_count()
+        if liberty_count > 2:
             return False
         attacker = 3 - stones.board[vertex]
         after = self._positions_after(stones, iter_bits(free), attacker)
-        if number == 1:
+        if liberty_count == 1:
             return any(True for _ in after)
         return any(not self.can_escape(next_stones, vertex) for next_stones in after)
 
     def can_escape(self, stones: Stones, vertex: int) -> bool:
-        """Tell whether a chain in atari gets away if its owner moves first."""
+        """Return whether a chain in atari can escape if its owner moves first."""
         own = stones.board[vertex]
         for after in self._positions_after(stones, self._saving_moves(stones, vertex), own):
             if not self.can_be_captured(after, vertex):
@@ -61,7 +65,7 @@ class _LadderReader:
         return self._remaining_moves <= 0
 
     def _saving_moves(self, stones: Stones, vertex: int) -> Iterator[int]:
-        """Generate what saves a chain in atari, if anything does: captures, then its liberty."""
+        """Generate the moves that may save a chain in atari: captures, then the extension."""
         other = 3 - stones.board[vertex]
         head = stones.head[vertex]
         own = sum(1 << stone for stone in stones.chains[head])
@@ -76,7 +80,7 @@ class _LadderReader:
     def _positions_after(
         self, stones: Stones, vertices: Iterable[int], colour: int
     ) -> Iterator[Stones]:
-        """Generate the positions after each move that is allowed, but for superko."""
+        """Generate the position after each legal move in `vertices`, ignoring superko."""
         for vertex in vertices:
             if self._remaining_moves <= 0:
                 return

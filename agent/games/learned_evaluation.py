@@ -1,4 +1,4 @@
-"""What was learned of a game, as an evaluation: of one position, or of many with their priors."""
+"""Evaluation of positions by a trained network, singly or in batches."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from agent.games.catalogue import find
 from agent.games.policy_value_net import PolicyValueNet, read
 from agent.games.position_encoding import Floats
 
-# The most positions that are judged at once: enough for most of what a batch can gain.
+# Positions per batch. Larger batches are hardly faster per position.
 BATCH_SIZE = 8
 
 
 class LearnedEvaluation:
-    """A learned network as an evaluation of its game: called with a position, it judges that."""
+    """An evaluation that uses a trained network. Call it with a game."""
 
     def __init__(self, network: PolicyValueNet, name: str) -> None:
         self.network = network
         self.name = name
         self.__name__ = name
-        self._fitting: type[Any] | None = None  # a class of games that it was learned for
+        self._fitting: type[Any] | None = None  # last game class that passed the check
 
     def __call__(self, game: Any) -> float:
-        """Return the position's value for its mover, above -1 and below 1."""
+        """Return the value of the position for the player to move, from -1 to 1."""
         outputs = self.network.outputs(self.network.encoding.to_inputs([self._inputs(game)]))
         return float(np.tanh(outputs[0, 0]))
 
     def in_batches(self, size: int = BATCH_SIZE) -> BatchEvaluation:
-        """Return it as an evaluation that judges so many positions at once, with priors."""
-        return BatchEvaluation(self._encode, self._evaluate, size, learned=True)
+        """Return a batched evaluation with priors, for batches of up to `size` positions."""
+        return BatchEvaluation(self._encode, self._evaluate, size, values_are_rewards=True)
 
     def _inputs(self, game: Any) -> bytes:
         try:
@@ -46,45 +46,45 @@ class LearnedEvaluation:
             options = " ".join(f"{name}={value}" for name, value in self.network.options.items())
             learned = f"{self.network.game} {options}".rstrip()
             raise EvaluationError(
-                f"evaluation {self.name} was learned for {learned} and cannot judge this game: "
-                f"{error}"
+                f"evaluation {self.name}: trained for {learned}, not usable for this game: {error}"
             ) from None
 
     def _require_fit(self, game: Any) -> None:
-        """Raise ValueError for another game, and for one whose rules were switched otherwise."""
-        if not hasattr(game, "text"):  # such as the board of a chess program
-            raise ValueError(f"{type(game).__name__} is no game of the catalogue")
+        if not hasattr(game, "text"):  # for example, a chess engine's board
+            raise ValueError(f"{type(game).__name__} is not a game of the catalogue")
         _, colon, name = self.network.game.rpartition(":")
-        # A file's class is another one wherever it is loaded, and what a file names is not run.
+        # A class from a file is a new object after each load, so compare its name. The file named
+        # in the network is not executed.
         if type(game).__name__ != name if colon else not isinstance(game, find(name).game_class):
-            raise ValueError(f"{type(game).__name__} is another game")
+            raise ValueError(f"{type(game).__name__} is a different game")
         for option, value in self.network.options.items():
-            now = getattr(game, option, value)
-            if isinstance(value, bool) and now is not value:
-                raise ValueError(f"{option} is {now} here")
+            actual = getattr(game, option, value)
+            if isinstance(value, bool) and actual is not value:
+                raise ValueError(f"option {option} must be {value} (got {actual})")
 
     def _encode(self, game: Any, moves: list[Any]) -> EncodedPosition:
         return self._inputs(game), self.network.encoding.move_indices(game, moves)
 
-    def _evaluate(self, taken: Sequence[EncodedPosition]) -> tuple[Any, Any]:
-        outputs = self.network.outputs(self.network.encoding.to_inputs([seen for seen, _ in taken]))
+    def _evaluate(self, positions: Sequence[EncodedPosition]) -> tuple[Any, Any]:
+        inputs = self.network.encoding.to_inputs([content for content, _ in positions])
+        outputs = self.network.outputs(inputs)
         values = np.tanh(outputs[:, 0]).astype(np.float64)
         if not self.network.has_priors:
             return values, None
-        width = max(len(numbers) for _, numbers in taken)
-        priors = np.zeros((len(taken), width))
-        for row, (_, numbers) in enumerate(taken):
-            priors[row, : len(numbers)] = softmax(outputs[row, 1:][numbers])
+        width = max(len(indices) for _, indices in positions)
+        priors = np.zeros((len(positions), width))
+        for row, (_, indices) in enumerate(positions):
+            priors[row, : len(indices)] = softmax(outputs[row, 1:][indices])
         return values, priors
 
 
-def softmax(numbers: Floats) -> Floats:
-    """Return the shares that numbers have of the whole, a row each or one row."""
-    powers = np.exp(numbers - numbers.max(axis=-1, keepdims=True))
-    shares: Floats = powers / powers.sum(axis=-1, keepdims=True)
-    return shares
+def softmax(logits: Floats) -> Floats:
+    """Return the softmax of a vector, or of each row of a matrix."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    probabilities: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    return probabilities
 
 
 def load(path: Path | str) -> LearnedEvaluation:
-    """Return the evaluation of a file; EvaluationError, naming it, if it cannot be used."""
+    """Load a learned evaluation from a file. Raise EvaluationError if the file is invalid."""
     return LearnedEvaluation(read(path), f"learned:{path}")

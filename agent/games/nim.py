@@ -1,7 +1,9 @@
-"""Nim: take any number of counters from one heap; who takes the last wins (or, misère, loses).
+"""Nim: a player takes any number of counters from one heap.
 
-Source of the theory: C. Bouton, 'Nim, a game with a complete mathematical theory' (1901). 'Juegos:
-minimax, método alfa-beta' draws its winning strategy.
+The player who takes the last counter wins, or loses in misère play.
+
+Source: C. Bouton, 'Nim, a game with a complete mathematical theory' (1901). The lecture notes
+'Juegos: minimax, método alfa-beta' contain a diagram of the winning strategy.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -11,18 +13,18 @@ from typing import NamedTuple
 
 
 class Take(NamedTuple):
-    """Take so many counters from the heap of that number, counted from 0."""
+    """A move that takes `counters` counters from the heap with index `heap`."""
 
     heap: int
     counters: int
 
 
 class Nim:
-    """A position of Nim and its history."""
+    """A Nim position with its history."""
 
     def __init__(self, heaps: Sequence[int] = (3, 4, 5), misere: bool = False) -> None:
         if any(heap < 0 for heap in heaps):
-            raise ValueError(f"a heap of {min(heaps)} counters cannot be; use 0 or more")
+            raise ValueError(f"heap sizes must be at least 0 (got {min(heaps)})")
         self.heaps = list(heaps)
         self.misere = misere
         self._played: list[Take] = []
@@ -33,52 +35,52 @@ class Nim:
         return len(self._played) % 2
 
     def moves(self) -> Iterator[Take]:
-        """Generate every taking from every heap."""
+        """Generate the legal moves: any number of counters from any heap."""
         for heap, counters in enumerate(self.heaps):
             for taken in range(1, counters + 1):
                 yield Take(heap, taken)
 
     def play(self, move: Take) -> None:
-        """Take counters away."""
+        """Take counters from a heap."""
         self.heaps[move.heap] -= move.counters
         self._played.append(move)
 
     def undo(self) -> None:
-        """Put the last counters back."""
+        """Undo the last move."""
         move = self._played.pop()
         self.heaps[move.heap] += move.counters
 
     def outcome(self) -> float | None:
-        """Return who has won once nothing is left: who took last, in misère play the other."""
+        """Return 1 if player 0 won, -1 if player 1 won, None if the game is not over."""
         if any(self.heaps):
             return None
         mover_wins = self.misere
         return 1 if mover_wins == (self.turn == 0) else -1
 
     def key(self) -> Hashable:
-        """Return the heaps and who is to move."""
+        """Return the player to move and the heaps."""
         return self.turn, tuple(self.heaps)
 
     def symmetric_key(self) -> Hashable:
-        """Return the same key for positions whose heaps differ in order only."""
+        """Return a key that does not depend on the order of the heaps."""
         return self.turn, tuple(sorted(heap for heap in self.heaps if heap))
 
     def text(self, move: Take) -> str:
-        """Write a move as the heap's letter and the number of counters taken."""
+        """Return the letter of the heap and the number of counters taken."""
         return f"{chr(ord('a') + move.heap)}{move.counters}"
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{chr(ord('a') + number)} {'|' * heap}".rstrip()
-            for number, heap in enumerate(self.heaps)
+            f"{chr(ord('a') + index)} {'|' * heap}".rstrip()
+            for index, heap in enumerate(self.heaps)
         )
 
 
 def solved(game: Nim) -> float:
-    """Return the value of a position for its mover, 1 or -1, by Bouton's theory.
+    """Return the exact value of a position for the player to move, 1 or -1.
 
-    The mover loses when the heaps XOR to 0; in misère play with heaps of one counter only, when
-    their number is odd.
+    By Bouton's theorem, the player to move loses if the XOR of the heap sizes is 0. In misère play,
+    if every heap has one counter, the player to move loses if the number of heaps is odd.
     """
     nim_sum = reduce(xor, game.heaps, 0)
     if game.misere and max(game.heaps, default=0) <= 1:
@@ -87,7 +89,7 @@ def solved(game: Nim) -> float:
 
 
 def evaluate(game: Nim) -> float:
-    """Return half of what the theory says, so that a game that is over counts more."""
+    """Return half of the exact value, so that the outcomes of finished games outrank it."""
     return solved(game) / 2
 
 

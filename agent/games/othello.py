@@ -1,8 +1,9 @@
-"""Othello on a board of any even size: enclose the other's discs and turn them.
+"""Othello on a square board with an even number of rows.
 
-A player who cannot enclose must pass; when neither can, the game is over. The utility is the
-difference in discs. Squares are numbered along the rows from the top left, from 0; a set of
-squares is an integer with one bit a square. Player 0 is Black.
+A move places a disc that encloses at least one opposing disc, and flips the enclosed discs. A
+player without such a move must pass. The game is over when neither player can move. The utility is
+the number of Black's discs minus the number of White's. Squares are numbered from 0 by row from the
+top left. A set of squares is a bitboard. Player 0 is Black.
 """
 
 from collections.abc import Callable, Hashable
@@ -12,19 +13,18 @@ PASS = -1
 
 
 class Othello:
-    """A position of Othello and its history. Moves are squares, or PASS."""
+    """An Othello position with its history. A move is a square or PASS."""
 
     def __init__(self, size: int = 8) -> None:
         if size < 4 or size % 2:
-            raise ValueError(f"a board of size {size} cannot be; use an even size from 4")
+            raise ValueError(f"board size must be even and at least 4 (got {size})")
         self.size = size
         self._squares = (1 << size * size) - 1
         self._directions = _directions(size)
         middle = size // 2
         white = self._bit(middle - 1, middle - 1) | self._bit(middle, middle)
         black = self._bit(middle - 1, middle) | self._bit(middle, middle - 1)
-        # The mover's discs, the other's, and where the mover encloses, for each position from
-        # the first to this one.
+        # Stack of positions: the mover's discs, the opponent's discs, the legal squares.
         self._states = [(black, white, self._targets(black, white))]
         self._turn = 0
 
@@ -34,14 +34,17 @@ class Othello:
         return self._turn
 
     def moves(self) -> list[int]:
-        """Return the squares that enclose, or else PASS; none when the game is over."""
+        """Return the legal moves, which are squares, or PASS if no square is legal.
+
+        The result is empty if the game is over.
+        """
         mine, theirs, targets = self._states[-1]
         if targets:
             return [square for square in range(self.size**2) if targets >> square & 1]
         return [PASS] if self._targets(theirs, mine) else []
 
     def play(self, move: int) -> None:
-        """Put a disc and turn those it encloses, or pass."""
+        """Place a disc and flip the enclosed discs, or pass."""
         mine, theirs, _ = self._states[-1]
         if move != PASS:
             turned = self._flipped(1 << move, mine, theirs)
@@ -51,40 +54,40 @@ class Othello:
         self._turn = 1 - self._turn
 
     def undo(self) -> None:
-        """Take the last move back."""
+        """Undo the last move."""
         self._states.pop()
         self._turn = 1 - self._turn
 
     def outcome(self) -> float | None:
-        """Return Black's discs less White's if neither can move."""
+        """Return the number of Black's discs minus White's, or None if the game is not over."""
         mine, theirs, targets = self._states[-1]
         if targets or self._targets(theirs, mine):
             return None
         return self.discs(0).bit_count() - self.discs(1).bit_count()
 
     def key(self) -> Hashable:
-        """Return the discs of both players and who is to move."""
+        """Return the player to move and the discs of both players."""
         return self._turn, *self._states[-1][:2]
 
     def discs(self, player: int) -> int:
-        """Return the set of a player's squares."""
+        """Return the set of squares with discs of a player."""
         return self._states[-1][player != self._turn]
 
     def mobility(self, player: int) -> int:
-        """Return how many squares the player could move to, were it his turn."""
+        """Return the number of legal moves for a player, regardless of whose turn it is."""
         mine, theirs, targets = self._states[-1]
         if player != self._turn:
             targets = self._targets(theirs, mine)
         return targets.bit_count()
 
     def corners(self, player: int) -> int:
-        """Return how many corners the player holds."""
+        """Return the number of corners with a disc of the player."""
         last = self.size - 1
         corners = sum(self._bit(row, column) for row in (0, last) for column in (0, last))
         return (self.discs(player) & corners).bit_count()
 
     def named_features(self) -> dict[str, float]:
-        """Return the mover's discs, mobility and corners less the other's, as shares."""
+        """Return the lead of the player to move in discs, mobility and corners, as fractions."""
         mover, other, squares = self._turn, 1 - self._turn, self.size**2
         return {
             "discs": (self.discs(mover).bit_count() - self.discs(other).bit_count()) / squares,
@@ -96,7 +99,6 @@ class Othello:
         return 1 << row * self.size + column
 
     def _targets(self, mine: int, theirs: int) -> int:
-        """Return the empty squares from which `mine` would enclose some of `theirs`."""
         empty = self._squares & ~(mine | theirs)
         targets = 0
         for step in self._directions:
@@ -109,7 +111,6 @@ class Othello:
         return targets
 
     def _flipped(self, disc: int, mine: int, theirs: int) -> int:
-        """Return the discs that a new disc of the mover encloses."""
         turned = 0
         for step in self._directions:
             square = step(disc)
@@ -122,7 +123,7 @@ class Othello:
         return turned
 
     def grid(self) -> list[str]:
-        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+        """Return the rows from the top. The player to move is `m`, the opponent `t`, empty `.`."""
         mine, theirs, _ = self._states[-1]
         signs = "".join(
             "m" if mine >> square & 1 else "t" if theirs >> square & 1 else "."
@@ -131,12 +132,12 @@ class Othello:
         return [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
 
     def move_at(self, row: int, column: int) -> int | None:
-        """Return the square, if a disc there encloses."""
+        """Return the square if it is a legal move, otherwise None."""
         square = row * self.size + column
         return square if self._states[-1][2] >> square & 1 else None
 
     def text(self, move: int) -> str:
-        """Return a square's name, columns by letter and rows by number from above, or "pass"."""
+        """Return the column letter and row number of a square, counted from the top, or "pass"."""
         if move == PASS:
             return "pass"
         row, column = divmod(move, self.size)
@@ -154,7 +155,10 @@ class Othello:
 
 
 def evaluate(game: Othello) -> float:
-    """Return corners and mobility, the mover's less the other's, in discs."""
+    """Return the lead of the player to move in corners and mobility.
+
+    One corner counts as much as 8 legal moves.
+    """
     mover, other = game.turn, 1 - game.turn
     corners = game.corners(mover) - game.corners(other)
     return 8 * corners + game.mobility(mover) - game.mobility(other)
@@ -162,7 +166,6 @@ def evaluate(game: Othello) -> float:
 
 @cache
 def _directions(size: int) -> tuple[Callable[[int], int], ...]:
-    """Return the eight functions that move a set of squares by one step, off the board too."""
     squares = (1 << size * size) - 1
     left_edge = sum(1 << row * size for row in range(size))
     not_left = squares & ~left_edge

@@ -1,4 +1,4 @@
-"""Counting a game's tree and positions, to prove that its rules are right."""
+"""Perft: count the move sequences and positions of a game, to verify move generation."""
 
 from typing import TypeVar
 
@@ -8,7 +8,7 @@ Move = TypeVar("Move")
 
 
 def perft(game: Game[Move], depth: int) -> int:
-    """Return the number of ways to play `depth` moves; games that end earlier are not counted."""
+    """Return the number of move sequences with exactly `depth` moves."""
     if depth == 0:
         return 1
     count = 0
@@ -20,20 +20,20 @@ def perft(game: Game[Move], depth: int) -> int:
 
 
 def count_positions(game: Game[Move], plies: int) -> list[int]:
-    """Return how many different positions there are after 0, 1, ... `plies` moves."""
+    """Return the number of distinct positions after 0, 1, ..., `plies` plies."""
     paths: list[tuple[Move, ...]] = [()]
     counts = [1]
     for _ in range(plies):
-        found: dict[object, tuple[Move, ...]] = {}
+        path_by_key: dict[object, tuple[Move, ...]] = {}
         for path in paths:
             for move in path:
                 game.play(move)
             for move in list(game.moves()):
                 game.play(move)
-                found.setdefault(game.key(), (*path, move))
+                path_by_key.setdefault(game.key(), (*path, move))
                 game.undo()
             for _ in path:
                 game.undo()
-        paths = list(found.values())
+        paths = list(path_by_key.values())
         counts.append(len(paths))
     return counts

@@ -1,4 +1,7 @@
-"""Pig, the game of one die: roll as often as you dare, hold to keep the sum, lose it with a 1.
+"""Pig, a dice game.
+
+A player rolls a die repeatedly, and adds the sum of the rolls to their score by holding. A roll of
+1 ends the turn and scores nothing.
 
 Source: T. Neller and C. Presser, 'Optimal play of the dice game Pig' (2004).
 """
@@ -13,7 +16,7 @@ FACES: tuple[PigMove, ...] = ("1", "2", "3", "4", "5", "6")
 
 
 class State(NamedTuple):
-    """Both scores, what the player has rolled in this turn, and whether the die is rolling."""
+    """The scores, the player to move, the points in this turn, and whether the die is rolling."""
 
     scores: tuple[int, int]
     player: int
@@ -22,36 +25,36 @@ class State(NamedTuple):
 
 
 class Pig:
-    """A position of Pig and its history; who first holds `target` points wins."""
+    """A Pig position with its history. The first player to reach `target` points wins."""
 
     def __init__(self, target: int = 100) -> None:
         if target < 1:
-            raise ValueError(f"a target of {target} points is no game; use 1 or more")
+            raise ValueError(f"target must be at least 1 (got {target})")
         self.target = target
         self._states = [State((0, 0), 0, 0, False)]
 
     @property
     def state(self) -> State:
-        """The position."""
+        """The current position."""
         return self._states[-1]
 
     @property
     def turn(self) -> int:
-        """The player to decide, or CHANCE while the die is rolling."""
+        """The player to move, or CHANCE while the die is rolling."""
         return CHANCE if self.state.rolling else self.state.player
 
     def moves(self) -> list[PigMove]:
-        """Return the faces of a rolling die, or the player's decisions."""
+        """Return the faces of the die while it is rolling, otherwise the choices of the player."""
         if self.state.rolling:
             return list(FACES)
         return [] if self.outcome() is not None else ["roll", "hold"]
 
     def chance_outcomes(self) -> list[tuple[PigMove, float]]:
-        """Return the faces of the die, all equally likely."""
+        """Return the faces of the die with equal probabilities."""
         return [(face, 1 / 6) for face in FACES]
 
     def play(self, move: PigMove) -> None:
-        """Decide, or let the die show a face."""
+        """Roll, hold, or set the result of the roll."""
         scores, player, rolled, _ = self.state
         if move == "roll":
             state = State(scores, player, rolled, True)
@@ -64,11 +67,11 @@ class Pig:
         self._states.append(state)
 
     def undo(self) -> None:
-        """Take the last decision or event back."""
+        """Undo the last move or die roll."""
         self._states.pop()
 
     def outcome(self) -> float | None:
-        """Return 1 or -1 once a player holds enough points."""
+        """Return 1 if player 0 won, -1 if player 1 won, None if the game is not over."""
         first, second = self.state.scores
         if first >= self.target:
             return 1
@@ -79,17 +82,20 @@ class Pig:
         return self.state
 
     def text(self, move: PigMove) -> str:
-        """Return the decision's or the face's name."""
+        """Return the choice or the face of the die as text."""
         return move
 
     def __str__(self) -> str:
         scores, player, rolled, rolling = self.state
-        rest = "rolls" if rolling else "to decide"
-        return f"{scores[0]}:{scores[1]}, player {player} has {rolled} in this turn, {rest}"
+        action = "rolls" if rolling else "to decide"
+        return f"{scores[0]}:{scores[1]}, player {player} has {rolled} in this turn, {action}"
 
 
 def evaluate(game: Pig) -> float:
-    """Return the mover's lead as a share of the target, what he has rolled counting half."""
+    """Return the lead of the player to move, divided by twice the target.
+
+    Points in the current turn count half.
+    """
     scores, player, rolled, _ = game.state
     lead = scores[player] - scores[1 - player] + rolled / 2
     return max(-1.0, min(1.0, lead / (2 * game.target)))

@@ -1,7 +1,7 @@
-"""Chess as a `Game`: an adapter of the `chess` package's Board, and a plain evaluation.
+"""Chess as a `Game`: an adapter for `chess.Board`, and a simple evaluation.
 
-This is the plain counterpart of the compiled kernel: it says what the kernel's search should
-find, and plays while the kernel is being compiled.
+It is the Python counterpart of the compiled search. The Python search serves as a reference
+implementation, and as a fallback until the compiled search is ready.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import chess
 
-# Middlegame and endgame worth of each piece, and its share in the phase of the game.
+# Middlegame and endgame value of each piece in centipawns, and its weight in the game phase.
 MATERIAL = {
     chess.PAWN: (85, 115),
     chess.KNIGHT: (325, 290),
@@ -25,11 +25,11 @@ PROMOTION_RANK = {chess.WHITE: chess.BB_RANK_8, chess.BLACK: chess.BB_RANK_1}
 
 
 class PlainChess:
-    """A chess position, its search tree below, and its game before it.
+    """A chess position with its game history, as the root of a search.
 
-    Draws are those of an engine, below the root only: a position that was seen since the root
-    (root included) or twice before it, fifty moves without mate, insufficient material. Player
-    0 is White. `board` is a copy of the board given, without its moves.
+    In the search, a position is a draw if it has occurred since the root (inclusive), or twice
+    before the root. The fifty-move rule and insufficient material also apply. Player 0 is White.
+    `board` is a copy of the given board without its move stack.
     """
 
     def __init__(self, board: chess.Board) -> None:
@@ -40,29 +40,29 @@ class PlainChess:
 
     @property
     def turn(self) -> int:
-        """The side to move: 0 White, 1 Black."""
+        """The side to move: 0 is White, 1 is Black."""
         return 0 if self.board.turn else 1
 
     def moves(self) -> list[chess.Move]:
-        """All legal moves, in the board's own notation; none after mate or stalemate."""
+        """Return all legal moves. The result is empty after mate or stalemate."""
         if self._legal is None:
             self._legal = list(self.board.generate_legal_moves())
         return self._legal
 
     def play(self, move: chess.Move) -> None:
-        """Make a legal move."""
+        """Play a legal move."""
         self.board.push(move)
         self._keys.append(position_key(self.board))
         self._legal = None
 
     def undo(self) -> None:
-        """Take the last move back."""
+        """Undo the last move."""
         self.board.pop()
         self._keys.pop()
         self._legal = None
 
     def outcome(self) -> float | None:
-        """Return 1 if White has won, -1 if Black has, 0 for a draw, None if the game goes on."""
+        """Return 1 if White won, -1 if Black won, 0 for a draw, None if the game is not over."""
         if self._is_repetition() or self._is_insufficient_material():
             return 0
         if not self.moves():
@@ -72,11 +72,11 @@ class PlainChess:
         return 0 if self._is_fifty_moves() else None
 
     def key(self) -> Hashable:
-        """Return what the rule of repetition compares: placement, side to move and rights."""
+        """Return a key made of the pieces, the side to move, castling rights and en passant."""
         return self._keys[-1]
 
     def move_rating(self, move: chess.Move) -> float:
-        """Rate captures by the victim, then by the lightest capturer; promotions by the gain."""
+        """Rate captures in MVV-LVA order, and promotions by the material gain."""
         board = self.board
         gain = 0
         if move.promotion is not None:
@@ -90,11 +90,11 @@ class PlainChess:
         return gain + 10 * MATERIAL[victim][0] - capturer
 
     def forced(self) -> bool:
-        """Tell whether the side to move is in check."""
+        """Return whether the side to move is in check."""
         return self.board.is_check()
 
     def noisy_moves(self) -> Iterator[chess.Move]:
-        """Generate all captures, and promotions to a queen."""
+        """Generate all captures and all promotions to a queen."""
         board = self.board
         yield from board.generate_legal_captures()
         pawns = board.pawns & board.occupied_co[board.turn]
@@ -104,7 +104,7 @@ class PlainChess:
                 yield move
 
     def allows_null_move(self) -> bool:
-        """Tell whether the side to move has a piece besides king and pawns, and is not in check."""
+        """Return whether the side to move is not in check and has a piece other than pawns."""
         board = self.board
         pieces = board.occupied_co[board.turn] & ~(board.pawns | board.kings)
         return bool(pieces) and not board.is_check()
@@ -114,7 +114,10 @@ class PlainChess:
         self.play(chess.Move.null())
 
     def quick_outcome(self) -> float | None:
-        """Return 0 for a draw that is known without looking for moves; not for use in check."""
+        """Return 0 if a draw is known without move generation, otherwise None.
+
+        The side to move must not be in check.
+        """
         return (
             0
             if self._is_repetition() or self._is_insufficient_material() or self._is_fifty_moves()
@@ -139,7 +142,7 @@ class PlainChess:
 
 
 def position_key(board: chess.Board) -> Hashable:
-    """Return what makes two positions the same for repetition; en passant only where legal."""
+    """Return a key for repetition detection. En passant counts only if it is legal."""
     white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
     return (
         white,
@@ -156,7 +159,6 @@ def position_key(board: chess.Board) -> Hashable:
 
 
 def _keys_before(board: chess.Board) -> Iterable[Hashable]:
-    """Generate the keys of the game's positions that could still come back."""
     board = board.copy()
     for _ in range(min(board.halfmove_clock, len(board.move_stack))):
         board.pop()
@@ -164,7 +166,7 @@ def _keys_before(board: chess.Board) -> Iterable[Hashable]:
 
 
 def evaluate(board: chess.Board) -> int:
-    """Return material and placement in centipawns for the side to move, tapered by the phase."""
+    """Return the tapered material and piece-square score for the side to move, in centipawns."""
     middlegame = endgame = phase = 0
     white = board.occupied_co[chess.WHITE]
     for piece, squares in (
@@ -187,18 +189,17 @@ def evaluate(board: chess.Board) -> int:
 
 
 def _mirror(squares: int) -> int:
-    """Turn a set of squares upside down, so that Black's pieces are seen as White's."""
     return int.from_bytes(squares.to_bytes(8, "little"), "big")
 
 
 @lru_cache(maxsize=1 << 15)
 def _placement(piece: int, squares: int) -> tuple[int, int, int]:
-    """Return middlegame, endgame and phase of White's pieces of one kind on these squares.
+    """Return the middlegame value, endgame value and phase of White's pieces of one type.
 
-    One move changes the squares of one or two kinds of pieces: the others are found again.
+    The result is cached, because most moves change the squares of only one or two piece types.
     """
     count = chess.popcount(squares)
-    middlegame, endgame = (count * worth for worth in MATERIAL[piece])
+    middlegame, endgame = (count * value for value in MATERIAL[piece])
     for square in chess.scan_forward(squares):
         middlegame_bonus, endgame_bonus = _PIECE_SQUARE[piece][square]
         middlegame += middlegame_bonus
@@ -207,7 +208,6 @@ def _placement(piece: int, squares: int) -> tuple[int, int, int]:
 
 
 def _piece_square(piece: int, square: int) -> tuple[int, int]:
-    """Return the middlegame and endgame bonus of a white piece on a square."""
     file, rank = chess.square_file(square), chess.square_rank(square)
     file_centre = min(file, 7 - file)  # 0 on the edge, 3 in the centre
     centre = file_centre + min(rank, 7 - rank)  # 0 in the corner, 6 in the centre

@@ -1,4 +1,4 @@
-"""A playthrough: one game written down position by position, to read and to compare with."""
+"""Playthroughs: text records of all positions in a game, used for reading and for tests."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -8,9 +8,9 @@ from agent.game import CHANCE, NotatedGame, SupportsPlayouts, parse_move
 
 
 def random_game(game: NotatedGame[Any], random: Random) -> list[str]:
-    """Return the moves of a game played at random from this position to its end.
+    """Return the moves of a random game from the current position to the end.
 
-    A game with playouts of its own is played by them.
+    Use the game's own playouts if available.
     """
     played: list[str] = []
     if isinstance(game, SupportsPlayouts):
@@ -29,7 +29,7 @@ def random_game(game: NotatedGame[Any], random: Random) -> list[str]:
 def playthrough(
     game: NotatedGame[Any], evaluate: Callable[[Any], float], moves: Sequence[str]
 ) -> str:
-    """Return the game's positions from here on, with all that is to be known of each."""
+    """Return the key, player to move, evaluation and legal moves of each position as text."""
     blocks = [f"moves: {' '.join(moves)}"]
     for text in moves:
         blocks.append(_position(game, evaluate))

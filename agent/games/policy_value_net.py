@@ -1,11 +1,15 @@
-"""A small network that was learned for a game: what a position is worth, and which moves promise.
+"""A small neural network that returns the value of a position and the priors of its moves.
 
-Inputs (agent.games.position_encoding) -> any number of layers of rectified neurons -> a value from -1 to 1,
-and a number for each move of the vocabulary, of which the legal ones' softmax are the priors. One
-without layers and moves is a weighted sum of features.
+    inputs (agent.games.position_encoding)
+    -> any number of ReLU layers
+    -> the value, and one logit for each move in the vocabulary
 
-The file is a container (agent.io.container): its head is the manifest (the game, what is
-learned, how), its content the parameters as 16-bit floats.
+The tanh function limits the value to the range from -1 to 1. The priors are the softmax of the
+logits of the legal moves. Without hidden layers and move outputs, the network is a weighted sum of
+features.
+
+A network is stored in a container file (`agent.io.container`). The header is the manifest, which
+describes the game and the training. The content consists of the parameters as 16-bit floats.
 """
 
 from __future__ import annotations
@@ -25,18 +29,21 @@ from agent.io.files import read_bytes, replace_atomically
 
 _FORMAT = ContainerFormat(b"\x8bKmpLE\r\n")
 _MAX_BYTES = 1 << 26
-# What any sum of an evaluation may come to: some of 32-bit floats is left for their rounding.
+# Maximum absolute value of any sum in the network. The margin below the largest 32-bit float allows
+# for rounding.
 _MAX_WEIGHT_SUM = 1e38
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyValueNet:
-    """What was learned of a game.
+    """A trained network.
 
-    game, options: which. layers: a matrix and its biases each, from the inputs on; the last is of
-    the outputs: the value's, then the moves', if any. manifest: how it was learned.
+    - `game`, `options`: the game for which the network was trained.
+    - `layers`: the weight matrix and biases of each layer. The outputs of the last layer are the
+      value and the logits of the moves, if any.
+    - `manifest`: a description of the training.
 
-    No position makes it overflow: ValueError for weights by which one could.
+    Raise ValueError if the weights are so large that a sum may overflow.
     """
 
     game: str
@@ -47,19 +54,19 @@ class PolicyValueNet:
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            greatest = np.full(self.encoding.inputs, self.encoding.max_input, np.float32)
+            bound = np.full(self.encoding.inputs, self.encoding.max_input, np.float32)
             for matrix, biases in self.layers:
-                greatest = greatest @ np.abs(matrix) + np.abs(biases)
-        if not (greatest <= _MAX_WEIGHT_SUM).all():
-            raise ValueError("its weights are so large that their sums may overflow")
+                bound = bound @ np.abs(matrix) + np.abs(biases)
+        if not (bound <= _MAX_WEIGHT_SUM).all():
+            raise ValueError("weights are too large (their sums may overflow)")
 
     @property
     def has_priors(self) -> bool:
-        """Whether it tells which moves promise."""
+        """Whether the network has outputs for moves."""
         return self.layers[-1][1].size > 1
 
     def outputs(self, inputs: Floats) -> Floats:
-        """Return the value, before it is limited, and the moves' numbers, a row a position."""
+        """Return the value before tanh and the logits of the moves, one row for each position."""
         for matrix, biases in self.layers[:-1]:
             inputs = inputs @ matrix
             inputs += biases
@@ -68,8 +75,11 @@ class PolicyValueNet:
         return inputs @ matrix + biases
 
     def write(self, path: Path) -> None:
-        """Write the file; raises OSError, and leaves what was there, if that fails."""
-        said = {
+        """Write the network to a file atomically.
+
+        Raise OSError on failure. An existing file is then unchanged.
+        """
+        header = {
             "game": self.game,
             "options": self.options,
             "encoding": self.encoding.as_json(),
@@ -77,32 +87,32 @@ class PolicyValueNet:
             "learned": self.manifest,
         }
         numbers = b"".join(part.astype("<f2").tobytes() for layer in self.layers for part in layer)
-        replace_atomically(path, _FORMAT.pack(json.dumps(said), numbers))
+        replace_atomically(path, _FORMAT.pack(json.dumps(header), numbers))
 
 
 def layer_sizes(layers: list[tuple[Floats, Floats]]) -> list[int]:
-    """Return how many numbers there are before each layer, and behind the last."""
+    """Return the size of the input, then the output size of each layer."""
     return [layers[0][0].shape[0], *(biases.size for _, biases in layers)]
 
 
 def read(path: Path | str) -> PolicyValueNet:
-    """Return the network of a file; EvaluationError, naming the file, if it holds none."""
-    remedy = "make another with kempelen lab learn"
+    """Read a network from a file. Raise EvaluationError if the file is invalid."""
+    remedy = "create a new one with kempelen lab learn"
     try:
         file = Container(_FORMAT, memoryview(read_bytes(path, _MAX_BYTES)))
     except OSError as error:
         reason = error.strerror or str(error)
         raise EvaluationError(f"evaluation learned:{path}: {reason}") from None
     if not file.has_magic:
-        raise EvaluationError(f"{path} is nothing that kempelen lab learn has written: {remedy}")
+        raise EvaluationError(f"{path}: not written by kempelen lab learn ({remedy})")
     if not file.is_intact:
-        raise EvaluationError(f"{path} is damaged: {remedy}")
+        raise EvaluationError(f"{path}: file is damaged ({remedy})")
     try:
-        said = json.loads(file.header)
-        encoding = from_json(said["encoding"])
-        shape = [int(each) for each in said["shape"]]
-        if len(shape) < 2 or min(shape) < 1 or not isinstance(said["options"], dict):
-            raise ValueError("it tells of no network")
+        header = json.loads(file.header)
+        encoding = from_json(header["encoding"])
+        shape = [int(size) for size in header["shape"]]
+        if len(shape) < 2 or min(shape) < 1 or not isinstance(header["options"], dict):
+            raise ValueError("invalid shape or options")
         numbers = np.frombuffer(file.content, "<f2").astype(np.float32)
         layers, start = [], 0
         for rows, columns in pairwise(shape):
@@ -112,9 +122,11 @@ def read(path: Path | str) -> PolicyValueNet:
             start += columns
         fits = start == numbers.size and shape[0] == encoding.inputs
         if not fits or shape[-1] not in (1, 1 + encoding.outputs):
-            raise ValueError("its numbers do not fit together")
+            raise ValueError("number of parameters does not match the shape")
         if not np.isfinite(numbers).all():
-            raise ValueError("a weight is infinite, or no number")
-        return PolicyValueNet(said["game"], said["options"], encoding, layers, said["learned"])
+            raise ValueError("weights must be finite")
+        return PolicyValueNet(
+            header["game"], header["options"], encoding, layers, header["learned"]
+        )
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        raise EvaluationError(f"{path} cannot be used ({error}): {remedy}") from None
+        raise EvaluationError(f"{path}: invalid network file: {error} ({remedy})") from None

@@ -1,4 +1,4 @@
-"""How a player reads the positions of any game."""
+"""Gives an agent access to the positions of a `Game`."""
 
 from collections.abc import Iterable
 from copy import deepcopy
@@ -11,20 +11,21 @@ Move = TypeVar("Move")
 
 
 class GamePositionAdapter(Generic[Move]):
-    """Reads a `Game`, which is one mutable position with its history."""
+    """Position adapter for any `Game`."""
 
     def copy(self, position: Game[Move], /) -> Game[Move]:
-        """Return a copy, which a search that is given up may leave anywhere.
+        """Return a copy of the game that an interrupted search may leave in any position.
 
-        A user's game that cannot be copied is lent itself: a search leaves it as it was.
+        If a user's class does not support copying, return the game itself. Searches then restore
+        the position.
         """
         try:
             return deepcopy(position)
-        except Exception:  # noqa: BLE001 - whatever the user's class holds
+        except Exception:  # noqa: BLE001 - copying runs code of the user's class
             return position
 
     def moves(self, position: Game[Move], /) -> Iterable[Move]:
-        """Generate the legal moves, but those that make no sense in a game that knows them."""
+        """Return the legal moves, or the candidate moves if the game defines them."""
         return (
             position.candidate_moves()
             if isinstance(position, SupportsPlayouts)
@@ -32,10 +33,10 @@ class GamePositionAdapter(Generic[Move]):
         )
 
     def terminal_score(self, position: Game[Move], /) -> Score:
-        """Return the outcome for the mover, in hundredths."""
+        """Return the outcome for the player to move, multiplied by 100."""
         outcome = position.outcome() or 0
         return Cp(round(100 * (-outcome if position.turn else outcome)))
 
     def follows(self, later: Game[Move], move: Move, earlier: Game[Move], /) -> bool:
-        """Tell nothing: what the clock shows is told by other means than the next position."""
+        """Return False, because lag is not measured in these games."""
         return False

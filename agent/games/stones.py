@@ -1,8 +1,8 @@
 """Stones on a Go board: chains, liberties, captures, areas, and fast playouts.
 
-A vertex is an index into a flat board with a border: rows from below, each one longer than the
-board is wide, so that a step right from the last column meets the border. A set of vertices is
-an integer with one bit a vertex. A colour is BLACK or WHITE; 0 is an empty vertex.
+A vertex is an index into a flat board with a border. Rows are numbered from the bottom and have one
+extra cell, so that a step to the right of the last column reaches the border. A set of vertices is
+a bitboard. A colour is BLACK or WHITE; an empty vertex has colour 0.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from functools import cache
 from random import Random
 
 EMPTY, BLACK, WHITE, BORDER = range(4)
-NO_VERTEX = 0  # a vertex of the border
+NO_VERTEX = 0  # a border vertex
 PASS = -1
-# The most moves of a playout, as a multiple of the vertices: playouts know ko, but no superko.
+# Maximum number of playout moves per vertex of the board. The limit is needed because playouts
+# ignore superko.
 PLAYOUT_LENGTH_FACTOR = 3
 
 
 @dataclass(frozen=True, slots=True)
 class BoardShape:
-    """What is the same for all boards of one width and height.
+    """The geometry of all boards with the same width and height.
 
-    step: from one row to the next. vertices: in order, rows from below. neighbours, diagonals:
-    the vertices on the board beside and across each vertex.
+    - `step`: the difference between the indices of vertically adjacent vertices.
+    - `vertices`: all vertices in order, in rows from the bottom.
+    - `on_board`: the set of all vertices.
+    - `neighbours`, `diagonals`: the orthogonal and diagonal neighbours of each vertex.
     """
 
     width: int
@@ -36,21 +39,21 @@ class BoardShape:
     diagonals: tuple[tuple[int, ...], ...]
 
     def vertex(self, column: int, row: int) -> int:
-        """Return the vertex of a column and a row, both from 0 at the lower left."""
+        """Return the vertex at a column and row, counted from 0 at the lower left."""
         return (row + 1) * self.step + column + 1
 
     def coordinates(self, vertex: int) -> tuple[int, int]:
-        """Return the column and the row of a vertex, from 0."""
+        """Return the column and row of a vertex, counted from 0 at the lower left."""
         row, column = divmod(vertex, self.step)
         return column - 1, row - 1
 
     def adjacent(self, vertices: int) -> int:
-        """Return the vertices beside a set; some may belong to it."""
+        """Return the vertices adjacent to any vertex in a set. They may belong to the set."""
         step = self.step
         return (vertices << 1 | vertices >> 1 | vertices << step | vertices >> step) & self.on_board
 
     def flood_fill(self, vertices: int, through: int) -> int:
-        """Return the vertices of `through` that are connected, through it, with a set."""
+        """Return the vertices in `through` that are connected to `vertices` within `through`."""
         found = 0
         edge = self.adjacent(vertices) & through
         while edge:
@@ -61,7 +64,7 @@ class BoardShape:
 
 @cache
 def shape(width: int, height: int) -> BoardShape:
-    """Return the shape of the boards with so many columns and rows."""
+    """Return the geometry of boards with this width and height."""
     step = width + 1
     vertices = tuple(
         (row + 1) * step + column + 1 for row in range(height) for column in range(width)
@@ -86,7 +89,7 @@ def shape(width: int, height: int) -> BoardShape:
 
 
 def iter_bits(vertices: int) -> Iterable[int]:
-    """Generate the vertices of a set, in order."""
+    """Generate the vertices in a set in ascending order."""
     while vertices:
         lowest = vertices & -vertices
         yield lowest.bit_length() - 1
@@ -94,11 +97,14 @@ def iter_bits(vertices: int) -> Iterable[int]:
 
 
 class Stones:
-    """The stones of one position. Cheap to copy; never taken back.
+    """The stones in one position. Copying is cheap, and there is no undo.
 
-    board: the colour of each vertex. sets: the vertices of each colour. head: for a stone, the
-    vertex that stands for its chain; liberties and chains: by that vertex, the chain's set of
-    liberties and its stones. ko: where the last capture forbids to take back, or NOWHERE.
+    - `board`: the colour of each vertex.
+    - `sets`: the set of vertices of each colour.
+    - `head`: for each stone, the vertex that represents its chain.
+    - `liberties`, `chains`: the set of liberties and the set of stones of each chain, indexed by
+      `head`.
+    - `ko`: the vertex where the ko rule forbids recapture, or NO_VERTEX.
     """
 
     __slots__ = ("board", "chains", "head", "ko", "liberties", "sets", "shape")
@@ -116,7 +122,7 @@ class Stones:
         self.ko = NO_VERTEX
 
     def copy(self) -> Stones:
-        """Return the same position, to be changed on its own."""
+        """Return an independent copy."""
         stones = Stones.__new__(Stones)
         stones.shape = self.shape
         stones.board = self.board[:]
@@ -128,9 +134,9 @@ class Stones:
         return stones
 
     def put(self, vertex: int, colour: int) -> tuple[int, ...]:
-        """Put a stone on an empty vertex and take off what it captures; return what was taken.
+        """Place a stone on an empty vertex. Remove and return the captured stones.
 
-        The stone must have a liberty then: see `suicide`.
+        The move must not be suicide (see `is_suicide`).
         """
         board, head, liberties, chains = self.board, self.head, self.liberties, self.chains
         bit = 1 << vertex
@@ -167,12 +173,11 @@ class Stones:
         liberties[largest] = free & ~bit
         if taken:
             self._restore_liberties(taken)
-        alone = len(taken) == 1 and len(stones) == 1 and liberties[largest] == 1 << taken[0]
-        self.ko = taken[0] if alone else NO_VERTEX
+        is_ko = len(taken) == 1 and len(stones) == 1 and liberties[largest] == 1 << taken[0]
+        self.ko = taken[0] if is_ko else NO_VERTEX
         return taken
 
     def _remove_chain(self, chain: int) -> tuple[int, ...]:
-        """Take a chain off the board."""
         stones = self.chains[chain]
         gone = 0
         for stone in stones:
@@ -184,7 +189,6 @@ class Stones:
         return stones
 
     def _restore_liberties(self, vertices: tuple[int, ...]) -> None:
-        """Give the chains around vertices that have become empty their liberties."""
         board, head, liberties = self.board, self.head, self.liberties
         for vertex in vertices:
             for beside in self.shape.neighbours[vertex]:
@@ -192,20 +196,20 @@ class Stones:
                     liberties[head[beside]] |= 1 << vertex
 
     def is_suicide(self, vertex: int, colour: int) -> bool:
-        """Tell whether a stone on an empty vertex would capture nothing and have no liberty."""
+        """Return whether a stone on this vertex would capture nothing and have no liberties."""
         for beside in self.shape.neighbours[vertex]:
             met = self.board[beside]
             if met == EMPTY:
                 return False
             free = self.liberties[self.head[beside]]
-            # Another liberty saves an own chain and with it the stone; a chain of the other is
-            # captured with its last.
+            # An own chain with another liberty keeps the new stone alive. An enemy chain without
+            # another liberty is captured.
             if (met == colour) == bool(free & free - 1):
                 return False
         return True
 
     def captured_by(self, vertex: int, colour: int) -> int:
-        """Return the set of stones that a stone on an empty vertex would capture."""
+        """Return the set of stones that a stone on this empty vertex would capture."""
         bit = 1 << vertex
         captured = 0
         for beside in self.shape.neighbours[vertex]:
@@ -217,9 +221,10 @@ class Stones:
         return captured
 
     def is_own_eye(self, vertex: int, colour: int) -> bool:
-        """Tell whether an empty vertex looks like an eye of that colour.
+        """Return whether an empty vertex looks like an eye of `colour`.
 
-        All neighbours are its stones, and at most one diagonal, at the edge none, the other's.
+        All adjacent vertices must have this colour. At most one diagonal neighbour may be an enemy
+        stone, and none at the edge.
         """
         board = self.board
         for beside in self.shape.neighbours[vertex]:
@@ -234,16 +239,21 @@ class Stones:
         return enemies < (2 if len(diagonals) == 4 else 1)
 
     def areas(self) -> tuple[int, int]:
-        """Return Black's and White's area: stones, and what only they reach, as sets."""
+        """Return the areas of Black and White.
+
+        The area of a colour consists of its stones and the empty vertices that are connected to
+        stones of this colour only.
+        """
         empty, black, white = self.sets
         by_black = self.shape.flood_fill(black, empty)
         by_white = self.shape.flood_fill(white, empty)
         return black | by_black & ~by_white, white | by_white & ~by_black
 
     def _atari_reply(self, last: int, colour: int) -> int:
-        """Return where a colour captures the chain of the last move, or saves one from it, or PASS.
+        """Return a reply to the last move that captures or saves a chain, or PASS.
 
-        Saved is a chain that has two liberties then, or more.
+        The reply captures the chain of the last move, or saves a chain that the last move put into
+        atari. A saved chain must have at least two liberties afterwards.
         """
         if last == PASS:
             return PASS
@@ -268,23 +278,24 @@ class Stones:
         return PASS
 
     def play_out(self, colour: int, passes: int, random: Random) -> list[tuple[int, int]]:
-        """Play on to the end of the game at random; return (colour, vertex or PASS) of each move.
+        """Play random moves to the end of the game. Return a list of (colour, vertex or PASS).
 
-        A player answers the last move where it leaves a chain in atari: he captures, or saves his
-        own. Else nobody fills his own eyes, and each passes where that is all he could do. Only a
-        ko is not retaken at once; other repetitions end at LONGEST_PLAYOUT.
+        If the last move leaves a chain in atari, the player captures or saves the chain. Otherwise,
+        players never fill their own eyes, and pass if there is no other move. The ko rule is
+        respected. A playout ends after PLAYOUT_LENGTH_FACTOR moves per vertex, because positions
+        may still repeat.
         """
         board, sets = self.board, self.sets
         neighbours = self.shape.neighbours
         empty = list(iter_bits(sets[EMPTY]))
         played: list[tuple[int, int]] = []
-        longest = PLAYOUT_LENGTH_FACTOR * len(self.shape.vertices)
+        max_length = PLAYOUT_LENGTH_FACTOR * len(self.shape.vertices)
         rand = random.random
-        while passes < 2 and len(played) < longest:
-            number = len(empty)
+        while passes < 2 and len(played) < max_length:
+            n_empty = len(empty)
             move = PASS if not played else self._atari_reply(played[-1][1], colour)
-            start = index = int(rand() * number) if move == PASS else empty.index(move)
-            while number and move == PASS:
+            start = index = int(rand() * n_empty) if move == PASS else empty.index(move)
+            while n_empty and move == PASS:
                 vertex = empty[index]
                 for beside in neighbours[vertex]:
                     if board[beside] == EMPTY:
@@ -300,7 +311,7 @@ class Stones:
                 if move != PASS:
                     break
                 index += 1
-                if index == number:
+                if index == n_empty:
                     index = 0
                 if index == start:
                     break
@@ -311,7 +322,7 @@ class Stones:
             else:
                 passes = 0
                 last = empty.pop()
-                if index < number - 1:
+                if index < n_empty - 1:
                     empty[index] = last
                 empty.extend(self.put(move, colour))
             colour = 3 - colour

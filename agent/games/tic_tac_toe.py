@@ -1,13 +1,13 @@
-"""Tic-tac-toe on a square board of any size: a full row, column or diagonal wins.
+"""Tic-tac-toe on a square board of any size. A full row, column or diagonal wins.
 
-Squares are numbered along the rows from the top left, from 0. Player 0 is X.
+Squares are numbered from 0 by row from the top left. Player 0 is X.
 """
 
 from collections.abc import Hashable
 from functools import cache
 
-# Complete three in a line, or keep the other from it; then take the centre, and answer a corner
-# with it. On the board of 3x3 that is nearly all there is to know.
+# Patterns: complete a line, block the opponent's line, take the centre, take a corner. On the 3x3
+# board, play by these patterns is almost perfect.
 PATTERNS = (
     "m m *",
     "m * m",
@@ -23,14 +23,14 @@ PATTERNS = (
 
 
 class TicTacToe:
-    """A position of tic-tac-toe and its history. Sets of squares are bits of an integer."""
+    """A tic-tac-toe position with its history. A set of squares is a bitboard."""
 
     patterns = PATTERNS
     upright = False
 
     def __init__(self, size: int = 3) -> None:
         if size < 1:
-            raise ValueError(f"a board of size {size} has no squares; use 1 or more")
+            raise ValueError(f"board size must be at least 1 (got {size})")
         self.size = size
         self._lines, self._lines_through = _lines(size)
         self._full = (1 << size * size) - 1
@@ -44,14 +44,14 @@ class TicTacToe:
         return len(self._played) % 2
 
     def moves(self) -> list[int]:
-        """Return the empty squares; none when the game is over."""
+        """Return the empty squares. The result is empty if the game is over."""
         if self._won:
             return []
         taken = self._marks[0] | self._marks[1]
         return [square for square in range(self.size**2) if not taken >> square & 1]
 
     def play(self, move: int) -> None:
-        """Mark a square."""
+        """Place a mark on a square."""
         marks = self._marks[self.turn] = self._marks[self.turn] | 1 << move
         self._played.append(move)
         for line in self._lines_through[move]:
@@ -59,13 +59,13 @@ class TicTacToe:
                 self._won = True
 
     def undo(self) -> None:
-        """Take the last mark away."""
+        """Undo the last move."""
         move = self._played.pop()
         self._marks[self.turn] ^= 1 << move
         self._won = False
 
     def outcome(self) -> float | None:
-        """Return 1 if X has a line, -1 if O has one, 0 if the board is full."""
+        """Return 1 if X won, -1 if O won, 0 if the board is full, None if the game is not over."""
         if self._won:
             return -1 if self.turn == 0 else 1
         return 0 if self._marks[0] | self._marks[1] == self._full else None
@@ -75,19 +75,23 @@ class TicTacToe:
         return tuple(self._marks)
 
     def symmetric_key(self) -> Hashable:
-        """Return the same key for positions that a turn or a reflection maps to each other."""
+        """Return a key that is the same for all rotations and reflections of a position."""
         return min(
             tuple(_transformed(marks, squares) for marks in self._marks)
             for squares in _symmetries(self.size)
         )
 
     def open_lines(self, player: int) -> int:
-        """Return how many lines the player could still complete."""
+        """Return the number of lines that a player can still complete."""
         theirs = self._marks[1 - player]
         return sum(not line & theirs for line in self._lines)
 
     def named_features(self) -> dict[str, float]:
-        """Return lines that one player alone has entered, by his marks, less the other's."""
+        """Return the lead in open lines for each number of marks, divided by 4.
+
+        A line is open for a player if all its marks belong to that player. The lead is the number
+        of such lines of the player to move minus those of the opponent.
+        """
         mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
         counts = dict.fromkeys(range(1, self.size), 0)
         for line in self._lines:
@@ -98,11 +102,15 @@ class TicTacToe:
         return {f"lines of {marks}": count / 4 for marks, count in counts.items()}
 
     def bounds(self) -> tuple[float, float]:
-        """Return whether the other could still win, and whether the mover could."""
+        """Return the lower and upper bound for the value for the player to move.
+
+        The lower bound is -1 if the opponent can still win, otherwise 0. The upper bound is 1 if
+        the player to move can still win, otherwise 0.
+        """
         return -bool(self.open_lines(1 - self.turn)), +bool(self.open_lines(self.turn))
 
     def grid(self) -> list[str]:
-        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+        """Return the rows from the top. The player to move is `m`, the opponent `t`, empty `.`."""
         mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
         signs = "".join(
             "m" if mine >> square & 1 else "t" if theirs >> square & 1 else "."
@@ -111,13 +119,13 @@ class TicTacToe:
         return [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
 
     def move_at(self, row: int, column: int) -> int | None:
-        """Return the square, if it may be marked."""
+        """Return the square if it is a legal move, otherwise None."""
         square = row * self.size + column
         taken = self._marks[0] | self._marks[1]
         return None if self._won or taken >> square & 1 else square
 
     def text(self, move: int) -> str:
-        """Return a square's name: a letter for the column, a number for the row from below."""
+        """Return the column letter and row number of a square, counted from the bottom."""
         row, column = divmod(move, self.size)
         return f"{chr(ord('a') + column)}{self.size - row}"
 
@@ -131,10 +139,10 @@ class TicTacToe:
 
 
 def evaluate(game: TicTacToe) -> float:
-    """Return the mover's open lines less the other's, as a share of all lines.
+    """Return the lead of the player to move in open lines, as a fraction of all lines.
 
-    Source: 'Juegos: minimax, método alfa-beta' and 'Búsqueda con adversario'. As a share it
-    stays below a win's utility.
+    The result is always less than the utility of a win. Source: the lecture notes 'Juegos: minimax,
+    método alfa-beta' and 'Búsqueda con adversario'.
     """
     mine, theirs = game.open_lines(game.turn), game.open_lines(1 - game.turn)
     return (mine - theirs) / (2 * game.size + 3)
@@ -142,7 +150,6 @@ def evaluate(game: TicTacToe) -> float:
 
 @cache
 def _lines(size: int) -> tuple[list[int], list[list[int]]]:
-    """Return all lines as sets of squares, and for each square the lines through it."""
     rows = [[row * size + column for column in range(size)] for row in range(size)]
     columns = [list(column) for column in zip(*rows, strict=True)]
     diagonals = [
@@ -156,7 +163,6 @@ def _lines(size: int) -> tuple[list[int], list[list[int]]]:
 
 @cache
 def _symmetries(size: int) -> list[tuple[int, ...]]:
-    """Return for each of the eight symmetries where it takes each square."""
     last = size - 1
     maps = []
     for turn in range(4):
@@ -172,7 +178,6 @@ def _symmetries(size: int) -> list[tuple[int, ...]]:
 
 
 def _transformed(marks: int, squares: tuple[int, ...]) -> int:
-    """Return the marks after each square went where the symmetry takes it."""
     return sum(1 << target for square, target in enumerate(squares) if marks >> square & 1)
 
 

@@ -1,1 +1,1 @@
-"""Go as compiled kernels: begin at records.py, then board.py, playout.py and mcts.py."""
+"""Compiled kernels for Go. Read `records` first, then `board`, `playout` and `mcts`."""

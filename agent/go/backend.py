@@ -1,4 +1,4 @@
-"""What a player of Go searches with."""
+"""Search backend for Go. The Python search is the fallback for the compiled search."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +12,7 @@ from agent.kernel.backend import compiled_backend as compiled
 from agent.limits import Limits
 from agent.search.backend import GameBackend, PersistentSearcher
 
-# The seeds of a session's games lie so far from those of another seed.
+# Distance between the first game seeds of consecutive session seeds.
 _MAX_GAMES = 1_000_000
 
 
@@ -22,29 +22,29 @@ def compiled_backend(
     search_config: SearchConfig,
     report: Callable[[str], None],
 ) -> CompiledBackend[int]:
-    """Return what a player searches with: the compiled search, and `plain` until it is there.
+    """Return a backend that uses the compiled search, or `plain` until the code is loaded.
 
-    means: with a seed, each game of a session has other random numbers, but the same every time.
+    If `search_config` has a seed, the random numbers in each game of a session are different but
+    reproducible.
     """
     games = count()
     if evaluation.python is not None and search_config.threads > 1:
-        report("the evaluation is plain Python: one thread searches")
+        report("the evaluation is a Python function; using one search thread")
         search_config = replace(search_config, threads=1)
 
-    def make(users: Evaluation | None) -> PersistentSearcher[int]:
+    def make(user_evaluation: Evaluation | None) -> PersistentSearcher[int]:
         from agent.go.search import GoSearch
 
         if search_config.seed is None:
-            return GoSearch(search_config, users)
-        return GoSearch(
-            replace(search_config, seed=search_config.seed * _MAX_GAMES + next(games)), users
-        )
+            return GoSearch(search_config, user_evaluation)
+        seed = search_config.seed * _MAX_GAMES + next(games)
+        return GoSearch(replace(search_config, seed=seed), user_evaluation)
 
     def trial_search(search: PersistentSearcher[int]) -> None:
         from agent.go.pattern_weights import shipped_weights
 
-        if wrong := shipped_weights()[1]:
-            report(f"{wrong}; the Go search plays without what was learned")
+        if problem := shipped_weights()[1]:
+            report(f"{problem}; the Go search runs without learned patterns")
         list(search.search(Go(), Limits(nodes=1)))
 
     return compiled(

@@ -1,7 +1,8 @@
-"""The rules on a board: chains with exact liberties, captures, ko; and what a move would do.
+"""The rules of Go on a board: chains with exact liberties, captures, ko, and the effects of moves.
 
-A chain's head has the number of its liberties, the sum of their vertices and that of the squares,
-so that an only liberty is the sum, and two follow from both sums, without a search.
+The head of a chain stores the number of liberties, the sum of their vertices, and the sum of the
+squares of these vertices. A single liberty equals the sum. Two liberties are computed from both
+sums without a search.
 """
 
 import math
@@ -15,40 +16,42 @@ from agent.kernel.intrinsics import Bits, int64, load, load_byte
 
 @kernel
 def neighbourhood_flags(board: Board, vertex: int) -> int:
-    """Return the flags of what lies around a vertex: see agent.go.neighbourhoods."""
+    """Return the neighbourhood flags of a vertex (see `agent.go.neighbourhoods`)."""
     return load_byte(board.neighbourhood_table, int64(board.neighbour_codes[vertex]))
 
 
 @kernel
 def empty_neighbours(shape: int) -> int:
-    """Return the number of empty vertices directly beside one of this shape."""
+    """Return the number of empty adjacent vertices, from the neighbourhood flags `shape`."""
     return shape // EMPTY_NEIGHBOUR
 
 
 @kernel
 def is_eye(shape: int, colour: int) -> bool:
-    """Tell whether an empty vertex of this shape looks like an eye of a colour."""
-    return (shape & colour) != 0  # as EYES has it
+    """Return whether the neighbourhood flags `shape` look like an eye of `colour`."""
+    return (shape & colour) != 0  # see EYE_FLAGS
 
 
 @kernel
 def matches_pattern(shape: int) -> bool:
-    """Tell whether a move into this shape is one of the patterns."""
+    """Return whether a move at the vertex with the flags `shape` matches a 3x3 pattern."""
     return (shape & PATTERN_FLAG) != 0
 
 
 @kernel
 def stone_key(board: Board, vertex: int, colour: int) -> Bits:
-    """Return the key of one stone."""
     return load(board.zobrist_keys, Bits(2 * vertex + colour - 1))
 
 
 @kernel
 def _set_colour(board: Board, vertex: int, colour: int, change: int) -> None:
-    """Give a vertex its colour, and its neighbours a code of it. change: from the last colour."""
+    """Set the colour of a vertex and update the neighbour codes around it.
+
+    `change` is the XOR of the old and new colour.
+    """
     board.colours[vertex] = colour
     for side in range(4):
-        # Whoever lies north sees it in the south.
+        # For its northern neighbour, this vertex is in the south.
         board.neighbour_codes[vertex + board.neighbour_offsets[side]] ^= change << 2 * (
             (side + 2) & 3
         )
@@ -74,21 +77,20 @@ def _remove_liberty(board: Board, head: int, vertex: int) -> None:
 
 @kernel
 def only_liberty(board: Board, head: int) -> int:
-    """Return the liberty of a chain that has one."""
+    """Return the liberty of a chain in atari."""
     return int64(board.liberty_sums[head])
 
 
 @kernel
 def greater_liberty(board: Board, head: int) -> int:
-    """Return the greater of the liberties of a chain that has two."""
+    """Return the liberty with the greater index. The chain must have two liberties."""
     total, squares = int64(board.liberty_sums[head]), int64(board.liberty_square_sums[head])
-    # Of a and b the square of the difference is 2 (a a + b b) - (a + b) (a + b).
+    # (a - b)^2 = 2 (a^2 + b^2) - (a + b)^2
     return (total + int64(math.sqrt(2 * squares - total * total) + 0.5)) // 2
 
 
 @kernel
 def is_adjacent_to_chain(board: Board, vertex: int, head: int) -> bool:
-    """Tell whether a vertex lies beside a chain."""
     return (
         board.chain_heads[vertex + board.neighbour_offsets[0]] == head
         or board.chain_heads[vertex + board.neighbour_offsets[1]] == head
@@ -99,7 +101,7 @@ def is_adjacent_to_chain(board: Board, vertex: int, head: int) -> bool:
 
 @kernel
 def _seen_before_side(board: Board, vertex: int, side: int, head: int) -> bool:
-    """Tell whether a chain lies beside a vertex on one of the sides before this one too."""
+    """Return whether a neighbour of `vertex` on a side before `side` belongs to the chain."""
     met = False
     for before in range(side):
         met |= board.chain_heads[vertex + board.neighbour_offsets[before]] == head
@@ -108,10 +110,9 @@ def _seen_before_side(board: Board, vertex: int, side: int, head: int) -> bool:
 
 @kernel
 def _merge_chains(board: Board, target: int, source: int) -> None:
-    """Make the stones of one chain part of another."""
     stone = source
     while True:
-        # Liberties beside both are there already; heads change as the stones come over.
+        # Skip liberties that the target chain already has, including those of moved stones.
         for side in range(4):
             beside = stone + board.neighbour_offsets[side]
             if board.colours[beside] == EMPTY and not is_adjacent_to_chain(board, beside, target):
@@ -129,7 +130,6 @@ def _merge_chains(board: Board, target: int, source: int) -> None:
 
 @kernel
 def _capture(board: Board, head: int, colour: int) -> int:
-    """Take a chain of a colour off the board; return how many stones it had."""
     stone = head
     while True:
         _set_colour(board, stone, EMPTY, colour)
@@ -154,7 +154,7 @@ def _capture(board: Board, head: int, colour: int) -> int:
 
 @kernel
 def place_stone(board: Board, vertex: int, colour: int) -> None:
-    """Put a stone where it may be put, and take off what it captures; sets `taken` and `ko`."""
+    """Place a legal stone, remove captured chains, and set `last_captured` and `ko`."""
     board.empty_count -= 1
     hole, mover = int64(board.empty_index[vertex]), int64(board.empty_vertices[board.empty_count])
     board.empty_vertices[hole] = mover
@@ -201,7 +201,7 @@ def place_stone(board: Board, vertex: int, colour: int) -> None:
 
 @kernel
 def play(board: Board, move: int) -> None:
-    """Make a legal move of whoever is to move, or pass."""
+    """Play a legal move or pass for the side to move."""
     if move == PASS:
         board.passes += 1
         board.ko = NO_VERTEX
@@ -216,7 +216,7 @@ def play(board: Board, move: int) -> None:
 
 @kernel
 def is_legal(board: Board, vertex: int, colour: int) -> bool:
-    """Tell whether a stone may be put on an empty vertex, by all rules but superko."""
+    """Return whether a stone may be placed on an empty vertex, ignoring superko."""
     if empty_neighbours(neighbourhood_flags(board, vertex)) > 0:
         return True
     if vertex == board.ko:
@@ -226,7 +226,7 @@ def is_legal(board: Board, vertex: int, colour: int) -> bool:
         met = board.colours[beside]
         if met != BORDER:
             in_atari = board.liberties[board.chain_heads[beside]] == 1
-            # Another liberty saves an own chain, and with it the stone; others are captured.
+            # Legal next to a chain of the same colour with another liberty, or a capturable chain.
             if (met == colour) != in_atari:
                 return True
     return False
@@ -234,7 +234,7 @@ def is_legal(board: Board, vertex: int, colour: int) -> bool:
 
 @kernel
 def self_atari_size(board: Board, vertex: int, colour: int) -> int:
-    """Return how large a chain a legal move would put into atari; 0 if it would not."""
+    """Return the size of the chain that a legal move would put into self-atari, or 0."""
     if empty_neighbours(neighbourhood_flags(board, vertex)) > 1:
         return 0
     liberty, size = NO_VERTEX, 1
@@ -268,7 +268,10 @@ def self_atari_size(board: Board, vertex: int, colour: int) -> int:
 
 @kernel
 def count_captured(board: Board, vertex: int, colour: int) -> int:
-    """Return how many stones a legal move would take, those of a chain counted once a side."""
+    """Return the number of stones that a move captures.
+
+    A chain that is adjacent on several sides is counted once for each side.
+    """
     taken = 0
     for side in range(4):
         beside = vertex + board.neighbour_offsets[side]
@@ -281,17 +284,18 @@ def count_captured(board: Board, vertex: int, colour: int) -> int:
 
 @kernel
 def liberties_after(board: Board, vertex: int, colour: int) -> int:
-    """Return how many liberties a chain would have at least after a legal move, up to 3.
+    """Return a lower bound, at most 3, for the liberties of the new stone's chain.
 
-    Counted are free neighbours, what joined chains have elsewhere, and one for each capture.
+    The bound counts empty neighbours, liberties of joined chains, and one liberty for each captured
+    neighbour. The move must be legal.
     """
     first = second = NO_VERTEX
     for side in range(4):
         beside = vertex + board.neighbour_offsets[side]
         met = board.colours[beside]
-        found = other = NO_VERTEX
+        extra = second_extra = NO_VERTEX
         if met == EMPTY:
-            found = beside
+            extra = beside
         elif met == BORDER:
             continue
         else:
@@ -301,19 +305,19 @@ def liberties_after(board: Board, vertex: int, colour: int) -> int:
                 if liberties > 3:
                     return 3
                 if liberties == 3:
-                    # Of the three one is filled; which two are left is not known at once.
+                    # The move fills one of at least three liberties. The others are unknown here.
                     return (
                         3
                         if first != NO_VERTEX and not is_adjacent_to_chain(board, first, head)
                         else 2
                     )
                 if liberties == 2:
-                    found = int64(board.liberty_sums[head]) - vertex
+                    extra = int64(board.liberty_sums[head]) - vertex
             elif liberties == 1:
-                found = beside
+                extra = beside
                 if board.chain_sizes[head] > 1:
-                    other = head if head != beside else int64(board.next_in_chain[beside])
-        for liberty in (found, other):
+                    second_extra = head if head != beside else int64(board.next_in_chain[beside])
+        for liberty in (extra, second_extra):
             if liberty in (NO_VERTEX, first, second):
                 continue
             if first == NO_VERTEX:

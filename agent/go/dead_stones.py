@@ -1,6 +1,6 @@
-"""Which stones of a position are dead, by many compiled playouts: see agent.games.chain_status.
+"""Detect dead stones by compiled playouts, and by searches if the playouts are inconclusive.
 
-Where playouts disagree, searches decide.
+The Python version is `agent.games.chain_status`.
 """
 
 from collections.abc import Sequence
@@ -24,26 +24,29 @@ def chain_statuses(
     seed: int = 1,
     should_continue: ShouldContinue = lambda: True,
 ) -> Statuses:
-    """Return every chain of the position, as its vertices, with its status.
+    """Return the status of every chain. The keys are the vertices of the chains.
 
-    Both players begin half of the playouts, which are those of the search. Who is to move begins
-    to play for what is not settled.
+    Each colour moves first in half of the playouts. Groups that remain unsettled after the playouts
+    are searched, with the side to move first.
     """
     ends = _sample_owners(game, playouts, seed)
-    held = _survival_rates(game, ends)
-    found = find_unsettled_groups(game, ends)
-    if found:
+    survival = _survival_rates(game, ends)
+    groups = find_unsettled_groups(game, ends)
+    if groups:
         board = game.stones.board
-        for contest, winner in LifeSearch(game, seed, should_continue).resolve(found):
-            for chain in contest.chains:
+        for group, winner in LifeSearch(game, seed, should_continue).resolve(groups):
+            for chain in group.chains:
                 lives = winner in (EMPTY, board[chain[0]])
                 for vertex in chain:
-                    held[vertex] = float(lives)
-    return classify_chains(game, held)
+                    survival[vertex] = float(lives)
+    return classify_chains(game, survival)
 
 
 def playout_chain_statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> Statuses:
-    """Return the same as playouts alone tell it, in the time that they take."""
+    """Return the status of every chain from playouts without searches.
+
+    The time that this takes is predictable.
+    """
     return classify_chains(game, _survival_rates(game, _sample_owners(game, playouts, seed)))
 
 
@@ -52,17 +55,16 @@ def _sample_owners(game: Go, playouts: int, seed: int) -> OwnerSamples:
     board.seed(seed)
     board.load(game)
     ends = np.zeros((playouts, BOARD_CELLS), np.int8)
-    for number in range(playouts):
-        board.worker.root.turn = WHITE if number % 2 else BLACK
+    for i in range(playouts):
+        board.worker.root.turn = WHITE if i % 2 else BLACK
         run_playouts(board.worker, 1, 1)
-        ends[number] = np.asarray(board.worker.last_owners)
+        ends[i] = np.asarray(board.worker.last_owners)
     return ends
 
 
 def _survival_rates(game: Go, ends: OwnerSamples) -> list[float]:
-    """Return in what share of the playouts each vertex stays with the colour that has it."""
     signs: Sequence[float] = [
         {BLACK: 1.0, WHITE: -1.0}.get(colour, 0.0) for colour in game.stones.board
     ]
     shares = ends.mean(axis=0)
-    return [(1 + sign * float(shares[at])) / 2 for at, sign in enumerate(signs)]
+    return [(1 + sign * float(shares[vertex])) / 2 for vertex, sign in enumerate(signs)]

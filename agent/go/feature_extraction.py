@@ -1,4 +1,4 @@
-"""The features of all moves of a position, for those who learn weights of them."""
+"""Extract the features of all moves in a position, for training the weights."""
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +14,19 @@ from agent.kernel.intrinsics import int64
 def extract_features(
     worker: Worker, moves: npt.NDArray[np.int64], found: npt.NDArray[np.int64]
 ) -> int:
-    """Write the moves that a search would try at the root, and the features of each, by column.
+    """Write all root moves that a search considers, and the features of each, to `found`.
 
-    Returns how many moves there are; there must be room for all vertices and PASS.
+    Return the number of moves. The arrays must have room for all vertices and PASS.
     """
     board = worker.root
     compute_priors(worker, board, int64(0))
-    number = 0
+    count = 0
     for i in range(-1, board.empty_count):
         move = int64(PASS) if i < 0 else int64(board.empty_vertices[i])
         if worker.prior_counts[move] == NO_PRIOR:
             continue
-        moves[number] = move
+        moves[count] = move
         for column in range(FEATURE_COLUMNS):
-            found[number, column] = feature_index(worker, board, move, column)
-        number += 1
-    return number
+            found[count, column] = feature_index(worker, board, move, column)
+        count += 1
+    return count

@@ -1,10 +1,11 @@
-"""The features of a move that weights are learned for, each a place in the table of weights.
+"""Move features. A feature is an index into the table of learned weights.
 
-A move has at most one feature of each column: its 3x3 neighbourhood, as its mover sees it; how far
-it is from the last move and the one before, by dx + dy + max(dx, dy); its line from the edge; and
-a trait for each column after these, which the move has or not. Its rating is the sum of the
-weights, the logarithm of the product of their strengths in Coulom's model ('Computing Elo ratings
-of move patterns in the game of Go', 2007).
+A move has at most one feature in each column. The first columns are the 3x3 neighbourhood from the
+point of view of the side to move, the distances to the last two moves, and the line counted from
+the edge. The distance is dx + dy + max(dx, dy), where dx and dy are the differences of columns and
+rows. Each of the other columns stands for one trait. The rating of a move is the sum of the weights
+of its features. It is the logarithm of the product of strengths in Coulom's model ('Computing Elo
+ratings of move patterns in the game of Go', 2007).
 """
 
 from agent.games.stones import BLACK
@@ -48,11 +49,11 @@ TRAITS = (
     PASSES_AFTER_PASS,
 ) = range(len(TRAITS))
 FEATURE_COLUMNS = FIRST_TRAIT + len(TRAITS)
-MAX_DISTANCE = 17  # distances from here on are one
-MAX_LINE = 5  # likewise
+MAX_DISTANCE = 17  # larger distances count as this one
+MAX_LINE = 5  # number of lines; higher lines count as the last one
 CODE_COUNT = 1 << 16
 
-# Where the features of each column begin in the table.
+# Table index of the first feature of each column.
 LAST_DISTANCE_OFFSET = CODE_COUNT
 PREVIOUS_DISTANCE_OFFSET = LAST_DISTANCE_OFFSET + MAX_DISTANCE + 1
 LINE_OFFSET = PREVIOUS_DISTANCE_OFFSET + MAX_DISTANCE + 1
@@ -63,29 +64,27 @@ NO_FEATURE = -1
 _read_weight = reader(FLOAT32)
 
 
-def feature_name(place: int) -> str:
-    """Return what a feature beyond the codes is called."""
-    if place < PREVIOUS_DISTANCE_OFFSET:
-        return f"{place - LAST_DISTANCE_OFFSET} from the last move"
-    if place < LINE_OFFSET:
-        return f"{place - PREVIOUS_DISTANCE_OFFSET} from the move before"
-    if place < TRAIT_OFFSET:
-        return f"line {place - LINE_OFFSET + 1}"
-    return TRAITS[place - TRAIT_OFFSET]
+def feature_name(index: int) -> str:
+    """Return the name of a feature that is not a neighbourhood code."""
+    if index < PREVIOUS_DISTANCE_OFFSET:
+        return f"{index - LAST_DISTANCE_OFFSET} from the last move"
+    if index < LINE_OFFSET:
+        return f"{index - PREVIOUS_DISTANCE_OFFSET} from the move before"
+    if index < TRAIT_OFFSET:
+        return f"line {index - LINE_OFFSET + 1}"
+    return TRAITS[index - TRAIT_OFFSET]
 
 
-FEATURE_INDEX = {feature_name(place): place for place in range(CODE_COUNT, FEATURE_COUNT)}
+FEATURE_INDEX = {feature_name(index): index for index in range(CODE_COUNT, FEATURE_COUNT)}
 
 
 @kernel
 def add_trait(worker: Worker, move: int, trait: int) -> None:
-    """Note that a move has a trait."""
     worker.traits[move] |= 1 << trait
 
 
 @kernel
 def _distance(board: Board, vertex: int, other: int) -> int:
-    """Return how far two vertices are apart."""
     row = board.neighbour_offsets[0]
     dx = abs(vertex % row - other % row)
     dy = abs(vertex // row - other // row)
@@ -94,7 +93,6 @@ def _distance(board: Board, vertex: int, other: int) -> int:
 
 @kernel
 def _code_for_mover(board: Board, vertex: int) -> int:
-    """Return the code of what lies around a vertex, the mover's stones as if they were Black's."""
     code = int64(board.neighbour_codes[vertex])
     if board.turn == BLACK:
         return code
@@ -113,7 +111,7 @@ def _gives_atari(board: Board, vertex: int) -> bool:
 
 @kernel
 def feature_index(worker: Worker, board: Board, move: int, column: int) -> int:
-    """Return the place of the feature that a move has in a column, or NO_FEATURE."""
+    """Return the feature of a move in a column, or NO_FEATURE."""
     if column >= FIRST_TRAIT:
         trait = column - FIRST_TRAIT
         if trait == GIVES_ATARI and move != PASS and _gives_atari(board, move):
@@ -143,19 +141,19 @@ def feature_index(worker: Worker, board: Board, move: int, column: int) -> int:
 
 @kernel
 def move_rating(worker: Worker, board: Board, move: int) -> float:
-    """Return the sum of the weights of a move's features."""
+    """Return the sum of the weights of all features of a move."""
     total = 0.0
     for column in range(FIRST_TRAIT):
-        place = feature_index(worker, board, move, column)
-        if place != NO_FEATURE:
-            total += _read_weight(worker.feature_weights, place)
-    # As many columns again, but few moves have any of these traits.
-    traits, place = int64(worker.traits[move]), TRAIT_OFFSET
+        index = feature_index(worker, board, move, column)
+        if index != NO_FEATURE:
+            total += _read_weight(worker.feature_weights, index)
+    # Iterate over the set bits, because few moves have any trait.
+    traits, index = int64(worker.traits[move]), TRAIT_OFFSET
     while traits > 0:
         if traits & 1:
-            total += _read_weight(worker.feature_weights, place)
+            total += _read_weight(worker.feature_weights, index)
         traits >>= 1
-        place += 1
+        index += 1
     if move != PASS and _gives_atari(board, move):
         total += _read_weight(worker.feature_weights, TRAIT_OFFSET + GIVES_ATARI)
     return total

@@ -1,4 +1,4 @@
-"""The kernel's board from Python: a game loaded into a worker's memory."""
+"""Python interface to the compiled Go board."""
 
 from functools import cache
 from random import Random
@@ -28,13 +28,12 @@ _SEED = 1770
 
 @cache
 def _stone_keys() -> npt.NDArray[np.uint64]:
-    """Return the keys of stones, as Zobrist proposed: by vertex, of Black and of White."""
     return np.random.default_rng(_SEED).integers(1, 1 << 64, 2 * BOARD_CELLS, np.uint64)
 
 
 @entry_point(numba.void(Worker, int64[::1], int64))
-def _set_up_stones(worker: Worker, stones: npt.NDArray[np.int64], number: int) -> None:
-    """Make the root an empty board, and put stones on it: vertices, negative of White."""
+def _set_up_stones(worker: Worker, stones: npt.NDArray[np.int64], count: int) -> None:
+    """Clear the root board and place `stones`, given as vertices that are negative for White."""
     board, width, height = worker.root, worker.width, worker.height
     step = width + 1
     for vertex in range(BOARD_CELLS):
@@ -65,7 +64,7 @@ def _set_up_stones(worker: Worker, stones: npt.NDArray[np.int64], number: int) -
         board.neighbour_codes[vertex] = code
     board.captures = 0
     board.key = U64(0)
-    for i in range(number):
+    for i in range(count):
         place_stone(board, abs(stones[i]), 1 if stones[i] > 0 else 2)
 
 
@@ -80,7 +79,7 @@ def _play_at_root(worker: Worker, move: int) -> None:
 
 
 class KernelBoard:
-    """A worker's memory, at an address for C functions, with a game loaded into it."""
+    """The memory of a worker, with a game loaded into it. Compiled functions take its `address`."""
 
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
@@ -89,16 +88,16 @@ class KernelBoard:
         weights, _ = shipped_weights()
         self.worker.feature_weights = U64(0 if weights is None else weights.ctypes.data)
         self.worker.scored_vertices[:] = 1
-        for number, setting in enumerate(SETTINGS.values()):
-            self.worker.settings[number] = setting.default
+        for i, setting in enumerate(SETTINGS.values()):
+            self.worker.settings[i] = setting.default
         self.seed(_SEED)
         self._keys: dict[tuple[int, int], int] = {}
         self._history = np.zeros(0, np.uint64)
-        # By the first move of playouts, as a worker has `owned`; how many there were stands first.
+        # Sums of final owners by the first move of the playouts. Column 0 counts the playouts.
         self.owner_sums_by_move = np.zeros((0, BOARD_CELLS), np.int32)
 
     def track_owners_by_move(self, wanted: bool) -> None:
-        """Keep whose each vertex was apart by the first move from here on, or do not."""
+        """Turn the sums of final owners for each first move of a playout on or off."""
         if not wanted:
             self.worker.owner_sums_by_move = U64(0)
             return
@@ -109,20 +108,19 @@ class KernelBoard:
         self.worker.owner_sums_by_move = U64(self.owner_sums_by_move.ctypes.data)
 
     def seed(self, seed: int) -> None:
-        """Begin the random numbers of playouts again."""
         self.worker.random = U64(Random(seed).getrandbits(63) | 1)
 
     def load(self, game: Go) -> None:
-        """Set the root position, and what it must not repeat; ValueError if it is too large."""
+        """Set the root position and its history. Raise ValueError if the board is too large."""
         if not fits(game):
-            raise ValueError(f"a board of size {game.size} is too large")
+            raise ValueError(f"board size {game.size} is too large")
         worker = self.worker
         worker.width, worker.height = game.width, game.height
         worker.komi = game.komi
         self._set_stones(game.stones)
         root = worker.root
         root.turn = game.turn + 1
-        # Whoever took a ko and moves again may connect it.
+        # If the player that took the ko moves twice in a row, the ko rule does not apply.
         ko = game.stones.ko
         root.ko = NO_VERTEX if game.is_legal(game.turn, ko) else ko
         moves = game.last_moves(2)
@@ -134,11 +132,11 @@ class KernelBoard:
 
     def _set_stones(self, stones: Stones) -> None:
         black, white = stones.sets[1:]
-        given = [*iter_bits(black), *(-vertex for vertex in iter_bits(white))]
-        _set_up_stones(self.worker, np.array([*given, 0], np.int64), len(given))
+        vertices = [*iter_bits(black), *(-vertex for vertex in iter_bits(white))]
+        _set_up_stones(self.worker, np.array([*vertices, 0], np.int64), len(vertices))
 
     def zobrist_key(self, black: int, white: int) -> int:
-        """Return the key of a position, given as the sets of the stones of both colours."""
+        """Return the Zobrist key of a position, given as the sets of black and white stones."""
         key = self._keys.get((black, white))
         if key is None:
             keys, key = _stone_keys(), 0
@@ -149,37 +147,36 @@ class KernelBoard:
         return key
 
     def _load_history(self, game: Go) -> None:
-        """Note the positions of the game: captures in the search alone may bring them again."""
         positions = game.positions
-        places = 1 << (2 * len(positions)).bit_length()
-        if len(self._history) < places:
-            self._history = np.zeros(places, np.uint64)
+        capacity = 1 << (2 * len(positions)).bit_length()
+        if len(self._history) < capacity:
+            self._history = np.zeros(capacity, np.uint64)
             self.worker.history_table = U64(self._history.ctypes.data)
-            self.worker.history_capacity = places
-        places = len(self._history)
+            self.worker.history_capacity = capacity
+        capacity = len(self._history)
         self._history[:] = 0
-        # Of other games nothing is kept.
+        # Keep the keys of this game only.
         self._keys = {position: self.zobrist_key(*position) for position in positions}
         for key in self._keys.values():
-            place = key % places
-            while self._history[place]:
-                place = (place + 1) % places
-            self._history[place] = key
+            index = key % capacity
+            while self._history[index]:
+                index = (index + 1) % capacity
+            self._history[index] = key
 
     def is_legal(self, move: int, colour: int) -> bool:
-        """Tell whether the rules allow a move at the root, superko aside."""
+        """Return whether a move at the root is legal for `colour`, ignoring superko."""
         return move == plain.PASS or bool(_is_legal_at_root(self.worker, move, colour))
 
     def play(self, move: int) -> None:
-        """Make a legal move at the root."""
+        """Play a legal move at the root."""
         _play_at_root(self.worker, to_kernel_move(move))
 
 
 def to_kernel_move(move: int | None) -> int:
-    """Return the kernel's number of a move of the plain game; PASS for none."""
+    """Convert a Python move to a compiled move. None becomes PASS."""
     return PASS if move is None or move == plain.PASS else move
 
 
 def from_kernel_move(move: int) -> int:
-    """Return the plain game's number of a move of the kernel's."""
+    """Convert a compiled move to a Python move."""
     return plain.PASS if move == PASS else move

@@ -1,4 +1,4 @@
-"""Ladders: whether a chain in atari, or soon to be, can be taken by one atari after another."""
+"""Ladder reading: whether a sequence of ataris captures a chain."""
 
 from agent.go.board import greater_liberty, is_legal, only_liberty, play, self_atari_size
 from agent.go.records import (
@@ -13,12 +13,11 @@ from agent.go.records import (
 from agent.kernel.decorators import entry_point, kernel
 from agent.kernel.intrinsics import int64
 
-MAX_LADDER_NODES = 300  # positions of one question; beyond, the chain counts as safe
+MAX_LADDER_NODES = 300  # positions per query; at the limit the chain counts as safe
 
 
 @kernel
 def _play_on_next_board(worker: Worker, ply: int, move: int) -> Board:
-    """Make a move on the next board, and return that."""
     child = board_at(worker, ply + 1)
     copy_board(child, board_at(worker, ply))
     play(child, move)
@@ -27,13 +26,13 @@ def _play_on_next_board(worker: Worker, ply: int, move: int) -> Board:
 
 @kernel
 def _find_defences(worker: Worker, ply: int, head: int) -> int:
-    """Note the moves that may save a chain in atari; return how many there are.
+    """Write the moves that may save a chain in atari, and return the number of moves.
 
-    Those take a chain that holds it; the last one runs away.
+    Captures of adjacent chains come first, then the extension.
     """
     board = board_at(worker, ply)
     colour = int64(board.colours[head])
-    number, first = 0, ply * MAX_DEFENCES
+    count, first = 0, ply * MAX_DEFENCES
     stone = head
     while True:
         for side in range(4):
@@ -41,38 +40,35 @@ def _find_defences(worker: Worker, ply: int, head: int) -> int:
             if board.colours[beside] != 3 - colour:
                 continue
             enemy = int64(board.chain_heads[beside])
-            if board.liberties[enemy] != 1 or number >= MAX_DEFENCES - 1:
+            if board.liberties[enemy] != 1 or count >= MAX_DEFENCES - 1:
                 continue
             move = only_liberty(board, enemy)
-            fresh = is_legal(board, move, colour)
-            for i in range(number):
+            is_new = is_legal(board, move, colour)
+            for i in range(count):
                 if worker.defences[first + i] == move:
-                    fresh = False
-            if fresh:
-                worker.defences[first + number] = move
-                number += 1
+                    is_new = False
+            if is_new:
+                worker.defences[first + count] = move
+                count += 1
         stone = int64(board.next_in_chain[stone])
         if stone == head:
             break
     move = only_liberty(board, head)
     if is_legal(board, move, colour):
-        worker.defences[first + number] = move
-        number += 1
-    return number
+        worker.defences[first + count] = move
+        count += 1
+    return count
 
 
 @entry_point(int64(Worker, int64, int64))
 def _can_escape_from(worker: Worker, ply: int, stone: int) -> int:
-    """Return 1 if the chain of a stone, in atari with its side to move, gets away; else 0."""
     worker.ladder_nodes += 1
     if worker.ladder_nodes > MAX_LADDER_NODES or ply > MAX_LADDER_PLIES - 4:
         return 1
     board = board_at(worker, ply)
     colour = int64(board.colours[stone])
-    for number in range(_find_defences(worker, ply, int64(board.chain_heads[stone]))):
-        child = _play_on_next_board(
-            worker, ply, int64(worker.defences[ply * MAX_DEFENCES + number])
-        )
+    for i in range(_find_defences(worker, ply, int64(board.chain_heads[stone]))):
+        child = _play_on_next_board(worker, ply, int64(worker.defences[ply * MAX_DEFENCES + i]))
         head = int64(child.chain_heads[stone])
         liberties = int64(child.liberties[head])
         if liberties > 2:
@@ -82,8 +78,8 @@ def _can_escape_from(worker: Worker, ply: int, stone: int) -> int:
         safe = True
         greater = greater_liberty(child, head)
         lesser = int64(child.liberty_sums[head]) - greater
-        for which in range(2):
-            move = greater if which else lesser
+        for side in range(2):
+            move = greater if side else lesser
             if not is_legal(child, move, 3 - colour):
                 continue
             _play_on_next_board(worker, ply + 1, move)
@@ -97,7 +93,7 @@ def _can_escape_from(worker: Worker, ply: int, stone: int) -> int:
 
 @entry_point(int64(Worker, Board, int64))
 def can_escape(worker: Worker, board: Board, stone: int) -> int:
-    """Return 1 if the chain of a stone, in atari, gets away when its side moves; else 0."""
+    """Return 1 if the chain of `stone` can escape from atari by moving first, otherwise 0."""
     first = board_at(worker, int64(0))
     copy_board(first, board)
     first.turn = int64(board.colours[stone])
@@ -107,13 +103,13 @@ def can_escape(worker: Worker, board: Board, stone: int) -> int:
 
 @entry_point(int64(Worker, Board, int64))
 def find_ladder_attack(worker: Worker, board: Board, stone: int) -> int:
-    """Return a move that takes a chain with two liberties in a ladder, or NOWHERE."""
+    """Return a move that captures a chain with two liberties in a ladder, or NO_VERTEX."""
     head = int64(board.chain_heads[stone])
     attacker = 3 - int64(board.colours[stone])
     greater = greater_liberty(board, head)
     lesser = int64(board.liberty_sums[head]) - greater
-    for which in range(2):
-        move = greater if which else lesser
+    for side in range(2):
+        move = greater if side else lesser
         if not is_legal(board, move, attacker) or self_atari_size(board, move, attacker) > 0:
             continue
         first = board_at(worker, int64(0))

@@ -1,7 +1,9 @@
-"""Chains whose fate playouts disagree about, and the searches that decide it.
+"""Searches that determine the status of groups that are unsettled after playouts.
 
-A search knows only wins. So what else is in doubt counts for nothing, and komi lies between what
-the rest is worth with these chains alive and with them dead: who wins has his way with them.
+Each search decides between a win and a loss only. The score is defined so that one group decides
+the game. Unsettled vertices that do not depend on the group are not scored. Komi lies between the
+score if the group lives and the score if the group dies, so the winner of the search determines the
+status of the group.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,33 +21,34 @@ from agent.go.search import GoSearch
 from agent.kernel.backend import SearchConfig
 from agent.limits import Limits
 
-# Whose each vertex was at the ends of playouts, 1 Black's, -1 White's: a row a playout, a column
-# a vertex.
+# Owners of the vertices after playouts: 1 for Black, -1 for White. One row per playout, one column
+# per vertex.
 OwnerSamples = npt.NDArray[np.int8]
 Chain = tuple[int, ...]
 
-# Playouts disagree about a chain that lives in a share of them between this and its rest to 1, and
-# about other vertices alike.
+# A chain or vertex is unsettled if the fraction of playouts in which it survives is between
+# MIN_DISAGREEMENT and 1 - MIN_DISAGREEMENT.
 MIN_DISAGREEMENT = 0.1
-# What is so much correlated has one fate.
+# Chains form a group if the correlation of their owners is at least this value.
 MIN_CORRELATION = 0.6
-# A search ends when its best move wins or loses so surely, from -1 to 1, after the first number of
-# playouts, and after the second at the latest; what is less sure than it takes to be heard then is
-# left to the playouts.
+# A search stops after MIN_PLAYOUTS if the value (-1 to 1) reaches DECISIVE_VALUE, otherwise after
+# MAX_PLAYOUTS. The result is used if the value is at least MIN_VALUE. Otherwise the majority of
+# playouts decides.
 DECISIVE_VALUE, MIN_VALUE = 0.3, 0.25
 MIN_PLAYOUTS, MAX_PLAYOUTS = 2000, 16000
-# All searches of a position have so many playouts.
+# Total number of playouts of all searches of a position.
 PLAYOUT_BUDGET = 48000
 _MEGABYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class UnsettledGroup:
-    """Chains, of one colour or both, that share a fate: if Black's live, White's die.
+    """Chains with a common fate: Black's chains live if and only if White's chains die.
 
-    counted: the vertices that are settled, or settled with it. levels: Black's points less White's
-    there with White's way, in a seki where one is thinkable, and with Black's way. black: in what
-    share of the playouts it is Black who has his way.
+    - `scored_vertices`: the settled vertices and the vertices that depend on the group.
+    - `score_levels`: Black's points minus White's on `scored_vertices` if White wins the group, in
+      a seki (if possible), and if Black wins the group.
+    - `black_share`: the fraction of playouts in which Black wins the group.
     """
 
     chains: tuple[Chain, ...]
@@ -55,56 +58,57 @@ class UnsettledGroup:
 
     @property
     def swing(self) -> float:
-        """By how many points the contest decides."""
+        """The number of points that depend on the group."""
         return self.score_levels[-1] - self.score_levels[0]
 
 
 def find_unsettled_groups(game: Go, ends: OwnerSamples) -> list[UnsettledGroup]:
-    """Return what playouts disagree about, the greatest first."""
+    """Return the groups that are unsettled after playouts, in descending order of `swing`."""
     stones = game.stones
-    unsure = []
+    unsettled = []
     for head in sorted(
-        {stones.head[at] for at in iter_bits(stones.sets[BLACK] | stones.sets[WHITE])}
+        {stones.head[vertex] for vertex in iter_bits(stones.sets[BLACK] | stones.sets[WHITE])}
     ):
         chain = tuple(sorted(stones.chains[head]))
         if abs(float(ends[:, chain].mean())) < 1 - 2 * MIN_DISAGREEMENT:
-            unsure.append(chain)
-    found = [_unsettled_group(game, group, ends) for group in _group_by_fate(unsure, ends)]
-    return sorted((each for each in found if each.swing > 0), key=lambda each: -each.swing)
+            unsettled.append(chain)
+    groups = [_unsettled_group(game, group, ends) for group in _group_by_fate(unsettled, ends)]
+    return sorted((group for group in groups if group.swing > 0), key=lambda group: -group.swing)
 
 
 def _group_by_fate(chains: Sequence[Chain], ends: OwnerSamples) -> list[list[Chain]]:
-    """Return chains by the fate that they share."""
     if not chains:
         return []
     fates = np.array([ends[:, chain].mean(axis=1) for chain in chains])
     alike = np.abs(np.corrcoef(fates).reshape(len(chains), -1)) >= MIN_CORRELATION
-    left, groups = set(range(len(chains))), []
-    while left:
-        group = {min(left)}
-        while more := {other for one in group for other in left - group if alike[one, other]}:
+    remaining, groups = set(range(len(chains))), []
+    while remaining:
+        group = {min(remaining)}
+        while more := {other for one in group for other in remaining - group if alike[one, other]}:
             group |= more
-        left -= group
-        groups.append([chains[number] for number in sorted(group)])
+        remaining -= group
+        groups.append([chains[i] for i in sorted(group)])
     return groups
 
 
 def _unsettled_group(game: Go, group: Sequence[Chain], ends: OwnerSamples) -> UnsettledGroup:
-    """Return what a group of chains decides."""
-    fate = np.sign(ends[:, [at for chain in group for at in chain]].sum(axis=1, dtype=np.int64))
-    counted = [at for at in game.stones.shape.vertices if _follows_fate(ends[:, at], fate)]
-    points = ends[:, counted].sum(axis=1, dtype=np.int64)
-    won = fate > 0
-    worst, best = float(np.median(points[~won])), float(np.median(points[won]))
-    levels: tuple[float, ...] = (worst, best)
-    living = _score_if_alive(game, group, counted, ends)
-    if worst < living < best and _may_be_seki(game, group):
-        levels = (worst, living, best)
-    return UnsettledGroup(tuple(group), tuple(counted), levels, float(won.mean()))
+    fate = np.sign(
+        ends[:, [vertex for chain in group for vertex in chain]].sum(axis=1, dtype=np.int64)
+    )
+    scored = [
+        vertex for vertex in game.stones.shape.vertices if _follows_fate(ends[:, vertex], fate)
+    ]
+    points = ends[:, scored].sum(axis=1, dtype=np.int64)
+    black_wins = fate > 0
+    if_white, if_black = float(np.median(points[~black_wins])), float(np.median(points[black_wins]))
+    levels: tuple[float, ...] = (if_white, if_black)
+    alive = _score_if_alive(game, group, scored, ends)
+    if if_white < alive < if_black and _may_be_seki(game, group):
+        levels = (if_white, alive, if_black)
+    return UnsettledGroup(tuple(group), tuple(scored), levels, float(black_wins.mean()))
 
 
 def _follows_fate(ends: npt.NDArray[np.int8], fate: npt.NDArray[np.int64]) -> bool:
-    """Tell whether a vertex is settled, or settled with the fate of some chains."""
     mean = float(ends.mean())
     if abs(mean) >= 1 - 2 * MIN_DISAGREEMENT:
         return True
@@ -115,26 +119,25 @@ def _follows_fate(ends: npt.NDArray[np.int8], fate: npt.NDArray[np.int64]) -> bo
 
 
 def _score_if_alive(
-    game: Go, group: Sequence[Chain], counted: Iterable[int], ends: OwnerSamples
+    game: Go, group: Sequence[Chain], scored: Iterable[int], ends: OwnerSamples
 ) -> float:
-    """Return the points with all chains of a group alive: their stones count, and what is settled.
+    """Return Black's points minus White's if all chains in a group live.
 
-    What lies between them is nobody's.
+    Stones of the group and settled vertices count. The vertices between them are neutral.
     """
     board = game.stones.board
-    living = {at for chain in group for at in chain}
+    living = {vertex for chain in group for vertex in chain}
     total = 0.0
-    for at in counted:
-        mean = float(ends[:, at].mean())
-        if at in living:
-            total += 3 - 2 * board[at]
+    for vertex in scored:
+        mean = float(ends[:, vertex].mean())
+        if vertex in living:
+            total += 3 - 2 * board[vertex]
         elif abs(mean) >= 1 - 2 * MIN_DISAGREEMENT:
             total += 1 if mean > 0 else -1
     return total
 
 
 def _may_be_seki(game: Go, group: Sequence[Chain]) -> bool:
-    """Tell whether chains of both colours have a liberty in common."""
     stones = game.stones
     free = [0, 0, 0]
     for chain in group:
@@ -143,39 +146,41 @@ def _may_be_seki(game: Go, group: Sequence[Chain]) -> bool:
 
 
 class LifeSearch:
-    """Decides contests of a position by searches; what `should_continue` ends is left to the playouts."""
+    """Determines the winners of unsettled groups by searches.
+
+    The searches stop when `should_continue` returns False.
+    """
 
     def __init__(self, game: Go, seed: int, should_continue: ShouldContinue) -> None:
         self._game = game
-        self._go_on = should_continue
+        self._should_continue = should_continue
         self._search = GoSearch(SearchConfig(threads=1, megabytes=_MEGABYTES, seed=seed))
         self._remaining_playouts = PLAYOUT_BUDGET
 
-    def resolve(self, found: Sequence[UnsettledGroup]) -> Iterator[tuple[UnsettledGroup, int]]:
-        """Generate contests with the colour that has its way, EMPTY where both live.
+    def resolve(self, groups: Sequence[UnsettledGroup]) -> Iterator[tuple[UnsettledGroup, int]]:
+        """Yield each group with the colour that wins it, or EMPTY for a seki.
 
-        What goes to whoever begins is taken by turns, the greatest first; who is to move begins.
-        What searches are not sure of goes as most playouts do.
+        The side to move starts in the first and largest group. If the result depends on who starts,
+        the other side starts in the next group. If the search is inconclusive, the majority of the
+        playouts decides.
         """
         player = self._game.turn
-        for contest in found:
-            self._search.score_only(contest.scored_vertices)
-            result = self._winner(contest, player)
-            yield contest, result
-            if contest is not found[-1] and self._winner(contest, 1 - player) != result:
+        for group in groups:
+            self._search.score_only(group.scored_vertices)
+            result = self._winner(group, player)
+            yield group, result
+            if group is not groups[-1] and self._winner(group, 1 - player) != result:
                 player = 1 - player
 
-    def _winner(self, contest: UnsettledGroup, player: int) -> int:
-        """Return which colour has its way if a player begins, EMPTY for neither."""
-        levels = contest.score_levels
+    def _winner(self, group: UnsettledGroup, player: int) -> int:
+        levels = group.score_levels
         wins = [self._black_wins(player, (low + high) / 2) for low, high in pairwise(levels)]
         if None in wins:
-            return BLACK if contest.black_share > 0.5 else WHITE
+            return BLACK if group.black_share > 0.5 else WHITE
         return BLACK if wins[-1] else EMPTY if wins[0] else WHITE
 
     def _black_wins(self, player: int, komi: float) -> bool | None:
-        """Tell whether Black wins with a komi if a player begins; None if it is not known."""
-        if self._remaining_playouts <= 0 or not self._go_on():
+        if self._remaining_playouts <= 0 or not self._should_continue():
             return None
         trial = deepcopy(self._game)
         trial.komi = komi
@@ -189,7 +194,7 @@ class LifeSearch:
             value, nodes = info.expected_outcome or 0.0, info.nodes
             if nodes >= MIN_PLAYOUTS and abs(value) >= DECISIVE_VALUE:
                 break
-            if not self._go_on():
+            if not self._should_continue():
                 return None
         self._remaining_playouts -= nodes
         if abs(value) < MIN_VALUE:

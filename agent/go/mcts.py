@@ -1,14 +1,18 @@
-"""Monte Carlo tree search with RAVE over a tree that threads share.
+"""Monte Carlo tree search with RAVE on a tree shared by all search threads.
 
-A child's value is the mean of its playouts, to begin with of prior ones too, and of those in which
-its move was played later (all moves as first, AMAF), which count the less the more it was tried
-(Gelly and Silver, 'Monte-Carlo tree search and rapid action value estimation in computer Go',
-2011). All children of a node are added at once, when it has been visited often enough.
+The value of a child is the mean of its playouts and prior visits, combined with its AMAF (all moves
+as first) value, which is the mean of the playouts in which its move was played later. The weight of
+AMAF decreases with the number of visits (Gelly and Silver, 'Monte-Carlo tree search and rapid
+action value estimation in computer Go', 2011). A node is expanded after a minimum number of visits.
+All children are then added at once.
 
-Words of the annex: AMAF, visits above 32 bits and wins below, in units of 1 / AMAF_UNIT; prior
-visits and the prior sum of values; the sum of the playouts' scores for Black, in 1 / POINT; of the
-point that is played on, in how many playouts through the parent it was Black's in the end, above
-32 bits, and in how many it was the winner's, below.
+Each node has ANNEX_WORDS extra words:
+
+- AMAF: visits in the upper 32 bits and wins in the lower 32 bits, in units of 1 / AMAF_UNIT.
+- PRIOR: the number of prior visits and the sum of prior values, as float32.
+- SCORE_SUM: the sum of the playout scores for Black, in units of 1 / SCORE_UNITS_PER_POINT.
+- OWNERS: among the playouts through the parent, the number in which Black owned the vertex at the
+  end (upper 32 bits), and the number in which the winner owned it (lower 32 bits).
 """
 
 import math
@@ -68,13 +72,12 @@ ANNEX_WORDS = 4
 AMAF, PRIOR, SCORE_SUM, OWNERS = range(ANNEX_WORDS)
 AMAF_UNIT = 64
 SCORE_UNITS_PER_POINT = 2
-# From so many visits on, children learn of one playout in so many what others played first, which
-# then counts as much: they know enough, and threads would stand in each other's way.
+# From SAMPLING_FROM_VISITS visits on, only one in SAMPLING_INTERVAL playouts updates the children's
+# AMAF and owners, with SAMPLING_INTERVAL as weight. This reduces contention between threads.
 SAMPLING_FROM_VISITS, SAMPLING_INTERVAL = 512, 4
-# An evaluation of so many points is worth half of what is between a draw and a win.
+# An evaluation of this value counts as halfway between a draw and a win.
 HALF_WIN = 0.5
-# The least exploration where there are no playouts: AMAF, which stands for it else, then knows
-# only the moves of the tree.
+# Without playouts, AMAF only covers moves in the tree and does not replace exploration.
 MIN_EXPLORATION_WITHOUT_PLAYOUTS = 0.5
 
 _read_float32, _write_float32 = reader(FLOAT32), writer(FLOAT32)
@@ -85,7 +88,6 @@ _value_of_score = kernel(to_value)
 
 @kernel
 def prior_visits(tree: NodeTree, node: int) -> float:
-    """Return with how many visits a node began."""
     return _read_float32(tree.extra_words, 2 * int64(extra_word_index(tree, node, PRIOR)))
 
 
@@ -96,9 +98,9 @@ def _prior_sum(tree: NodeTree, node: int) -> float:
 
 @kernel
 def _set_prior(tree: NodeTree, node: int, visits: float, total: float) -> None:
-    place = 2 * int64(extra_word_index(tree, node, PRIOR))
-    _write_float32(tree.extra_words, place, visits)
-    _write_float32(tree.extra_words, place + 1, total)
+    index = 2 * int64(extra_word_index(tree, node, PRIOR))
+    _write_float32(tree.extra_words, index, visits)
+    _write_float32(tree.extra_words, index + 1, total)
 
 
 @kernel
@@ -108,79 +110,78 @@ def _value_sum(tree: NodeTree, node: int) -> float:
 
 @kernel
 def _criticality(worker: Worker, tree: NodeTree, node: int, child: int) -> float:
-    """Return how far owning the child's point and winning go together, about -1/2 to 1/2.
+    """Return the covariance between winning and owning the child's vertex, about -1/2 to 1/2.
 
-    Pellegrino et al., 'Localizing search in Monte Carlo Go using statistical covariance' (2009).
+    Source: Pellegrino et al., 'Localizing search in Monte Carlo Go using statistical covariance'
+    (2009).
     """
     visits = float(visits_of(tree, node))
     word = load(tree.extra_words, extra_word_index(tree, child, OWNERS))
-    blacks = int64(word >> U64(32)) / visits
-    winners = int64(word & U64(0xFFFFFFFF)) / visits
+    black_share = int64(word >> U64(32)) / visits
+    winner_share = int64(word & U64(0xFFFFFFFF)) / visits
     wins = 0.5 + 0.5 * min(max(_value_sum(tree, node) / visits, -1.0), 1.0)
-    if worker.board.turn == BLACK:  # the total is for the side that moved here
+    if worker.board.turn == BLACK:  # the node's total is from the view of the side that moved to it
         wins = 1 - wins
-    return winners - (blacks * wins + (1 - blacks) * (1 - wins))
+    return winner_share - (black_share * wins + (1 - black_share) * (1 - wins))
 
 
 @kernel
 def _uses_playouts(worker: Worker) -> bool:
-    """Tell whether leaves are judged by playouts, if not by them alone."""
     return not worker.evaluate or worker.settings[EVALUATION_SHARE] < 1
 
 
 @kernel
 def _select_child(worker: Worker, tree: NodeTree, node: int) -> int:
-    """Return the child to try next."""
     equivalence, exploration = worker.settings[RAVE], worker.settings[EXPLORATION]
     if not _uses_playouts(worker):
         exploration = max(exploration, MIN_EXPLORATION_WITHOUT_PLAYOUTS)
-    tried = math.log(visits_of(tree, node) + 1.0)
-    best, most, weight = NO_NODE, -10.0, 0.0
+    log_visits = math.log(visits_of(tree, node) + 1.0)
+    best, best_value, criticality_weight = NO_NODE, -10.0, 0.0
     if visits_of(tree, node) >= worker.settings[CRITICALITY_FROM]:
-        weight = worker.settings[CRITICALITY]
+        criticality_weight = worker.settings[CRITICALITY]
     child = first_child(tree, node)
     while child != NO_NODE:
         visits = float(visits_of(tree, child))
-        known = visits + prior_visits(tree, child)
+        total_visits = visits + prior_visits(tree, child)
         value = 0.0
-        if known > 0:
-            value = (_value_sum(tree, child) + _prior_sum(tree, child)) / known
+        if total_visits > 0:
+            value = (_value_sum(tree, child) + _prior_sum(tree, child)) / total_visits
         word = load(tree.extra_words, extra_word_index(tree, child, AMAF))
         amaf_visits = int64(word >> U64(32)) / AMAF_UNIT
         if amaf_visits > 0:
             critical = 0.0
-            if weight > 0:
-                critical = max(weight * _criticality(worker, tree, node, child), 0.0)
+            if criticality_weight > 0:
+                critical = max(criticality_weight * _criticality(worker, tree, node, child), 0.0)
             wins = int64(word & U64(0xFFFFFFFF)) / AMAF_UNIT
-            trusted = amaf_visits * (1 + critical)
-            share = trusted / (trusted + known + known * trusted / equivalence)
-            value = share * (2 * wins / amaf_visits - 1) + (1 - share) * value
+            effective_visits = amaf_visits * (1 + critical)
+            amaf_share = effective_visits / (
+                effective_visits + total_visits + total_visits * effective_visits / equivalence
+            )
+            value = amaf_share * (2 * wins / amaf_visits - 1) + (1 - amaf_share) * value
         if exploration > 0:
-            value += exploration * math.sqrt(tried / (visits + 1))
-        if value > most:
-            best, most = child, value
+            value += exploration * math.sqrt(log_visits / (visits + 1))
+        if value > best_value:
+            best, best_value = child, value
         child = next_child(tree, child)
     return best
 
 
 @kernel
 def _is_repetition(worker: Worker, key: Bits, ply: int) -> bool:
-    """Tell whether a position was there, in the game or on the way to here."""
-    last = U64(worker.history_capacity - 1)
-    place = key & last
-    while load(worker.history_table, place):
-        if load(worker.history_table, place) == key:
+    mask = U64(worker.history_capacity - 1)
+    index = key & mask
+    while load(worker.history_table, index):
+        if load(worker.history_table, index) == key:
             return True
-        place = (place + U64(1)) & last
-    there = False
+        index = (index + U64(1)) & mask
+    found = False
     for i in range(ply + 1):
-        there |= worker.path_keys[i] == key
-    return there
+        found |= worker.path_keys[i] == key
+    return found
 
 
 @kernel
 def _key_after(worker: Worker, board: Board, move: int) -> Bits:
-    """Return the key of the position after a move."""
     if count_captured(board, move, board.turn) == 0:
         return board.key ^ stone_key(board, move, board.turn)
     scratch = worker.ladder_boards[0]
@@ -191,7 +192,6 @@ def _key_after(worker: Worker, board: Board, move: int) -> Bits:
 
 @kernel
 def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: int) -> None:
-    """Add every move that is worth a thought as a child."""
     compute_priors(worker, board, ply)
     total = 0.0
     for i in range(board.empty_count):
@@ -199,19 +199,23 @@ def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: i
         if worker.prior_counts[vertex] != NO_PRIOR:
             total += worker.prior_counts[vertex] + worker.prior_value_sums[vertex]
     total += worker.prior_counts[PASS] + worker.prior_value_sums[PASS]
-    wary = worker.repeatable != 0 or board.captures > 0
+    may_repeat = worker.repeatable != 0 or board.captures > 0
     for i in range(-1, board.empty_count):
         move = PASS if i < 0 else int64(board.empty_vertices[i])
         if worker.prior_counts[move] == NO_PRIOR:
             continue
         if worker.restricted and ply < worker.banned[(board.turn - 1) * BOARD_CELLS + move]:
             continue
-        if wary and move != PASS and _is_repetition(worker, _key_after(worker, board, move), ply):
+        if (
+            may_repeat
+            and move != PASS
+            and _is_repetition(worker, _key_after(worker, board, move), ply)
+        ):
             continue
         prior = (worker.prior_counts[move] + worker.prior_value_sums[move]) / total
         child = add_child(tree, node, move, prior, EXHAUSTED)
         if child == NO_NODE:
-            drop_children(tree, node)  # it would be left with some of its moves for good
+            drop_children(tree, node)  # discard an incomplete list of children
             tree.state = FULL
             return
         _set_prior(tree, child, worker.prior_counts[move], worker.prior_value_sums[move])
@@ -219,7 +223,6 @@ def _expand_node(worker: Worker, tree: NodeTree, board: Board, node: int, ply: i
 
 @kernel
 def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
-    """Follow the tree from the root to a leaf, making its moves; return the leaf's ply."""
     ply, node = 0, int64(ROOT)
     worker.path_nodes[0] = node
     worker.path_keys[0] = board.key
@@ -250,7 +253,6 @@ def _descend(worker: Worker, tree: NodeTree, board: Board) -> int:
 
 @kernel
 def _exact_area(worker: Worker, board: Board) -> float:
-    """Return Black's area less White's and komi when both have passed, as the rules count it."""
     worker.mark += 1
     mark = worker.mark
     points = 0
@@ -287,7 +289,7 @@ def _exact_area(worker: Worker, board: Board) -> float:
 
 @kernel
 def _evaluation(worker: Worker, board: Board, ply: int) -> float:
-    """Return what the user's evaluation promises Black, from -1 to 1."""
+    """Return the user's evaluation of a leaf for Black, from -1 to 1."""
     score = call_evaluator(worker.evaluate, worker, ply)
     points = _value_of_score(score)
     if abs(points) > HALF_WIN:
@@ -302,13 +304,11 @@ def _sign(score: float) -> float:
 
 @kernel
 def _amaf_is_full(tree: NodeTree, node: int) -> bool:
-    """Tell whether AMAF has all the visits of a node that its word can count."""
     return (load(tree.extra_words, extra_word_index(tree, node, AMAF)) >> U64(63)) != U64(0)
 
 
 @kernel
 def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score: float) -> None:
-    """Give all nodes on the way the value, for Black, and their children what AMAF says."""
     length = worker.played_count
     first = worker.first_played_ply
     for i in range(length - 1, ply - 1, -1):
@@ -334,7 +334,7 @@ def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score
                 word = int64(owner > 0) * weight << 32 | int64(owner * score > 0) * weight
                 add_int64(tree.extra_words, int64(extra_word_index(tree, child, OWNERS)), word)
             at = int64(first[move]) - 1
-            # Played first by whoever is to move here.
+            # The side to move here was the first to play this vertex.
             if move != PASS and at >= i and (at - i) % 2 == 0 and not _amaf_is_full(tree, child):
                 near = 1.0 - worker.settings[DISTANCE] * (at - i) * reach
                 units = max(int64(AMAF_UNIT * near), 1) * weight
@@ -352,9 +352,9 @@ def _backpropagate(worker: Worker, tree: NodeTree, ply: int, value: float, score
 
 @kernel
 def _record_owners(worker: Worker, move: int) -> None:
-    """Note whose each vertex was after the last playout, for the move at the root it began with.
+    """Add the final owners in the last playout to the row of its first move at the root.
 
-    What no vertex of the board needs, the first of its row, counts the playouts.
+    Column 0, which is not a vertex, counts the playouts.
     """
     first = move * BOARD_CELLS
     _write_int32(
@@ -371,7 +371,7 @@ def _record_owners(worker: Worker, move: int) -> None:
 
 @entry_point(numba.void(Worker, NodeTree))
 def expand_root(worker: Worker, tree: NodeTree) -> None:
-    """Make the moves children of the root, where it has none; nobody searches meanwhile."""
+    """Expand the root if it has no children. Must not be called during a search."""
     if first_child(tree, int64(ROOT)) == NO_NODE and worker.root.passes < 2:
         copy_board(worker.board, worker.root)
         worker.path_keys[0] = worker.board.key
@@ -380,9 +380,9 @@ def expand_root(worker: Worker, tree: NodeTree) -> None:
 
 @entry_point(numba.void(Worker, NodeTree))
 def run_simulations(worker: Worker, tree: NodeTree) -> None:
-    """Make playouts until the tree's goal is reached, it is full, or a stop.
+    """Run simulations until the tree reaches its playout limit, is full, or `stop` is set.
 
-    Any number of workers may do so at once.
+    Several workers may run simulations on the same tree at the same time.
     """
     board = worker.board
     while not worker.stop and tree.state == GROWING:

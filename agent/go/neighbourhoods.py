@@ -1,10 +1,11 @@
-"""What a code of the eight neighbours of an empty vertex says: a table of 65,536 bytes.
+"""Table of the properties of an empty vertex, for the 65,536 codes of its eight neighbours.
 
-Two bits a neighbour, as in agent.go.records.Board. A byte has the flags below, and from FREE on
-the number of empty vertices directly beside.
+A code has two bits for each neighbour (see `agent.go.records.Board`). An entry in the table is a
+byte that combines the flags below with the number of empty adjacent vertices, in units of
+EMPTY_NEIGHBOUR.
 
-The 3x3 patterns are those of Gelly, Wang, Munos and Teytaud, 'Modification of UCT with patterns
-in Monte-Carlo Go' (2006): hane, cuts, and moves at the edge.
+The 3x3 patterns (hane, cuts, and moves at the edge) are from Gelly, Wang, Munos and Teytaud,
+'Modification of UCT with patterns in Monte-Carlo Go' (2006).
 """
 
 from collections.abc import Iterator
@@ -15,23 +16,24 @@ import numpy.typing as npt
 
 from agent.games.stones import BLACK, BORDER, EMPTY, WHITE
 
-EYE_FLAGS = (0, 1, 2)  # by colour: the flag of what looks like its eye
-PATTERN_FLAG = 4  # the flag of a pattern in which either side may well play
+EYE_FLAGS = (0, 1, 2)  # by colour: the vertex looks like an eye of this colour
+PATTERN_FLAG = 4  # the vertex matches a pattern
 EMPTY_NEIGHBOUR = 16
 
-# Rows from above. X, O: stones of both colours; x, o: what is no such stone; #: the edge; ?: any.
+# Rows from the top. X and O: stones of opposite colours. x and o: neither this stone nor the edge.
+# #: the edge. ?: anything.
 _PATTERNS = (
-    "XOX/.*./???",  # hane that encloses
-    "XO./.*./?.?",  # hane that does not cut
+    "XOX/.*./???",  # enclosing hane
+    "XO./.*./?.?",  # non-cutting hane
     "XO?/X*./x.?",  # magari
-    ".O./X*./...",  # the shoulder
-    "XO?/O*o/?o?",  # a cut that cannot be closed
-    "?X?/O*O/ooo",  # a cut between two
-    "X.?/O*?/###",  # the chase along the edge
-    "OX?/X*O/###",  # a cut that is blocked at the edge
-    "?X?/x*O/###",  # the descent under a stone
-    "?XO/x*x/###",  # the hane at the edge
-    "?OX/X*O/###",  # the throw-in at the edge
+    ".O./X*./...",  # shoulder
+    "XO?/O*o/?o?",  # uncloseable cut
+    "?X?/O*O/ooo",  # cut between two stones
+    "X.?/O*?/###",  # chase along the edge
+    "OX?/X*O/###",  # blocked cut at the edge
+    "?X?/x*O/###",  # descent under a stone
+    "?XO/x*x/###",  # hane at the edge
+    "?OX/X*O/###",  # throw-in at the edge
 )
 _SYMBOL_COLOURS = {
     "X": (BLACK,),
@@ -43,12 +45,11 @@ _SYMBOL_COLOURS = {
     "?": (EMPTY, BLACK, WHITE, BORDER),
 }
 _SWAP = {EMPTY: EMPTY, BLACK: WHITE, WHITE: BLACK, BORDER: BORDER}
-# Where the neighbours lie in the text of a pattern, without its slashes, in the order of the codes.
+# For each neighbour of a code, its index in a pattern's text without slashes.
 _NEIGHBOUR_POSITIONS = (1, 5, 7, 3, 2, 8, 6, 0)
 
 
 def make_neighbourhood_table() -> npt.NDArray[np.uint8]:
-    """Return the table."""
     codes = np.arange(1 << 16)
     around = [codes >> 2 * number & 3 for number in range(8)]
     beside, across = around[:4], around[4:]
@@ -66,12 +67,11 @@ def make_neighbourhood_table() -> npt.NDArray[np.uint8]:
 
 
 def _pattern_codes() -> Iterator[int]:
-    """Generate the codes that fit a pattern, in all its symmetries and both colours."""
     for text in _PATTERNS:
         square = tuple(tuple(row) for row in text.split("/"))
-        for turned in _symmetries(square):
-            signs = [sign for row in turned for sign in row]
-            choices = [_SYMBOL_COLOURS[signs[place]] for place in _NEIGHBOUR_POSITIONS]
+        for rotated in _symmetries(square):
+            signs = [sign for row in rotated for sign in row]
+            choices = [_SYMBOL_COLOURS[signs[position]] for position in _NEIGHBOUR_POSITIONS]
             for colours in product(*choices):
                 yield sum(colour << 2 * number for number, colour in enumerate(colours))
                 yield sum(_SWAP[colour] << 2 * number for number, colour in enumerate(colours))

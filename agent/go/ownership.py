@@ -1,4 +1,4 @@
-"""Whose each vertex will be, by how the playouts of some boards ended."""
+"""Ownership: the mean final owner of each vertex over all playouts."""
 
 from collections.abc import Iterable
 
@@ -11,19 +11,22 @@ from agent.games.stones import BLACK, WHITE
 from agent.go.kernel_board import KernelBoard
 from agent.go.records import BOARD_CELLS, NO_VERTEX
 
-# A vertex is settled that is one side's in so much of all playouts, from 0 to 1.
+# A vertex is settled if its mean owner is at least this far from 0.
 SETTLED_SHARE = 0.9
 
 
 class Ownership:
-    """What playouts say of each vertex of a position: from -1, White's, to 1, Black's."""
+    """The mean owner of each vertex, from -1 (White) to 1 (Black)."""
 
     def __init__(self, boards: Iterable[KernelBoard]) -> None:
         self._boards = boards
         self._game, self._by_moves = Go(), False
 
     def reset(self, game: Go, *, moves: bool = False) -> None:
-        """Forget what was said of another position. moves: keep it apart by the first move too."""
+        """Clear the sums for a new position.
+
+        `moves` states whether to collect the owners separately for each first move.
+        """
         self._game, self._by_moves = game, moves
         for board in self._boards:
             board.track_owners_by_move(moves)
@@ -32,7 +35,6 @@ class Ownership:
             board.worker.score_sum = 0.0
 
     def mean_owners(self) -> npt.NDArray[np.float64]:
-        """Return whose each vertex is, by its number."""
         total, playouts = np.zeros(BOARD_CELLS), 0
         for board in self._boards:
             total += np.asarray(board.worker.owner_sums, np.float64)
@@ -40,13 +42,13 @@ class Ownership:
         return total / max(playouts, 1)
 
     def rows(self) -> tuple[float, ...]:
-        """Return the same for the mover, of the board's vertices alone, rows from above."""
+        """Return the mean owner of each vertex for the side to move, in rows from the top."""
         return self._for_mover(self.mean_owners())
 
     def rows_after(self, move: int) -> tuple[float, ...] | None:
-        """Return the same of the playouts that began with a move of the kernel's.
+        """Return `rows` for only those playouts that began with the compiled move `move`.
 
-        None if there is none, or if they are not kept apart.
+        Return None if there were no such playouts, or if `reset` was called without `moves`.
         """
         if not self._by_moves:
             return None
@@ -66,24 +68,23 @@ class Ownership:
         )
 
     def chain_statuses(self) -> Statuses:
-        """Return every chain, as its vertices, with its status."""
+        """Return the status of every chain. The keys are the vertices of the chains."""
         board, shares = self._game.stones.board, self.mean_owners()
         signs = [{BLACK: 1.0, WHITE: -1.0}.get(colour, 0.0) for colour in board]
         return classify_chains(
-            self._game, [(1 + sign * shares[at]) / 2 for at, sign in enumerate(signs)]
+            self._game, [(1 + sign * shares[vertex]) / 2 for vertex, sign in enumerate(signs)]
         )
 
     def is_settled(self) -> bool:
-        """Tell whether it is known of each vertex whose it will be."""
         shares = self.mean_owners()
         return all(
             abs(shares[vertex]) >= SETTLED_SHARE for vertex in self._game.stones.shape.vertices
         )
 
     def secured_score(self) -> float:
-        """Return the points that the mover wins by if all that is not settled is the other's."""
+        """Return the score of the side to move if the opponent gets all unsettled vertices."""
         game, sign = self._game, -1.0 if self._game.turn else 1.0
         shares = sign * self.mean_owners()
         vertices = game.stones.shape.vertices
-        mine = sum(shares[vertex] >= SETTLED_SHARE for vertex in vertices)
-        return float(mine - (len(vertices) - mine) - sign * game.komi)
+        secured = sum(shares[vertex] >= SETTLED_SHARE for vertex in vertices)
+        return float(secured - (len(vertices) - secured) - sign * game.komi)

@@ -1,4 +1,4 @@
-"""What of this package is compiled, and for which boards."""
+"""The compiled modules of this package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 GO, FEATURE_EXTRACTION = "go", "go_describing"
 MAX_BOARD_SIZE = 19
 
-# The modules with entry points, in the order of compilation.
+# Modules with kernel entry points, in compilation order.
 PARTS = {
     GO: (
         "agent.go.kernel_board",
@@ -28,5 +28,4 @@ VARIANTS: dict[str, Callable[[], str]] = {}
 
 
 def fits(game: Go) -> bool:
-    """Tell whether the compiled search can play on this board."""
     return max(game.width, game.height) <= MAX_BOARD_SIZE

@@ -1,8 +1,9 @@
-"""The weights of features of moves, as `kempelen tune patterns` learned and wrote them.
+"""Learned weights of move features, written by `kempelen train tune patterns`.
 
-A file is JSON: a manifest, which says what was learned from, the weights of features by their
-names and those of 3x3 neighbourhoods by their codes, one for all that are turned or mirrored, and
-one for all other neighbourhoods. A weight is the logarithm of a strength, 0 for a neutral one.
+The JSON file contains a manifest with the training data, the weights of features by name, and the
+weights of 3x3 neighbourhoods by canonical code. The canonical code is the smallest code of all
+rotations and reflections. Neighbourhoods that are not in the file share one additional weight. A
+weight is the logarithm of a strength; 0 is neutral.
 """
 
 import hashlib
@@ -20,40 +21,41 @@ from agent.go.features import CODE_COUNT, FEATURE_COUNT, FEATURE_INDEX
 from agent.io.files import read_text, replace_atomically
 
 SHIPPED = Path(__file__).with_name("pattern_weights.json")
-OTHERS = "others"  # neighbourhoods that are not in the file
+OTHERS = "others"  # key of the weight for all neighbourhoods that are not in the file
 _MAX_WEIGHT = 50.0
-# Where the neighbour comes from that each place of a code gets: a quarter turn, and a mirror.
+# Permutations of a code's neighbours for a quarter turn and a mirror: the source index of each
+# target.
 _ROTATION = (3, 0, 1, 2, 7, 4, 5, 6)
 _REFLECTION = (0, 3, 2, 1, 7, 6, 5, 4)
 
 
 class WeightsError(Exception):
-    """A file of weights cannot be used; the message says why."""
+    """Raised if a weights file is invalid or unreadable."""
 
 
 def _permute_neighbours(
-    codes: npt.NDArray[np.int64], places: tuple[int, ...]
+    codes: npt.NDArray[np.int64], sources: tuple[int, ...]
 ) -> npt.NDArray[np.int64]:
-    """Return codes with their neighbours at other places."""
-    moved = np.zeros_like(codes)
-    for number, place in enumerate(places):
-        moved |= (codes >> 2 * place & 3) << 2 * number
-    return moved
+    permuted = np.zeros_like(codes)
+    for target, source in enumerate(sources):
+        permuted |= (codes >> 2 * source & 3) << 2 * target
+    return permuted
 
 
 @cache
 def canonical_codes() -> npt.NDArray[np.int64]:
-    """Return of each code the least of those that are the same but turned or mirrored."""
+    """Return, for each code, the smallest code among all rotations and reflections."""
     codes = np.arange(CODE_COUNT)
-    least, turned = codes, codes
+    smallest, rotated = codes, codes
     for _ in range(4):
-        turned = _permute_neighbours(turned, _ROTATION)
-        least = np.minimum(least, np.minimum(turned, _permute_neighbours(turned, _REFLECTION)))
-    return least
+        rotated = _permute_neighbours(rotated, _ROTATION)
+        smallest = np.minimum(
+            smallest, np.minimum(rotated, _permute_neighbours(rotated, _REFLECTION))
+        )
+    return smallest
 
 
 def digest(features: Mapping[str, float], patterns: Mapping[str, float]) -> str:
-    """Return by what damage of the weights is seen."""
     text = json.dumps([features, patterns], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -64,7 +66,10 @@ def save(
     features: Mapping[str, float],
     patterns: Mapping[str, float],
 ) -> None:
-    """Write a file, whole or not at all. patterns: by the least code in hexadecimal, and OTHERS."""
+    """Write the weights to a file atomically.
+
+    The keys of `patterns` are canonical codes in hexadecimal, and OTHERS.
+    """
     manifest = {**manifest, "sha256": digest(features, patterns)}
     parts = {"manifest": manifest, "features": features, "patterns": patterns}
     lines = [
@@ -75,9 +80,9 @@ def save(
 
 
 def load(path: Path) -> npt.NDArray[np.float32]:
-    """Return the table of weights, by the places of agent.go.features.
+    """Return the weights, indexed as described in `agent.go.features`.
 
-    Raises WeightsError, which names the file.
+    Raise WeightsError, with the file name, if the file is invalid.
     """
     try:
         parts = json.loads(read_text(path))
@@ -85,33 +90,33 @@ def load(path: Path) -> npt.NDArray[np.float32]:
             parts[name] for name in ("manifest", "features", "patterns")
         )
         if manifest["sha256"] != digest(features, patterns):
-            raise ValueError("its weights are not those that its sha256 is of")
+            raise ValueError("sha256 mismatch")
         table = np.zeros(FEATURE_COUNT, np.float32)
-        least = canonical_codes()
+        canonical = canonical_codes()
         by_code = np.full(CODE_COUNT, _parse_weight(patterns[OTHERS]), np.float32)
         for code, weight in patterns.items():
             if code != OTHERS:
                 by_code[int(code, 16)] = _parse_weight(weight)
-        table[:CODE_COUNT] = by_code[least]
+        table[:CODE_COUNT] = by_code[canonical]
         for name, weight in features.items():
             table[FEATURE_INDEX[name]] = _parse_weight(weight)
     except OSError as error:
         raise WeightsError(f"{path}: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise WeightsError(f"{path} has no weights of patterns, or is damaged: {error}") from None
+        raise WeightsError(f"{path}: invalid pattern weights: {error}") from None
     return table
 
 
 def _parse_weight(value: Any) -> float:
     number = float(value)
     if not (math.isfinite(number) and abs(number) <= _MAX_WEIGHT):
-        raise ValueError(f"{value} is no weight")
+        raise ValueError(f"invalid weight {value}")
     return number
 
 
 @cache
 def shipped_weights() -> tuple[npt.NDArray[np.float32] | None, str]:
-    """Return the weights that play goes by; or None, and what is wrong with their file."""
+    """Return the built-in weights and "". On failure, return None and the error message."""
     try:
         return load(SHIPPED), ""
     except WeightsError as error:

@@ -1,8 +1,9 @@
-"""Playouts: the game played on to its end, half at random, half by what every player sees.
+"""Playouts: random games guided by simple rules.
 
-The first of these that finds a move decides, each but the last only with its probability:
-an answer to atari around the last move, the vital point of a small eye, an attack on a chain
-with two liberties, a 3x3 pattern beside the last move; then any move that fills no own eye.
+The first rule that finds a move decides. Every rule except the last is applied with a given
+probability. The rules are: a reply to an atari near the last move, the vital point of a small eye,
+an attack on a chain with two liberties, a 3x3 pattern next to the last move, and a random move that
+does not fill an own eye.
 Sources: Gelly et al., 'Modification of UCT with patterns in Monte-Carlo Go' (2006); Baudis and
 Gailly, 'Pachi: State of the art open source Go program' (2012).
 """
@@ -35,14 +36,15 @@ from agent.go.settings import CAPTURE, NAKADE, PATTERN, SELF_ATARI, TWO_LIBERTIE
 from agent.kernel.decorators import entry_point, kernel
 from agent.kernel.intrinsics import U64, Bits, int64, multiply_high
 
-# A chain from so many stones on is never put into atari by its own side: it cannot be a nakade.
+# Minimum size of a chain for which self-atari is always rejected, because it is too large for a
+# nakade.
 MIN_SIZE_BEYOND_NAKADE = 6
 MAX_EYE_SIZE = 6
 
 
 @kernel
 def random_bits(worker: Worker) -> Bits:
-    """Return a random number of 64 bits (Vigna's xorshift64*)."""
+    """Return 64 random bits (Vigna's xorshift64*)."""
     x = worker.random
     x ^= x >> U64(12)
     x ^= x << U64(25)
@@ -53,13 +55,13 @@ def random_bits(worker: Worker) -> Bits:
 
 @kernel
 def random_below(worker: Worker, number: int) -> int:
-    """Return a random number from 0 to number - 1."""
+    """Return a random integer from 0 to number - 1."""
     return int64(multiply_high(random_bits(worker), U64(number)))
 
 
 @kernel
 def random_event(worker: Worker, setting: int) -> bool:
-    """Tell whether what has a probability happens this time."""
+    """Return true with the probability that is given by `setting`."""
     return int64(random_bits(worker) >> U64(11)) < worker.settings[setting] * (1 << 53)
 
 
@@ -72,19 +74,17 @@ def _add_candidate(worker: Worker, move: int) -> None:
 
 @kernel
 def _is_acceptable(worker: Worker, board: Board, move: int) -> bool:
-    """Tell whether to make a legal move, as far as it puts own stones into atari."""
     size = self_atari_size(board, move, board.turn)
     return size == 0 or (size < MIN_SIZE_BEYOND_NAKADE and not random_event(worker, SELF_ATARI))
 
 
 @kernel
 def _pick_candidate(worker: Worker, board: Board) -> int:
-    """Return one of the candidates by chance, PASS if none will do."""
     while worker.candidate_count > 0:
-        number = random_below(worker, worker.candidate_count)
-        move = int64(worker.candidate_moves[number])
+        i = random_below(worker, worker.candidate_count)
+        move = int64(worker.candidate_moves[i])
         worker.candidate_count -= 1
-        worker.candidate_moves[number] = worker.candidate_moves[worker.candidate_count]
+        worker.candidate_moves[i] = worker.candidate_moves[worker.candidate_count]
         if is_legal(board, move, board.turn) and _is_acceptable(worker, board, move):
             return move
     return PASS
@@ -92,7 +92,10 @@ def _pick_candidate(worker: Worker, board: Board) -> int:
 
 @kernel
 def add_rescue_candidates(worker: Worker, board: Board, head: int) -> None:
-    """Propose the moves that save a chain of the mover's in atari: captures, and running away."""
+    """Add the moves that save a chain of the side to move from atari.
+
+    Captures of adjacent chains come first, then the extension.
+    """
     colour = board.turn
     stone = head
     while True:
@@ -112,7 +115,6 @@ def add_rescue_candidates(worker: Worker, board: Board, head: int) -> None:
 
 @kernel
 def _answer_atari(worker: Worker, board: Board) -> int:
-    """Return a capture, or a rescue, of a chain that the last move touches; or PASS."""
     worker.candidate_count = 0
     last, colour = board.last_move, board.turn
     head = int64(board.chain_heads[last])
@@ -131,9 +133,10 @@ def _answer_atari(worker: Worker, board: Board) -> int:
 
 @kernel
 def _answer_two_liberties(worker: Worker, board: Board) -> int:
-    """Return a move on the liberties of a chain with two that the last move touches; or PASS.
+    """Return a liberty of a two-liberty chain next to the last move, or PASS.
 
-    An own one gets more of them, the other's is put into atari.
+    The move must increase the liberties of a chain of the side to move, or put an opposing chain
+    into atari.
     """
     worker.candidate_count = 0
     last, colour = board.last_move, board.turn
@@ -160,10 +163,10 @@ def _answer_two_liberties(worker: Worker, board: Board) -> int:
 
 @kernel
 def _vital_point(worker: Worker, board: Board, start: int) -> int:
-    """Return the vital point of the eye that an empty vertex belongs to; NOWHERE without one.
+    """Return the vital point of the eye that contains an empty vertex, or NO_VERTEX.
 
-    The eye has 3 to 6 vertices, and stones of one colour around it. A point is vital that has so
-    many neighbours in the eye that one colour's stone there keeps the other from two eyes.
+    The eye must have 3 to 6 vertices and be surrounded by one colour. The vital point is the vertex
+    with the most neighbours in the eye. A stone there decides between one eye and two.
     """
     worker.mark += 1
     mark = worker.mark
@@ -190,30 +193,30 @@ def _vital_point(worker: Worker, board: Board, start: int) -> int:
                     return NO_VERTEX
     if size < 3:
         return NO_VERTEX
-    most, vital, twos = 0, NO_VERTEX, 0
+    max_degree, vital, twos = 0, NO_VERTEX, 0
     for i in range(size):
         vertex = int64(worker.queue[i])
         degree = 0
         for side in range(4):
             if worker.marks[vertex + board.neighbour_offsets[side]] == mark:
                 degree += 1
-        if degree > most:
-            most, vital = degree, vertex
+        if degree > max_degree:
+            max_degree, vital = degree, vertex
         if degree == 2:
             twos += 1
-    if size == 3 or (size == 4 and most == 3):
+    if size == 3 or (size == 4 and max_degree == 3):
         return vital
-    # Of five a cross or a square with a tail; of six a square with two tails: others live.
-    if size == 5 and (most == 4 or (most == 3 and twos == 3)):
+    # Five-vertex eyes have a vital point only as a plus or bulky five, and six-vertex eyes only as
+    # a rabbity six.
+    if size == 5 and (max_degree == 4 or (max_degree == 3 and twos == 3)):
         return vital
-    if size == 6 and most == 4 and twos == 3:
+    if size == 6 and max_degree == 4 and twos == 3:
         return vital
     return NO_VERTEX
 
 
 @kernel
 def _answer_nakade(worker: Worker, board: Board) -> int:
-    """Return the vital point of a small eye beside the last move; or PASS."""
     for side in range(4):
         beside = board.last_move + board.neighbour_offsets[side]
         if board.colours[beside] == EMPTY:
@@ -225,7 +228,6 @@ def _answer_nakade(worker: Worker, board: Board) -> int:
 
 @kernel
 def _answer_pattern(worker: Worker, board: Board) -> int:
-    """Return a move beside the last one that is a pattern; or PASS."""
     worker.candidate_count = 0
     for side in range(8):
         beside = board.last_move + board.neighbour_offsets[side]
@@ -238,7 +240,6 @@ def _answer_pattern(worker: Worker, board: Board) -> int:
 
 @kernel
 def _random_move(worker: Worker, board: Board, careful: bool) -> int:
-    """Return a move by chance that fills no eye; PASS if there is none."""
     colour, number = board.turn, board.empty_count
     if number == 0:
         return PASS
@@ -261,7 +262,6 @@ def _random_move(worker: Worker, board: Board, careful: bool) -> int:
 
 @kernel
 def _choose_move(worker: Worker, board: Board) -> int:
-    """Return the move of a playout."""
     if board.last_move != PASS:
         move = PASS
         if random_event(worker, CAPTURE):
@@ -279,15 +279,15 @@ def _choose_move(worker: Worker, board: Board) -> int:
 
 @kernel
 def max_played_count(worker: Worker) -> int:
-    """Return the most moves that a line and its playout may have."""
+    """Return the maximum total length of a path in the tree and the playout after it."""
     return min(3 * worker.width * worker.height + worker.played_count, MAX_GAME_MOVES)
 
 
 @kernel
 def play_out(worker: Worker, board: Board, heavy: bool) -> None:
-    """Play on until both have passed, or for too long; the moves are noted in the trace."""
-    most = max_played_count(worker)
-    while board.passes < 2 and worker.played_count < most:
+    """Play until both sides pass or the limit is reached. Append moves to `played_moves`."""
+    max_moves = max_played_count(worker)
+    while board.passes < 2 and worker.played_count < max_moves:
         move = _choose_move(worker, board) if heavy else _random_move(worker, board, False)
         play(board, move)
         worker.played_moves[worker.played_count] = move
@@ -296,7 +296,10 @@ def play_out(worker: Worker, board: Board, heavy: bool) -> None:
 
 @kernel
 def set_owner(worker: Worker, vertex: int, owner: int) -> int:
-    """Note whose a vertex is in the end, 1 Black's, -1 White's; return its points for Black."""
+    """Set the final owner of a vertex (1 is Black, -1 is White).
+
+    Return the points that Black gets for the vertex.
+    """
     worker.last_owners[vertex] = owner
     worker.owner_sums[vertex] += owner
     return owner * int64(worker.scored_vertices[vertex])
@@ -304,7 +307,7 @@ def set_owner(worker: Worker, vertex: int, owner: int) -> int:
 
 @kernel
 def record_score(worker: Worker, points: int) -> float:
-    """Note a playout's end; return its score: Black's points less White's, and less komi."""
+    """Add a playout to the statistics. Return Black's score, including komi."""
     worker.playout_count += 1
     score = points - worker.komi
     worker.score_sum += score
@@ -313,9 +316,10 @@ def record_score(worker: Worker, points: int) -> float:
 
 @kernel
 def score_area(worker: Worker, board: Board) -> float:
-    """Return Black's area less White's and komi, and note whose each vertex is.
+    """Return Black's area score, including komi, and set the owners of all vertices.
 
-    After a playout each empty vertex is an eye, or in a seki, and belongs to who is beside it.
+    After a playout, an empty vertex is an eye or part of a seki. It belongs to the colour of its
+    neighbours.
     """
     points = 0
     row = board.neighbour_offsets[0]
@@ -339,13 +343,16 @@ def score_area(worker: Worker, board: Board) -> float:
 
 @entry_point(numba.void(Worker, int64, int64))
 def run_playouts(worker: Worker, number: int, heavy: int) -> None:
-    """Make so many playouts from the root, to learn whose each vertex is. heavy: 0 for light."""
+    """Run playouts from the root to determine ownership.
+
+    The moves are uniformly random if `heavy` is 0, and follow the playout rules otherwise.
+    """
     board = worker.board
     for _ in range(number):
         if worker.stop:
             return
         copy_board(board, worker.root)
-        board.passes = 0  # also where the game is over
+        board.passes = 0  # continue even if the game is over
         worker.played_count = 0
         play_out(worker, board, heavy != 0)
         score_area(worker, board)

@@ -1,10 +1,9 @@
-"""What a move looks like before it is tried: visits that it is given, won or lost.
+"""Prior knowledge about moves: a new node starts with prior visits and their values.
 
-Reasons: near to the last move, by the stones between that are connected (the common fate graph of
-Graepel et al., 2001); captures and rescues, as ladders read them; 3x3 patterns; the edge of an
-empty part of the board; own stones put into atari; what is one side's already, as playouts from
-the root end. After Baudis, 'Information sharing in MCTS'
-(2011), and his michi.
+Priors depend on the distance from the last move along connected stones (the common fate graph of
+Graepel et al., 2001); captures and rescues, with ladder reading; 3x3 patterns; the edge of an empty
+part of the board; self-atari; and territory that is settled in the playouts from the root. The
+design follows Baudis, 'Information sharing in MCTS' (2011), and his program michi.
 """
 
 import math
@@ -56,17 +55,17 @@ from agent.go.settings import (
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import int64
 
-NO_PRIOR = -1.0  # of what is no move
+NO_PRIOR = -1.0  # marks excluded vertices
 MAX_DISTANCE = 3
 _EMPTY_RADIUS = 3
-_MAX_SMALL_SIZE = 11  # so narrow a board, or narrower, has corners that are no better than the rest
-# A point is territory that is one side's in so much of all playouts, once there are so many.
+_MAX_SMALL_SIZE = 11  # on boards up to this width corners get no bonus
+# A vertex counts as territory if this fraction of the playouts agrees, after at least the minimum
+# number of playouts.
 _TERRITORY_SHARE, _MIN_TERRITORY_PLAYOUTS = 0.9, 100
 
 
 @kernel
 def _add_prior(worker: Worker, move: int, setting: int, value: float) -> None:
-    """Give a move the visits of a setting, of so much value each."""
     if worker.prior_counts[move] != NO_PRIOR:
         worker.prior_counts[move] += worker.settings[setting]
         worker.prior_value_sums[move] += value * worker.settings[setting]
@@ -74,14 +73,17 @@ def _add_prior(worker: Worker, move: int, setting: int, value: float) -> None:
 
 @kernel
 def _compute_distances(worker: Worker, board: Board) -> None:
-    """Write to `distances` how far each vertex is from the last move, FARTHEST + 1 for more."""
+    """Write the distance of each vertex from the last move.
+
+    The distance is MAX_DISTANCE + 1 if it is larger than MAX_DISTANCE.
+    """
     for vertex in range(BOARD_CELLS):
         worker.distances[vertex] = MAX_DISTANCE + 1
     worker.distances[board.last_move] = 0
     worker.queue[0] = board.last_move
     size, i = 1, 0
-    # Stones of a chain are as near as one another, so what is nearer comes first in the queue
-    # only in parts: a vertex that turns out to be nearer comes again.
+    # Steps within a chain cost nothing, so the queue is only approximately sorted. A vertex whose
+    # distance decreases is queued again.
     while i < size:
         vertex = int64(worker.queue[i])
         i += 1
@@ -90,25 +92,28 @@ def _compute_distances(worker: Worker, board: Board) -> None:
             colour = board.colours[beside]
             if colour == BORDER:
                 continue
-            far = int64(worker.distances[vertex])
+            distance = int64(worker.distances[vertex])
             if colour == EMPTY or colour != board.colours[vertex]:
-                far += 1
-            if far < worker.distances[beside] and far <= MAX_DISTANCE and size < BOARD_CELLS:
-                worker.distances[beside] = far
+                distance += 1
+            if (
+                distance < worker.distances[beside]
+                and distance <= MAX_DISTANCE
+                and size < BOARD_CELLS
+            ):
+                worker.distances[beside] = distance
                 worker.queue[size] = beside
                 size += 1
 
 
 @kernel
 def _is_empty_around(worker: Worker, board: Board, vertex: int) -> bool:
-    """Tell whether no stone is near."""
     row = board.neighbour_offsets[0]
     x, y = vertex % row - 1, vertex // row - 1
     for dy in range(-_EMPTY_RADIUS, _EMPTY_RADIUS + 1):
         if not 0 <= y + dy < worker.height:
             continue
-        wide = _EMPTY_RADIUS - abs(dy)
-        for dx in range(-wide, wide + 1):
+        radius = _EMPTY_RADIUS - abs(dy)
+        for dx in range(-radius, radius + 1):
             if 0 <= x + dx < worker.width and board.colours[vertex + dy * row + dx] != EMPTY:
                 return False
     return True
@@ -116,7 +121,6 @@ def _is_empty_around(worker: Worker, board: Board, vertex: int) -> bool:
 
 @kernel
 def _add_tactical_priors(worker: Worker, board: Board) -> None:
-    """Weigh captures, rescues and ladders, chain by chain."""
     colour, row = board.turn, board.neighbour_offsets[0]
     for vertex in range(row + 1, (worker.height + 1) * row):
         if board.chain_heads[vertex] != vertex:
@@ -156,36 +160,37 @@ def _add_tactical_priors(worker: Worker, board: Board) -> None:
 
 @kernel
 def _add_learned_priors(worker: Worker, board: Board) -> None:
-    """Weigh moves by how likely they are by what was learned, the likeliest by the most visits."""
-    most = -math.inf
+    """Add prior visits in proportion to the square root of the learned strength of each move."""
+    best_rating = -math.inf
     for i in range(-1, board.empty_count):
         move = int64(PASS) if i < 0 else int64(board.empty_vertices[i])
         if worker.prior_counts[move] != NO_PRIOR:
             worker.ratings[move] = move_rating(worker, board, move)
-            most = max(most, worker.ratings[move])
+            best_rating = max(best_rating, worker.ratings[move])
     for i in range(-1, board.empty_count):
         move = int64(PASS) if i < 0 else int64(board.empty_vertices[i])
         if worker.prior_counts[move] != NO_PRIOR:
-            visits = worker.settings[LEARNED] * math.exp(0.5 * (worker.ratings[move] - most))
+            visits = worker.settings[LEARNED] * math.exp(0.5 * (worker.ratings[move] - best_rating))
             worker.prior_counts[move] += visits
             worker.prior_value_sums[move] += visits
 
 
 @kernel
 def compute_priors(worker: Worker, board: Board, ply: int) -> None:
-    """Write to `weights` and `hopes` what each move looks like; NO_PRIOR if it is none.
+    """Write the prior visits and values of all moves. NO_PRIOR marks moves to exclude.
 
-    Own eyes are not filled, unless that saves a chain beside or may be just what is asked about.
+    Moves into own eyes are excluded, unless an adjacent chain is in atari or the root moves are
+    restricted.
     """
     colour, row = board.turn, board.neighbour_offsets[0]
-    asked = ply == 0 and worker.restricted != 0
+    is_restricted = ply == 0 and worker.restricted != 0
     even = worker.settings[EVEN]
     for i in range(board.empty_count):
         vertex = int64(board.empty_vertices[i])
         worker.prior_counts[vertex] = NO_PRIOR
         if not is_legal(board, vertex, colour):
             continue
-        if not asked and is_eye(neighbourhood_flags(board, vertex), colour):
+        if not is_restricted and is_eye(neighbourhood_flags(board, vertex), colour):
             threatened = False
             for side in range(4):
                 head = int64(board.chain_heads[vertex + board.neighbour_offsets[side]])
@@ -209,14 +214,14 @@ def compute_priors(worker: Worker, board: Board, ply: int) -> None:
         if worker.prior_counts[vertex] == NO_PRIOR:
             continue
         if board.last_move != PASS:
-            far = int64(worker.distances[vertex])
-            if 0 < far <= MAX_DISTANCE:
-                add_trait(worker, vertex, CONNECTED_1 + far - 1)
-            if far == 1:
+            distance = int64(worker.distances[vertex])
+            if 0 < distance <= MAX_DISTANCE:
+                add_trait(worker, vertex, CONNECTED_1 + distance - 1)
+            if distance == 1:
                 _add_prior(worker, vertex, NEAR_1, 1.0)
-            elif far == 2:
+            elif distance == 2:
                 _add_prior(worker, vertex, NEAR_2, 1.0)
-            elif far == 3:
+            elif distance == 3:
                 _add_prior(worker, vertex, NEAR_3, 1.0)
         if matches_pattern(neighbourhood_flags(board, vertex)):
             _add_prior(worker, vertex, PATTERN_3X3, 1.0)

@@ -1,7 +1,7 @@
-"""The compiled search of Go as a player drives it: playouts in growing numbers, then a choice.
+"""The compiled Go search. It runs increasing numbers of playouts and plays the most visited move.
 
-The move with the most visits is played. The tree is kept for the next move as far as it hangs
-below the new position, and when the pool is full, what was visited least is dropped.
+The subtree of the new position is reused in the next search. When the node pool is full, the least
+visited nodes are deleted.
 """
 
 import threading
@@ -29,7 +29,7 @@ from agent.go.settings import EVALUATION_SHARE, SETTING_INDEX, check_setting
 from agent.kernel.backend import DEFAULT_SEARCH_CONFIG, SearchConfig
 from agent.kernel.bits import U64
 from agent.kernel.evaluators import Evaluator
-from agent.kernel.game_follower import GameFollower
+from agent.kernel.game_follower import GameReplayer
 from agent.kernel.mcts_tree import NO_NODE, ROOT
 from agent.kernel.node_pool import NodePool
 from agent.kernel.playouts import MAX_VISITS, grow_tree, playout_goals
@@ -38,27 +38,28 @@ from agent.kernel.worker_pool import ParallelSearch, WorkerPool
 from agent.limits import Info, Limits, MoveRestriction, Progress
 from agent.search.search import to_cp
 
-# More than any search of a move can make.
+# Larger than the level that any search reaches.
 MAX_LEVEL = 64
-# More lines than any position has.
+# Larger than the number of moves in any position.
 _ALL_LINES = BOARD_CELLS
-# Parts of a level at which a clock may end it.
+# Number of time checks per level.
 STEPS_PER_LEVEL = 8
-# A move is kept in mind from one search to the next for so many plies.
+# The tree is reused if the new position is at most this many plies after the old root.
 _MAX_REUSE_PLIES = 4
-# To pass, the mover must win so surely, from -1 to 1.
+# Minimum expected outcome (-1 to 1) for considering a pass.
 MIN_PASS_VALUE = 0.5
-_MIN_PLAYOUTS = 200  # playouts before it is asked whether the game is over
-_PASS_CHECK_PLAYOUTS = 200  # in which the other begins
+_MIN_PLAYOUTS = 200  # minimum before a pass is considered
+_PASS_CHECK_PLAYOUTS = 200  # number of playouts with the opponent moving first
 
 
 class GoSearch(ParallelSearch[KernelBoard]):
-    """Monte Carlo tree search on one or more threads that share a tree: the player's Searcher.
+    """Monte Carlo tree search with several threads on one tree. Implements `Searcher`.
 
-    A position is a plain game of Go, a move its vertex or PASS. evaluation: a user's, which judges
-    leaves, as far as the setting evaluation_share says; its plain function takes such a game.
+    A position is an `agent.games.go.Go` object, and a move is a vertex or PASS. `evaluation` is an
+    optional user's evaluation of leaves, weighted by the setting `evaluation_share`.
 
-    Raises ValueError for a setting of the means that is not, or beyond its bounds; MemoryError.
+    Raise ValueError if `search_config` has an unknown or out-of-range setting. Raise MemoryError if
+    there is not enough memory.
     """
 
     def __init__(
@@ -66,21 +67,21 @@ class GoSearch(ParallelSearch[KernelBoard]):
         search_config: SearchConfig = DEFAULT_SEARCH_CONFIG,
         evaluation: Evaluation | None = None,
     ) -> None:
-        self._means = search_config
+        self._search_config = search_config
         self._workers = WorkerPool(KernelBoard, search_config.threads)
         self._pool = NodePool(search_config.megabytes, ANNEX_WORDS)
         self._tree_lock = threading.Lock()
         self._game = Go()
-        self._root_moves: tuple[int, ...] = ()  # the moves to choose among at the root, if not all
-        # Of the position at the root of the tree, if that is of use.
+        self._root_moves: tuple[int, ...] = ()  # allowed root moves; empty if all are allowed
+        # Identifies the root position. None if the tree must not be reused.
         self._key: tuple[int | str, float, Hashable] | None = None
-        self._followers: dict[int, GameFollower[int]] = {}
+        self._followers: dict[int, GameReplayer[int]] = {}
         self._evaluator: Evaluator | None = None
         if evaluation is not None:
             self._evaluator = make_user_evaluator(evaluation, Worker, self._game_at, self.stop)
         self._started = 0.0
         self._ownership = Ownership(self._workers)
-        # Where it is asked whether the game is over; the answer, once there are enough playouts.
+        # Board for the check whether to pass. The result is None until the check was made.
         self._pass_board = KernelBoard()
         self._may_pass: bool | None = None
         self._seed()
@@ -88,37 +89,32 @@ class GoSearch(ParallelSearch[KernelBoard]):
             self.set(name, value)
 
     def set(self, name: str, value: float) -> None:
-        """Give a setting another value; ValueError if there is none of that name, or bounds."""
+        """Change a setting. Raise ValueError if it is unknown or out of range."""
         check_setting(name, value)
         for board in self._workers:
             board.worker.settings[SETTING_INDEX[name]] = value
 
     def score_only(self, vertices: Iterable[int]) -> None:
-        """Let whose a vertex is count in the score for these vertices alone, as all do at first.
-
-        What a tree has found so far is forgotten.
-        """
-        wanted = set(vertices)
+        """Score only these vertices instead of all vertices, and clear the tree."""
+        scored = set(vertices)
         for board in self._workers:
             for vertex in range(BOARD_CELLS):
-                board.worker.scored_vertices[vertex] = int(vertex in wanted)
+                board.worker.scored_vertices[vertex] = int(vertex in scored)
         self._forget()
 
     @property
     def supports_multipv(self) -> bool:
-        """Yes, it tells of as many lines as are asked for."""
         return True
 
     @property
     def nodes(self) -> int:
-        """How many playouts the search has made."""
         return self._pool.playouts
 
     def save(self) -> None:
-        """Write nothing: nothing is learned for good."""
+        """Do nothing, because there is no learned data."""
 
     def new_game(self) -> None:
-        """Forget everything that can change a search."""
+        """Clear the tree and seed the random number generators again."""
         self._forget()
         self._seed()
 
@@ -127,20 +123,16 @@ class GoSearch(ParallelSearch[KernelBoard]):
         self._key = None
 
     def _seed(self) -> None:
-        """Begin the random numbers again, with others for each thread."""
-        first = self._means.seed
+        first = self._search_config.seed
         if first is None:
             first = time.monotonic_ns()
-        for number, board in enumerate(self._workers):
-            board.seed(first * 1_000_003 + number)
-
-    # From any thread.
+        for i, board in enumerate(self._workers):
+            board.seed(first * 1_000_003 + i)
 
     def progress(self) -> Progress[int]:
-        """Tell where the running search stands."""
         with self._tree_lock:
-            opened = self._pool.playouts and self._pool.children(ROOT)
-            lines = self._lines(MAX_LEVEL, _ALL_LINES) if opened else []
+            has_children = self._pool.playouts and self._pool.children(ROOT)
+            lines = self._lines(MAX_LEVEL, _ALL_LINES) if has_children else []
         return Progress(
             nodes=self._pool.playouts,
             hashfull=self._pool.permille_used(),
@@ -149,27 +141,27 @@ class GoSearch(ParallelSearch[KernelBoard]):
         )
 
     def _seldepth(self) -> int:
-        # For a moment at the beginning of a search nobody is at work yet.
+        # At the start of a search, no worker may be active yet.
         return max((int(board.worker.seldepth) for board in self._workers.active), default=0)
 
-    # The search.
-
     def search(self, position: Go, limits: Limits[int], lines: int = 1, /) -> Iterator[Info[int]]:
-        """Make more and more playouts, up to `limits.nodes`; see `Searcher`.
+        """Run increasing numbers of playouts, up to `limits.nodes` (see `Searcher.search`).
 
-        The most that its means allow are those of a move: an analysis goes on.
+        The playout limit in the search configuration does not apply to infinite analysis.
         """
         self._started = time.perf_counter()
         self._set_root(position, limits)
         self._workers.begin(lambda board: self._prepare(board, position, limits))
         self._workers.add_workers(len(self._workers))
         pool = self._pool
-        most = min(MAX_VISITS - pool.visits(ROOT), limits.nodes or MAX_VISITS)
-        if self._means.playouts and not limits.infinite:
-            most = min(most, self._means.playouts)
+        max_playouts = min(MAX_VISITS - pool.visits(ROOT), limits.nodes or MAX_VISITS)
+        if self._search_config.playouts and not limits.infinite:
+            max_playouts = min(max_playouts, self._search_config.playouts)
         last: Info[int] | None = None
         try:
-            for depth, goal in playout_goals(limits.depth or MAX_LEVEL, most, STEPS_PER_LEVEL):
+            for depth, goal in playout_goals(
+                limits.depth or MAX_LEVEL, max_playouts, STEPS_PER_LEVEL
+            ):
                 grow_tree(pool, self._workers, goal, self._play_out, self._tree_lock)
                 if self._may_pass is None and pool.playouts >= _MIN_PLAYOUTS:
                     self._may_pass = self._should_pass()
@@ -187,7 +179,6 @@ class GoSearch(ParallelSearch[KernelBoard]):
             self._raise_error()
 
     def _set_root(self, position: Go, limits: Limits[int]) -> None:
-        """Make the position the root: its node in the tree, where there is one, or a new root."""
         with self._tree_lock:
             self._root_moves = limits.search_moves
             restricted = bool(limits.search_moves or limits.restrictions)
@@ -203,7 +194,6 @@ class GoSearch(ParallelSearch[KernelBoard]):
         return game.size, game.komi, game.key()
 
     def _find_node(self, game: Go) -> int:
-        """Return the position's node in the tree, NO_NODE if there is none of use."""
         if self._key is None:
             return NO_NODE
         size, komi, key = self._key
@@ -235,10 +225,9 @@ class GoSearch(ParallelSearch[KernelBoard]):
             self.stop()
 
     def _game_at(self, address: int, ply: int) -> Go:
-        """Return the game at a leaf of a worker's, for a plain evaluation."""
         follower = self._followers.get(address)
         if follower is None:
-            follower = self._followers[address] = GameFollower(self._game)
+            follower = self._followers[address] = GameReplayer(self._game)
         worker = next(board.worker for board in self._workers if board.address == address)
         line = [from_kernel_move(int(move)) for move in worker.played_moves[:ply]]
         game: Go = follower.at(line)
@@ -249,44 +238,41 @@ class GoSearch(ParallelSearch[KernelBoard]):
             return
         error = self._evaluator.pop_error([board.worker for board in self._workers])
         if error is not None:
-            self._forget()  # the tree has values that mean nothing
+            self._forget()  # the tree contains invalid values
             raise error
 
-    # What it found.
-
     def _lines(self, depth: int, lines: int) -> list[Info[int]]:
-        """Report the best moves of the root, as they stand."""
         pool = self._pool
         ranking = self._ranking()
-        if not ranking:  # the game is over, or there is no room
+        if not ranking:  # the game is over, or the node pool is full
             moves = self._first_moves()
             return [Info(depth=depth, score=to_cp(0.0), pv=(moves[0],))]
         playouts = max(pool.playouts, 1)
-        ahead = None
+        visit_lead = None
         if len(ranking) > 1:
-            ahead = (pool.visits(ranking[0]) - pool.visits(ranking[1])) / playouts
+            visit_lead = (pool.visits(ranking[0]) - pool.visits(ranking[1])) / playouts
         if self._may_pass:
             passing = [node for node in ranking if pool.move(node) == to_kernel_move(PASS)]
             ranking = passing + [node for node in ranking if node not in passing]
         black = self._game.turn == 0
         settings = self._workers.first.worker.settings
-        plays_out = self._evaluator is None or settings[EVALUATION_SHARE] < 1
-        found = []
+        uses_playouts = self._evaluator is None or settings[EVALUATION_SHARE] < 1
+        infos = []
         for number, node in enumerate(ranking[:lines], 1):
             visits = pool.visits(node)
             value = pool.mean(node) if visits else -pool.mean(ROOT) if pool.visits(ROOT) else 0.0
             value = max(-1.0, min(1.0, value))
             lead = None
-            if visits and plays_out:
+            if visits and uses_playouts:
                 lead = int(pool.extra_words[node, SCORE_SUM]) / SCORE_UNITS_PER_POINT / visits
                 lead = lead if black else -lead
             line = list(pool.best_line(node))
-            found.append(
+            infos.append(
                 Info(
                     depth=depth,
                     score=to_cp(value),
-                    pv=tuple(from_kernel_move(pool.move(each)) for each in line),
-                    pv_visits=tuple(pool.visits(each) for each in line),
+                    pv=tuple(from_kernel_move(pool.move(child)) for child in line),
+                    pv_visits=tuple(pool.visits(child) for child in line),
                     seldepth=self._seldepth(),
                     multipv=number,
                     nodes=pool.playouts,
@@ -294,22 +280,21 @@ class GoSearch(ParallelSearch[KernelBoard]):
                     hashfull=pool.permille_used(),
                     visits=visits,
                     expected_outcome=value,
-                    visit_lead=ahead if number == 1 else None,
+                    visit_lead=visit_lead if number == 1 else None,
                     prior=pool.prior(node),
                     lead=lead,
-                    ownership=self._ownership.rows() if number == 1 and plays_out else None,
+                    ownership=self._ownership.rows() if number == 1 and uses_playouts else None,
                     moves_ownership=(
-                        self._ownership.rows_after(pool.move(node)) if plays_out else None
+                        self._ownership.rows_after(pool.move(node)) if uses_playouts else None
                     ),
                 )
             )
-        return found
+        return infos
 
     def _first_moves(self) -> Sequence[int]:
         return self._root_moves or self._game.candidate_moves()
 
     def _ranking(self) -> list[int]:
-        """Return the children of the root, the one to play first."""
         pool = self._pool
         return sorted(
             pool.children(ROOT),
@@ -318,14 +303,15 @@ class GoSearch(ParallelSearch[KernelBoard]):
         )
 
     def _should_pass(self) -> bool:
-        """Tell whether to pass since the game is over, and won even if the other begins.
+        """Return whether to pass because the game is won, even if the opponent moves next.
 
-        After a pass it is enough to win what is settled then; else all must be.
+        If the opponent has just passed, the settled vertices must be enough for the win. Otherwise,
+        all vertices must be settled.
         """
         game, board = self._game, self._pass_board
         if game.capture_dead_stones or self._workers.first.worker.restricted:
             return False
-        if self._pool.mean(ROOT) > -MIN_PASS_VALUE:  # of whoever moved last
+        if self._pool.mean(ROOT) > -MIN_PASS_VALUE:  # mean for the side that moved last
             return False
         board.load(game)
         board.worker.root.turn = 3 - board.worker.root.turn
@@ -336,19 +322,18 @@ class GoSearch(ParallelSearch[KernelBoard]):
 
 
 def _apply_restriction(board: KernelBoard, restriction: MoveRestriction[int]) -> None:
-    """Ban from a worker's tree what is restricted."""
     banned = np.asarray(board.worker.banned)[restriction.player * BOARD_CELLS :][:BOARD_CELLS]
     moves = [to_kernel_move(move) for move in restriction.moves]
-    chosen = np.full(BOARD_CELLS, restriction.allowed)
-    chosen[moves] = not restriction.allowed
+    is_banned = np.full(BOARD_CELLS, restriction.allowed)
+    is_banned[moves] = not restriction.allowed
     plies = min(restriction.plies, MAX_TREE_PLIES + 1)
-    np.maximum(banned, np.where(chosen, plies, 0), out=banned, casting="unsafe")
+    np.maximum(banned, np.where(is_banned, plies, 0), out=banned, casting="unsafe")
 
 
 def _best_move_share(last: Info[int] | None, now: Info[int]) -> float | None:
-    """Return what share of the playouts since the last report began with the best move.
+    """Return the fraction of playouts since the last report that began with the best move.
 
-    It is low where others look better by now than the move with the most visits.
+    If the fraction is low, other moves now look better than the most visited one.
     """
     if last is None or last.pv[0] != now.pv[0] or now.nodes <= last.nodes:
         return None

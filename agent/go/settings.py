@@ -1,10 +1,10 @@
-"""What can be tuned in the search of Go: names, numbers in the worker's settings, defaults."""
+"""Settings of the Go search: names, default values, ranges and indices."""
 
 from typing import NamedTuple
 
 
 class Setting(NamedTuple):
-    """A number that a search goes by. low, high: where it may lie."""
+    """A numeric setting with its default value and range."""
 
     default: float
     low: float
@@ -12,25 +12,24 @@ class Setting(NamedTuple):
 
 
 SETTINGS: dict[str, Setting] = {
-    # Probabilities of the kinds of moves in playouts.
+    # Probabilities of applying the playout rules.
     "capture": Setting(0.9, 0.0, 1.0),
     "nakade": Setting(0.8, 0.0, 1.0),
     "two_liberties": Setting(0.2, 0.0, 1.0),
     "pattern": Setting(0.95, 0.0, 1.0),
-    "self_atari": Setting(0.6, 0.0, 1.0),  # of rejecting one
-    # The tree: visits before a leaf is expanded, the visits at which RAVE counts as much as the
-    # mean, and how much less it counts for a move played later.
+    "self_atari": Setting(0.6, 0.0, 1.0),  # probability of rejecting a self-atari
+    # Tree: number of visits at which a leaf is expanded, number of visits at which RAVE and the
+    # mean have equal weight, and reduction of RAVE's weight for later moves.
     "expansion": Setting(6.0, 1.0, 50.0),
     "rave": Setting(3000.0, 10.0, 20000.0),
     "distance": Setting(0.5, 0.0, 1.0),
     "exploration": Setting(0.0, 0.0, 2.0),
-    # How much more RAVE counts where owning the point and winning go together, from so many
-    # playouts of the parent on.
+    # Weight of criticality in RAVE, and minimum number of playouts of the parent.
     "criticality": Setting(0.0, 0.0, 10.0),
     "criticality_from": Setting(2000.0, 1.0, 1e6),
-    # Of a leaf's value, what part a user's evaluation has; the rest is the playout's.
+    # Weight of a user evaluation in a leaf's value. The rest is the playout's weight.
     "evaluation_share": Setting(1.0, 0.0, 1.0),
-    # Priors: visits that a move is given, won or lost, for a reason.
+    # Priors: number of visits, won or lost, that a move gets for each property.
     "even": Setting(10.0, 0.0, 100.0),
     "near_1": Setting(24.0, 0.0, 100.0),
     "near_2": Setting(22.0, 0.0, 100.0),
@@ -44,19 +43,19 @@ SETTINGS: dict[str, Setting] = {
     "ladder": Setting(30.0, 0.0, 100.0),
     "passing": Setting(10.0, 0.0, 100.0),
     "territory": Setting(0.0, 0.0, 100.0),
-    # Of the move that looks best by what was learned from games; others get less.
+    # Number of visits for the move with the best learned rating. Other moves get fewer.
     "learned": Setting(40.0, 0.0, 500.0),
 }
 SETTING_INDEX = {name: number for number, name in enumerate(SETTINGS)}
 
 
 def check_setting(name: str, value: float) -> None:
-    """Raise ValueError if there is no setting of that name, or a value is beyond its bounds."""
+    """Raise ValueError if the setting is unknown or the value is out of range."""
     setting = SETTINGS.get(name)
     if setting is None:
-        raise ValueError(f"no setting {name}; there are {', '.join(SETTINGS)}")
+        raise ValueError(f"unknown setting {name} (expected one of: {', '.join(SETTINGS)})")
     if not setting.low <= value <= setting.high:
-        raise ValueError(f"{name} must lie from {setting.low:g} to {setting.high:g}")
+        raise ValueError(f"{name} must be from {setting.low:g} to {setting.high:g}")
 
 
 CAPTURE = SETTING_INDEX["capture"]

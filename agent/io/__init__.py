@@ -1,1 +1,1 @@
-"""The border: files, texts and code that come from outside, validated, bounded and named."""
+"""Safe I/O for files, untrusted text and user code."""

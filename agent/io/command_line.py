@@ -1,4 +1,4 @@
-"""Command lines of programs that a user names, split by the rules of the system."""
+"""Split command lines according to the rules of the operating system."""
 
 import shlex
 import sys
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 
 def split_command_line(text: str) -> list[str]:
-    r"""Split a command line into its words; ValueError for a quotation that does not end.
+    r"""Split a command line into words. Raise ValueError if a closing quote is missing.
 
-    On Windows as its programs do: \ is part of a path, and stands for itself unless a double quote
-    follows; only double quotes keep blanks. Elsewhere as a POSIX shell does.
+    On Windows, a \ is literal unless it precedes a double quote, and only double quotes protect
+    spaces. Other systems use the rules of a POSIX shell.
     """
     return list(_windows_words(text)) if sys.platform == "win32" else shlex.split(text)
 
@@ -17,24 +17,24 @@ def split_command_line(text: str) -> list[str]:
 def _windows_words(text: str) -> Iterator[str]:
     r"""Yield the words of a command line by the rules of CommandLineToArgvW.
 
-    2n of \ before a " stand for n of them, 2n + 1 for n and a plain ". Within quotes "" is a
-    plain " too.
+    Before a ", 2n backslashes stand for n backslashes, and 2n + 1 for n backslashes and a literal
+    ". Within quotes, "" is also a literal ".
     """
-    word: str | None = None  # None between words; "" is one in quotes
+    word: str | None = None  # None between words; "" for a word of empty quotes
     quoted = False
-    place = 0
-    while place < len(text):
-        slashes = len(text[place:]) - len(text[place:].lstrip("\\"))
-        place += slashes
-        character = text[place : place + 1]
-        place += 1
+    index = 0
+    while index < len(text):
+        slashes = len(text[index:]) - len(text[index:].lstrip("\\"))
+        index += slashes
+        character = text[index : index + 1]
+        index += 1
         if character == '"':
             word = (word or "") + "\\" * (slashes // 2)
             if slashes % 2:
                 word += '"'
-            elif quoted and text[place : place + 1] == '"':
+            elif quoted and text[index : index + 1] == '"':
                 word += '"'
-                place += 1
+                index += 1
             else:
                 quoted = not quoted
             continue

@@ -1,22 +1,22 @@
-"""How two descriptions of a run differ, in words: what a refusal to go on with a file names."""
+"""Describe the differences between two configurations, for errors when resuming a run."""
 
 import hashlib
 import json
 from typing import Any
 
-MAX_VALUE_LENGTH = 100  # characters of a value that is shown as it is
+MAX_VALUE_LENGTH = 100  # characters; longer values are shown as a digest
 
 
 def describe_changes(before: Any, now: Any, name: str = "") -> list[str]:
-    """Return a clause for each entry that differs, such as "rules.nodes was 400, is 500".
+    """Return one message for each changed entry, such as "rules.nodes was 400, is 500".
 
-    before, now: as JSON has them. name: of what both describe, in front of those of its entries.
+    `before` and `now` are JSON values. `name` is a prefix for the names of entries.
     """
     if before == now:
         return []
     if isinstance(before, dict) and isinstance(now, dict):
-        entries = dict.fromkeys([*before, *now])
-        parts = [(f"{name}.{each}", before.get(each), now.get(each)) for each in entries]
+        keys = dict.fromkeys([*before, *now])
+        parts = [(f"{name}.{key}", before.get(key), now.get(key)) for key in keys]
     elif _are_comparable_lists(before, now):
         numbered = enumerate(zip(before, now, strict=True), 1)
         parts = [(f"{name} {number}", *pair) for number, pair in numbered]
@@ -30,14 +30,12 @@ def describe_changes(before: Any, now: Any, name: str = "") -> list[str]:
 
 
 def _are_comparable_lists(before: object, now: object) -> bool:
-    """Tell whether both are lists of as many descriptions."""
     if not (isinstance(before, list) and isinstance(now, list)) or len(before) != len(now):
         return False
-    return all(isinstance(each, dict) for each in [*before, *now])
+    return all(isinstance(item, dict) for item in [*before, *now])
 
 
 def _format_value(value: object) -> str:
-    """Return a value, or what tells a long one from another."""
     if value is None:
         return "not given"
     text = value if isinstance(value, str) else json.dumps(value, default=str)

@@ -1,8 +1,8 @@
-"""Files of ours that say what they are, whether they are whole, and what they hold.
+"""Container files: magic number, checksum, integers, JSON header, and binary content.
 
-A magic number, a SHA-256 of all that follows, numbers of the format's own, the head's length, the
-head (JSON), zeros up to a multiple of the format's alignment, and the content. The numbers and the
-length have 32 bits, little-endian.
+Layout: magic number, SHA-256 of all following bytes, the integers that the format defines, header
+length, header (JSON), zero padding up to the alignment, content. The integers and the header length
+are little-endian, unsigned, 32 bits wide.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _NUMBER_BYTES = 4
 
 @dataclass(frozen=True)
 class ContainerFormat:
-    """One kind of such files.
+    """The format of a container file.
 
-    magic: by what its files begin. numbers: how many it has of its own. alignment: of the content,
-    in bytes from the file's beginning.
+    `magic` is the magic number. `numbers` is the number of integers before the header. The content
+    starts at a multiple of `alignment` bytes.
     """
 
     magic: bytes
@@ -29,36 +29,40 @@ class ContainerFormat:
 
     @property
     def min_size(self) -> int:
-        """The bytes of a file up to its head, which every file has."""
+        """The minimum file size in bytes. The header starts at this offset."""
         return self.numbers_start + (self.numbers + 1) * _NUMBER_BYTES
 
     @property
     def numbers_start(self) -> int:
-        """Where the numbers begin, and what the checksum is of."""
+        """The offset of the integers, where the part covered by the checksum starts."""
         return len(self.magic) + _CHECKSUM_BYTES
 
     def content_start(self, header_length: int) -> int:
-        """Return where the content begins behind a head of so many bytes."""
+        """Return the offset of the content after a header of `header_length` bytes."""
         return -(-(self.min_size + header_length) // self.alignment) * self.alignment
 
     def pack(self, header: str, content: bytes, numbers: Sequence[int] = ()) -> bytes:
-        """Return a file's bytes. head: JSON; OverflowError for a number that has no 32 bits."""
+        """Return the contents of a container file.
+
+        Raise OverflowError if an integer does not fit in 32 bits.
+        """
         if len(numbers) != self.numbers:
-            raise ValueError(f"{len(numbers)} numbers are not {self.numbers}")
-        said = header.encode()
-        checked = b"".join(
-            number.to_bytes(_NUMBER_BYTES, "little") for number in (*numbers, len(said))
+            raise ValueError(f"expected {self.numbers} numbers, got {len(numbers)}")
+        header_bytes = header.encode()
+        body = b"".join(
+            number.to_bytes(_NUMBER_BYTES, "little") for number in (*numbers, len(header_bytes))
         )
-        filled = self.content_start(len(said)) - self.numbers_start
-        checked = (checked + said).ljust(filled, b"\0") + content
-        return self.magic + hashlib.sha256(checked).digest() + checked
+        padded_size = self.content_start(len(header_bytes)) - self.numbers_start
+        body = (body + header_bytes).ljust(padded_size, b"\0") + content
+        return self.magic + hashlib.sha256(body).digest() + body
 
 
 @dataclass(frozen=True)
 class Container:
-    """A file as its format sees it: of a file that is damaged everything may be wrong.
+    """The parts of a container file. In a damaged file, any part may be wrong.
 
-    data: all its bytes. What is given of them is a view of them, shorter where they end too soon.
+    `data` contains all bytes of the file. The other attributes are views of `data`, which are
+    shorter if the file is truncated.
     """
 
     format: ContainerFormat
@@ -66,43 +70,38 @@ class Container:
 
     @property
     def has_magic(self) -> bool:
-        """Whether it begins as files of the format do."""
         return self.data[: len(self.format.magic)] == self.format.magic
 
     @property
     def is_intact(self) -> bool:
-        """Whether the checksum is that of what follows it."""
+        """Whether the checksum matches the data."""
         start = self.format.numbers_start
         return hashlib.sha256(self.data[start:]).digest() == self.checksum
 
     @property
     def checksum(self) -> bytes:
-        """The SHA-256 that the file has."""
         return bytes(self.data[len(self.format.magic) : self.format.numbers_start])
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the format's own."""
+        """The integers before the header."""
         return tuple(self._number(index) for index in range(self.format.numbers))
 
     @property
     def header_length(self) -> int:
-        """How many bytes the head is said to have."""
+        """The stored length of the header in bytes."""
         return self._number(self.format.numbers)
 
     @property
     def header(self) -> bytes:
-        """The JSON."""
         return bytes(self.data[self.format.min_size : self.format.min_size + self.header_length])
 
     @property
     def content_start(self) -> int:
-        """Where the content begins."""
         return self.format.content_start(self.header_length)
 
     @property
     def content(self) -> memoryview:
-        """What comes behind the head."""
         return self.data[self.content_start :]
 
     def _number(self, index: int) -> int:

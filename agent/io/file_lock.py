@@ -1,4 +1,4 @@
-"""A lock on a file that this process writes: it ends with the process at the latest."""
+"""File locks. The operating system releases a lock when its process ends."""
 
 import os
 import sys
@@ -14,9 +14,9 @@ def lock_or_raise(
     make_error: Callable[[str], Exception],
     held_reason: str = "being written by another process",
 ) -> TextIO:
-    """Lock as `lock` does; raise what `refusal` makes of the reason where that fails.
+    """Lock a file with `lock_path`. On failure, raise `make_error(message)`.
 
-    how: what is said of a file whose lock another process has.
+    `held_reason` completes the message "PATH is ..." if another process holds the lock.
     """
     try:
         return lock_path(os.fspath(path))
@@ -27,10 +27,10 @@ def lock_or_raise(
 
 
 def lock_path(path: str) -> TextIO:
-    """Return the open lock file beside `path`, or what it links to; to close it unlocks.
+    """Lock `path` by locking a separate file beside it. Close the returned file to unlock.
 
-    Raises BlockingIOError if another process holds it, and OSError if the lock file cannot be
-    written, or if `path` is a device, a pipe or a folder.
+    Links in `path` are followed. Raise BlockingIOError if another process holds the lock. Raise
+    OSError if the lock file is not writable, or if `path` is a device, a pipe or a folder.
     """
     file = open(f"{resolve_target(Path(path))}.lock", "a")  # noqa: SIM115
     lock_file(file)
@@ -38,7 +38,7 @@ def lock_path(path: str) -> TextIO:
 
 
 def lock_file(file: IO[Any]) -> None:
-    """Lock an open file until it is closed; close it, and raise as `lock` does, if that fails."""
+    """Lock an open file until it is closed. On failure, close it and raise as in `lock_path`."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -52,7 +52,7 @@ def lock_file(file: IO[Any]) -> None:
 
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except PermissionError:  # as some file systems say it
+            except PermissionError:  # some file systems raise this if the lock is held
                 raise BlockingIOError(file.name) from None
     except OSError:
         file.close()

@@ -1,7 +1,7 @@
-"""Files that a user names: regular ones, read whole only up to a size.
+"""Safe access to files named by a user: only regular files, with a size limit.
 
-A device has no end and a pipe may have no writer: to read what a name turns out to be could fill
-the memory or wait for ever. All errors are OSErrors, whose `strerror` says what is wrong.
+Reading a device could exhaust memory, and reading a pipe without a writer could block forever. All
+errors are OSErrors with the message in `strerror`.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-# The largest file that is read whole, unless its reader expects other sizes, and the longest line
-# of one that is read line by line.
+# Default size limits in bytes for a whole file, and for one line.
 MAX_FILE_SIZE = 16 << 20
 MAX_LINE_LENGTH = 1 << 20
 
-# On Windows, a virus scanner or an indexer may briefly open a new file. Retry timeout and interval.
+# Timeout and interval of retries. On Windows, a virus scanner or indexer may briefly hold a new
+# file open.
 REPLACE_TIMEOUT_S = 1.0
 REPLACE_RETRY_S = 0.02
 
 _BINARY = getattr(os, "O_BINARY", 0)
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # the other end of a pipe is not waited for
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # open a pipe without waiting for the other end
 
 
 class FileInUseError(PermissionError):
-    """A file that cannot be replaced, since another program has it open (Windows)."""
+    """Raised if a file cannot be replaced because another program has it open (Windows)."""
 
 
 def require_regular(path: str | os.PathLike[str]) -> None:
-    """Raise OSError unless this is a regular file, for those who open it themselves."""
+    """Raise OSError unless `path` is a regular file."""
     _require_type(os.stat(path), path, pipes=False)
 
 
 def open_file(path: str | os.PathLike[str], *, pipes: bool = False) -> BinaryIO:
-    """Open a regular file, and where it makes sense a pipe, to read it."""
+    """Open a regular file for reading. If `pipes` is true, named pipes are allowed too."""
     return open(_open_descriptor(path, os.O_RDONLY | (0 if pipes else _NONBLOCK), pipes), "rb")
 
 
 def open_append(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file, which is made if it is not there, to write at its end."""
+    """Open a regular file for appending, and create it if it does not exist."""
     with contextlib.suppress(FileNotFoundError):
         require_regular(path)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NONBLOCK
@@ -56,13 +56,13 @@ def open_append(path: str | os.PathLike[str]) -> BinaryIO:
 def read_bytes(
     path: str | os.PathLike[str], max_size: int = MAX_FILE_SIZE, *, pipes: bool = False
 ) -> bytes:
-    """Return the content of a file of at most so many bytes."""
+    """Return the contents of a file. Raise OSError if it is larger than `max_size` bytes."""
     with open_file(path, pipes=pipes) as file:
         if os.fstat(file.fileno()).st_size <= max_size:
             content = file.read(max_size + 1)
             if len(content) <= max_size:
                 return content
-    raise OSError(errno.EFBIG, f"it is larger than {max_size >> 10} KiB", os.fspath(path))
+    raise OSError(errno.EFBIG, f"larger than {max_size >> 10} KiB", os.fspath(path))
 
 
 def read_text(
@@ -73,13 +73,16 @@ def read_text(
     errors: str = "strict",
     pipes: bool = False,
 ) -> str:
-    """Return the text of a file of at most so many bytes, its lines ended by newlines alone."""
+    """Return the text of a file, with all line endings converted to newlines.
+
+    Raise OSError if the file is larger than `max_size` bytes.
+    """
     text = read_bytes(path, max_size, pipes=pipes).decode(encoding, errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def open_text(path: str | os.PathLike[str]) -> TextIO:
-    """Open a text of any length, also from a pipe; a line that is too long comes in pieces."""
+    """Open a text file or named pipe of any size. Lines over MAX_LINE_LENGTH are split."""
     return _BoundedLineText(open_file(path, pipes=True), encoding="utf-8", errors="replace")
 
 
@@ -89,16 +92,17 @@ class _BoundedLineText(io.TextIOWrapper):
 
 
 def iter_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file; one that is too long comes in pieces."""
+    """Yield the lines of a file. Lines over MAX_LINE_LENGTH are split."""
     while line := file.readline(MAX_LINE_LENGTH):
         yield line
 
 
 @contextlib.contextmanager
 def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Have the OSErrors of writing a file name it.
+    """Set the file name of any OSError raised in the block to `path`.
 
-    That of a full disk names none, and that of a file which is to take its place another.
+    Without this, the error for a full disk has no file name, and the error for a temporary file has
+    the temporary name.
     """
     try:
         yield
@@ -109,7 +113,7 @@ def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that other processes see whole or not at all; make its folder if need be."""
+    """Write a file atomically, and create its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_atomically(path, content)
 
@@ -117,11 +121,12 @@ def write_atomically(path: Path, content: bytes) -> None:
 def replace_atomically(
     path: Path, content: bytes, *, durable: bool = False, keep: bool = True
 ) -> None:
-    """Write a file, which may be there, so that other processes see the old one or the new.
+    """Create or replace a file. Other processes see either the old or the new contents.
 
-    Of a link, what it leads to is replaced; devices and pipes are left as they are, an OSError.
-    durable: so that the file is the old one or the new even after the machine has lost its power.
-    keep: the content of a file in use, as `replace_file` does. Errors name the file.
+    If `path` is a link, its target is replaced. If `durable` is true, the file is synced to disk,
+    so that it is complete even after a power failure. `keep` is described in `replace_file`.
+
+    Raise OSError with the file name on failure, or if the target is a device or pipe.
     """
     with name_in_errors(path):
         path = resolve_target(path)
@@ -138,10 +143,10 @@ def replace_atomically(
 
 
 def replace_file(temporary: Path, path: Path, *, keep: bool = True) -> None:
-    """Replace `path` by a temporary file, or raise OSError.
+    """Replace `path` with the file `temporary`. Raise OSError on failure.
 
-    On Windows this is retried while another program has `path` open.
-    keep: if it stays open, save the content as `NAME.new` and name that file in the error.
+    On Windows, retry while another program has `path` open. If that does not succeed and `keep` is
+    true, save the new contents as `NAME.new` and mention that file in the error.
     """
     try:
         rename_over(temporary, path)
@@ -161,9 +166,9 @@ def replace_file(temporary: Path, path: Path, *, keep: bool = True) -> None:
 def rename_over(
     source: str | os.PathLike[str], target: str | os.PathLike[str], *, folder: int | None = None
 ) -> None:
-    """Give a file the name of another, which it replaces; FileInUseError if that is open elsewhere.
+    """Rename a file and replace `target`. Raise FileInUseError if a program has `target` open.
 
-    folder: the descriptor of the folder that both are in, if they are names in it.
+    If `source` and `target` are names in a folder, `folder` is the descriptor of that folder.
     """
     deadline = time.monotonic() + REPLACE_TIMEOUT_S
     while True:
@@ -182,9 +187,9 @@ def rename_over(
 
 
 def resolve_target(path: Path) -> Path:
-    """Return the file, there or not, that another takes the place of: what a link leads to.
+    """Return `path` with all links resolved. The file does not have to exist.
 
-    Raises OSError where that is a folder, a device or a pipe.
+    Raise OSError if `path` is a folder, a device or a pipe.
     """
     with contextlib.suppress(FileNotFoundError):
         require_regular(path)
@@ -192,10 +197,10 @@ def resolve_target(path: Path) -> Path:
 
 
 def _open_descriptor(path: str | os.PathLike[str], flags: int, pipes: bool) -> int:
-    """Open a file that is asked, once it is open, whether it is of the right kind."""
+    """Open a file and then check its type, because a check before opening would be a race."""
     try:
         descriptor = os.open(path, flags | _BINARY, 0o666)
-    except PermissionError:  # what Windows says of a folder
+    except PermissionError:  # Windows raises this for a folder
         if os.path.isdir(path):
             raise IsADirectoryError(
                 errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path)
@@ -213,4 +218,4 @@ def _require_type(status: os.stat_result, path: str | os.PathLike[str], pipes: b
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not stat.S_ISREG(status.st_mode) and not (pipes and stat.S_ISFIFO(status.st_mode)):
-        raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))

@@ -1,8 +1,9 @@
-"""Messages in another language.
+"""Translation of complete messages.
 
-Errors are raised in English, far from anybody who knows the user's language. So a message is
-recognised by its form: {} stands for what was filled in, which is translated too if it is a message
-itself. Of several forms that fit, the one that says most is meant.
+Code that raises an error does not know the user's language, so error messages are in English.
+Later, a message is translated by matching it against patterns such as "unknown game {}". Arguments
+that are messages are also translated. If several patterns match, the pattern with the most literal
+text is used.
 """
 
 from __future__ import annotations
@@ -13,30 +14,28 @@ from functools import cached_property
 
 
 class MessageCatalog:
-    """Says messages of known forms in another language.
+    """Translates messages into one language.
 
-    forms: by an English form what it is there, in which {} or {0} stands for what was filled in.
+    `forms` maps English patterns, with {} for each argument, to translations with {} or {0}.
     """
 
     def __init__(self, forms: Mapping[str, str]) -> None:
         self._forms = forms
 
     def translate(self, message: str) -> str:
-        """Return a message in the other language; unchanged if it has no known form."""
-        for pattern, other in self._patterns:
+        """Return the translation of a message, or the message itself if no pattern matches."""
+        for pattern, translation in self._patterns:
             if match := pattern.fullmatch(message):
-                # What is empty is nothing but a name.
-                return other.format(
-                    *(self.translate(each) if each else each for each in match.groups())
+                return translation.format(
+                    *(self.translate(text) if text else text for text in match.groups())
                 )
         return message
 
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        """What the messages look like, those that say most first, and the other form of each."""
         forms = self._forms.items()
         ordered = sorted(forms, key=lambda form: len(form[0].replace("{}", "")), reverse=True)
         return [
-            (re.compile("(.*?)".join(map(re.escape, form.split("{}"))), re.DOTALL), other)
-            for form, other in ordered
+            (re.compile("(.*?)".join(map(re.escape, form.split("{}"))), re.DOTALL), translation)
+            for form, translation in ordered
         ]

@@ -1,4 +1,4 @@
-"""What a user is told where a file cannot be read."""
+"""Error messages for unreadable files."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -9,13 +9,13 @@ from contextlib import contextmanager
 def convert_read_errors(
     path: str | os.PathLike[str], error: Callable[[str], Exception]
 ) -> Iterator[None]:
-    """Raise `error` of a message that names the file, for what keeps the block from reading it.
+    """Convert an OSError or UnicodeDecodeError raised in the block to `error(message)`.
 
-    That is an OSError, or text that is not UTF-8.
+    The message contains the file name and the reason.
     """
     try:
         yield
     except OSError as reason:
         raise error(f"cannot read {path}: {reason.strerror}") from None
     except UnicodeDecodeError:
-        raise error(f"cannot read {path}: it is not UTF-8 text") from None
+        raise error(f"cannot read {path}: not UTF-8 text") from None

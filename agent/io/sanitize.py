@@ -1,19 +1,17 @@
-"""Text from outside as it may be shown: what an engine says, a player's name, a file's words.
+"""Make untrusted text safe to display, such as engine output and player names.
 
-Such text may hold escape codes that a terminal would obey, line breaks that would end a table's
-row or a tag, marks that turn the direction of all that follows, or halves of characters that
-cannot be written at all. Whatever is not seen is written as Python writes it in a string.
+Untrusted text may contain terminal escape codes, line breaks, bidirectional control characters, or
+lone surrogates. All nonprintable characters are escaped as in Python strings.
 """
 
-# Characters of a name, and of anything else that is shown on one line.
+# Limits in characters.
 MAX_NAME_LENGTH = 100
 MAX_LINE_LENGTH = 1000
-# Lines of a text.
 MAX_LINES = 100
 
 
 def sanitize_line(text: str, max_length: int = MAX_LINE_LENGTH) -> str:
-    """Return text on one line, of at most `most` characters, all of them seen."""
+    """Return the text as one printable line of at most `max_length` characters."""
     shown = text[: max_length + 1].strip()
     if not shown.isprintable():
         shown = "".join(map(_escape, shown))
@@ -21,12 +19,12 @@ def sanitize_line(text: str, max_length: int = MAX_LINE_LENGTH) -> str:
 
 
 def sanitize_name(text: str) -> str:
-    """Return a name on one line, without repeated spaces."""
+    """Return a name as one printable line, without repeated spaces."""
     return sanitize_line(" ".join(text[: 10 * MAX_NAME_LENGTH].split()), MAX_NAME_LENGTH)
 
 
 def sanitize_lines(text: str) -> str:
-    """Return text of several lines, each of which is plain and keeps its indentation."""
+    """Return the text with every line printable. Newlines and indentation are kept."""
     lines = text[: MAX_LINES * MAX_LINE_LENGTH].split("\n")[:MAX_LINES]
     return "\n".join(_indent(line) + sanitize_line(line) for line in lines)
 

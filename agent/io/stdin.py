@@ -1,8 +1,8 @@
 """Move standard input to a private descriptor.
 
 On Windows, a blocking read on a pipe blocks every other call on that pipe. Libraries such as
-OpenBLAS query the standard handles while they load, and would hang. So code that reads standard
-input in a thread calls `detach_stdin` first.
+OpenBLAS query the standard handles while they load, and would hang. Code that reads standard input
+in a thread must therefore call `detach_stdin` first.
 """
 
 import contextlib
@@ -11,27 +11,31 @@ import threading
 
 
 def detach_stdin() -> int:
-    """Return a new descriptor for what standard input was; descriptor 0 is empty from now on.
+    """Move standard input to a new descriptor and return that descriptor.
 
-    Child processes find it empty too. Nothing can be read if standard input is closed.
+    Afterwards, descriptor 0 is empty, also in child processes. If standard input is closed, the new
+    descriptor is empty.
     """
     try:
         source = os.dup(0)
-    except OSError:  # it is closed
+    except OSError:  # standard input is closed
         source = os.open(os.devnull, os.O_RDWR)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.close(null)
     return source
 
 
 def exit_with_parent() -> None:
-    """From now on end this process when standard input ends: when its parent has ended."""
+    """Start a thread that ends this process when standard input is closed.
+
+    Standard input is closed when the parent process exits.
+    """
     source = detach_stdin()
 
     def wait() -> None:
         with contextlib.suppress(OSError):
-            os.read(source, 1)  # holds no lock that the interpreter's own end would wait for
+            os.read(source, 1)  # unlike a file object, takes no lock at interpreter shutdown
         os._exit(1)
 
     threading.Thread(target=wait, name="parent", daemon=True).start()

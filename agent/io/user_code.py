@@ -1,4 +1,4 @@
-"""Objects of the user's own code, by the words `module:name` or `FILE.py:name`."""
+"""Load user code named by `module:name` or `FILE.py:name`."""
 
 import ast
 import contextlib
@@ -14,93 +14,97 @@ from typing import TypeGuard
 
 from agent.io.files import read_bytes
 
-# Our top-level packages, which a user's file cannot import its neighbours instead of.
+# Kempelen's top-level packages. They hide modules of the same name next to a user's file.
 PACKAGES = ("agent", "protocols", "openings", "kempelen")
 
-# The folders of files that were run, those that became places of modules by it, and what modules
-# the last file imported.
-_folders: set[str] = set()
-_path_entries: set[str] = set()
-_imported: set[str] = set()
+_folders: set[str] = set()  # folders of all user files that were run
+_path_entries: set[str] = set()  # folders that were added to sys.path
+_imported: set[str] = set()  # modules imported by the last user file
 
 
 class UserCodeError(ValueError):
-    """What was named cannot be loaded; the message names it and what is wrong."""
+    """Raised if user code fails to load. The message is meant for the user."""
 
 
 def split_spec(spec: str, noun: str) -> tuple[str, str]:
-    """Split `place:name` and return both; `noun` is what an error calls the thing named."""
+    """Split `location:name` into two parts. Raise UserCodeError if `spec` has another form.
+
+    `noun` says what the name refers to, such as "evaluation". It is used in error messages.
+    """
     location, colon, name = spec.strip().rpartition(":")
     if not colon or not location or not name.isidentifier():
-        raise UserCodeError(f"{noun} {spec.strip()!r} is not 'module:name' or 'FILE.py:name'")
+        raise UserCodeError(
+            f"{noun} {spec.strip()!r}: invalid name (expected 'module:name' or 'FILE.py:name')"
+        )
     return location, name
 
 
 def is_file_name(location: str) -> bool:
-    """Return whether this names a file, not a module. The suffix may be `.PY` on Windows."""
+    """Return whether `location` is a file name. On Windows, the suffix may be `.PY`."""
     return location.strip().lower().endswith(".py")
 
 
 def check_readable(location: str, noun: str) -> None:
-    """Raise UserCodeError if a file cannot be read; a module is not looked for."""
+    """Raise UserCodeError if `location` is an unreadable file. Do not check module names."""
     if is_file_name(location):
         _read_file(Path(location), noun)
 
 
 def source_file(location: str) -> Path | None:
-    """Return the file that a place's code is in, None if there is none that is known.
+    """Return the source file for a file name or module name, or None if it is unknown.
 
-    A module itself is not imported for it, but the packages around it are.
+    The module itself is not imported, but its parent packages are.
     """
     if is_file_name(location):
         return Path(location).expanduser()
     _add_working_directory()
-    found = None
-    with contextlib.suppress(Exception, SystemExit):  # of the packages' code
-        found = importlib.util.find_spec(location)
-    return Path(found.origin) if found and found.has_location and found.origin else None
+    spec = None
+    with contextlib.suppress(Exception, SystemExit):  # parent packages may raise anything
+        spec = importlib.util.find_spec(location)
+    return Path(spec.origin) if spec and spec.has_location and spec.origin else None
 
 
 def load_module(location: str, noun: str) -> ModuleType:
-    """Import a module, or run a file whose name ends in .py, anew in either case.
+    """Import a module or run a .py file. Reload it if it was loaded before.
 
-    Raises UserCodeError, with the line of the user's file, if that fails.
+    `noun` says what is loaded, for error messages. Raise UserCodeError, with the line in the user's
+    file, if loading fails.
     """
     return _load_file(Path(location), noun) if is_file_name(location) else _import(location, noun)
 
 
 def describe(error: BaseException) -> str:
-    """Say what happened, and on which line of the user's file."""
-    places = []
+    """Return the type and message of an error, and the line in the user's file."""
+    lines = []
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if not file.startswith("<") and file != __file__:
-            places.append((file, trace.tb_lineno))
+            lines.append((file, trace.tb_lineno))
         trace = trace.tb_next
-    # What the user's code calls may have raised it, on a line that says nothing to the user.
-    places = [location for location in places if not is_library(location[0])] or places
-    where = f" ({Path(places[-1][0]).name}, line {places[-1][1]})" if places else ""
-    return f"{type(error).__name__}: {error_message(error)}{where}"
+    # Prefer lines of user code over lines of the libraries that it calls.
+    lines = [line for line in lines if not is_library(line[0])] or lines
+    location = f" ({Path(lines[-1][0]).name}, line {lines[-1][1]})" if lines else ""
+    return f"{type(error).__name__}: {error_message(error)}{location}"
 
 
 def is_keyboard_interrupt(error: BaseException) -> TypeGuard[KeyboardInterrupt]:
-    """Tell whether the keyboard interrupts, which the main thread is told of, whatever it does."""
-    here = threading.current_thread() is threading.main_thread()
-    return here and isinstance(error, KeyboardInterrupt)
+    """Return whether the error is a real Ctrl-C, which Python raises only in the main thread."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return in_main_thread and isinstance(error, KeyboardInterrupt)
 
 
 def error_message(error: BaseException) -> str:
-    """Return the message of an error, which may be of a class of the user's."""
+    """Return `str(error)`, or a placeholder if `str` raises an error."""
     try:
         return str(error)
-    except Exception:  # noqa: BLE001 - that is the user's code as well
-        return "its message cannot be shown"
+    except Exception:  # noqa: BLE001 - __str__ may be user code
+        return "no message available"
 
 
 def is_library(file: str) -> bool:
-    """Tell whether a file is of Python, of an installed package or of this one."""
-    from sysconfig import get_paths  # not at start-up, which it would lengthen
+    """Return whether a file belongs to Python, an installed package or Kempelen."""
+    from sysconfig import get_paths  # lazy import: slow to load
 
     paths = get_paths()
     folders = [Path(paths[name]) for name in ("stdlib", "purelib", "platlib")]
@@ -122,7 +126,7 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     _reject_hidden_neighbours(path, source, noun)
     _add_file_folder(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
-    # By its loader: Python knows no file that ends in .PY.
+    # Name the loader explicitly, because Python does not recognize the suffix .PY.
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
@@ -131,7 +135,7 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     sys.modules[name] = module
     known = set(sys.modules)
     try:
-        # Not through the loader's bytecode cache, which misses edits within one second.
+        # Bypass the loader's bytecode cache, which misses changes within one second.
         exec(compile(source, str(path), "exec"), vars(module))
     except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} file {path} failed: {describe(error)}") from error
@@ -141,11 +145,11 @@ def _load_file(path: Path, noun: str) -> ModuleType:
 
 
 def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
-    """Raise UserCodeError if the file imports a neighbour that has the name of our package."""
+    """Raise UserCodeError if the file imports a neighbour that a Kempelen package hides."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
-        return  # reported when the file is run
+        return  # the error is reported when the file is run
     for package in PACKAGES:
         neighbour = path.with_name(f"{package}.py")
         if not neighbour.is_file():
@@ -154,13 +158,12 @@ def _reject_hidden_neighbours(path: Path, source: bytes, noun: str) -> None:
                 continue
         if neighbour != path and package in _imported_packages(tree):
             raise UserCodeError(
-                f"{noun} file {path}: cannot import {neighbour.name} beside it "
+                f"{noun} file {path}: cannot import {neighbour.name} from its folder "
                 f"('{package}' is a package of Kempelen; rename {neighbour.name})"
             )
 
 
 def _imported_packages(tree: ast.Module) -> set[str]:
-    """Return the top-level names that a module imports, inside functions too."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -171,10 +174,10 @@ def _imported_packages(tree: ast.Module) -> set[str]:
 
 
 def _add_file_folder(folder: str) -> None:
-    """Let a file import those beside it, as a script would, but none instead of Python's or ours.
+    """Add a user's folder to `sys.path`, after the folders of Python and Kempelen.
 
-    What files imported from their folders before is forgotten: another folder has others by the
-    same names, and they may have been edited.
+    Unload modules that earlier user files imported from their folders. They may have changed, and
+    the new folder may contain modules with the same names.
     """
     for name in [name for name in _imported if _module_folder(name.partition(".")[0]) in _folders]:
         sys.modules.pop(name, None)
@@ -183,14 +186,13 @@ def _add_file_folder(folder: str) -> None:
     if folder in _path_entries and folder in sys.path:
         sys.path.remove(folder)
     if folder not in sys.path:
-        others = [location for location, each in enumerate(sys.path) if each in _path_entries]
-        sys.path.insert(min(others, default=len(sys.path)), folder)
+        indices = [index for index, entry in enumerate(sys.path) if entry in _path_entries]
+        sys.path.insert(min(indices, default=len(sys.path)), folder)
         _path_entries.add(folder)
     importlib.invalidate_caches()
 
 
 def _module_folder(name: str) -> str | None:
-    """Return the folder that a module or a package is in; None of ours, and if none is known."""
     file = Path(getattr(sys.modules.get(name), "__file__", None) or "")
     home = file.parents[1] if file.name == "__init__.py" else file.parent
     return None if home == Path(__file__).parents[2] else str(home)
@@ -208,7 +210,7 @@ def _import(name: str, noun: str) -> ModuleType:
 
 
 def _add_working_directory() -> None:
-    """Let modules be found in the working directory too, which an installed command lacks."""
+    """Add the working directory to `sys.path`, because Python omits it for installed commands."""
     if "" not in sys.path and "." not in sys.path:
         sys.path.append("")
     importlib.invalidate_caches()

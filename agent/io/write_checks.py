@@ -1,4 +1,4 @@
-"""What is asked of files before long work that is to write them."""
+"""Check that output files are writable before a long computation starts."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -9,48 +9,47 @@ PathName = str | os.PathLike[str]
 def require_writable(
     targets: Sequence[PathName],
     sources: Sequence[PathName],
-    failure: Callable[[str], Exception],
+    make_error: Callable[[str], Exception],
     *,
     regular: bool = False,
 ) -> None:
-    """Raise `failure` of a message that names the first target which must not be written.
+    """Raise `make_error(message)` for the first target that is not allowed or not writable.
 
-    Each needs a folder that is there, and is none itself, no source and no other target; the system
-    must let it be written.
-    regular: neither devices nor pipes can be written, as where files are replaced.
+    A target must be writable and in an existing folder. It must not be a folder, one of the
+    sources, or the same file as another target. If `regular` is true, it must not be a device or
+    pipe either.
     """
-    for number, target in enumerate(targets):
+    for index, target in enumerate(targets):
         if "\0" in os.fspath(target):
-            raise failure(f"{os.fspath(target)!r} cannot be the name of a file")
+            raise make_error(f"{os.fspath(target)!r}: invalid file name")
         folder = os.path.dirname(os.path.realpath(target))
-        there = os.path.exists(target)
-        device = there and not os.path.isfile(target) and not os.path.isdir(target)
-        if not device and not os.path.isdir(folder):  # the folder of Windows' `nul` does not exist
-            raise failure(f"{target}: its folder does not exist")
+        exists = os.path.exists(target)
+        device = exists and not os.path.isfile(target) and not os.path.isdir(target)
+        if not device and not os.path.isdir(folder):  # Windows' `nul` is in no existing folder
+            raise make_error(f"{target}: its folder does not exist")
         if os.path.isdir(target):
-            raise failure(f"{target} is a folder: name a file in it")
+            raise make_error(f"{target}: is a folder (expected a file)")
         if regular and device:
-            raise failure(f"{target} is no regular file: name another")
-        # What is no device is replaced, or locked, by a file beside it.
-        needed = [target] if there else []
+            raise make_error(f"{target}: not a regular file")
+        # To replace or lock a regular file, another file is created in its folder.
+        required = [target] if exists else []
         if not device:
-            needed.append(folder)
-        if not all(os.access(each, os.W_OK) for each in needed):
-            raise failure(
-                f"{target} may not be written: change its rights and its folder's, or name another "
-                "file"
+            required.append(folder)
+        if not all(os.access(path, os.W_OK) for path in required):
+            raise make_error(
+                f"{target}: no write permission (for the file or its folder; change the "
+                "permissions or choose another file)"
             )
         if any(_is_same_file(target, source) for source in sources):
-            raise failure(f"{target} is read here: choose another file to write")
-        if any(_is_same_file(target, other) for other in targets[:number]):
-            raise failure(f"{target} is to be written twice: choose two files")
+            raise make_error(f"{target}: is an input file (choose another output file)")
+        if any(_is_same_file(target, other) for other in targets[:index]):
+            raise make_error(f"{target}: given for two outputs (choose two files)")
 
 
-def _is_same_file(one: PathName, other: PathName) -> bool:
-    """Tell whether two names are of one file, which need not be there."""
-    if "\0" in os.fspath(other):  # no name at all, which whoever reads it will say
+def _is_same_file(first: PathName, second: PathName) -> bool:
+    if "\0" in os.fspath(second):  # the invalid name is reported when the file is opened
         return False
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile(first, second)
     except OSError:
-        return os.path.realpath(one) == os.path.realpath(other)
+        return os.path.realpath(first) == os.path.realpath(second)

@@ -1,1 +1,1 @@
-"""What every compiled game shares: decorators and cache, machine operations, threads, a tree."""
+"""Code for all compiled games: decorators, code cache, workers, and the MCTS tree."""

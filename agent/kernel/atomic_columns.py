@@ -1,7 +1,8 @@
-"""Columns of numbers in memory that threads share: read, written, and changed atomically.
+"""Typed arrays ("columns") in shared memory, which are accessed by address with atomic operations.
 
-Each maker returns a kernel function for numbers of one kind at `address + index * size`. In the
-kernel they are int64 or float64, whatever their size in memory.
+Each factory function takes an element type and returns a kernel function. The kernel function
+accesses the element at `address + index * size`, where `size` is the size of an element in bytes.
+Kernels handle all elements as int64 or float64.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ Number = TypeVar("Number", int, float)
 
 
 class ColumnType(NamedTuple, Generic[Number]):
-    """A kind of number in memory, to Numba and to LLVM."""
+    """The element type of a column as a Numba type and an LLVM type."""
 
     numba: Any
     llvm: Any
@@ -40,7 +41,7 @@ def _pointer(builder: Any, column_type: ColumnType[Any], address: Any, index: An
 
 
 def reader(column_type: ColumnType[Number]) -> Callable[[Bits, int], Number]:
-    """Make a kernel function `f(address, index)` that returns a number."""
+    """Return a kernel function `f(address, index)` that reads an element."""
     wide = _wide(column_type)
 
     @typed_intrinsic
@@ -55,7 +56,7 @@ def reader(column_type: ColumnType[Number]) -> Callable[[Bits, int], Number]:
 
 
 def writer(column_type: ColumnType[Number]) -> Callable[[Bits, int, Number], None]:
-    """Make a kernel function `f(address, index, value)` that writes a number."""
+    """Return a kernel function `f(address, index, value)` that writes an element."""
     wide = _wide(column_type)
 
     @typed_intrinsic
@@ -71,21 +72,22 @@ def writer(column_type: ColumnType[Number]) -> Callable[[Bits, int, Number], Non
 
 
 def atomic_adder(column_type: ColumnType[int]) -> Callable[[Bits, int, int], int]:
-    """Make a kernel function `f(address, index, value)` that adds; it returns what was there."""
+    """Return a kernel function `f(address, index, value)` that adds `value` atomically.
+
+    The function returns the old number.
+    """
     return _atomic_operation(column_type, "add")
 
 
 def atomic_exchanger(column_type: ColumnType[int]) -> Callable[[Bits, int, int], int]:
-    """Make a kernel function `f(address, index, value)` that writes; it returns what was there.
+    """Return a kernel function `f(address, index, value)` that replaces an element atomically.
 
-    What was written before is seen by whoever reads the new number.
+    The function returns the old number. Threads that read the new number also see earlier writes.
     """
     return _atomic_operation(column_type, "xchg")
 
 
 def _atomic_operation(column_type: ColumnType[int], change: str) -> Callable[[Bits, int, int], int]:
-    """Make a kernel function of one of LLVM's atomic operations that read, change and write."""
-
     @typed_intrinsic
     def changed(typing_context: Any, address: Bits, index: int, value: int) -> Emitted[int]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Where a player gets the search of a compiled game from, and who searches until it is there."""
+"""The search backend for a compiled game. A Python search is used until the kernel is loaded."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -17,11 +17,12 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """What a compiled search may use: threads, megabytes of memory for what it remembers.
+    """The resources and settings of a compiled search.
 
-    playouts: the most for a move, if it makes any. seed: of what is random; None: another each
-    time. settings: other values than the usual for numbers that the search goes by, by name.
-    at_once: memory is taken at once, and not when it is first searched in.
+    `megabytes` is the size of the transposition table or tree. `playouts` is the maximum number of
+    playouts per move and is used only by MCTS. `seed` is the random seed, or None for a random one.
+    `settings` contains values for search parameters by name, and all other parameters have their
+    defaults. If `at_once` is true, memory is allocated immediately and not at the first search.
     """
 
     threads: int = 1
@@ -34,7 +35,7 @@ class SearchConfig:
 
 DEFAULT_SEARCH_CONFIG = SearchConfig()
 
-# The parts that have searched in this process.
+# Names of the parts that have completed a trial search in this process.
 _tried_parts: set[str] = set()
 
 
@@ -50,12 +51,13 @@ def compiled_backend(
     *,
     at_once: bool = True,
 ) -> "CompiledBackend[Move]":
-    """Return what a player of a compiled game searches with, whoever's evaluation it is.
+    """Return a search backend for a compiled game.
 
-    part, name, plain, report: as in CompiledBackend. evaluation: a user's plain function takes the
-    plain game, and reports errors by its name. own: the game's own. make: makes a search, with a
-    user's evaluation or None. trial_search: lets a search search a little; its first search takes
-    longer than a fast game allows. at_once: as in Means.
+    `part`, `name`, `plain` and `report` are described in `CompiledBackend`. `evaluation` is the
+    game's own evaluation or a user's evaluation. A user's Python evaluation takes the Python game
+    object. `default_evaluation` is the game's own evaluation. `make` creates a searcher and takes
+    the user's evaluation, or None for the game's own. `trial_search` runs a short warm-up search,
+    because the first search is slow. `at_once` is described in `SearchConfig`.
     """
 
     def make_search(function: Evaluate) -> PersistentSearcher[Move]:
@@ -67,13 +69,13 @@ def compiled_backend(
         if at_once or part not in _tried_parts:
             trial_search(make_search(default_evaluation))
             _tried_parts.add(part)
-        users = evaluation.python if evaluation.jitted is None else _in_the_kernel
+        function = evaluation.python if evaluation.jitted is None else _kernel_only
         return GameBackend(
             make_search,
             default_evaluation,
-            None if users is None else (evaluation.name, users),
+            None if function is None else (evaluation.name, function),
             report,
-            # Compiled code that did not return once is not tried again.
+            # A compiled evaluation that hung once is not tried again.
             max_abandoned=MAX_ABANDONED if evaluation.jitted is None else 0,
             at_once=at_once,
         )
@@ -81,17 +83,18 @@ def compiled_backend(
     return CompiledBackend(part, name, plain, make_backend, report)
 
 
-def _in_the_kernel(game: Any) -> float:
-    """Stand for an evaluation that only the kernel can call."""
-    raise TypeError("a compiled evaluation takes no plain game")
+def _kernel_only(game: Any) -> float:
+    """Raise `TypeError`. This is a placeholder for an evaluation that only the kernel can call."""
+    raise TypeError("a compiled evaluation cannot evaluate a plain game")
 
 
 class CompiledBackend(Generic[Move]):
-    """Gives a compiled search once it is loaded, until then a plain one.
+    """A backend that uses a Python search until a compiled search is loaded.
 
-    part: of `agent.kernel.parts`; name: what the user is told is compiled. plain: who searches
-    meanwhile. make: returns who searches then; called in a thread of its own, once the part is
-    loaded. report: told what the user should know.
+    `part` is the name of a part in `agent.kernel.parts`. `name` is the name of the compiled search
+    in messages. `plain` is the backend that is used until the part is loaded. `make` creates the
+    compiled backend and is called in a background thread. `report` is called with messages for the
+    user.
     """
 
     def __init__(
@@ -107,12 +110,12 @@ class CompiledBackend(Generic[Move]):
         self._compiled: GameBackend[Move] | None = None
         self._active = plain
         self._loader = KernelLoader(
-            part, name, "the plain search plays", report, on_loaded=self._make_compiled
+            part, name, "using the Python search", report, on_loaded=self._make_compiled
         )
 
     @property
     def ready(self) -> OneShotEvent:
-        """Set when the compiled search is there, or will not come."""
+        """An event that is set after the compiled search has been loaded or has failed to load."""
         return self._loader.ready
 
     @property
@@ -121,47 +124,55 @@ class CompiledBackend(Generic[Move]):
         return self._in_use() is not self._plain
 
     def wait_until_loaded(self, timeout: float) -> None:
-        """Wait so many seconds for the compiled search, unless it must be compiled first."""
+        """Wait up to `timeout` seconds for the compiled search.
+
+        Return without waiting if the search must be compiled first.
+        """
         self._loader.wait_unless_compiling(timeout)
 
     @property
     def max_lines(self) -> int | None:
-        """How many lines its searches tell of; None for any number."""
+        """The maximum number of lines that a search reports (MultiPV), or None for no limit."""
         return self._in_use().max_lines
 
     def start(self) -> None:
-        """Begin to load the compiled search, unless that has begun."""
         self._loader.start()
 
     def get_searcher(
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> PersistentSearcher[Move]:
-        """Return the compiled search, if it is there or can be waited for, else the plain one."""
+        """Return the compiled searcher if it can be loaded within the time that `clock` allows.
+
+        Return the searcher of the plain backend if loading takes longer or if `stop` is set.
+        """
         self._loader.wait(clock, stop)
         self._active = self._in_use()
         return self._active.get_searcher(clock, stop)
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Give the search up if the user's evaluation keeps it."""
+        """Abandon the search in `thread` if a call of the user's evaluation does not return.
+
+        Return a message for the user, or None if the search is not stuck.
+        """
         return self._active.abandon(thread)
 
     def new_game(self) -> None:
-        """Forget the last game, and write what was learned for good."""
-        for source in (self._plain, self._compiled):
-            if source is not None:
-                source.new_game()
+        """Clear the data of the last game, and save learned data."""
+        for backend in (self._plain, self._compiled):
+            if backend is not None:
+                backend.new_game()
 
     def save(self) -> None:
-        """Write what was learned for good to its file; what goes wrong is reported."""
+        """Save learned data. Errors are reported and not raised."""
         self._plain.save()
 
     def close(self, timeout: float) -> bool:
-        """End what compiles; return whether the loading ended within about `timeout` seconds."""
+        """Stop loading and compiling, and return whether loading ended within `timeout` seconds."""
         return self._loader.close(timeout)
 
     def _make_compiled(self) -> None:
         self._compiled = self._make()
 
     def _in_use(self) -> GameBackend[Move]:
-        made = self._compiled if self._loader.is_loaded else None
-        return self._plain if made is None else made
+        compiled = self._compiled if self._loader.is_loaded else None
+        return self._plain if compiled is None else compiled

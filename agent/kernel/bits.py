@@ -1,7 +1,8 @@
-"""Words of 64 bits in kernels: bitboards, keys and addresses.
+"""64-bit words for bitboards, keys and addresses.
 
-They are uint64 everywhere in the kernel, squares and counts int64. Mixing the two in one expression
-gives a float, so constants that meet a word are wrapped in `U64`; mypy finds those that are not.
+Words are uint64 everywhere in the kernel, and squares and counts are int64. Numba would convert an
+expression with both types to a float. Therefore constants that are combined with words must be
+wrapped in `U64`. mypy reports constants that are not wrapped.
 """
 
 from typing import TYPE_CHECKING, TypeAlias
@@ -11,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
 
     class U64:
-        """What NumPy's and Numba's uint64 can do in a kernel: nothing with other numbers."""
+        """The operations of uint64 that are allowed in kernels."""
 
         def __init__(self, value: "int | U64") -> None: ...
         def __index__(self) -> int: ...

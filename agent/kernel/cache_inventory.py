@@ -1,4 +1,4 @@
-"""What lies in the cache of compiled code: whether all of this kernel, and how much else."""
+"""The contents of the code cache: the parts of the current kernel, and caches of other versions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +9,13 @@ from agent.kernel.parts import PARTS
 
 @dataclass(frozen=True, slots=True)
 class CacheInventory:
-    """The cache folder as it is.
+    """The contents of the cache folder.
 
-    folder: of this kernel, its size in bytes, and its parts that are whole and that are not.
-    others: the folders beside it, which other versions, Pythons or processors have made, and their
-    size. problem: why nothing can be kept, and the remedy.
+    `folder` is the cache folder of the current kernel, and `size` is the total size of its files in
+    bytes. `complete` contains the names of the parts that are completely cached, and `missing`
+    contains all other parts. `other_folders` contains the cache folders for other versions of
+    Kempelen or Python and for other CPUs. `other_folders_size` is the total size of their files in
+    bytes. `problem` says why code cannot be cached and how to fix this, or is None.
     """
 
     folder: Path
@@ -26,10 +28,10 @@ class CacheInventory:
 
 
 def take_inventory(folder: Path) -> CacheInventory:
-    """Look into the cache of this kernel; it is made if it is missing, as the engine would."""
+    """Return the contents of the cache folder. The folder is created if it does not exist."""
     problem = code_cache.write_problem(folder)
-    beside = sorted(folder.parent.glob("kernel-*")) if folder.parent.is_dir() else []
-    others = tuple(other for other in beside if other != folder and other.is_dir())
+    folders = sorted(folder.parent.glob("kernel-*")) if folder.parent.is_dir() else []
+    others = tuple(other for other in folders if other != folder and other.is_dir())
     complete = tuple(filter(compilation.is_cached, PARTS))
     return CacheInventory(
         folder=folder,
@@ -43,11 +45,10 @@ def take_inventory(folder: Path) -> CacheInventory:
 
 
 def _size(folder: Path) -> int:
-    """Return the size of a folder's files, of those that can be looked at."""
     total = 0
     try:
         for path in folder.iterdir():
             total += path.lstat().st_size
-    except OSError:  # it is gone, or others' alone
+    except OSError:  # deleted meanwhile, or not readable
         pass
     return total

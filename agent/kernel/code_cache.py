@@ -1,13 +1,16 @@
-"""The folder of compiled code: what is taken from it, what is put there, and who fills it.
+"""The cache folder for compiled code: secure reading, writing and locking.
 
-Code that lies there is run, so, as with the keys of ssh, a folder or file counts only if it
-belongs to us or to root and nobody else can write it. That is asked of the open descriptor of each,
-and each is opened by that of the folder it lies in: of the base folder, which a user may name, of
-the folder in it, and of the file. What lies above need not be asked: who can change it can put
-other folders in this place, but none that belong to us. On Windows nothing is asked.
+Cached code is executed, so it must be trusted. A file or folder is trusted only if it belongs to
+the current user or root and no other user can write to it. This is the rule that OpenSSH applies to
+keys.
 
-A folder that is made for it is open to us alone; the folder in it lets those in whom the base
-folder lets in, to read, so that root can fill a cache for all.
+The checks use open file descriptors for the base folder, the kernel's folder in it, and the file.
+Each descriptor is opened relative to the previous one. The user can choose the base folder. Its
+parent folders are not checked. An attacker who controls them can replace the base folder, but only
+with a folder that does not belong to the current user. On Windows nothing is checked.
+
+A new base folder is accessible only to its owner. The kernel's folder gets the read permissions of
+the base folder, so that root can fill a cache for all users.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
 _POSIX = sys.platform != "win32"
 _OTHERS_WRITE = 0o022
 _GROUP_READABLE = 0o755
-# Not even to be read: to pass through is enough for what is named in it.
+# O_PATH needs no read permission: a folder is opened only to access files in it by name.
 _FOLDER_FLAGS = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY)
 _BINARY = getattr(os, "O_BINARY", 0)
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY
@@ -39,11 +42,18 @@ _LOCK_NAME = "lock"
 
 
 class UntrustedCacheError(PermissionError):
-    """Others can put code there; the message names the folder or file and the remedy."""
+    """The error if another user could have written the cached code.
+
+    The message names the path and says how to fix the problem.
+    """
 
 
 def read(folder: Path, name: str) -> bytes:
-    """Return a file's content; raises OSError if there is none, UntrustedCacheError if not for us."""
+    """Return the content of the file `name`.
+
+    Raise `OSError` if the file is not readable, and `UntrustedCacheError` if other users can write
+    to it.
+    """
     with _open_folder(folder) as folder_fd:
         descriptor = os.open(_relative_name(folder, name, folder_fd), _READ_FLAGS, dir_fd=folder_fd)
         with open(descriptor, "rb") as file:
@@ -52,22 +62,25 @@ def read(folder: Path, name: str) -> bytes:
 
 
 def write(folder: Path, name: str, content: bytes) -> None:
-    """Write a file that others see whole or not at all; raises OSError, UntrustedCacheError."""
+    """Write the file `name` atomically.
+
+    Raise `OSError` on failure, and `UntrustedCacheError` if other users can write to the folder.
+    """
     temporary = f"{name}.{os.getpid()}.{threading.get_ident()}.tmp"
     with _open_folder(folder, make=True) as folder_fd:
-        here = _relative_name(folder, temporary, folder_fd)
+        path = _relative_name(folder, temporary, folder_fd)
         try:
-            with open(os.open(here, _CREATE_FLAGS, 0o644, dir_fd=folder_fd), "wb") as file:
+            with open(os.open(path, _CREATE_FLAGS, 0o644, dir_fd=folder_fd), "wb") as file:
                 file.write(content)
-            rename_over(here, _relative_name(folder, name, folder_fd), folder=folder_fd)
+            rename_over(path, _relative_name(folder, name, folder_fd), folder=folder_fd)
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(here, dir_fd=folder_fd)
+                os.unlink(path, dir_fd=folder_fd)
             raise
 
 
 def contains(folder: Path, name: str) -> bool:
-    """Tell whether a file is there and code is taken from its folder."""
+    """Return whether the file `name` exists in a trusted folder."""
     try:
         with _open_folder(folder) as folder_fd:
             os.stat(_relative_name(folder, name, folder_fd), dir_fd=folder_fd)
@@ -77,9 +90,11 @@ def contains(folder: Path, name: str) -> bool:
 
 
 def lock(folder: Path) -> IO[bytes]:
-    """Return the folder's open lock, which whoever fills it holds; to close it gives it back.
+    """Lock the folder while it is filled, and return the open lock file.
 
-    Raises BlockingIOError if another process has it, and OSError if there can be none.
+    Closing the file unlocks it.
+
+    Raise `BlockingIOError` if another process holds the lock, and `OSError` if locking fails.
     """
     with _open_folder(folder, make=True) as folder_fd:
         descriptor = os.open(
@@ -91,13 +106,13 @@ def lock(folder: Path) -> IO[bytes]:
 
 
 def note_progress(folder: Path) -> None:
-    """Tell those who wait for the lock that its holder makes progress."""
+    """Signal to waiting processes that this process, which holds the lock, is making progress."""
     with contextlib.suppress(OSError), _open_folder(folder) as folder_fd:
         os.utime(_relative_name(folder, _LOCK_NAME, folder_fd), dir_fd=folder_fd)
 
 
 def progress_stamp(folder: Path) -> int:
-    """Return a number that changes when the lock's holder notes progress."""
+    """Return a number that changes with each call of `note_progress`."""
     try:
         with _open_folder(folder) as folder_fd:
             return os.stat(
@@ -108,7 +123,10 @@ def progress_stamp(folder: Path) -> int:
 
 
 def write_problem(folder: Path) -> str | None:
-    """Say why nothing can be put there, and the remedy; None if it can. It is made if missing."""
+    """Return why the folder is not writable and how to fix this, or None if it is writable.
+
+    The folder is created if it does not exist.
+    """
     try:
         with _open_folder(folder, make=True):
             pass
@@ -116,14 +134,14 @@ def write_problem(folder: Path) -> str | None:
         return str(error)
     except OSError as error:
         return _unwritable(folder, error.strerror or str(error))
-    return None if os.access(folder, os.W_OK) else _unwritable(folder, "it is read-only")
+    return None if os.access(folder, os.W_OK) else _unwritable(folder, "read-only")
 
 
 def revoke_group_write(base: Path) -> None:
-    """Take from others the right to write our own base folder.
+    """Remove the write permissions of other users if the current user owns the folder.
 
-    Only for the one that none but this program makes: where the umask lets a group write, earlier
-    versions made it so. What a user has named is as the user wants it, and refused instead.
+    Call this function only for the default folder, which earlier versions made group-writable under
+    some umasks. A group-writable folder that the user has chosen is rejected instead.
     """
     with contextlib.suppress(OSError):
         status = os.stat(base)
@@ -133,7 +151,11 @@ def revoke_group_write(base: Path) -> None:
 
 @contextlib.contextmanager
 def _open_folder(folder: Path, make: bool = False) -> Iterator[int | None]:
-    """Open the folder, by way of its base folder; None on Windows. make: where it is missing."""
+    """Open the folder and its base folder, and check that both are trusted.
+
+    Yield the file descriptor of the folder, or None on Windows. If `make` is true, missing folders
+    are created.
+    """
     base = folder.parent
     if make:
         base.parent.mkdir(parents=True, exist_ok=True)
@@ -163,12 +185,12 @@ def _open_folder(folder: Path, make: bool = False) -> Iterator[int | None]:
 
 
 def _relative_name(folder: Path, name: str, folder_fd: int | None) -> str:
-    """Return what a file is called by those who have its folder open, or have not."""
+    """Return `name` if the folder is open, or the full path of the file if `folder_fd` is None."""
     return str(folder / name) if folder_fd is None else name
 
 
 def _require_trusted(descriptor: int, path: Path) -> None:
-    """Raise UntrustedCacheError if others than us and root can change what is open there."""
+    """Raise `UntrustedCacheError` if another user except root can change the file or folder."""
     if not _POSIX:
         return
     status = os.fstat(descriptor)
@@ -177,18 +199,16 @@ def _require_trusted(descriptor: int, path: Path) -> None:
     if status.st_mode & _OTHERS_WRITE:
         is_folder = stat.S_ISDIR(status.st_mode)
         remedy = f"chmod go-w {path}" if is_folder else "delete it"
-        raise _untrusted_error(path, "others can write", remedy)
+        raise _untrusted_error(path, "is writable by others", remedy)
 
 
-def _untrusted_error(path: Path, why: str, remedy: str) -> UntrustedCacheError:
+def _untrusted_error(path: Path, reason: str, remedy: str) -> UntrustedCacheError:
     return UntrustedCacheError(
-        f"no compiled code is taken from {path}, which {why}: "
-        f"{remedy}, or name a folder of your own by {CACHE_VARIABLE}"
+        f"{path}: {reason}, so its compiled code is not used "
+        f"({remedy}, or set {CACHE_VARIABLE} to a folder of your own)"
     )
 
 
 def _unwritable(folder: Path, reason: str) -> str:
-    return (
-        f"compiled code cannot be kept in {folder}: {reason}; "
-        f"name another folder by {CACHE_VARIABLE}"
-    )
+    remedy = f"set {CACHE_VARIABLE} to another folder"
+    return f"{folder}: cannot cache compiled code: {reason} ({remedy})"

@@ -1,8 +1,9 @@
-"""Parts of the kernel on their way into a process: from the cache, or compiled into it.
+"""Loads parts of the kernel from the cache, or compiles and caches them.
 
-Of several processes that find a part missing one compiles it, which holds the cache's lock; the
-others wait for it and load. A lock ends with its process, so that where that dies another goes on
-from what it left. Where there can be no lock, each compiles for itself.
+If several processes need a missing part, one process gets the lock of the cache and compiles the
+part. The other processes wait and then load the part. If the process with the lock ends early, its
+lock is released, and another process continues. Where file locks do not work, each process compiles
+the part itself.
 
 Importing this module imports neither Numba nor NumPy.
 """
@@ -25,38 +26,37 @@ from agent.machine import lower_priority, usable_cores
 
 Report = Callable[[str, int, int], None]
 
-# How often a process looks whether another has compiled what it waits for, in seconds.
+# Interval at which waiting processes try to get the lock.
 POLL_INTERVAL_S = 0.1
-# How long it waits for another at most, and for one that makes no progress, in seconds.
+# Maximum wait for another process: in total, and without progress.
 LOCK_TIMEOUT_S = 900.0
 STALL_TIMEOUT_S = 60.0
-# Interval of the progress check, and the CPU time in it that counts as progress. A stuck compiler
-# uses none.
+# Interval of the progress check, and the minimum CPU time per interval that counts as progress. A
+# hung compiler uses no CPU time.
 HEARTBEAT_S = 5.0
 HEARTBEAT_MIN_CPU_S = 0.02
 
 
 def _marker_name(part: str) -> str:
-    """Return the name of the file that says that all of a part is in the cache."""
     variant = VARIANTS[part]() if part in VARIANTS else ""
     return f"complete-{part}" + (f"-{variant}" if variant else "")
 
 
 def is_cached(part: str) -> bool:
-    """Tell whether a whole part of the kernel is in the cache, and may be taken from it."""
+    """Return whether a part of the kernel is completely cached in a trusted folder."""
     return code_cache.contains(cache_folder(), _marker_name(part))
 
 
 def cache_problem() -> str | None:
-    """Say why what is compiled cannot be kept, and the remedy; None if it can."""
+    """Return why code cannot be cached and how to fix this, or None if it can be cached."""
     return code_cache.write_problem(cache_folder())
 
 
 def load(part: str) -> None:
-    """Import a part of the kernel: from the cache in a moment, else compiling for a while.
+    """Import a part of the kernel, and compile it first if it is not cached.
 
-    What is there afterwards stays; to look through it for garbage, meanwhile or later, would take
-    a tenth of a second each time, when a clock may run.
+    The imported objects are excluded from garbage collection. Otherwise each collection would take
+    0.1 s longer, possibly while a game clock is running.
     """
     with _gc_paused() if is_cached(part) else contextlib.nullcontext():
         warm_up(None, (part,))
@@ -65,29 +65,29 @@ def load(part: str) -> None:
 
 @contextlib.contextmanager
 def _gc_paused() -> Iterator[None]:
-    """Look for no garbage meanwhile: not for a compiler, which makes much."""
-    collecting = gc.isenabled()
+    """Pause garbage collection. Do not use this during compilation, which creates much garbage."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collecting:
+        if was_enabled:
             gc.enable()
 
 
 def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
-    """Import, and where needed compile, parts of the kernel, and mark them complete in the cache.
+    """Import parts of the kernel. Compile missing parts, and mark them as complete in the cache.
 
-    What is imported on demand is only compiled. Where there are cores for it, a second process
-    compiles what stands apart meanwhile. Where another process compiles, that is waited for.
+    Modules in ON_DEMAND are compiled, but they are not imported if they are cached. If there are
+    several CPU cores, a child process compiles the modules in COMPILED_IN_PARALLEL. If another
+    process is already compiling, this function waits for that process.
 
-    report: called with the name of the stage that begins, stages done, and their number; at the
-    end with an empty name.
+    `report` is called at the start of each stage with the name of the stage, the number of
+    completed stages, and the total number of stages. At the end it is called with an empty name.
     """
     with _compile_lock(parts) as missing_parts:
-        marks = [
-            _marker_name(part) for part in missing_parts
-        ]  # a variant may be another afterwards
+        # Computed before importing, because a variant may change meanwhile.
+        marks = [_marker_name(part) for part in missing_parts]
         missing = [module for part in missing_parts for module in PARTS[part]]
         modules = [module for part in parts for module in PARTS[part]]
         modules = [module for module in modules if module in missing or module not in ON_DEMAND]
@@ -102,7 +102,7 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
 
 @contextlib.contextmanager
 def _compile_lock(parts: Sequence[str]) -> Iterator[list[str]]:
-    """Give the parts that are to be compiled here, now that no other process compiles any."""
+    """Wait until no other process is compiling, hold the lock, and yield the missing parts."""
     held = _wait_for_lock(parts)
     if held is None:
         yield [part for part in parts if not is_cached(part)]
@@ -112,20 +112,20 @@ def _compile_lock(parts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _wait_for_lock(parts: Sequence[str]) -> IO[bytes] | None:
-    """Return the lock to compile under; None if there is nothing to compile, or no lock.
+    """Wait for the compile lock, and return its open file.
 
-    A holder that makes no progress for STALL_TIMEOUT_S seconds is not waited for.
+    Return None if all parts are cached, if locking fails, or if the other process takes too long.
     """
-    began = moved = time.monotonic()
-    progress = None
+    began = last_progress = time.monotonic()
+    stamp = None
     while not all(map(is_cached, parts)):
         try:
             return code_cache.lock(cache_folder())
         except BlockingIOError:
-            now, latest = time.monotonic(), code_cache.progress_stamp(cache_folder())
-            if latest != progress:
-                progress, moved = latest, now
-            if now - began > LOCK_TIMEOUT_S or now - moved > STALL_TIMEOUT_S:
+            now, new_stamp = time.monotonic(), code_cache.progress_stamp(cache_folder())
+            if new_stamp != stamp:
+                stamp, last_progress = new_stamp, now
+            if now - began > LOCK_TIMEOUT_S or now - last_progress > STALL_TIMEOUT_S:
                 break
             time.sleep(POLL_INTERVAL_S)
         except OSError:
@@ -135,7 +135,6 @@ def _wait_for_lock(parts: Sequence[str]) -> IO[bytes] | None:
 
 @contextlib.contextmanager
 def _heartbeat() -> Iterator[None]:
-    """Note for those who wait, meanwhile, that this process makes progress."""
     over = threading.Event()
 
     def beat() -> None:
@@ -157,7 +156,6 @@ def _heartbeat() -> Iterator[None]:
 
 
 def _import(modules: Sequence[str], missing: Sequence[str], report: Report | None) -> None:
-    """Import modules, of which those that are missing in the cache are compiled."""
     with _compiling_in_parallel(missing) as wait:
         for done, module in enumerate(modules):
             if report:
@@ -169,15 +167,16 @@ def _import(modules: Sequence[str], missing: Sequence[str], report: Report | Non
 
 @contextlib.contextmanager
 def _compiling_in_parallel(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
-    """Compile those of the modules that stand apart beside the rest; yield what waits for it.
+    """Compile the modules in COMPILED_IN_PARALLEL in a child process.
 
-    If that fails, they are not in the cache, and are compiled where they are imported.
+    Yield a function that waits for the child process. If the child fails, the modules are compiled
+    when they are imported.
     """
-    apart = [module for module in modules if module in COMPILED_IN_PARALLEL]
+    independent = [module for module in modules if module in COMPILED_IN_PARALLEL]
     child = None
-    if 0 < len(apart) < len(modules) and usable_cores() > 1 and not cache_problem():
+    if 0 < len(independent) < len(modules) and usable_cores() > 1 and not cache_problem():
         with contextlib.suppress(OSError):
-            child = _start_child(apart)
+            child = _start_child(independent)
     if child is None:
         yield lambda: None
         return
@@ -186,13 +185,18 @@ def _compiling_in_parallel(modules: Sequence[str]) -> Iterator[Callable[[], obje
 
 
 def compile_in_child(part: str) -> subprocess.Popen[bytes]:
-    """Start a process that fills the cache, at low priority; it ends when this one does."""
+    """Start a child process that compiles a part at low priority.
+
+    The child process ends when its parent process ends.
+    """
     return _start_child((part,))
 
 
 def _start_child(names: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start a process that loads parts or imports modules, and ends with this one at the latest."""
-    code = f"import sys; sys.path[:] = {sys.path!r}; from agent.kernel.compilation import _main; _main()"
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; "
+        "from agent.kernel.compilation import _main; _main()"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", code, *names],
         stdin=subprocess.PIPE,
@@ -202,12 +206,15 @@ def _start_child(names: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _main() -> None:
-    """Be such a child: its standard input ends when the parent does."""
+    """Load the parts or import the modules that are named in `sys.argv`.
+
+    This is the main function of the child process.
+    """
     exit_with_parent()
     for name in sys.argv[1:]:
         if name in PARTS:
             lower_priority()
             load(name)
         else:
-            with _heartbeat():  # the parent, which has the lock, waits for this one
+            with _heartbeat():  # the parent holds the lock and waits for this process
                 import_module(name)

@@ -1,14 +1,14 @@
-"""The processor as the compiler sees it."""
+"""The name and features of the CPU, as detected by LLVM."""
 
 from llvmlite import binding
 
 
 def cpu_name() -> str:
-    """Return the name of its kind, such as znver3."""
+    """Return the CPU name in LLVM's notation, for example `znver3`."""
     name: str = binding.get_host_cpu_name()
     return name
 
 
 def cpu_features() -> set[str]:
-    """Return what it can do, by LLVM's names, such as avx2."""
-    return {feature for feature, has in binding.get_host_cpu_features().items() if has}
+    """Return the CPU features in LLVM's notation, for example `avx2`."""
+    return {name for name, available in binding.get_host_cpu_features().items() if available}

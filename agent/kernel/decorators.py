@@ -1,15 +1,16 @@
-"""The one place for Numba policy: how kernels are compiled, and where they are cached.
+"""Decorators for compiled functions, and the cache for these functions on disk.
 
-Two decorators make a kernel. `kernel` marks a function that only other compiled functions call;
-it is compiled as a part of its callers. `entry` marks one that Python calls, or that calls
-itself: it has a signature, is compiled when its module is imported, and is cached on disk. Other
-compiled functions find it by its name.
+`kernel` marks a function that is called only by compiled functions. It is compiled as a part of its
+callers. `entry_point` marks a function that is called by Python code or that is recursive. An entry
+point has a signature, is compiled when its module is imported, and is cached on disk. Other
+compiled functions call an entry point by its symbol name.
 
-The cache folder is named by a hash of the kernels' sources, the versions of Python, Numba and
-llvmlite, and the CPU: whatever could change the code changes the folder, so a stale kernel cannot
-be found. It lies in the user's cache folder, or in `KEMPELEN_CACHE_DIR`; once filled it can be
-read-only. `agent.kernel.code_cache` says what is taken from it. Importing this module imports neither
-Numba nor NumPy.
+The name of the cache folder is a hash of the kernel sources, the versions of Python, Numba and
+llvmlite, and the CPU. Any change that could affect the compiled code changes this name, so outdated
+code is never loaded. The folder is in the user's cache folder or in `KEMPELEN_CACHE_DIR`. It may be
+read-only after it has been filled. `agent.kernel.code_cache` decides which files are trusted.
+
+Importing this module imports neither Numba nor NumPy.
 """
 
 import contextlib
@@ -32,13 +33,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _CHECKSUM_BYTES = 32
 
-# What this process compiled, and what it found in the cache: qualified names.
+# Qualified names of the functions that this process has compiled, or loaded from the cache.
 compiled: list[str] = []
 loaded: list[str] = []
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` as a part of the compiled functions that call it."""
+    """Mark a function that is compiled as a part of each compiled function that calls it."""
     import numba
 
     decorate: Callable[[Function], Function] = numba.njit(
@@ -48,7 +49,7 @@ def kernel(function: Function) -> Function:
 
 
 class _EntryPoint:
-    """A compiled function: Python calls it as it is, other compiled functions by its name."""
+    """A compiled function, called directly by Python and by symbol name by compiled code."""
 
     def __init__(self, compiled_function: Any, caller: Any) -> None:
         self._compiled_function = compiled_function
@@ -59,33 +60,35 @@ class _EntryPoint:
         return self._compiled_function(*arguments, **named)
 
     @property
-    def _numba_type_(self) -> Any:  # where Numba looks for what a global is
+    def _numba_type_(self) -> Any:  # Numba's hook for the type of a global
         from numba.core.registry import cpu_target
 
         return cpu_target.typing_context.resolve_value_type(self._caller_intrinsic)
 
 
 def entry_point(signature: Any) -> Callable[[Function], Function]:
-    """Compile for callers in Python and for recursion: now, cached on disk, without the GIL.
+    """Return a decorator that compiles a function immediately and caches it on disk.
 
-    A compiled caller holds no copy of the function, only its name, to which its address is bound
-    here: the module of a cached caller must import the function's module before it is loaded.
-    Only the function itself can call it while it is compiled, no `kernel` on its behalf.
+    Python code can call the function, and the function can be recursive. It runs without the GIL.
+
+    Compiled callers refer to the function by a symbol name. The symbol is bound when the function's
+    module is imported, so the module of each caller must import that module. Recursive calls must
+    be direct: the function must not call a `kernel` function that calls it back.
     """
     import llvmlite.binding
     import numba
 
     def compile_entry(function: Function) -> Function:
         name = f"{function.__module__}.{function.__qualname__}"
-        # Its own name means something else within it than elsewhere.
+        # Inside the function, its name refers to a direct recursive call.
         names = function.__globals__ | {
             function.__name__: _caller_intrinsic(function, signature, None)
         }
-        own = FunctionType(
+        recursive = FunctionType(
             function.__code__, names, None, function.__defaults__, function.__closure__
         )
-        functools.update_wrapper(own, function)
-        dispatcher = numba.njit(nogil=True, error_model="numpy")(own)
+        functools.update_wrapper(recursive, function)
+        dispatcher = numba.njit(nogil=True, error_model="numpy")(recursive)
         dispatcher._cache = _disk_cache(name, _source_suffix(function))
         dispatcher.compile(signature)
         dispatcher.disable_compile()
@@ -98,12 +101,11 @@ def entry_point(signature: Any) -> Callable[[Function], Function]:
 
 
 def _caller_intrinsic(function: Callable[..., Any], signature: Any, symbol: str | None) -> Any:
-    """Make what calls an entry point from compiled code: by its symbol, or None: from within.
+    """Return an intrinsic that calls an entry point by `symbol`, or recursively if None.
 
-    Left to find the type of a recursive call, Numba infers those of the whole function for each
-    such call, several times; and code with literals among its arguments breaks when it comes from
-    the cache (Numba's issue 6061). Left to link an entry point into its callers, it optimizes all
-    of it again for each.
+    The intrinsic avoids three problems of Numba. Numba would infer the types of the whole function
+    for each recursive call. Cached recursive code with literal arguments would fail (Numba issue
+    6061). Linking an entry point into its callers would optimize it again for each caller.
     """
     from numba.core import cgutils
     from numba.extending import intrinsic
@@ -122,25 +124,28 @@ def _caller_intrinsic(function: Callable[..., Any], signature: Any, symbol: str 
                 convention.return_status_propagate(builder, status)
             return result
 
-        given = own.bind(*types, **named_types).args
-        pairs = zip(given, signature.args, strict=True)
+        bound = function_signature.bind(*types, **named_types).args
+        pairs = zip(bound, signature.args, strict=True)
         if any(typing_context.can_convert(a, b) is None for a, b in pairs):
             return None
         return signature, codegen
 
-    own = inspect.signature(function)
+    function_signature = inspect.signature(function)
     context = inspect.signature(call).parameters["typing_context"]
-    parameters = [context, *own.parameters.values()]
-    call.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    parameters = [context, *function_signature.parameters.values()]
+    call.__signature__ = function_signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters
+    )
     return intrinsic(call)
 
 
 def c_function(
     signature: Any, function: Callable[..., Any], name: str, is_user_code: bool = False
 ) -> Any:
-    """Compile `function` to a C function with an `address`, cached on disk under `name`.
+    """Compile `function` to a C function, and cache it on disk under `name`.
 
-    foreign: it is not a part of the kernel, and may call whatever Numba can compile.
+    The attribute `address` of the result is the address of the C function. If `is_user_code` is
+    true, the function is not a part of the kernel and may use any feature of Numba.
     """
     from numba.core.ccallback import CFunc
     from numba.core.compiler_lock import global_compiler_lock
@@ -159,9 +164,10 @@ def c_function(
 
 
 def _source_suffix(function: Callable[..., Any]) -> str:
-    """Return what tells the source of a kernel from its later states, which the folder does not.
+    """Return a file name suffix with the source hash of a function outside the package `agent`.
 
-    The folder follows from the package's own sources; those of others, as of a script, follow here.
+    Return an empty string for a function in the package, because the name of the cache folder
+    already includes its source.
     """
     if function.__module__.partition(".")[0] == "agent":
         return ""
@@ -172,7 +178,6 @@ def _source_suffix(function: Callable[..., Any]) -> str:
 
 
 def _disk_cache(name: str, suffix: str = "") -> Any:
-    """Make the Numba cache of one function: one file in the cache folder. mark: of its source."""
     from numba.core.caching import _Cache
     from numba.core.compiler import CompileResult
     from numba.core.runtime import rtsys
@@ -193,18 +198,18 @@ def _disk_cache(name: str, suffix: str = "") -> Any:
                 return None
             checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
             if hashlib.sha256(payload).digest() != checksum:
-                _warn_once(f"{folder / file} is damaged; compiling anew")
+                _warn_once(f"{folder / file}: damaged; recompiling")
                 return None
             loaded.append(name)
-            # Kernels need Numba's runtime, but none of what `target_context.refresh` imports to
-            # compile with; that would take a third of the whole start.
+            # Initialize only Numba's runtime. `target_context.refresh` would import the compiler
+            # too, which takes a third of the start-up time.
             rtsys.initialize(target_context)
             return CompileResult._rebuild(target_context, *pickle.loads(payload))
 
         def save_overload(self, signature: Any, result: Any) -> None:
             compiled.append(name)
             payload = dumps(result._reduce())
-            # A cache that cannot be written only costs time.
+            # Ignore write errors: the next process compiles the function again.
             with contextlib.suppress(OSError):
                 code_cache.write(folder, file, hashlib.sha256(payload).digest() + payload)
 
@@ -222,13 +227,12 @@ def _disk_cache(name: str, suffix: str = "") -> Any:
 
 @functools.cache
 def _warn_once(message: str) -> None:
-    """Tell the user, but each thing only once: many functions may come from one folder."""
     print(f"kempelen: {message}", file=sys.stderr)
 
 
 @functools.cache
 def cache_folder() -> Path:
-    """Return the folder of the kernels' compiled code; it need not exist."""
+    """Return the cache folder for the current kernel. The folder may not exist."""
     base = os.environ.get(CACHE_VARIABLE)
     if not base:
         from platformdirs import user_cache_path
@@ -241,7 +245,6 @@ def cache_folder() -> Path:
 
 
 def _fingerprint() -> str:
-    """Hash all that determines the compiled code."""
     from importlib.metadata import version
 
     from llvmlite import binding

@@ -1,4 +1,4 @@
-"""Evaluations as kernels call them: C functions int32 evaluate(worker*, int64 ply)."""
+"""Evaluations as C functions `int32 evaluate(worker*, int64 ply)` that the kernel can call."""
 
 import ctypes
 from collections.abc import Callable, Iterable
@@ -12,16 +12,16 @@ _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)
 
 
 class Evaluator(Protocol):
-    """A C function, and the exception that it met since the last look."""
+    """An evaluation as a C function at `address`. It stores exceptions instead of raising them."""
 
     address: int
 
     def pop_error(self, workers: Iterable[HasFailure]) -> EvaluationError | None:
-        """Return the exception that stopped the search of these workers, if any, and forget it."""
+        """Return and clear the exception that stopped one of `workers`, or None."""
 
 
 class CompiledEvaluator:
-    """A compiled evaluation; one that raises leaves the exception with its worker."""
+    """A compiled evaluation, which stores exceptions in the worker."""
 
     def __init__(self, name: str, function: Any) -> None:
         self._name = name
@@ -29,16 +29,16 @@ class CompiledEvaluator:
         self.address: int = function.address
 
     def pop_error(self, workers: Iterable[HasFailure]) -> EvaluationError | None:
-        """Return what the function raised first, if anything, and forget it."""
         errors = [error for worker in workers if (error := pop_exception(worker))]
         return evaluation_failure(self._name, errors[0]) if errors else None
 
 
 class PythonEvaluator:
-    """A plain Python function, called back from the kernel.
+    """A Python evaluation, which the kernel calls through a C callback.
 
-    evaluate: gets the worker's address and the ply; returns a score, which must fit into 32 bits.
-    on_error: called when the function raises, in the searching thread; it must end the search.
+    `evaluate` takes the address of the worker and the ply, and returns a score that fits into 32
+    bits. `on_error` is called in the search thread after `evaluate` has raised an exception, and
+    must stop the search.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class PythonEvaluator:
         self._evaluate = evaluate
         self._on_error = on_error
         self._error: EvaluationError | KeyboardInterrupt | None = None
-        self._callback = _C_TYPE(self._call)  # kept: C holds only its address
+        self._callback = _C_TYPE(self._call)  # keeps the object alive: C holds only its address
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def pop_error(self, workers: Iterable[HasFailure]) -> EvaluationError | None:
-        """Return what the function raised, if anything, and forget it.
+        """Return and clear the exception of the Python function, or None if there is none.
 
-        Raises KeyboardInterrupt if that is what came in the main thread.
+        Raise `KeyboardInterrupt` if Ctrl-C interrupted the function in the main thread.
         """
         error, self._error = self._error, None
         if isinstance(error, KeyboardInterrupt):
@@ -66,9 +66,9 @@ class PythonEvaluator:
             return 0
         try:
             return self._evaluate(worker, ply)
-        except BaseException as error:  # noqa: BLE001 (nothing may pass through C)
+        except BaseException as error:  # noqa: BLE001 (exceptions must not propagate through C)
             if isinstance(error, EvaluationError) or is_keyboard_interrupt(error):
-                self._error = error  # which names the function, or has nothing to do with it
+                self._error = error
             else:
                 self._error = evaluation_failure(self._name, error)
             self._on_error()
@@ -76,5 +76,5 @@ class PythonEvaluator:
 
 
 def evaluate_root(evaluator: Evaluator, worker: int) -> int:
-    """Evaluate the root position of the worker at that address."""
+    """Return the evaluation of the root position. `worker` is the address of the worker record."""
     return int(_C_TYPE(evaluator.address)(worker, 0))

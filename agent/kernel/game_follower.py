@@ -1,4 +1,4 @@
-"""A plain game that follows a compiled search, for evaluations in plain Python."""
+"""A Python game object that follows the positions of a compiled search."""
 
 from collections.abc import Iterable
 from copy import deepcopy
@@ -9,10 +9,11 @@ from agent.game import Game
 Move = TypeVar("Move")
 
 
-class GameFollower(Generic[Move]):
-    """A copy of the game at the root, on which the line to a node is played.
+class GameReplayer(Generic[Move]):
+    """A copy of the root game that is moved to the position of the current search node.
 
-    From one node to the next only where the lines part is taken back.
+    When the node changes, only the moves that differ from the previous line are undone and
+    replayed.
     """
 
     def __init__(self, root: Game[Move]) -> None:
@@ -20,16 +21,19 @@ class GameFollower(Generic[Move]):
         self._line: list[Move] = []
 
     def at(self, line: Iterable[Move]) -> Any:
-        """Return the game after a line of moves from the root; it must be left as it is."""
-        wanted = list(line)
-        shared = 0
-        for move, made in zip(wanted, self._line, strict=False):
-            if move != made:
+        """Return the game after playing the moves in `line` from the root.
+
+        The caller must not change the returned game.
+        """
+        moves = list(line)
+        common = 0
+        for move, played in zip(moves, self._line, strict=False):
+            if move != played:
                 break
-            shared += 1
-        for _ in self._line[shared:]:
+            common += 1
+        for _ in self._line[common:]:
             self._game.undo()
-        for move in wanted[shared:]:
+        for move in moves[common:]:
             self._game.play(move)
-        self._line = wanted
+        self._line = moves
         return self._game

@@ -1,8 +1,8 @@
-"""Items of a record's rows in kernels, found as C does: no index counts from the end.
+"""Array fields without support for negative indices, as in C.
 
-Numba adds the length to a negative index, so that each of the kernels' many looks into tables of a
-record costs a comparison and a choice. None of their indices is negative. With NUMBA_BOUNDSCHECK=1
-an index beyond either end raises IndexError. Importing this module does not import Numba.
+To support negative indices, Numba adds a comparison and a select instruction to each access.
+Kernels never use negative indices. With NUMBA_BOUNDSCHECK=1, an index that is out of range raises
+`IndexError`. Importing this module does not import Numba.
 """
 
 import operator
@@ -12,7 +12,7 @@ from typing import Any
 
 @cache
 def use_c_indexing() -> None:
-    """Have Numba take every index into a record's row as it is, from now on."""
+    """Turn off negative indices for array fields of records in all later compilations."""
     from numba.core import types
     from numba.core.imputils import lower_builtin
 
@@ -37,7 +37,6 @@ def _set(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 
 def _unsigned(context: Any, builder: Any, signature: Any, index: Any) -> tuple[Any, Any]:
-    """Return the signature with an index of the type that Numba does not look at, and the index."""
     from numba.core import types
 
     row_type, index_type, *others = signature.args

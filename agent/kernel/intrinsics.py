@@ -1,7 +1,7 @@
-"""Machine operations that Numba does not spell: bits, addresses, tables outside the compiled code.
+"""Machine operations that Numba lacks: bit operations, memory access, and external tables.
 
-An operation is declared with the types that mypy is to see, and a first parameter that its callers
-do not give; its body says what Numba sees, and emits the code.
+The type annotations of each operation are for mypy. Callers omit the first parameter, which is the
+typing context. The body of an operation returns its Numba signature and its code generator.
 """
 
 from collections.abc import Callable
@@ -25,13 +25,13 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from agent.kernel.bits import U64 as U64  # with what can be done to them
+from agent.kernel.bits import U64 as U64  # declares the allowed operations
 from agent.kernel.bits import Bits as Bits
 
 if TYPE_CHECKING:
 
     class _Int64:
-        """Called with a value a conversion, with types a signature; an index makes it arrays'."""
+        """The type of `int64`, which can convert values and create signatures."""
 
         def __call__(self, *value: Any) -> int: ...
         def __getitem__(self, dimensions: Any) -> Any: ...
@@ -46,17 +46,17 @@ Owner = TypeVar("Owner")
 Record = TypeVar("Record")
 
 
-class Returning(Generic[Returned]):
-    """Numba's signature of an operation that returns this, to mypy."""
+class TypedSignature(Generic[Returned]):
+    """The Numba signature of an operation. Its type parameter is the return type for mypy."""
 
 
-Emitted: TypeAlias = tuple[Returning[Returned], Callable[..., Any]]
+Emitted: TypeAlias = tuple[TypedSignature[Returned], Callable[..., Any]]
 
 
 def typed_intrinsic(
     function: Callable[Concatenate[Any, Parameters], Emitted[Returned]],
 ) -> Callable[Parameters, Returned]:
-    """Make a kernel function of one that returns its signature for Numba, and what emits it."""
+    """Convert a function that returns a signature and a code generator to a kernel function."""
     made: Callable[Parameters, Returned] = intrinsic(function)
     return made
 
@@ -69,7 +69,7 @@ _I1, _I8, _I32, _I64, _I128 = (ir.IntType(width) for width in (1, 8, 32, 64, 128
 
 @typed_intrinsic
 def first_square(typing_context: Any, bits: Bits) -> Emitted[int]:
-    """Return the index of the lowest set bit; the bitboard must not be empty."""
+    """Return the index of the lowest set bit. `bits` must not be 0."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(_I1, 1))
@@ -79,7 +79,7 @@ def first_square(typing_context: Any, bits: Bits) -> Emitted[int]:
 
 @typed_intrinsic
 def last_square(typing_context: Any, bits: Bits) -> Emitted[int]:
-    """Return the index of the highest set bit; the bitboard must not be empty."""
+    """Return the index of the highest set bit. `bits` must not be 0."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.sub(ir.Constant(_I64, 63), builder.ctlz(args[0], ir.Constant(_I1, 1)))
@@ -99,7 +99,10 @@ def count(typing_context: Any, bits: Bits) -> Emitted[int]:
 
 @typed_intrinsic
 def multiply_high(typing_context: Any, a: Bits, b: Bits) -> Emitted[Bits]:
-    """Return the upper 64 bits of the 128-bit product: maps a key to 0..b-1 without division."""
+    """Return the upper 64 bits of the 128-bit product of `a` and `b`.
+
+    This maps a random key `a` to the range from 0 to `b - 1` without a division.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         product = builder.mul(builder.zext(args[0], _I128), builder.zext(args[1], _I128))
@@ -121,7 +124,7 @@ def load(typing_context: Any, base: Bits, index: Bits) -> Emitted[Bits]:
 
 @typed_intrinsic
 def store(typing_context: Any, base: Bits, index: Bits, value: Bits) -> Emitted[None]:
-    """Write the uint64 `value` at `base + 8 * index`."""
+    """Write the uint64 `value` to `base + 8 * index`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], _I64.as_pointer())
@@ -133,7 +136,7 @@ def store(typing_context: Any, base: Bits, index: Bits, value: Bits) -> Emitted[
 
 @typed_intrinsic
 def load_byte(typing_context: Any, base: Bits, offset: int) -> Emitted[int]:
-    """Return the byte at `base + offset`, 0 to 255."""
+    """Return the byte at `base + offset` as a number from 0 to 255."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], _I8.as_pointer())
@@ -144,7 +147,7 @@ def load_byte(typing_context: Any, base: Bits, offset: int) -> Emitted[int]:
 
 @typed_intrinsic
 def store_byte(typing_context: Any, base: Bits, offset: int, value: int) -> Emitted[None]:
-    """Write the low byte of `value` at `base + offset`."""
+    """Write the lowest byte of `value` to `base + offset`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], _I8.as_pointer())
@@ -156,7 +159,7 @@ def store_byte(typing_context: Any, base: Bits, offset: int, value: int) -> Emit
 
 @typed_intrinsic
 def prefetch(typing_context: Any, base: Bits, index: Bits) -> Emitted[None]:
-    """Ask for the cache line at `base + 8 * index`, which is read soon."""
+    """Prefetch the cache line at `base + 8 * index`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.gep(builder.inttoptr(args[0], _I64.as_pointer()), [args[1]])
@@ -171,7 +174,7 @@ def prefetch(typing_context: Any, base: Bits, index: Bits) -> Emitted[None]:
 
 @typed_intrinsic
 def call_evaluator(typing_context: Any, address: Bits, worker: Any, ply: int) -> Emitted[int]:
-    """Call the C function at `address` as int32 evaluate(worker*, int64 ply)."""
+    """Call the C function `int32 evaluate(worker*, int64 ply)` at `address`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         function = ir.FunctionType(_I32, [_I64, _I64])
@@ -183,7 +186,10 @@ def call_evaluator(typing_context: Any, address: Bits, worker: Any, ply: int) ->
 
 
 def at_address(record: type[Record]) -> Callable[[Bits], Record]:
-    """Make a kernel function `f(address)` that views the memory there as a `record`."""
+    """Return a kernel function `f(address)` that returns the record at this address.
+
+    `record` is the type of the record.
+    """
     kind: Any = record
 
     @typed_intrinsic
@@ -197,7 +203,11 @@ def at_address(record: type[Record]) -> Callable[[Bits], Record]:
 
 
 def element(owner: type[Owner], field: str, record: type[Record]) -> Callable[[Owner, int], Record]:
-    """Make a kernel function `f(owner, index)`: the index-th `record` in a field of many."""
+    """Return a kernel function `f(owner, index)` that returns an element of an array of records.
+
+    `field` is the name of the array in the record `owner`, and `record` is the type of its
+    elements.
+    """
     owner_kind: Any = owner
     kind: Any = record
     offset = owner_kind.offset(field)
@@ -218,7 +228,7 @@ def element(owner: type[Owner], field: str, record: type[Record]) -> Callable[[O
 
 
 def copier(record: type[Record]) -> Callable[[Record, Record], None]:
-    """Make a kernel function `f(target, source)` that copies one whole `record`."""
+    """Return a kernel function `f(target, source)` that copies a record of the type `record`."""
     kind: Any = record
 
     @typed_intrinsic
@@ -239,11 +249,11 @@ def external_table(
 @overload
 def external_table(name: str, values: npt.NDArray[np.int64]) -> Callable[[int], int]: ...
 def external_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
-    """Make a kernel function `f(index)` that reads the uint64 or int64 array `values`.
+    """Return a kernel function `f(index)` that reads the uint64 or int64 array `values`.
 
-    The compiled code, cached on disk too, holds only the symbol `name`; the array's address is
-    bound to it when the code is loaded. The array must live as long as the process, and must not
-    change while a kernel runs.
+    Compiled code, including code in the disk cache, refers to the array by the symbol `name`.
+    Loading the code binds the symbol to the address of the array. The array must not be freed
+    before the process ends, and must not change while a kernel runs.
     """
     read, number = _reader(name, values)
 
@@ -258,7 +268,10 @@ def external_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
 
 
 def external_number(name: str, values: npt.NDArray[np.int64], index: int) -> Callable[[], int]:
-    """Make a kernel function `f()` that reads one number of such an array."""
+    """Return a kernel function without parameters that reads `values[index]`.
+
+    `name` is the symbol name of the array, as in `external_table`.
+    """
     read, number = _reader(name, values)
 
     @typed_intrinsic
@@ -272,7 +285,7 @@ def external_number(name: str, values: npt.NDArray[np.int64], index: int) -> Cal
 
 
 def _reader(name: str, values: npt.NDArray[Any]) -> tuple[Callable[..., Any], Any]:
-    """Bind the symbol `name`; return what emits the reading of a number, and the number's type."""
+    """Bind the symbol `name`, and return a code generator that reads an element, and its type."""
     llvmlite.binding.add_symbol(name, values.ctypes.data)
     length = len(values)
 

@@ -1,7 +1,7 @@
-"""One part of the kernel on its way into this process.
+"""Loads one part of the kernel in the background.
 
-A thread loads it; if it has never been compiled here, a child process compiles it first, or waits
-for another that does, so that this one keeps answering. Numba is not imported before that.
+A thread loads the part. If the part is not in the cache, a child process compiles it first, so that
+this process stays responsive. This process imports Numba only when it loads the part.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
     from agent.clock import SearchClock
 
 
-# The parts that are in this process, which may have many engines, and what loaded them.
+# Parts loaded in this process, with the function that loaded them.
 _loaded: set[tuple[str, Callable[[str], None]]] = set()
 
 
 class KernelLoader:
-    """The loading of one part.
+    """A loader for one part of the kernel, which works in a background thread.
 
-    name: what the user is told is compiled. meanwhile: what is done without it. after: what must
-    be loaded before it. on_loaded: what the loading thread does before it is ready. report: gets
-    one line of text for each thing the user should know.
+    `name` is the name of the part in messages. `fallback` says in messages what is used without the
+    part, for example "using the Python search". `report` is called with one-line messages for the
+    user. `requires` is the loader of a part that must be loaded first. `on_loaded` is called in the
+    loading thread after the part has been loaded and before `ready` is set.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class KernelLoader:
         requires: KernelLoader | None = None,
         on_loaded: Callable[[], None] = lambda: None,
     ) -> None:
-        self.ready = OneShotEvent()  # it is loaded, or will not come
+        self.ready = OneShotEvent()  # loaded or failed
         self.failed = False
         self.started: float | None = None
         self._part = part
@@ -50,7 +51,7 @@ class KernelLoader:
         self._report = report
         self._requires = requires
         self._on_loaded = on_loaded
-        self._cache_checked = OneShotEvent()  # it is known whether it must be compiled
+        self._cache_checked = OneShotEvent()  # after this, _must_compile is known
         self._must_compile = False
         self._closed = OneShotEvent()
         self._start_lock = threading.Lock()
@@ -59,11 +60,10 @@ class KernelLoader:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it is loaded."""
         return self.ready.is_set() and not self.failed and not self._closed.is_set()
 
     def start(self) -> None:
-        """Begin to load it, unless that has begun."""
+        """Start to load the part, unless loading has already started."""
         with self._start_lock:
             if self._thread is None and not self._closed.is_set():
                 self.started = time.monotonic()
@@ -71,7 +71,7 @@ class KernelLoader:
                 self._thread.start()
 
     def close(self, timeout: float) -> bool:
-        """End the compiling child; return whether the loading ended within `timeout` seconds."""
+        """Stop compiling and loading, and return whether loading ended within `timeout` seconds."""
         self._closed.set()
         if self._child is not None:
             self._child.kill()
@@ -80,7 +80,10 @@ class KernelLoader:
         return self._thread is None or not self._thread.is_alive()
 
     def wait(self, clock: SearchClock[Any], stop: OneShotEvent) -> None:
-        """Wait for it as long as a search may: where a clock runs, not for a compiler."""
+        """Wait for the part as long as `clock` allows or until `stop` is set.
+
+        If time is limited, do not wait for compilation.
+        """
         self.start()
         wait_for_any(self._cache_checked, stop)
         timeout = None
@@ -90,28 +93,30 @@ class KernelLoader:
         wait_for_any(self.ready, stop, timeout=timeout)
 
     def wait_unless_compiling(self, timeout: float) -> None:
-        """Wait for it so many seconds, but not for a compiler."""
+        """Wait up to `timeout` seconds for the part.
+
+        Return without waiting if it must be compiled.
+        """
         self.start()
         wait_for_any(self._cache_checked, timeout=timeout)
         if not self._must_compile:
             wait_for_any(self.ready, timeout=timeout)
 
     def fail(self, error: BaseException) -> None:
-        """Give it up."""
+        """Mark the part as failed, and report the error."""
         self.failed = True
-        self._report(f"no {self._name}, {self._fallback}: {describe(error)}")
+        self._report(f"could not load the {self._name}; {self._fallback}: {describe(error)}")
 
     def _load(self) -> None:
-        """Load it; compile it first, in a child process, where that was never done."""
         try:
             from agent.kernel import compilation
 
             self._must_compile = not compilation.is_cached(self._part)
             if self._must_compile and not self._closed.is_set():
-                self._report(f"compiling the {self._name}, once: a minute or so; {self._fallback}")
+                self._report(f"compiling the {self._name} (once, about a minute); {self._fallback}")
             problem = compilation.cache_problem() if self._must_compile else None
-            if problem is not None and self._requires is None:  # else it has been said
-                self._report(f"{problem}; what is compiled now serves this process alone")
+            if problem is not None and self._requires is None:  # the required part reports it
+                self._report(f"{problem}; compiled code will not be cached")
             self._cache_checked.set()
             if self._requires is not None:
                 wait_for_any(self._requires.ready, self._closed)
@@ -127,9 +132,9 @@ class KernelLoader:
                 load(self._part)
                 _loaded.add((self._part, load))
             if self._must_compile:
-                self._report(f"the {self._name} is compiled")
+                self._report(f"finished compiling the {self._name}")
             self._on_loaded()
-        except BaseException as error:  # noqa: BLE001 - there is something else to play with
+        except BaseException as error:  # noqa: BLE001 - the fallback is used instead
             self.fail(error)
         finally:
             self._cache_checked.set()

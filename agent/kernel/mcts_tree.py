@@ -1,20 +1,24 @@
-"""The tree of Monte Carlo tree search: a struct of arrays in a pool of bounded size.
+"""The tree of Monte Carlo tree search, stored in arrays in a pool of fixed size.
 
-A node is an index into columns of numbers; NO_NODE is none, ROOT the root. Children hang in a
-list, the youngest first, and are added one by one as they are tried, so that memory goes only to
-positions that were visited. A child always comes after its parent, so one pass over the pool
-finds all that hangs below a node, and another moves it to the front.
+A node is an index into several arrays, the columns. NO_NODE means no node, and ROOT is the root.
+The children of a node form a linked list with the newest child first. A child is added when its
+move is first tried, so only visited positions use memory. A child always has a higher index than
+its parent. Therefore one pass over the pool finds a subtree, and another pass moves that subtree to
+the front.
 
-Columns, by node:
-  moves     the move that leads here
-  firsts    its youngest child; siblings: the child of the same parent added before it
-  visits    playouts that went through it, those under way included
-  totals    sum of their values for the side that moved here, in units of 1 / ONE
-  priors    how promising the move looked at first; the priors of all moves of a position sum to 1
-  untried   the greatest prior of its moves that are not children yet; NEW before the first child
-  proven    for the side to move, plies counted from here: a mate score, DRAWN, or UNKNOWN
-  marks     set while a thread adds a child; scratch space while the pool is tidied up
-Beside the columns a game may keep some words of 64 bits a node of its own: the annex, 0 at first.
+Columns by node:
+  moves     the move that leads to the node
+  firsts    the newest child of the node
+  siblings  the next older child of the same parent
+  visits    playouts through the node, including running ones
+  totals    sum of the playout values, for the side that moved to the node, times VALUE_SCALE
+  priors    prior probability of the move; the priors of all moves of a position sum to 1
+  untried   highest prior of the moves that are not children yet; NOT_EXPANDED before the first
+            child is added, EXHAUSTED after the last one
+  proven    mate score for the side to move, in plies from the node; else DRAWN or UNKNOWN
+  marks     lock, set while a thread adds a child; scratch space in `compact`
+
+A game can add 64-bit words to each node, which are initially 0.
 """
 
 import numba
@@ -36,9 +40,9 @@ from agent.kernel.record import record
 from agent.kernel.scores import MATE_BOUND
 
 NO_NODE, ROOT = 0, 1
-VALUE_SCALE = 1 << 20  # a certain win, in the column of totals; minus this is a certain loss
-NOT_EXPANDED, EXHAUSTED = 2.0, 0.0  # in the column of untried priors
-UNKNOWN, DRAWN = 0, 1  # in the column of what is proven
+VALUE_SCALE = 1 << 20  # value of a win in the column `totals`
+NOT_EXPANDED, EXHAUSTED = 2.0, 0.0  # values of the column `untried`
+UNKNOWN, DRAWN = 0, 1  # values of the column `proven`
 GROWING, FULL, SOLVED = range(3)  # states of a tree
 
 COLUMNS: dict[str, type[np.generic]] = {
@@ -54,13 +58,13 @@ COLUMNS: dict[str, type[np.generic]] = {
 }
 NODE_BYTES = sum(np.dtype(kind).itemsize for kind in COLUMNS.values())
 
-# Places in the column of counters.
+# Indices of the counters.
 USED, PLAYOUTS = 0, 1
 
 
 @record
 class NodeTree:
-    """A tree: where its columns lie in memory, and what a search asks of it."""
+    """A search tree, given by the addresses of its columns and the search parameters."""
 
     moves: Bits  # addresses of the columns
     firsts: Bits
@@ -72,14 +76,14 @@ class NodeTree:
     proven: Bits
     marks: Bits
     extra_words: Bits
-    extra_words_per_node: int  # of each node
-    counters: Bits  # address of the numbers of nodes used, NO_NODE too, and of playouts
+    extra_words_per_node: int
+    counters: Bits  # address of two counters: nodes used (including NO_NODE), and playouts
     capacity: int  # nodes
-    goal: int  # playouts to make
-    state: int  # GROWING; FULL or SOLVED: no playout can be made
-    stop_at_proven_root: int  # set if the tree is SOLVED with its root, not only with all moves
+    goal: int  # number of playouts to run
+    state: int  # GROWING, or no more playouts are possible: FULL or SOLVED
+    stop_at_proven_root: int  # 1: SOLVED once the root is proven; 0: once all root moves are
     exploration: float  # the constant of PUCT
-    fpu_reduction: float  # how much worse than its parent a move is before it is tried
+    fpu_reduction: float  # first play urgency: an untried move has the parent's value minus this
 
 
 tree_at = at_address(NodeTree)
@@ -93,70 +97,67 @@ _read_float32, _write_float32 = reader(FLOAT32), writer(FLOAT32)
 
 @kernel
 def move_to(tree: NodeTree, node: int) -> int:
-    """Return the move that leads to a node."""
     return _read_int32(tree.moves, node)
 
 
 @kernel
 def first_child(tree: NodeTree, node: int) -> int:
-    """Return the youngest child of a node, or NO_NODE."""
+    """Return the newest child of a node, or NO_NODE if there is none."""
     return _read_int32(tree.firsts, node)
 
 
 @kernel
 def next_child(tree: NodeTree, node: int) -> int:
-    """Return the next child of a node's parent, or NO_NODE."""
+    """Return the next older child of the same parent, or NO_NODE if there is none."""
     return _read_int32(tree.siblings, node)
 
 
 @kernel
 def visits_of(tree: NodeTree, node: int) -> int:
-    """Return how many playouts went through a node."""
+    """Return the number of playouts through a node, including running playouts."""
     return _read_int32(tree.visits, node)
 
 
 @kernel
 def mean_value(tree: NodeTree, node: int) -> float:
-    """Return the mean value, for the side that moved here, of a node that has visits."""
+    """Return the mean value of a visited node for the side that moved to it."""
     return _read_int64(tree.totals, node) / (VALUE_SCALE * _read_int32(tree.visits, node))
 
 
 @kernel
 def prior_of(tree: NodeTree, node: int) -> float:
-    """Return the prior of the move that leads to a node."""
     return _read_float32(tree.priors, node)
 
 
 @kernel
 def untried_prior(tree: NodeTree, node: int) -> float:
-    """Return the greatest prior of a move that is no child yet."""
+    """Return the highest prior among the moves that have not been added as children yet."""
     return _read_float32(tree.untried, node)
 
 
 @kernel
 def proof_of(tree: NodeTree, node: int) -> int:
-    """Return what is proven of a node."""
     return _read_int16(tree.proven, node)
 
 
 @kernel
 def set_proof(tree: NodeTree, node: int, proof: int) -> None:
-    """Note what is proven of a node."""
     _write_int16(tree.proven, node, proof)
 
 
 @kernel
-def count_playouts(tree: NodeTree, number: int) -> int:
-    """Add to the number of playouts; return what it was."""
-    return add_int64(tree.counters, PLAYOUTS, number)
+def count_playouts(tree: NodeTree, n: int) -> int:
+    """Add `n` to the number of playouts, and return the old number."""
+    return add_int64(tree.counters, PLAYOUTS, n)
 
 
 @kernel
 def add_virtual_loss(tree: NodeTree, node: int) -> int:
-    """Count a visit, and a loss until `leave` puts it right; return the visits before it.
+    """Add a visit to a node, count it as a loss for now, and return the old number of visits.
 
-    The virtual loss sends other threads elsewhere meanwhile (Chaslot, Winands and van den Herik,
-    'Parallel Monte-Carlo tree search', 2008).
+    `record_value` later replaces the virtual loss. In the meantime, the loss makes other threads
+    prefer other nodes (Chaslot, Winands and van den Herik, 'Parallel Monte-Carlo tree search',
+    2008).
     """
     add_int64(tree.totals, node, -VALUE_SCALE)
     return _add_int32(tree.visits, node, 1)
@@ -164,34 +165,34 @@ def add_virtual_loss(tree: NodeTree, node: int) -> int:
 
 @kernel
 def record_value(tree: NodeTree, node: int, value: float) -> None:
-    """Put a visit's value, for the side that moved here, in place of the virtual loss."""
+    """Replace the virtual loss of a visit by `value` for the side that moved to the node."""
     add_int64(tree.totals, node, VALUE_SCALE + int64(value * VALUE_SCALE))
 
 
 @kernel
 def cancel_visit(tree: NodeTree, node: int) -> None:
-    """Take back a visit."""
+    """Undo `add_virtual_loss`."""
     add_int64(tree.totals, node, VALUE_SCALE)
     _add_int32(tree.visits, node, -1)
 
 
 @kernel
 def try_lock(tree: NodeTree, node: int) -> bool:
-    """Reserve a node for adding a child; False if another thread has it."""
+    """Lock a node in order to add a child. Return False if another thread holds the lock."""
     return _exchange_int32(tree.marks, node, 1) == 0
 
 
 @kernel
 def unlock(tree: NodeTree, node: int) -> None:
-    """Give a node free."""
     _exchange_int32(tree.marks, node, 0)
 
 
 @kernel
 def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: float) -> int:
-    """Give a locked parent a child; `untried` is then the greatest prior of the other moves.
+    """Add a child to a locked node and return it, or return NO_NODE if the pool is full.
 
-    Returns NO_NODE if the pool is full.
+    `move` leads to the child, and `prior` is the prior probability of this move. `untried` is the
+    highest prior among the remaining moves of the parent.
     """
     node = add_int64(tree.counters, USED, 1)
     if node >= tree.capacity:
@@ -206,7 +207,7 @@ def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: flo
 
 @kernel
 def drop_children(tree: NodeTree, parent: int) -> None:
-    """Take all children from a locked parent; who is on the way through one goes on there."""
+    """Remove all children of a locked node. Running playouts can still use the removed nodes."""
     _exchange_int32(tree.firsts, parent, NO_NODE)
     _write_float32(tree.untried, parent, NOT_EXPANDED)
 
@@ -228,13 +229,13 @@ def _init_node(tree: NodeTree, node: int, move: int, prior: float) -> None:
 
 @kernel
 def extra_word_index(tree: NodeTree, node: int, word: int) -> Bits:
-    """Return where in the annex a word of a node lies."""
+    """Return the array index of a game's additional word `word` for a node."""
     return U64(node * tree.extra_words_per_node + word)
 
 
 @kernel
 def parent_proof(proof: int) -> int:
-    """Return what a proof for one side is for the other, a ply before."""
+    """Convert the proven value of a child to its parent's point of view, one ply earlier."""
     if proof >= MATE_BOUND:
         return 1 - proof
     if proof <= -MATE_BOUND:
@@ -244,10 +245,10 @@ def parent_proof(proof: int) -> int:
 
 @kernel
 def update_proof(tree: NodeTree, node: int) -> int:
-    """Prove a node from its children, if they allow it, and return what is proven of it.
+    """Update the proven value of a node from its children, and return the value.
 
-    One move that wins is enough; otherwise all must be known, and the best of them counts
-    (Winands, Björnsson and Saito, 'Monte-Carlo tree search solver', 2008).
+    One winning move proves a node. Otherwise all moves must be proven, and the node gets the best
+    value (Winands, Björnsson and Saito, 'Monte-Carlo tree search solver', 2008).
     """
     best = -MATE_BOUND * 2
     complete = _read_float32(tree.untried, node) == EXHAUSTED
@@ -266,18 +267,18 @@ def update_proof(tree: NodeTree, node: int) -> int:
 
 @entry_point(numba.void(NodeTree))
 def clear(tree: NodeTree) -> None:
-    """Leave only a new root."""
     _write_int64(tree.counters, USED, 1 + ROOT)
     _init_node(tree, ROOT, 0, 1.0)
 
 
 @entry_point(int64(NodeTree, int64))
 def visit_threshold(tree: NodeTree, max_nodes: int) -> int:
-    """Return the least visits, a power of 2, with which `keep` leaves at most so many nodes.
+    """Return the smallest power of 2 for which `compact` keeps at most `max_nodes` nodes.
 
-    A node has no more visits than its parent, so what hangs below a dropped child is counted too.
+    The result can be passed to `compact` as `min_visits`. A node never has more visits than its
+    parent, so the descendants of removed nodes are also counted as removed.
     """
-    children = np.zeros(33, np.int64)  # by the number of bits of their parent's visits
+    children = np.zeros(33, np.int64)  # by the bit length of their parent's visits
     for node in range(ROOT, _read_int64(tree.counters, USED)):
         bits = 0
         while visits_of(tree, node) >> bits:
@@ -295,23 +296,23 @@ def visit_threshold(tree: NodeTree, max_nodes: int) -> int:
 
 @entry_point(int64(NodeTree, int64))
 def most_visited(tree: NodeTree, node: int) -> int:
-    """Return the child with the most visits, of equals the one with the greatest prior, if any.
+    """Return the child with the most visits, or NO_NODE if no child was visited.
 
-    NO_NODE if none was visited. Others may search meanwhile.
+    If several children have the most visits, the one with the highest prior is returned. It is safe
+    to call this function while other threads search.
     """
     best, visits, prior = NO_NODE, 1, 0.0
     child = first_child(tree, node)
     while child != NO_NODE:
-        here, promise = visits_of(tree, child), prior_of(tree, child)
-        if here > visits or (here == visits and promise >= prior):
-            best, visits, prior = child, here, promise
+        child_visits, child_prior = visits_of(tree, child), prior_of(tree, child)
+        if child_visits > visits or (child_visits == visits and child_prior >= prior):
+            best, visits, prior = child, child_visits, child_prior
         child = next_child(tree, child)
     return best
 
 
 @kernel
 def _move_node(tree: NodeTree, target: int, node: int) -> None:
-    """Move a node to its new place; `marks` has the new places of those that it refers to."""
     _write_int32(tree.moves, target, _read_int32(tree.moves, node))
     _write_int32(tree.firsts, target, _read_int32(tree.marks, _read_int32(tree.firsts, node)))
     _write_int32(tree.siblings, target, _read_int32(tree.marks, _read_int32(tree.siblings, node)))
@@ -327,16 +328,17 @@ def _move_node(tree: NodeTree, target: int, node: int) -> None:
 
 @entry_point(int64(NodeTree, int64, int64))
 def compact(tree: NodeTree, root: int, min_visits: int) -> int:
-    """Make `root` the root, drop what does not hang below it, and return the nodes used.
+    """Make the node `root` the root of the tree, and remove all nodes outside its subtree.
 
-    The children of nodes, but the root, that have fewer than `least` visits are dropped, too; such
-    a node keeps its own numbers and can grow again.
+    Every node with fewer than `min_visits` visits, except the root, also loses its children. Such a
+    node keeps its own statistics and can be expanded again. Return the number of used indices,
+    including NO_NODE.
     """
     used = _read_int64(tree.counters, USED)
     for node in range(used):
         _write_int32(tree.marks, node, 0)
     _write_int32(tree.marks, root, 1)
-    place = ROOT
+    new_index = ROOT
     for node in range(root, used):
         if _read_int32(tree.marks, node) == 0:
             continue
@@ -347,8 +349,8 @@ def compact(tree: NodeTree, root: int, min_visits: int) -> int:
         while child != NO_NODE:
             _write_int32(tree.marks, child, 1)
             child = next_child(tree, child)
-        _write_int32(tree.marks, node, place)
-        place += 1
+        _write_int32(tree.marks, node, new_index)
+        new_index += 1
     _write_int32(tree.siblings, root, NO_NODE)
     _write_int32(tree.marks, NO_NODE, NO_NODE)
     for node in range(root, used):
@@ -357,5 +359,5 @@ def compact(tree: NodeTree, root: int, min_visits: int) -> int:
             _move_node(tree, target, node)
     for node in range(used):
         _write_int32(tree.marks, node, 0)
-    _write_int64(tree.counters, USED, place)
-    return place
+    _write_int64(tree.counters, USED, new_index)
+    return new_index

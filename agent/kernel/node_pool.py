@@ -1,4 +1,4 @@
-"""The memory of a tree, for Python callers."""
+"""An MCTS tree in a fixed amount of memory, for use in Python code."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -32,9 +32,10 @@ Move = TypeVar("Move")
 
 
 class NodePool:
-    """A tree of so many megabytes, empty at first; not to be read while threads make it grow.
+    """An MCTS tree and its memory. Do not read the tree while other threads expand it.
 
-    extra_words_per_node: what a game keeps of each node beside. Raises MemoryError if there is no room.
+    `extra_words_per_node` is the number of 64-bit words that a game stores with each node. Raise
+    `MemoryError` if there is not enough memory.
     """
 
     def __init__(self, megabytes: int, extra_words_per_node: int = 0) -> None:
@@ -50,7 +51,7 @@ class NodePool:
                 for name, kind in COLUMNS.items()
             }
         except MemoryError:
-            reason = f"no memory for a tree of {megabytes} MB; choose less (Hash, or --memory)"
+            reason = f"not enough memory for a tree of {megabytes} MB (reduce Hash or --memory)"
             raise MemoryError(reason) from None
         self._counters = np.zeros(2, np.int64)
         self.tree, _ = allocate(NodeTree)
@@ -64,27 +65,26 @@ class NodePool:
 
     @property
     def playouts(self) -> int:
-        """Playouts made or begun since this was last set."""
+        """The number of completed and running playouts since this number was last set."""
         return int(self._counters[PLAYOUTS])
 
     @playouts.setter
-    def playouts(self, number: int) -> None:
-        self._counters[PLAYOUTS] = number
+    def playouts(self, n: int) -> None:
+        self._counters[PLAYOUTS] = n
 
     @property
     def state(self) -> int:
-        """GROWING, FULL or SOLVED."""
+        """The state of the tree: GROWING, FULL or SOLVED."""
         return int(self.tree.state)
 
     def clear(self) -> None:
-        """Leave only a new root."""
         clear(self.tree)
         self.tree.state = GROWING
 
     def begin_search(self, root: int) -> None:
-        """Let a search begin: at a node, which is made the root, or at a new root for NO_NODE.
+        """Prepare a search with the node `root` as the new root. NO_NODE clears the tree.
 
-        What was visited least is dropped where more than half the pool is in use.
+        If more than half of the pool is used, the least visited nodes are removed.
         """
         if root == NO_NODE:
             self.clear()
@@ -96,71 +96,68 @@ class NodePool:
         self.tree.state = GROWING
 
     def set_root(self, root: int) -> None:
-        """Make a node the root and drop what does not hang below it."""
+        """Make the node `root` the root, and remove all nodes outside its subtree."""
         compact(self.tree, root, 0)
-        # A playout's end may have proven it without its moves, and a root must name one.
+        # A proven leaf may have no children, but a root needs a best move.
         self.columns["proven"][ROOT] = UNKNOWN
 
     def prune(self) -> None:
-        """Drop what was visited least, until half the pool is free."""
+        """Remove the least visited nodes until half of the pool is free."""
         compact(
             self.tree, ROOT, visit_threshold(self.tree, int(self.tree.capacity) // 2 - ROOT - 1)
         )
         self.tree.state = GROWING
 
     def permille_used(self) -> int:
-        """Return how full the pool is, in permille."""
         return int(self._counters[USED]) * 1000 // int(self.tree.capacity)
 
     def children(self, node: int) -> list[int]:
-        """Return the children of a node, the oldest first."""
+        """Return the children of a node, with the oldest child first."""
         firsts, siblings = self.columns["firsts"], self.columns["siblings"]
-        found = []
+        children = []
         child = int(firsts[node])
         while child != NO_NODE:
-            found.append(child)
+            children.append(child)
             child = int(siblings[child])
-        return found[::-1]
+        return children[::-1]
 
     def best_line(self, node: int) -> Iterator[int]:
-        """Generate a node and the best ones below it, as far as they were visited."""
+        """Yield `node` and its line of most visited children, up to the last visited node."""
         yield node
         while (node := most_visited(self.tree, node)) != NO_NODE:
             yield node
 
     def find_node(self, line: Iterable[Move], read: Callable[[int], Move]) -> int:
-        """Return the node that moves lead to from the root, NO_NODE if the tree ends before.
+        """Return the node after the moves in `line` from the root, or NO_NODE if missing.
 
-        read: returns the move of the kernel's number.
+        `read` converts a move from the kernel's encoding.
         """
         node = ROOT
         for move in line:
-            found = (child for child in self.children(node) if read(self.move(child)) == move)
-            node = next(found, NO_NODE)
+            matches = (child for child in self.children(node) if read(self.move(child)) == move)
+            node = next(matches, NO_NODE)
             if node == NO_NODE:
                 break
         return node
 
     def move(self, node: int) -> int:
-        """Return the kernel's number of the move that leads to a node."""
+        """Return the move that leads to a node, in the kernel's encoding."""
         return int(self.columns["moves"][node])
 
     def visits(self, node: int) -> int:
-        """Return the visits of a node."""
         return int(self.columns["visits"][node])
 
     def mean(self, node: int) -> float:
-        """Return the mean value, for the side that moved there, of a node that has visits."""
+        """Return the mean value of a visited node for the side that moved to it."""
         return float(self.columns["totals"][node]) / (VALUE_SCALE * self.visits(node))
 
     def prior(self, node: int) -> float:
-        """Return the prior of the move that leads to a node."""
         return float(self.columns["priors"][node])
 
     def proven_score(self, node: int) -> int | None:
-        """Return what is proven of a node, as a score for the side that moved there, if anything.
+        """Return the proven score of a node for the side that moved to it, or None.
 
-        Plies to a mate are counted from before that move; 0 is a draw.
+        A draw is 0. The distance to mate is counted from the position before the move to the node.
         """
         proof = int(self.columns["proven"][node])
         if proof == UNKNOWN:

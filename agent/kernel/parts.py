@@ -1,6 +1,7 @@
-"""The parts of all kernels: what is loaded, and where it is missing compiled, together.
+"""The parts of all kernels. A part is a group of modules that are compiled and loaded together.
 
-Each compiled game names its own in a module `parts` of its package, and is found by itself there.
+Each compiled game defines its parts in the module `parts` of its package. These modules are
+discovered automatically.
 """
 
 from collections.abc import Callable
@@ -14,17 +15,17 @@ _GAMES = [
     if path != Path(__file__)
 ]
 
-# Of each part, the modules with entry points, in the order of compilation.
+# The modules with entry points of each part, in the order of compilation.
 PARTS: dict[str, tuple[str, ...]] = {
     name: modules for game in _GAMES for name, modules in game.PARTS.items()
 }
-# Modules without an entry point that others call: a second process can compile them meanwhile.
+# Modules whose entry points are not called by other modules. A child process may compile them.
 COMPILED_IN_PARALLEL: tuple[str, ...] = tuple(
     module for game in _GAMES for module in game.COMPILED_IN_PARALLEL
 )
-# Modules that are compiled with their part, and imported where they are asked for.
+# Modules that are compiled with their part, but imported only when needed.
 ON_DEMAND: tuple[str, ...] = tuple(module for game in _GAMES for module in game.ON_DEMAND)
-# Of a part, what its compiled code follows from beside the sources.
+# By part, a function that returns a text on which its compiled code depends besides the sources.
 VARIANTS: dict[str, Callable[[], str]] = {
     name: variant for game in _GAMES for name, variant in game.VARIANTS.items()
 }

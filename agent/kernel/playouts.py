@@ -1,4 +1,4 @@
-"""How a tree grows: playouts in growing numbers, by a crew, with old nodes dropped as needed."""
+"""Runs MCTS playouts on a worker pool, and removes nodes when the tree is full."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -7,28 +7,30 @@ from agent.kernel.mcts_tree import FULL
 from agent.kernel.node_pool import NodePool
 from agent.kernel.worker_pool import WorkerMemory, WorkerPool
 
-# A level of `depth` d ends when 2^d times this have been made, so each takes as long as all before
-# it; from SPLIT_DEPTH on it is reported in parts, because a clock may end it at any of them.
+# Playouts are grouped into levels, which are reported as depths. Level d ends after a total of
+# FIRST_PLAYOUTS * 2^d playouts, so it takes as long as all earlier levels together. From
+# SPLIT_DEPTH on, each level has several reports, so that the clock can end the level early.
 FIRST_PLAYOUTS = 16
 SPLIT_DEPTH = 8
 REPORTS_PER_LEVEL = 4
 
-MAX_VISITS = (1 << 31) - 1000  # what a tree can count; some are under way
-# Threads are not worth starting for fewer playouts each.
+MAX_VISITS = (1 << 31) - 1000  # limit of int32, with a margin for running playouts
+# With fewer playouts per thread, starting threads takes longer than the playouts.
 _MIN_PLAYOUTS_PER_THREAD = 64
 
 
 def playout_goals(
     max_depth: int, max_playouts: int, reports_per_level: int = REPORTS_PER_LEVEL
 ) -> Iterator[tuple[int, int]]:
-    """Generate the numbers of playouts, up to `most`, at which to report, each with its level.
+    """Yield the depth and the total number of playouts for each report, up to `max_playouts`.
 
-    parts: of a level, once it takes long.
+    `reports_per_level` is the number of reports for each depth from SPLIT_DEPTH on. There is one
+    report for each lower depth.
     """
     for depth in range(1, max_depth + 1):
-        number = reports_per_level if depth >= SPLIT_DEPTH else 1
-        for part in range(1, number + 1):
-            goal = int(FIRST_PLAYOUTS * 2.0 ** (depth - 1 + part / number))
+        reports = reports_per_level if depth >= SPLIT_DEPTH else 1
+        for part in range(1, reports + 1):
+            goal = int(FIRST_PLAYOUTS * 2.0 ** (depth - 1 + part / reports))
             yield depth, min(goal, max_playouts)
             if goal >= max_playouts:
                 return
@@ -36,22 +38,23 @@ def playout_goals(
 
 def grow_tree(
     pool: NodePool,
-    crew: WorkerPool[WorkerMemory],
+    workers: WorkerPool[WorkerMemory],
     goal: int,
     play_out: Callable[[WorkerMemory, int], object],
     cleanup_guard: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it has no state
 ) -> None:
-    """Make playouts up to a number of them, in all threads.
+    """Run playouts on all workers until the total number of playouts is `goal`.
 
-    play_out: what a worker does. tidying: held while old nodes are dropped.
+    `play_out` runs playouts on a worker, and takes the memory and the index of the worker.
+    `cleanup_guard` is a context manager that is held while nodes are removed.
     """
     pool.tree.goal = goal
     while True:
-        if goal - pool.playouts >= _MIN_PLAYOUTS_PER_THREAD * len(crew):
-            crew.start(play_out)
-        play_out(crew.first, 0)
-        crew.join()
-        if crew.resume_after_pause():
+        if goal - pool.playouts >= _MIN_PLAYOUTS_PER_THREAD * len(workers):
+            workers.start(play_out)
+        play_out(workers.first, 0)
+        workers.join()
+        if workers.resume_after_pause():
             continue
         if pool.state != FULL:
             return

@@ -1,18 +1,18 @@
-"""Records: C-like structs that a class declares once, for the kernel, for Python and for mypy.
+"""Records are C-like structs that are declared as classes for kernels, Python code and mypy.
 
-A field is annotated by its type: `int`, `float` or `Bits` for numbers of 64 bits, another record,
-or `Many` of one of these. `Annotated` adds how many they are, and NumPy's type where they are kept
-in fewer bits; a kernel reads and writes them as if they had 64:
+The annotation of a field is `int`, `float` or `Bits` for 64-bit numbers, another record, or
+`FixedArray` of one of these. `Annotated` adds the length of an array, and a NumPy type for storage
+in fewer bits. Kernels read and write such numbers as 64-bit numbers:
 
     @record
     class Worker:
-        positions: Annotated[Many[Position], 130]
-        board: Annotated[Many[int], np.int8, 64]
+        positions: Annotated[FixedArray[Position], 130]
+        board: Annotated[FixedArray[int], np.int8, 64]
         nodes: int
 
-For mypy `Worker` is this class. When the program runs it is Numba's type of such a record, for
-signatures; Python holds records that `allocate` makes, whose fields are attributes too. Importing
-this module does not import Numba.
+For mypy, `Worker` is this class. At run time, `Worker` is the Numba type of the record and can be
+used in signatures. Python code creates records with `allocate` and accesses their fields as
+attributes. Importing this module does not import Numba.
 """
 
 import inspect
@@ -38,12 +38,12 @@ from agent.kernel.indexing import use_c_indexing
 Item = TypeVar("Item")
 Declared = TypeVar("Declared")
 
-# NumPy's types, by those of Python and of Numba.
+# NumPy type by Python type, and by Numba record type.
 _NUMPY_TYPES: dict[Any, Any] = {int: np.int64, float: np.float64, U64: np.uint64}
 
 
 class FixedArray(Generic[Item]):
-    """Numbers or records in a row: a field of a record, or an array of them."""
+    """A record field that contains a fixed number of numbers or records."""
 
     if TYPE_CHECKING:
 
@@ -61,11 +61,11 @@ class FixedArray(Generic[Item]):
         def __setitem__(self, index: Any, value: Any) -> None: ...
         def __len__(self) -> int: ...
         def __iter__(self) -> Iterator[Item]: ...
-        def tolist(self) -> list[Item]: ...  # noqa: D102
+        def tolist(self) -> list[Item]: ...
 
 
 def record(declaration: type[Declared]) -> type[Declared]:
-    """Make a class that declares the fields of a record Numba's type of it."""
+    """Replace a class by the Numba type of the record whose fields the class declares."""
     import numba
 
     use_c_indexing()
@@ -79,8 +79,6 @@ def record(declaration: type[Declared]) -> type[Declared]:
 
 
 def _attribute(name: str) -> property:
-    """Make a field of NumPy's records an attribute."""
-
     def write(record: np.void, value: Any) -> None:
         record[name] = value
 
@@ -88,9 +86,10 @@ def _attribute(name: str) -> property:
 
 
 def layout(declaration: type, align: bool = True) -> "np.dtype[np.void]":
-    """Return NumPy's type of the records that a class declares, those of its bases first.
+    """Return the NumPy type of the record that a class declares.
 
-    align: fields begin at multiples of their sizes, as kernels need them.
+    The fields of base classes come first. If `align` is true, fields are aligned to their sizes, as
+    kernels require. Raise `TypeError` if a field is invalid.
     """
     fields = [
         (name, *_field_type(declaration, name, annotation))
@@ -101,38 +100,37 @@ def layout(declaration: type, align: bool = True) -> "np.dtype[np.void]":
 
 
 def _field_type(declaration: type, name: str, annotation: Any) -> tuple[Any, ...]:
-    """Return NumPy's type of a field, and how many there are of it where they are many."""
     if hasattr(np.void, name):
-        raise TypeError(f"{declaration.__name__}.{name}: NumPy's records have an attribute {name}")
+        raise TypeError(f"{declaration.__name__}.{name}: reserved name (attribute of np.void)")
     details: tuple[Any, ...] = ()
     if get_origin(annotation) is Annotated:
         annotation, *rest = get_args(annotation)
         details = tuple(rest)
-    counts = [detail for detail in details if isinstance(detail, int)]
-    narrow = [detail for detail in details if isinstance(detail, type)]
-    many = get_origin(annotation) is FixedArray
-    if many:
+    lengths = [detail for detail in details if isinstance(detail, int)]
+    storage_types = [detail for detail in details if isinstance(detail, type)]
+    is_array = get_origin(annotation) is FixedArray
+    if is_array:
         (annotation,) = get_args(annotation)
-    kind = narrow[0] if narrow else _NUMPY_TYPES.get(annotation)
-    if kind is None or many != bool(counts) or len(counts) + len(narrow) < len(details):
-        raise TypeError(f"{declaration.__name__}.{name}: no such field can be in a record")
-    return (kind, (counts[0],)) if many else (kind,)
+    dtype = storage_types[0] if storage_types else _NUMPY_TYPES.get(annotation)
+    known = len(lengths) + len(storage_types) == len(details)
+    if dtype is None or is_array != bool(lengths) or not known:
+        raise TypeError(f"{declaration.__name__}.{name}: unsupported field type")
+    return (dtype, (lengths[0],)) if is_array else (dtype,)
 
 
 def dtype_of(record_class: type) -> "np.dtype[np.void]":
-    """Return NumPy's type of a record."""
     dtype: np.dtype[np.void] = _NUMPY_TYPES[record_class]
     return dtype
 
 
 def offset_of(record_class: type, name: str) -> int:
-    """Return where a field begins in a record, in bytes."""
+    """Return the offset of the field `name` in bytes."""
     fields = dtype_of(record_class).fields
     assert fields is not None
     return fields[name][1]
 
 
 def allocate(record_class: type[Declared]) -> tuple[Declared, int]:
-    """Return a record of zeros, which owns its memory, and its address."""
+    """Return a new record that is filled with zeros, and its address."""
     block: Any = np.zeros(1, dtype_of(record_class))
     return block[0], block.ctypes.data

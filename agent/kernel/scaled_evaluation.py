@@ -1,4 +1,4 @@
-"""A user's evaluation of a game whose values are on any scale, as the kernel calls it."""
+"""Evaluators for users' evaluations, whose values can have any scale."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,6 @@ _score_of_value = kernel(to_score)
 
 @checked  # type: ignore[untyped-decorator]
 def _user_score(value: Any) -> Any:
-    """Return the score of a number that a user's compiled evaluation returned."""
     return int32(_score_of_value(float64(value)))
 
 
@@ -26,11 +25,12 @@ def make_user_evaluator(
     game_at: Callable[[int, int], Any],
     on_error: Callable[[], None],
 ) -> Evaluator:
-    """Make the C function of a user's evaluation, compiling it if need be.
+    """Return an evaluator for a user's evaluation, and compile the evaluation if necessary.
 
-    worker: the record that a compiled one takes. game_at: returns the game at a worker's address
-    and a ply, for a plain one. on_error: ends the search. Raises EvaluationError if the function
-    cannot be compiled.
+    `worker` is the type of the worker record that a compiled evaluation takes. `game_at` takes the
+    address of the worker and the ply, and returns the game for a Python evaluation. `on_error` is
+    called after a Python evaluation has raised an exception, and must stop the search. Raise
+    `EvaluationError` if compilation fails.
     """
     if evaluation.python is not None:
         function: Callable[[Any], float] = evaluation.python

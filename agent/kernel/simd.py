@@ -1,8 +1,8 @@
-"""Rows of int16 in a kernel, as fast as C with the intrinsics of a processor.
+"""SIMD operations on rows of int16, which are as fast as C code with CPU intrinsics.
 
-What is written here are LLVM's own vectors: they fit whatever processor the kernel is compiled for.
-Rows begin at multiples of 64 bytes and have a multiple of ROW_STEP numbers; sums are modulo
-2 ** 16. A plain loop over one array runs ten times slower, since source and target could overlap.
+The operations use LLVM vectors, which LLVM maps to the instructions of the CPU. Rows are aligned to
+64 bytes, and their length is a multiple of ROW_STEP. Sums are modulo 2 ** 16. A plain loop over
+arrays would be ten times slower, because the compiler must assume that source and target overlap.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from agent.kernel.intrinsics import Bits, Emitted, typed_intrinsic
 ROW_STEP = 32  # numbers
 
 _LANES = 16
-_LOAD_ALIGNMENT = 32  # bytes of a vector
+_LOAD_ALIGNMENT = 32  # bytes per vector
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _SHORTS, _WORDS = ir.VectorType(_I16, _LANES), ir.VectorType(_I32, _LANES)
 _SUMS, _WIDE = (ir.VectorType(kind, _LANES // 2) for kind in (_I32, _I64))
@@ -26,12 +26,18 @@ _SUMS, _WIDE = (ir.VectorType(kind, _LANES // 2) for kind in (_I32, _I64))
 
 @dataclass(frozen=True)
 class RowOperations:
-    """Kernel functions for rows of one size, all given by their addresses.
+    """Kernel functions for rows of one size.
 
-    copy(target, source). add, remove(target, source, row). move(target, source, added, removed).
-    take(target, source, added, removed, captured): what two rows removed leave. The target may be
-    the source. activate(row, weights): the sum of clip(row, 0, top) ** 2 * weights, whose products
-    clip(row, 0, top) * weights must fit into 16 bits.
+    Rows are passed by address, and `target` may equal `source`. The functions are:
+
+    - `copy(target, source)` sets `target` to `source`.
+    - `add(target, source, row)` sets `target` to `source + row`.
+    - `remove(target, source, row)` sets `target` to `source - row`.
+    - `move(target, source, added, removed)` sets `target` to `source + added - removed`.
+    - `take(target, source, added, removed, captured)` sets `target` to
+      `source + added - removed - captured`.
+    - `activate(row, weights)` returns the sum of `clip(row, 0, clip_max) ** 2 * weights`. The
+      products `clip(row, 0, clip_max) * weights` must fit into 16 bits.
     """
 
     copy: Callable[[Bits, Bits], None]
@@ -43,9 +49,12 @@ class RowOperations:
 
 
 def make_row_operations(size: int, clip_max: int) -> RowOperations:
-    """Make the functions for rows of `size` numbers, of which `top` is the most that counts."""
+    """Return functions for rows of `size` numbers with activations clipped to `clip_max`.
+
+    Raise `ValueError` if `size` is not a multiple of ROW_STEP.
+    """
     if size % ROW_STEP:
-        raise ValueError(f"rows of {size} numbers: a multiple of {ROW_STEP} is needed")
+        raise ValueError(f"invalid row size {size} (must be a multiple of {ROW_STEP})")
 
     @typed_intrinsic
     def copy(typing_context: Any, target: Bits, source: Bits) -> Emitted[None]:
@@ -79,8 +88,6 @@ def make_row_operations(size: int, clip_max: int) -> RowOperations:
 
 
 def _sum(size: int, signs: str) -> Emitted[None]:
-    """Emit target = source, and a row added or removed for each sign."""
-
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         target, source, *rows = (_vectors(builder, address) for address in arguments)
         for index in _indices(builder, size):
@@ -95,24 +102,24 @@ def _sum(size: int, signs: str) -> Emitted[None]:
 
 
 def _activation(size: int, clip_max: int) -> Emitted[int]:
-    """Emit the weighted sum of a row's squared clipped values.
+    """Emit code that computes the weighted sum of a row's squared clipped values.
 
-    LLVM makes one instruction of the products and the sum of their pairs. What a lane of 32 bits
-    sums up stays below 2 ** 31 for rows of up to 2,048 numbers: it is widened at the end.
+    LLVM compiles the products and pairwise sums to one instruction. The 32-bit sums cannot overflow
+    for rows with at most 2,048 numbers. They are widened to 64 bits at the end.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row, weights = (_vectors(builder, address) for address in arguments)
         undefined = ir.Constant(_WORDS, ir.Undefined)
         even, odd = (ir.Constant(_SUMS, list(range(n, _LANES, 2))) for n in (0, 1))
-        least, most = ir.Constant(_SHORTS, None), ir.Constant(_SHORTS, [clip_max] * _LANES)
+        lower, upper = ir.Constant(_SHORTS, None), ir.Constant(_SHORTS, [clip_max] * _LANES)
         chains = [
             cgutils.alloca_once_value(builder, ir.Constant(_SUMS, None))
             for _ in range(_unroll_factor(size))
         ]
         for number, index in enumerate(_indices(builder, size)):
-            value = _call(builder, "llvm.smax.v16i16", _SHORTS, _load(builder, row, index), least)
-            value = _call(builder, "llvm.smin.v16i16", _SHORTS, value, most)
+            value = _call(builder, "llvm.smax.v16i16", _SHORTS, _load(builder, row, index), lower)
+            value = _call(builder, "llvm.smin.v16i16", _SHORTS, value, upper)
             scaled = builder.sext(builder.mul(value, _load(builder, weights, index)), _WORDS)
             product = builder.mul(scaled, builder.sext(value, _WORDS))
             pairs = builder.add(
@@ -130,12 +137,10 @@ def _activation(size: int, clip_max: int) -> Emitted[int]:
 
 
 def _unroll_factor(size: int) -> int:
-    """Return how many vectors are treated in one turn of a loop."""
     return 4 if size % (4 * _LANES) == 0 else 2
 
 
 def _indices(builder: Any, size: int) -> Any:
-    """Emit a loop over the vectors of a row; yield each index that is treated in one turn."""
     unrolled = _unroll_factor(size)
     with cgutils.for_range(builder, _I64(size // _LANES // unrolled)) as loop:
         first = builder.mul(loop.index, _I64(unrolled))

@@ -1,8 +1,8 @@
-"""Which sources make the kernels: whatever could change compiled code names the cache's folder.
+"""Hashes of kernel sources and network weights, which are used as names of cache folders.
 
-A source makes a kernel if it uses `agent.kernel.decorators`, or is imported, directly or not, by one
-that does: a constant may come from anywhere. Imports within functions do not count, since compiled
-functions take nothing from there.
+A module is a kernel source if it imports `agent.kernel.decorators`. All modules that it imports,
+directly or indirectly, are kernel sources too, because they may define constants. Imports inside
+functions do not count, because compiled functions cannot use the imported names.
 """
 
 import hashlib
@@ -15,13 +15,13 @@ from pathlib import Path
 _AGENT = Path(__file__).parents[1]
 _KERNEL = b"agent.kernel.decorators"
 _IMPORT = re.compile(rb"\nfrom (agent[\w.]*) import (\([^)]*\)|[^\n]*)|\nimport (agent[\w.]*)")
-# The weights that ship, and decide moves beside the kernels.
+# Weight files that affect the moves played.
 NETWORK_WEIGHTS, PATTERN_WEIGHTS = "chess/shipped.nnue", "go/pattern_weights.json"
 
 
 @cache
 def sources_digest() -> str:
-    """Hash the kernels' sources: games of two kernels with one digest are the same games."""
+    """Return a hash of the kernel sources. Kernels with equal hashes play the same games."""
     digest = hashlib.sha256()
     for name, content in sorted(kernel_sources(_AGENT).items()):
         digest.update(name + b"\0" + content + b"\0")
@@ -29,7 +29,10 @@ def sources_digest() -> str:
 
 
 def weights_digest(*names: str) -> str:
-    """Hash files of weights that ship, named from the package; what is not there counts as such."""
+    """Return a hash of weight files. `names` are paths relative to the package `agent`.
+
+    Missing files are allowed.
+    """
     digest = hashlib.sha256()
     for name in names:
         try:
@@ -41,23 +44,25 @@ def weights_digest(*names: str) -> str:
 
 
 def kernel_sources(package: Path) -> dict[bytes, bytes]:
-    """Return the sources of a package `agent` that make kernels, by the names of their modules."""
+    """Return a dictionary of kernel sources by module name.
+
+    `package` is the folder of the package `agent`.
+    """
     contents = dict(_module_sources(package))
-    waiting = [
+    pending = [
         name
         for name, content in contents.items()
         if b"agent.kernel" in content and _KERNEL in _imports(content)
     ]
-    found = set(waiting)
-    while waiting:
-        new = (_imports(contents[waiting.pop()]) & contents.keys()) - found
-        found |= new
-        waiting += new
-    return {name: contents[name] for name in found}
+    names = set(pending)
+    while pending:
+        new = (_imports(contents[pending.pop()]) & contents.keys()) - names
+        names |= new
+        pending += new
+    return {name: contents[name] for name in names}
 
 
 def _module_sources(package: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the names of all modules of the package, and their sources."""
     for folder, _, files in os.walk(package):
         inner = Path(folder).relative_to(package).parts
         for file in files:
@@ -67,7 +72,6 @@ def _module_sources(package: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _imports(source: bytes) -> set[bytes]:
-    """Return the modules of the package that a source imports, and what may be such modules."""
     names = set()
     for package, imported, module in _IMPORT.findall(b"\n" + source):
         names.add(module or package)

@@ -1,4 +1,4 @@
-"""The memory of a transposition table, whose entries `agent.kernel.transposition_table` reads and writes."""
+"""The memory of a transposition table. `agent.kernel.transposition_table` defines its entries."""
 
 import numpy as np
 
@@ -9,7 +9,10 @@ from agent.machine import physical_memory
 
 
 class TableMemory:
-    """The memory of a transposition table, shared by all workers."""
+    """The memory of a transposition table, which all workers share.
+
+    Raise `MemoryError` if there is not enough memory.
+    """
 
     def __init__(self, megabytes: int) -> None:
         self.megabytes = megabytes
@@ -17,38 +20,39 @@ class TableMemory:
         self._allocate()
 
     def _allocate(self) -> None:
-        """Take zeroed memory, which the system hands out page by page as it is first used."""
         size = (self.clusters + 1) * CLUSTER_BYTES
         try:
             if size > physical_memory():
                 raise MemoryError
             self._memory = allocate_zeroed(size)
         except MemoryError:
-            reason = f"no memory for a table of {self.megabytes} MB; choose a smaller Hash"
+            reason = f"not enough memory for a table of {self.megabytes} MB (reduce Hash)"
             raise MemoryError(reason) from None
         self.generation = 0
-        # A cluster is one cache line, so it begins at a multiple of its size.
+        # Align clusters to cache lines, which have the same size.
         self.address = -(-self._memory.ctypes.data // CLUSTER_BYTES) * CLUSTER_BYTES
         start = self.address - self._memory.ctypes.data
         self._words = self._memory[start : start + self.clusters * CLUSTER_BYTES].view(np.uint64)
 
     def clear(self) -> None:
-        """Forget everything."""
-        del self._words, self._memory  # given back before as much is taken again
+        del self._words, self._memory  # free the memory before allocating it again
         self._allocate()
 
     def attach_to(self, worker: HasTable) -> None:
-        """Let a worker read and write it in the search that begins."""
+        """Attach the table to a worker. This must be done before a search."""
         worker.table = U64(self.address)
         worker.table_clusters = U64(self.clusters)
         worker.generation = self.generation
 
     def next_generation(self) -> None:
-        """Begin a new search: entries of earlier ones give way."""
+        """Start a new generation of entries for a new search. Older entries are replaced first."""
         self.generation = (self.generation + 1) % GENERATIONS
 
     def permille_used(self) -> int:
-        """Return how much of a sample of 1,000 entries this search has written, in permille."""
+        """Return how full the table is in permille, estimated from a sample of 1,000 entries.
+
+        Only entries of the current search are counted.
+        """
         sample = self._words[: 1000 * ENTRY_BYTES // 8 : ENTRY_BYTES // 8]
         current = np.uint64(self.generation)
         return int(np.count_nonzero((sample != 0) & (sample >> np.uint64(58) == current)))

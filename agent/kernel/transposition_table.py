@@ -1,9 +1,12 @@
-"""The transposition table: what searches found, by position.
+"""The transposition table, which stores search results for positions.
 
-Entries have 16 bytes: a word of data, and the key xor that word, so that an entry which two
-threads wrote halves of matches no key (Hyatt, 'A lock-less transposition table', 2002). Four
-entries, one cache line, share an index. Data, from the low end: move 16 bits, score 16,
-evaluation 16, depth 7, whether the position was in a principal variation 1, bound 2, generation 6.
+An entry has 16 bytes, which contain a data word and the position's key XOR the data word. If two
+threads each write one word of an entry, the entry matches no key (Hyatt, 'A lock-less transposition
+table', 2002). A cluster of four entries fills one cache line.
+
+The fields of the data word, from the lowest bit, are: move (16 bits), score (16), evaluation (16),
+depth (7), a flag for positions that were in a principal variation (1), bound (2), and generation
+(6).
 """
 
 from typing import Protocol
@@ -14,20 +17,19 @@ from agent.kernel.scores import MATE_BOUND
 
 ENTRY_BYTES = 16
 CLUSTER_BYTES = 4 * ENTRY_BYTES
-UPPER, LOWER, EXACT = 1, 2, 3  # bounds: the score is at most, at least, exactly this
+UPPER, LOWER, EXACT = 1, 2, 3  # bounds: the value is at most, at least, or exactly the score
 GENERATIONS = 64
 
 _CLUSTER_WORDS = 8
 _16_BITS = U64(0xFFFF)
 _MAX_DEPTH = 127
-_REPLACEABLE_PLIES = (
-    3  # a new search of the same position may be this much shallower and still stay
-)
-_AGE_PLIES = 4  # one generation of age weighs as much as so many plies of depth
+# An entry of the same position is kept if the new one is shallower by more plies than this.
+_REPLACEABLE_PLIES = 3
+_AGE_PLIES = 4  # plies subtracted from the depth of an entry for each generation of age
 
 
 class HasTable(Protocol):
-    """A record of a kernel that works with a table: a worker."""
+    """The protocol for a worker record with a transposition table."""
 
     table: Bits  # address of the clusters
     table_clusters: Bits
@@ -36,7 +38,6 @@ class HasTable(Protocol):
 
 @kernel
 def signed_16(bits: Bits) -> int:
-    """Return the low 16 bits as a signed number."""
     value = int64(bits & _16_BITS)
     return value - 65536 if value > 32767 else value
 
@@ -48,13 +49,13 @@ def _cluster(worker: HasTable, key: Bits) -> Bits:
 
 @kernel
 def prefetch_entries(worker: HasTable, key: Bits) -> None:
-    """Start to bring the position's entries into the cache."""
+    """Prefetch the table entries for the position with key `key` into the CPU cache."""
     prefetch(worker.table, _cluster(worker, key))
 
 
 @kernel
 def probe(worker: HasTable, key: Bits) -> Bits:
-    """Return the data of the position's entry, 0 if there is none."""
+    """Return the data word of the position's entry, or 0 if there is none."""
     word = _cluster(worker, key)
     for _ in range(4):
         data = load(worker.table, word)
@@ -66,13 +67,16 @@ def probe(worker: HasTable, key: Bits) -> Bits:
 
 @kernel
 def data_move(data: Bits) -> int:
-    """Return the best move of an entry, NO_MOVE if none is known."""
+    """Return the best move in an entry, or NO_MOVE if it is unknown."""
     return int64(data & _16_BITS)
 
 
 @kernel
 def data_score(data: Bits, ply: int) -> int:
-    """Return the score; mates are counted from the root, `ply` plies above."""
+    """Return the score in an entry. Distances to mate are converted to distances from the root.
+
+    `ply` is the distance of the position from the root.
+    """
     score = signed_16(data >> U64(16))
     if score >= MATE_BOUND:
         return score - ply
@@ -83,31 +87,33 @@ def data_score(data: Bits, ply: int) -> int:
 
 @kernel
 def data_evaluation(data: Bits) -> int:
-    """Return the static evaluation, NO_EVALUATION in check."""
+    """Return the static evaluation in an entry, or NO_EVALUATION for a position in check."""
     return signed_16(data >> U64(32))
 
 
 @kernel
 def data_depth(data: Bits) -> int:
-    """Return the depth that the entry was searched to."""
     return int64(data >> U64(48) & U64(_MAX_DEPTH))
 
 
 @kernel
 def data_was_pv(data: Bits) -> bool:
-    """Tell whether the position was once in a principal variation."""
+    """Return whether the position of an entry was ever in a principal variation."""
     return data >> U64(55) & U64(1) != 0
 
 
 @kernel
 def data_bound(data: Bits) -> int:
-    """Return UPPER, LOWER or EXACT."""
+    """Return the type of bound in an entry: UPPER, LOWER or EXACT."""
     return int64(data >> U64(56) & U64(3))
 
 
 @kernel
 def causes_cutoff(data: Bits, ply: int, beta: int) -> bool:
-    """Tell whether an entry that is deep enough answers a null window below beta."""
+    """Return whether the bound in an entry allows a cutoff for the window (beta - 1, beta).
+
+    The caller must check the depth of the entry.
+    """
     bound = data_bound(data)
     return bound == EXACT or bound == (LOWER if data_score(data, ply) >= beta else UPPER)
 
@@ -129,7 +135,11 @@ def save(
     bound: int,
     was_pv: bool,
 ) -> None:
-    """Write an entry: over the same position's, else over the oldest and shallowest of four."""
+    """Write an entry. It replaces the entry for the same position, or an old and shallow entry.
+
+    The existing entry for the position is kept if it is much deeper and from the same search, and
+    the new score is not exact.
+    """
     if score >= MATE_BOUND:
         score += ply
     elif score <= -MATE_BOUND:

@@ -1,9 +1,8 @@
-"""A user's evaluation compiled into the search: a C function that reports what it raises.
+"""Compiles users' evaluations to C functions that report exceptions.
 
-Numba's own C functions write an exception to standard error, once for each position, and return
-0. Here it ends the search: the exception is kept in the worker's field `failure`, and the worker
-stops. Nothing that goes wrong passes in silence: division by zero and an index out of range raise,
-as they do in Python, and so does a value that is no number.
+A C function from plain Numba prints its exceptions and returns 0. Here an exception is stored in
+the field `failure` of the worker, and the worker stops. As in Python, division by zero and indices
+that are out of range raise exceptions. NaN and infinity raise exceptions too.
 """
 
 import ctypes
@@ -30,7 +29,7 @@ from agent.kernel.intrinsics import EVALUATOR_SIGNATURE, U64, Bits, at_address
 from agent.kernel.record import offset_of
 from agent.kernel.scores import MAX_EVALUATION
 
-# Python's errors in place of NumPy's silence.
+# Compile with Python's exceptions for division by zero and indices out of range.
 checked = numba.njit(
     nogil=True,
     error_model="python",
@@ -42,20 +41,20 @@ checked = numba.njit(
 
 @checked  # type: ignore[untyped-decorator]
 def clamp_score(value: Any) -> Any:
-    """Return a number without its fraction, within what an evaluation can be; compiled code."""
+    """Convert a number to an integer within the range of evaluations."""
     return np.int32(min(max(value, -MAX_EVALUATION), MAX_EVALUATION))
 
 
 _I64 = ir.IntType(64)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-# In the reports of Numba: what comes before a cause, where it lies, and a type that fills pages.
+# Parts of Numba's error messages: the text before a cause, its location, and a long type name.
 _STEP = "(step: nopython frontend)\n"
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _RECORD = re.compile(r"Record\([^\n]*")
 
 
 class HasFailure(Protocol):
-    """A record of a kernel that calls an evaluation: a worker."""
+    """The protocol for a worker record that can store an exception of an evaluation."""
 
     failure: Bits  # address of the exception, 0 for none
 
@@ -66,11 +65,11 @@ def compile_evaluation(
     record: Any,
     to_score: Callable[[Any], Any],
 ) -> Any:
-    """Compile `function(worker, ply)` to a C function, cached on disk.
+    """Compile `function(worker, ply)` to a C function, and cache it on disk.
 
-    record: the type of the worker, which has the fields `stop` and `failure`. to_score: compiled
-    by `checked`, in a source that makes a kernel; turns an int64 or a finite float64 into the
-    int32 that the search takes. Raises EvaluationError if it cannot be compiled.
+    `record` is the type of the worker, which has the fields `stop` and `failure`. `to_score`
+    converts an int64 or finite float64 to an int32 score. It must be compiled by `checked` in a
+    module that is a kernel source. Raise `EvaluationError` if compilation fails.
     """
     user_function = checked(function)
 
@@ -86,42 +85,41 @@ def compile_evaluation(
     try:
         cached_as = f"evaluator-{code_digest(function, str(record))}"  # each game has its own
         return c_function(EVALUATOR_SIGNATURE, evaluate_at, cached_as, is_user_code=True)
-    except Exception as error:  # Numba's own, and whatever slips through its typing
+    except Exception as error:  # Numba's errors, and internal errors of its type inference
         raise EvaluationError(
             f"evaluation {name} cannot be compiled: {_reason(user_function, error)}"
         ) from error
 
 
 def _reason(function: Any, error: Exception) -> str:
-    """Say what keeps a function from being compiled."""
-    for made in function.overloads.values():
-        returned = made.signature.return_type
+    for compiled in function.overloads.values():
+        returned = compiled.signature.return_type
         if not isinstance(returned, types.Integer | types.Float | types.Boolean):
-            return f"it must return a number, always; Numba finds that it returns {returned}"
-    if isinstance(error, KeyError):  # so Numba says it of records
-        return f"it asks for a field {error} of a record, which has none of that name"
+            return f"it must always return a number, but Numba infers the type {returned}"
+    if isinstance(error, KeyError):  # Numba's error for an unknown field of a record
+        return f"unknown record field {error}"
     return f"{type(error).__name__}: {root_cause(str(error))}"
 
 
 def root_cause(report: str) -> str:
-    """Return what lies at the bottom of a report of Numba's, and where in the user's file.
+    """Return the root cause from an error message of Numba, with the line in the user's file.
 
-    What is around it is about the functions that call the user's, and says so at length.
+    The rest of the message is long and concerns only the callers of the user's function.
     """
     _, _, cause = report.rpartition(_STEP)
-    places = [
+    locations = [
         f" ({Path(file).name}, line {line})"
         for file, line in _PLACE.findall(cause)
         if Path(file).name != Path(__file__).name
     ]
-    said = _RECORD.sub("Record(...)", cause.partition("\n  During:")[0].partition("\n  File ")[0])
-    first, *others = (line.strip() for line in said.splitlines() if line.strip())
-    called = [line.removeprefix(">>> ") for line in others if line.startswith(">>> ")]
-    return " ".join([first, *called[:1]]) + "".join(places[:1])
+    text = _RECORD.sub("Record(...)", cause.partition("\n  During:")[0].partition("\n  File ")[0])
+    first, *others = (line.strip() for line in text.splitlines() if line.strip())
+    calls = [line.removeprefix(">>> ") for line in others if line.startswith(">>> ")]
+    return " ".join([first, *calls[:1]]) + "".join(locations[:1])
 
 
 def _checked_number(value: Any) -> Any:
-    """Return the number that an evaluation returned, in its widest type; compiled code."""
+    """Convert the result of an evaluation to int64 or a finite float64."""
     raise NotImplementedError
 
 
@@ -145,8 +143,6 @@ def _from_integer(value: Any) -> Any:
 
 
 def _with_exception_capture(function: Any, record: Any) -> Callable[..., Any]:
-    """Make a kernel function that calls another, and stops the worker where that raises."""
-
     @intrinsic  # type: ignore[untyped-decorator]
     def guarded(typing_context: Any, worker: Any, ply: Any) -> Any:
         callee = typing_context.resolve_value_type(function)
@@ -164,14 +160,13 @@ def _with_exception_capture(function: Any, record: Any) -> Callable[..., Any]:
 
         return called.return_type(worker, ply), codegen
 
-    made: Callable[..., Any] = guarded
-    return made
+    result: Callable[..., Any] = guarded
+    return result
 
 
 def _emit_exception_capture(
     context: Any, builder: Any, status: Any, worker: Any, record: Any
 ) -> None:
-    """Make code that leaves the first exception with the worker, and stops it."""
     api = context.get_python_api(builder)
     lock = api.gil_ensure()
     context.call_conv.raise_error(builder, api, status)
@@ -183,11 +178,11 @@ def _emit_exception_capture(
         _call(builder, "PyException_SetTraceback", ir.IntType(32), exception, builder.load(trace))
         api.decref(builder.load(trace))
     api.decref(builder.load(kind))
-    kept = _field(builder, worker, record, "failure")
-    is_first = builder.icmp_unsigned("==", builder.load(kept), ir.Constant(_I64, 0))
+    failure = _field(builder, worker, record, "failure")
+    is_first = builder.icmp_unsigned("==", builder.load(failure), ir.Constant(_I64, 0))
     with builder.if_else(is_first) as (first, later):
         with first:
-            builder.store(builder.ptrtoint(exception, _I64), kept)
+            builder.store(builder.ptrtoint(exception, _I64), failure)
         with later:
             api.decref(exception)
     builder.store(ir.Constant(_I64, 1), _field(builder, worker, record, "stop"))
@@ -195,54 +190,59 @@ def _emit_exception_capture(
 
 
 def _call(builder: Any, name: str, returned: Any, *arguments: Any) -> None:
-    """Make a call of a C function."""
     function_type = ir.FunctionType(returned, [argument.type for argument in arguments])
     builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), arguments)
 
 
 def _field(builder: Any, worker: Any, record: Any, name: str) -> Any:
-    """Make code that finds a field of 64 bits in a worker."""
     base = builder.bitcast(worker, ir.IntType(8).as_pointer())
     offset = ir.Constant(_I64, offset_of(record, name))
     return builder.bitcast(builder.gep(base, [offset]), _I64.as_pointer())
 
 
 def pop_exception(worker: HasFailure) -> BaseException | None:
-    """Return the exception that a compiled evaluation has left with the worker, and forget it."""
+    """Return and clear the exception that a compiled evaluation stored in the worker.
+
+    Return None if there is none.
+    """
     address = int(worker.failure)
     if not address:
         return None
     worker.failure = U64(0)
     exception: BaseException = ctypes.cast(address, ctypes.py_object).value
-    ctypes.pythonapi.Py_DecRef(ctypes.py_object(exception))  # the worker's own reference
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(exception))  # the worker's reference
     trace = exception.__traceback__
-    # Code from the cache names the file that it was compiled from, which may lie in another folder.
+    # Compare file names only: cached code may have been compiled in another folder.
     if trace is not None and Path(trace.tb_frame.f_code.co_filename).name == Path(__file__).name:
-        exception.__traceback__ = None  # no line of the user's
+        exception.__traceback__ = None  # contains no line of the user's code
     return exception
 
 
 def code_digest(function: Callable[..., Any], about: str = "") -> str:
-    """Hash a function to be compiled, with all that it refers to. about: what else decides."""
+    """Return a hash of a function and everything that it refers to.
+
+    `about` is additional text to include in the hash.
+    """
     digest = hashlib.sha256(about.encode())
     _digest(function, (), digest, set())
     return digest.hexdigest()[:24]
 
 
 def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> None:
-    """Hash a value that a function uses, so that an edit anywhere names other code.
+    """Hash a value that a function uses, and everything that this value refers to.
 
-    names: what the code that uses it calls by name, of a module and of a class among others.
+    `names` are the names in the code that uses the value. Only attributes of modules and classes
+    with these names are hashed.
     """
-    function = getattr(value, "py_func", value)  # a jitted function's source
+    function = getattr(value, "py_func", value)  # the Python function of a jitted one
     if isinstance(code := getattr(function, "__code__", None), CodeType):
         if id(function) in seen:
             return
         seen.add(id(function))
-        digest.update(str(function.__module__).encode())  # which the cached code imports
+        digest.update(str(function.__module__).encode())  # the cached code imports it
         _digest_code(code, function.__globals__, digest, seen)
-        for given in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()):
-            _digest(given, _names(code), digest, seen)
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()):
+            _digest(default, _names(code), digest, seen)
         for cell in function.__closure__ or ():
             _digest(cell.cell_contents, _names(code), digest, seen)
     elif isinstance(value, ModuleType | type):
@@ -258,20 +258,20 @@ def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> No
             _digest(getattr(value, name), names, digest, seen)
     elif isinstance(value, tuple | list):
         digest.update(f"{len(value)} of {type(value).__name__}".encode())
-        for each in value:
-            _digest(each, names, digest, seen)
+        for item in value:
+            _digest(item, names, digest, seen)
     elif isinstance(value, np.ndarray | np.generic):
         digest.update(f"{value.dtype} {value.shape}".encode() + value.tobytes())
     elif isinstance(value, Enum):
         digest.update(repr(value.value).encode())
     elif isinstance(value, int | float | complex | str | bytes | bool):
         digest.update(repr(value).encode())
-    else:  # as a function of C
+    else:  # such as a function written in C
         digest.update(_identity(value).encode())
 
 
 def _identity(value: Any) -> str:
-    """Return what tells one thing of a library from another, in every process alike."""
+    """Return a text that identifies a library object and is the same in every process."""
     name = getattr(value, "__qualname__", getattr(value, "__name__", None))
     if name is not None:
         return f"{getattr(value, '__module__', '')}.{name}"
@@ -279,11 +279,10 @@ def _identity(value: Any) -> str:
 
 
 def _digest_code(code: CodeType, scope: dict[str, Any], digest: Any, seen: set[Any]) -> None:
-    """Hash a function's code, and that of the functions in it, with what it takes from outside."""
     digest.update(code.co_code)
-    # An error names file and line.
-    where = (Path(code.co_filename).name, code.co_firstlineno, code.co_linetable)
-    digest.update(repr(where).encode())
+    # Errors show file and line, so these are a part of the compiled code.
+    location = (Path(code.co_filename).name, code.co_firstlineno, code.co_linetable)
+    digest.update(repr(location).encode())
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             _digest_code(constant, scope, digest, seen)
@@ -297,6 +296,5 @@ def _digest_code(code: CodeType, scope: dict[str, Any], digest: Any, seen: set[A
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return all that a function's code calls by name, and the code in it."""
-    inner = (_names(each) for each in code.co_consts if isinstance(each, CodeType))
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*inner)

@@ -1,11 +1,12 @@
-"""A crew: workers that search together, the first in its caller's thread, the others in their own.
+"""A pool of workers for parallel search.
 
-A worker is memory that a kernel works in. Its record has a field `stop`: once that is set, the
-kernel returns within a millisecond. Kernels hold no lock of the interpreter, so that threads which
-call them run side by side.
+The first worker runs in the caller's thread, and every other worker has its own thread. A worker is
+the memory that one running kernel uses. After `stop` has been set in the worker's record, the
+kernel returns within a millisecond. Kernels release the GIL, so the threads run in parallel.
 
-A search may be paused: its workers' kernels return, and whoever called one asks `rested` whether
-to call it again.
+To pause a search, the kernels of all workers return. The caller of the first worker's kernel then
+calls `resume_after_pause`. This method waits until the pause ends, and returns whether the caller
+must call the kernel again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
-NO_LIMIT = 1 << 62  # of the nodes of a worker
+NO_LIMIT = 1 << 62  # value of a worker's node limit that means no limit
 
 
 class _WorkerRecord(Protocol):
@@ -30,7 +31,10 @@ WorkerMemory = TypeVar("WorkerMemory", bound=_WorkerMemory)
 
 
 class WorkerPool(Generic[WorkerMemory]):
-    """So many workers, some of which are at work in a search. hire: makes one worker's memory."""
+    """A pool of search workers. A search can use only some of them.
+
+    `create_worker` allocates the memory for one worker. `size` is the number of workers.
+    """
 
     def __init__(self, create_worker: Callable[[], WorkerMemory], size: int) -> None:
         self._create_worker = create_worker
@@ -40,7 +44,7 @@ class WorkerPool(Generic[WorkerMemory]):
         self._threads: list[threading.Thread] = []
         self._work: Callable[[WorkerMemory, int], object] | None = None
         self._stopped = False
-        self._wait: Callable[[], object] | None = None  # until a pause is over
+        self._wait: Callable[[], object] | None = None  # set if a pause is requested
 
     def __len__(self) -> int:
         return len(self._all_workers)
@@ -50,82 +54,82 @@ class WorkerPool(Generic[WorkerMemory]):
 
     @property
     def first(self) -> WorkerMemory:
-        """The worker in its caller's thread."""
+        """The worker that runs in the caller's thread."""
         return self._all_workers[0]
 
-    # Settings: never called during a search.
+    # Settings: these methods must not be called during a search.
 
     def resize(self, size: int) -> None:
-        """Have so many workers."""
         self._all_workers = self._all_workers[:size] + [
             self._create_worker() for _ in range(size - len(self._all_workers))
         ]
 
     def reset_helpers(self) -> None:
-        """Put new workers, which know nothing, in place of all but the first."""
+        """Replace all workers except the first by new workers."""
         self._all_workers[1:] = [self._create_worker() for _ in self._all_workers[1:]]
 
-    # From any thread.
+    # Thread-safe methods.
 
     def clear_stop(self) -> None:
-        """Allow the next search to run."""
+        """Allow the next search to run after a call of `stop`."""
         self._stopped = False
         self._wait = None
 
     def stop(self) -> None:
-        """End the search within a millisecond; none runs until `arm`."""
+        """Stop the search within a millisecond, and block later searches until `clear_stop`."""
         self._stopped = True
         self._interrupt()
 
     def pause(self, wait: Callable[[], object]) -> None:
-        """Let the search rest soon: its thread calls `wait` and goes on when that returns."""
+        """Request a pause. The search thread calls `wait` and then resumes the search."""
         self._wait = wait
         self._interrupt()
 
     def _interrupt(self) -> None:
-        for member in self._all_workers:
-            member.worker.stop = 1
+        for memory in self._all_workers:
+            memory.worker.stop = 1
 
     @property
     def stopped(self) -> bool:
-        """Whether no search may run."""
+        """Whether `stop` has been called since the last `clear_stop`."""
         return self._stopped
 
     @property
     def interrupted(self) -> bool:
-        """Whether the search has ended before its time, by a stop or a limit of the kernel's own.
-
-        A pause is no end, though it may be asked for at any moment.
-        """
+        """Whether the search was ended by `stop` or by a limit in the kernel."""
         return self._stopped or (self._wait is None and bool(self.first.worker.stop))
 
     @property
     def active(self) -> Sequence[WorkerMemory]:
-        """Those that are loaded for this search, or were for the last."""
+        """The workers of the current search, or of the last search if none is running."""
         return self._active
 
     # The search.
 
     def begin(self, load: Callable[[WorkerMemory], None]) -> None:
-        """Begin a search with the first worker alone. load: prepares one for it, clears `stop`."""
+        """Begin a search with the first worker.
+
+        `load` prepares a worker for the search, and clears its field `stop`.
+        """
         self._load = load
         self._active = []
         self.add_workers(1)
 
-    def add_workers(self, number: int) -> None:
-        """Load more workers, until so many are at work."""
+    def add_workers(self, count: int) -> None:
+        """Prepare more workers until `count` workers are active."""
         assert self._load is not None, "no search has begun"
-        joining = self._all_workers[len(self._active) : number]
-        for member in joining:
-            self._load(member)
-        self._active = self._active + joining
-        if self._stopped or self._wait is not None:  # asked while they were being loaded
+        added = self._all_workers[len(self._active) : count]
+        for memory in added:
+            self._load(memory)
+        self._active = self._active + added
+        if self._stopped or self._wait is not None:  # requested while they were being loaded
             self._interrupt()
 
     def resume_after_pause(self) -> bool:
-        """After a kernel has returned: rest if that is asked for; tell whether to call it again.
+        """Wait if a pause is requested, and return whether the caller must call its kernel again.
 
-        Those that were started rest, too, and are started again.
+        Call this method after each kernel call. Workers in other threads are also paused and
+        restarted.
         """
         if self._wait is None or self._stopped:
             return False
@@ -133,9 +137,9 @@ class WorkerPool(Generic[WorkerMemory]):
         self.join()
         wait, self._wait = self._wait, None
         wait()
-        for member in self._active:
-            member.worker.stop = 0
-        if self._stopped or self._wait is not None:  # asked meanwhile
+        for memory in self._active:
+            memory.worker.stop = 0
+        if self._stopped or self._wait is not None:  # requested during the pause
             self._interrupt()
         if self._stopped:
             return False
@@ -144,50 +148,50 @@ class WorkerPool(Generic[WorkerMemory]):
         return True
 
     def start(self, work: Callable[[WorkerMemory, int], object]) -> None:
-        """Let those at work but the first do something, each in a thread. work: gets its number."""
+        """Run `work(memory, index)` in a thread for each active worker except the first."""
         self._work = work
         self._threads = [
-            threading.Thread(target=work, args=(member, number), daemon=True)
-            for number, member in enumerate(self._active[1:], 1)
+            threading.Thread(target=work, args=(memory, index), daemon=True)
+            for index, memory in enumerate(self._active[1:], 1)
         ]
         for thread in self._threads:
             thread.start()
 
     def join(self) -> None:
-        """Wait for those that were started."""
+        """Wait until the threads that `start` created have ended."""
         for thread in self._threads:
             thread.join()
         self._threads = []
 
     def end(self) -> None:
-        """End the search of all but the first, which has ended, and wait for them.
+        """Stop all workers except the first, and wait for their threads.
 
-        What loaded them is let go: it knows the search, which would else outlive its last user.
+        The first worker must have finished. References to callbacks are dropped, because they would
+        keep the search object alive.
         """
-        for member in self._active[1:]:
-            member.worker.stop = 1
+        for memory in self._active[1:]:
+            memory.worker.stop = 1
         self.join()
         self._load = self._work = self._wait = None
 
 
 class ParallelSearch(Generic[WorkerMemory]):
-    """What a search by a crew leaves to that, from any thread."""
+    """A mix-in with the thread-safe methods of a search that uses a worker pool."""
 
     _workers: WorkerPool[WorkerMemory]
 
     def clear_stop(self) -> None:
-        """Allow the next search to run."""
         self._workers.clear_stop()
 
     def stop(self) -> None:
-        """End the search within a millisecond; none runs until `arm`."""
+        """Stop the search within a millisecond, and block later searches until `clear_stop`."""
         self._workers.stop()
 
     def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
+        """Request a pause. The search thread calls `wait` and then resumes the search."""
         self._workers.pause(wait)
 
     @property
     def threads(self) -> int:
-        """How many threads search."""
+        """The number of search threads."""
         return len(self._workers)

@@ -1,7 +1,7 @@
-"""Large memory of zeros, of which the system gives each page when it is first used.
+"""Zeroed memory that the operating system provides page by page on first use.
 
-NumPy's own comes from the C library, which may hand out memory that was used before, after writing
-zeros into all of it, and keeps what is given back.
+This module uses `mmap`. NumPy would use the allocator of the C library, which may zero reused
+memory immediately and may keep freed memory.
 """
 
 import contextlib
@@ -11,11 +11,11 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-_LARGE = 4 << 20  # bytes: in large pages, which searches find their way in faster
+_LARGE = 4 << 20  # bytes: use huge pages from this size on, for fewer TLB misses
 
 
 def allocate_zeroed(size: int) -> npt.NDArray[np.uint8]:
-    """Return so many bytes of zeros; raises MemoryError if there is no room."""
+    """Return an array of `size` zero bytes. Raise `MemoryError` if there is not enough memory."""
     if sys.platform == "win32":
         return np.zeros(size, np.uint8)
     try:
@@ -24,6 +24,6 @@ def allocate_zeroed(size: int) -> npt.NDArray[np.uint8]:
     except (OSError, ValueError, OverflowError):
         raise MemoryError from None
     if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):  # as where the system has none
+        with contextlib.suppress(OSError):  # huge pages are not available
             memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, np.uint8, size)

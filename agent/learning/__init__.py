@@ -1,1 +1,1 @@
-"""What play has taught: moves whose outcome was not what was predicted, kept from game to game."""
+"""Learning from play: stores moves with unexpected outcomes, and games by opponent, in files."""

@@ -1,4 +1,4 @@
-"""How experience writes down the games of agent.games, and a user's."""
+"""Learning adapter for the built-in games in `agent.games` and for user-defined games."""
 
 import json
 from collections.abc import Hashable
@@ -11,17 +11,22 @@ from agent.limits import Cp, Info
 
 Move = TypeVar("Move")
 
-# By how much of a win an outcome must differ from the prediction to surprise, unless it is said.
+# Default minimum prediction error, as a fraction of a win: the difference between outcome and
+# prediction.
 SURPRISE_THRESHOLD = 0.01
 
 
 class GameLearningAdapter(Generic[Move]):
-    """Positions by their keys, moves as the game writes them, values as parts of a win.
+    """Convert positions, moves and values of a game to the forms in which they are stored.
 
-    game: an example, which is named by its class and the size of its board, since the keys of
-    boards of other sizes may be the same. Keys can be written where they are made of numbers,
-    words and tuples, or hold chess moves. Raises ValueError for a game of chance, whose outcomes
-    are luck, and for keys that cannot be written.
+    Positions are stored as keys, moves in the game's notation, and values as fractions of a win.
+
+    `game` is a sample game. Its class and board size form the stored name of the game, because
+    boards of different sizes may have equal keys. Keys may contain numbers, strings, tuples and
+    chess moves.
+
+    The constructor raises ValueError if the game has chance events, which make outcomes random, or
+    if its keys contain other types.
     """
 
     win_value = 1.0
@@ -30,22 +35,19 @@ class GameLearningAdapter(Generic[Move]):
         self.game = game_label(game)
         self.surprise_threshold = surprise
         if isinstance(game, ChanceGame):
-            raise ValueError(f"{self.game}: in a game of chance outcomes are luck, not experience")
+            raise ValueError(f"{self.game}: learning is not supported in games of chance")
         self.position_key(game)
 
     def copy(self, position: Game[Move], /) -> Game[Move]:
-        """Return a copy of the position."""
         return deepcopy(position)
 
     def position_key(self, position: Game[Move], /) -> str:
-        """Write the position's key."""
         try:
             return json.dumps(position.key(), default=_to_json)
         except TypeError as error:
-            raise ValueError(f"{self.game}: its positions cannot be kept: {error}") from None
+            raise ValueError(f"{self.game}: positions cannot be stored: {error}") from None
 
     def key_after(self, position: Game[Move], move: Move, /) -> str:
-        """Write the key of the position that a move leads to."""
         position.play(move)
         try:
             return self.position_key(position)
@@ -53,47 +55,43 @@ class GameLearningAdapter(Generic[Move]):
             position.undo()
 
     def move_text(self, position: Game[Move], move: Move, /) -> str:
-        """Write a move as the game does."""
         text: Any = getattr(position, "text", str)
         return str(text(move))
 
     def moves_by_text(self, position: Game[Move], /) -> dict[str, Move]:
-        """Return the legal moves."""
         return {self.move_text(position, move): move for move in list(position.moves())}
 
     def find_reply(self, earlier: Game[Move], move: Move, later: Game[Move], /) -> str | None:
-        """Return the reply by which a position comes from an earlier one after a move of ours."""
         if later.turn != earlier.turn:
             return None
         earlier.play(move)
         try:
             if earlier.outcome() is not None or earlier.turn == later.turn:
                 return None
-            wanted = later.key()
+            target = later.key()
             for text, reply in self.moves_by_text(earlier).items():
                 earlier.play(reply)
                 reached = earlier.key()
                 earlier.undo()
-                if reached == wanted:
+                if reached == target:
                     return text
             return None
         finally:
             earlier.undo()
 
     def search_value(self, info: Info[Move], /) -> float:
-        """Return the outcome that is expected, or the score as a part of a win."""
+        """Return the expected outcome if known, otherwise the score as a fraction of a win."""
         if info.expected_outcome is not None:
             return info.expected_outcome
         return info.score.value / 100 if isinstance(info.score, Cp) else 0.0
 
     def with_value(self, info: Info[Move], value: float, /) -> Info[Move]:
-        """Return what a search tells, with another outcome expected."""
         return replace(info, score=Cp(round(100 * value)), expected_outcome=value)
 
 
 def game_label(game: Game[Any]) -> str:
-    """Return the name of a game and the size of its board."""
-    while hasattr(game, "game"):  # a smaller game of it, by pruning or symmetry
+    """Return the name of the game, including its board size."""
+    while hasattr(game, "game"):  # unwrap a game reduced by pruning or symmetry
         game = game.game
     rows = str(game).splitlines()
     shape = f" {len(rows)}x{max(map(len, rows))}" if len(rows) > 1 else ""
@@ -101,7 +99,7 @@ def game_label(game: Game[Any]) -> str:
 
 
 def parse_key(text: str) -> Hashable:
-    """Return the key that was written so."""
+    """Convert a key that was stored as text back to a Python value."""
     key: Hashable = _lists_to_tuples(json.loads(text, object_hook=_from_json))
     return key
 
@@ -109,7 +107,7 @@ def parse_key(text: str) -> Hashable:
 def _to_json(value: Any) -> dict[str, str]:
     if hasattr(value, "uci"):
         return {"uci": value.uci()}
-    raise TypeError(f"{value!r} is neither number, word nor tuple")
+    raise TypeError(f"{value!r} is not a number, string or tuple")
 
 
 def _from_json(value: dict[str, str]) -> Any:
@@ -119,5 +117,4 @@ def _from_json(value: dict[str, str]) -> Any:
 
 
 def _lists_to_tuples(value: Any) -> Any:
-    """Make the tuples of a key again, which JSON wrote as lists."""
     return tuple(map(_lists_to_tuples, value)) if isinstance(value, list) else value

@@ -1,21 +1,25 @@
-"""A lesson: a move in a position, what it was thought to be worth, and what playing on showed."""
+"""Record of a learned move: the value predicted by the search, and the value in later play."""
 
 from dataclasses import dataclass, replace
 
-# A later outcome moves what is known at least by this part of the difference: what is found is
-# found by ever better play, so that old outcomes count less and less.
+# Minimum weight of a new outcome. Newer outcomes come from better play, so older outcomes must lose
+# weight.
 MIN_LEARNING_RATE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedMove:
-    """What came of a move.
+    """The outcome of a move in a position.
 
-    game, position, move: written so that they are the same in every program. after: the position
-    that the move leads to. reply: what was answered, the refutation if found is the less; "" if
-    the game was over. predicted: the move's value for its mover when it was first played. found:
-    what playing on showed it to be. depth: how deep a search from the position would have to look
-    to see as much. times: how often it was played; used: how often it steered a search since.
+    `game`, `position` and `move` are texts in a notation that is the same in every process.
+    `after` is the position after the move.
+    `reply` is the opponent's reply, which refutes the move if `found` is less than `predicted`. The
+    text is empty if the game was over.
+    `predicted` is the value, for the player who made the move, when the move was first played.
+    `found` is the value of the move as found in later play.
+    `depth` is the depth in plies at which a search from `position` would find the same value.
+    `times` is the number of times that the move was played.
+    `used` is the number of times that the move has influenced a search.
     """
 
     game: str
@@ -31,33 +35,32 @@ class LearnedMove:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells lessons apart."""
         return self.game, self.position, self.move
 
     @property
     def is_refutation(self) -> bool:
-        """Whether the move was worse than it seemed, and not better."""
+        """Whether the value found in later play is lower than the predicted value."""
         return self.found < self.predicted
 
     def updated_with(self, later: "LearnedMove") -> "LearnedMove":
-        """Return what is known when the same move was played again, once or more often."""
+        """Return this record, updated with later outcomes of the same move."""
         times = self.times + later.times
-        step = max(later.times / times, MIN_LEARNING_RATE)
+        rate = max(later.times / times, MIN_LEARNING_RATE)
         return replace(
             later,
             predicted=self.predicted,
-            found=self.found + step * (later.found - self.found),
+            found=self.found + rate * (later.found - self.found),
             times=times,
             used=self.used + later.used,
         )
 
     def merged_with(self, other: "LearnedMove") -> "LearnedMove":
-        """Return what is known of two accounts of the same move that know nothing of each other."""
+        """Return this record, merged with an independent record of the same move."""
         times = self.times + other.times
-        of_more = self if self.times >= other.times else other
+        more_frequent = self if self.times >= other.times else other
         share = other.times / times
         return replace(
-            of_more,
+            more_frequent,
             predicted=self.predicted + share * (other.predicted - self.predicted),
             found=self.found + share * (other.found - self.found),
             times=times,

@@ -1,8 +1,8 @@
-"""The file of lessons: an SQLite database that any number of processes read and write at a time.
+"""SQLite database of learned moves, safe for concurrent use by several processes.
 
-SQLite locks it for each transaction, which adds to what is there and replaces nothing that another
-process has learned: no lesson is lost. Whoever has read it reads later only what has changed since,
-by the stamps that each transaction sets.
+SQLite locks the database file for each transaction. A transaction merges new moves with the stored
+moves, so that processes do not overwrite each other's data. Each transaction also writes a stamp.
+Readers use the stamps to fetch only the moves that have changed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from agent.learning.learned_move import LearnedMove
 if TYPE_CHECKING:
     import sqlite3
 
-# What tells our files from other databases, and which form of them this is.
+# Identify the file type among SQLite databases, and the schema version.
 APPLICATION_ID = 0x4B454D50
 SCHEMA_VERSION = 1
-# More lessons than this are not kept: those of least use go. They take some 20 megabytes.
+# Maximum number of stored moves, about 20 MB. The least useful moves are deleted first.
 MAX_MOVES = 100_000
-MAX_BYTES = 256 << 20  # bytes; a lesson takes some hundreds
-# Seconds that others are waited for, and in a game, where a clock is running and what cannot be
-# written is written later. A transaction takes some milliseconds.
+MAX_BYTES = 256 << 20  # a learned move takes a few hundred bytes
+# Lock timeouts. A transaction takes a few milliseconds. During a game a clock is running, so the
+# timeout is short; failed writes are retried later.
 BUSY_TIMEOUT_S = 10.0
 IN_GAME_BUSY_TIMEOUT_S = 0.5
 SCHEMA = f"""
@@ -50,33 +50,34 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 COLUMNS = ", ".join(field.name for field in fields(LearnedMove))
-# What no program of ours has written, and searches cannot count with.
+# Finds invalid rows, which would break searches.
 _INVALID_ROWS_QUERY = (
     "SELECT 1 FROM lesson "
     "WHERE abs(predicted) > 1e9 OR abs(found) > 1e9 OR times < 1 OR abs(depth) > 1e9 LIMIT 1"
 )
-# Of least use is what was met the fewest times, and among these what was met longest ago.
+# The least useful moves are those seen least often, then those seen longest ago.
 LEAST_USEFUL_ORDER = "ORDER BY times + used, stamp LIMIT ?"
 
 
 class LearningDatabaseError(Exception):
-    """A file that cannot be used; the message names it and the remedy."""
+    """The database file is unusable."""
 
 
 class LearnedMoveDatabase:
-    """The lessons in a file, which is made when the first is written.
+    """A file of learned moves. The file is created by the first write.
 
-    most: how many are kept. patience: seconds that other processes may keep us waiting.
+    `max_moves` is the maximum number of moves to keep.
+    `busy_timeout` is the time to wait for other processes, in seconds.
     """
 
-    def __init__(self, path: str | os.PathLike[str], most: int = MAX_MOVES) -> None:
-        """Look at the file; raises LearningDatabaseError if it is something else, or damaged."""
+    def __init__(self, path: str | os.PathLike[str], max_moves: int = MAX_MOVES) -> None:
+        """Check the file. Raise LearningDatabaseError if it is damaged or has another type."""
         self.path = Path(path)
-        self._max_moves = most
+        self._max_moves = max_moves
         self.busy_timeout = BUSY_TIMEOUT_S
-        self._stamp = -1  # of the newest lesson that was read
+        self._stamp = -1  # stamp of the newest move read so far
         if not self.path.absolute().parent.is_dir():
-            raise LearningDatabaseError(f"experience {path}: its folder does not exist")
+            raise LearningDatabaseError(f"experience {path}: folder does not exist")
         try:
             with contextlib.suppress(FileNotFoundError):
                 require_regular(path)
@@ -84,20 +85,20 @@ class LearnedMoveDatabase:
             raise LearningDatabaseError(f"experience {path}: {error.strerror}") from None
         if self._exists():
             if self.path.stat().st_size > MAX_BYTES:
-                reason = f"it is larger than {MAX_BYTES >> 10} KiB: name another file"
+                reason = f"file is too large (at most {MAX_BYTES >> 10} KiB)"
                 raise LearningDatabaseError(f"experience {path}: {reason}")
             with self._connect() as database:
-                found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-                if found != "ok" or database.execute(_INVALID_ROWS_QUERY).fetchone():
+                status = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+                if status != "ok" or database.execute(_INVALID_ROWS_QUERY).fetchone():
                     raise LearningDatabaseError(f"experience {path}: {_DAMAGED}")
 
     def read_new(self) -> list[LearnedMove]:
-        """Return the lessons that were written, by anyone, since this was last asked."""
+        """Return the moves that any process has written since the last call."""
         if not self._exists():
             return []
         with self._connect() as database:
             newest = database.execute("SELECT coalesce(max(stamp), -1) FROM lesson").fetchone()[0]
-            if newest < self._stamp:  # others have dropped lessons, and count on from there
+            if newest < self._stamp:  # another process has deleted moves and restarted the stamps
                 self._stamp = -1
             rows = database.execute(
                 f"SELECT {COLUMNS}, stamp FROM lesson WHERE stamp > ?", (self._stamp,)
@@ -107,7 +108,7 @@ class LearnedMoveDatabase:
         return [LearnedMove(*row[:-1]) for row in rows]
 
     def read_all(self) -> list[LearnedMove]:
-        """Return all lessons, the greatest surprises first."""
+        """Return all moves, sorted by decreasing prediction error."""
         if not self._exists():
             return []
         with self._connect() as database:
@@ -118,10 +119,14 @@ class LearnedMoveDatabase:
             return [LearnedMove(*row) for row in rows]
 
     def add(self, lessons: Sequence[LearnedMove], *, later: bool = True) -> None:
-        """Write lessons, all or none, each together with what is known of its move.
+        """Store moves in one transaction, and merge each with the stored record of the same move.
 
-        later: they follow on what is known, else they were learned without it. Those of least use
-        go where they are too many. Raises LearningDatabaseError if they cannot be written.
+        If the database then has too many moves, the least useful ones are deleted.
+
+        If `later` is true, the new records contain later outcomes of the stored moves. Otherwise
+        the new records are independent of the stored records.
+
+        Raise LearningDatabaseError if writing fails.
         """
         with self._connect() as database, self._transaction(database) as stamp:
             for lesson in lessons:
@@ -132,15 +137,15 @@ class LearnedMoveDatabase:
                 if row is not None:
                     known = LearnedMove(*row)
                     lesson = known.updated_with(lesson) if later else known.merged_with(lesson)
-                places = ", ".join("?" * (len(fields(LearnedMove)) + 1))
+                placeholders = ", ".join("?" * (len(fields(LearnedMove)) + 1))
                 database.execute(
-                    f"INSERT OR REPLACE INTO lesson ({COLUMNS}, stamp) VALUES ({places})",
+                    f"INSERT OR REPLACE INTO lesson ({COLUMNS}, stamp) VALUES ({placeholders})",
                     (*astuple(lesson), stamp),
                 )
             _delete_least_useful(database, self._max_moves, slack=self._max_moves // 10)
 
     def add_use_counts(self, uses: Iterable[tuple[tuple[str, str, str], int]]) -> None:
-        """Count how often lessons have steered a search; raises LearningDatabaseError."""
+        """Increase the `used` counts of moves. Raise LearningDatabaseError if writing fails."""
         if not self._exists():
             return
         with self._connect() as database, self._transaction(database):
@@ -149,31 +154,30 @@ class LearnedMoveDatabase:
                 [(count, *key) for key, count in uses],
             )
 
-    def prune(self, most: int) -> int:
-        """Keep the most useful lessons alone, so many; return how many went."""
+    def prune(self, max_moves: int) -> int:
+        """Keep only the `max_moves` most useful moves. Return the number of deleted moves."""
         if not self._exists():
             return 0
         with self._connect() as database:
             with self._transaction(database):
-                gone = _delete_least_useful(database, most)
+                deleted = _delete_least_useful(database, max_moves)
             database.execute("VACUUM")
-        return gone
+        return deleted
 
     def _exists(self) -> bool:
         return self.path.exists() and self.path.stat().st_size > 0
 
     @contextlib.contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
-        """Open the file; what goes wrong with it names it, and the remedy."""
         import sqlite3
 
         remedies = {
-            sqlite3.SQLITE_BUSY: "another program uses it: end that one",
-            sqlite3.SQLITE_LOCKED: "another program uses it: end that one",
-            sqlite3.SQLITE_FULL: "make room on its disk",
-            sqlite3.SQLITE_READONLY: "it must be writable",
-            sqlite3.SQLITE_CANTOPEN: "it and its folder must be writable",
-            sqlite3.SQLITE_ERROR: _DAMAGED,  # such as a table that is not there
+            sqlite3.SQLITE_BUSY: "the file is in use by another program",
+            sqlite3.SQLITE_LOCKED: "the file is in use by another program",
+            sqlite3.SQLITE_FULL: "free some disk space",
+            sqlite3.SQLITE_READONLY: "the file must be writable",
+            sqlite3.SQLITE_CANTOPEN: "the file and its folder must be writable",
+            sqlite3.SQLITE_ERROR: _DAMAGED,  # for example, a missing table
             sqlite3.SQLITE_CORRUPT: _DAMAGED,
             sqlite3.SQLITE_NOTADB: _DAMAGED,
         }
@@ -185,29 +189,28 @@ class LearnedMoveDatabase:
                 yield database
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            reason = f"{error}; {remedies[code]}" if code in remedies else str(error)
+            reason = f"{error} ({remedies[code]})" if code in remedies else str(error)
             raise LearningDatabaseError(f"experience {self.path}: {reason}") from None
-        except UnicodeDecodeError:  # in the words of an error of SQLite's
+        except UnicodeDecodeError:  # the text of an SQLite error is not UTF-8
             raise LearningDatabaseError(f"experience {self.path}: {_DAMAGED}") from None
 
     def _check(self, database: sqlite3.Connection) -> None:
-        application, form = (
+        application, version = (
             database.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version")
         )
         if application != APPLICATION_ID:
             raise LearningDatabaseError(
-                f"experience {self.path}: it holds no experience; name another file"
+                f"experience {self.path}: not an experience file (use another file)"
             )
-        if form != SCHEMA_VERSION:
+        if version != SCHEMA_VERSION:
             raise LearningDatabaseError(
-                f"experience {self.path}: written by another version of this program; "
-                "name another file"
+                f"experience {self.path}: written by another version of this program "
+                "(use another file)"
             )
 
     @contextlib.contextmanager
     def _transaction(self, database: sqlite3.Connection) -> Iterator[int]:
-        """Make what is written in the block seen as a whole or not at all; gives its stamp."""
         database.execute("BEGIN IMMEDIATE")
         try:
             for statement in SCHEMA.split(";"):
@@ -221,21 +224,22 @@ class LearnedMoveDatabase:
             raise
 
 
-_DAMAGED = "it is damaged: restore it from a copy, or name another file"
+_DAMAGED = "the file is damaged; restore it from a copy or use another file"
 
 
-def _delete_least_useful(database: sqlite3.Connection, most: int, slack: int = 0) -> int:
-    """Drop the least useful lessons if there are more than so many; return how many went.
+def _delete_least_useful(database: sqlite3.Connection, max_moves: int, slack: int = 0) -> int:
+    """Keep only the `max_moves` most useful moves. Return the number of deleted moves.
 
-    slack: so many fewer are left then, so that a full file is not sorted each time.
+    If there are more, `slack` additional moves are deleted. A full database is then not sorted at
+    every write.
     """
     count = database.execute("SELECT count(*) FROM lesson").fetchone()[0]
-    if count <= most:
+    if count <= max_moves:
         return 0
-    gone = count - most + slack
+    surplus = count - max_moves + slack
     database.execute(
         "DELETE FROM lesson WHERE (game, position, move) IN "
         f"(SELECT game, position, move FROM lesson {LEAST_USEFUL_ORDER})",
-        (gone,),
+        (surplus,),
     )
-    return int(gone)
+    return int(surplus)

@@ -1,4 +1,4 @@
-"""How the positions, moves and values of a game are written down, so that they outlive it."""
+"""Protocol for converting the positions, moves and values of a game for storage."""
 
 from typing import Protocol, TypeVar
 
@@ -9,10 +9,12 @@ Move = TypeVar("Move")
 
 
 class LearningAdapter(Protocol[Position, Move]):
-    """What is to be known of a game to learn from its outcomes.
+    """Operations on a game's positions that learning needs.
 
-    game: its name in the file. surprise: by how much an outcome must differ from the prediction.
-    win: the value of a won game; no other is above it.
+    `game` is the name under which the game is stored.
+    `surprise_threshold` is the minimum difference between the outcome and the prediction for a move
+    to be learned.
+    `win_value` is the value of a win, which is the greatest possible value.
     """
 
     game: str
@@ -20,28 +22,31 @@ class LearningAdapter(Protocol[Position, Move]):
     win_value: float
 
     def copy(self, position: Position, /) -> Position:
-        """Return the position, to be looked at later."""
+        """Return a copy of the position that is unaffected by later moves."""
 
     def position_key(self, position: Position, /) -> str:
-        """Write a position, with all that matters for its value."""
+        """Return a text for the position that contains everything that affects its value."""
 
     def key_after(self, position: Position, move: Move, /) -> str:
-        """Write the position that a move leads to, such as a search in the tree meets it."""
+        """Return the text for the position after a move.
+
+        Searches recognise the position in their trees by this text.
+        """
 
     def move_text(self, position: Position, move: Move, /) -> str:
-        """Write a move."""
+        """Return a move as text."""
 
     def moves_by_text(self, position: Position, /) -> dict[str, Move]:
-        """Return the moves that may be played, by how they are written."""
+        """Return a mapping from text to legal move."""
 
     def find_reply(self, earlier: Position, move: Move, later: Position, /) -> str | None:
-        """Return the reply by which a position comes from an earlier one after a move of ours.
+        """Return the reply to our `move` that leads from `earlier` to `later`, as text.
 
-        None if it does not.
+        Return None if there is no such reply.
         """
 
     def search_value(self, info: Info[Move], /) -> float:
-        """Return what a search found, for the mover."""
+        """Return the value of a search result for the player to move."""
 
     def with_value(self, info: Info[Move], value: float, /) -> Info[Move]:
-        """Return what a search tells, with another value."""
+        """Return a copy of `info` with another value."""

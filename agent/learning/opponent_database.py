@@ -1,8 +1,7 @@
-"""The file of games against opponents: a line of JSON each, below a line that says what it is.
+"""File of games against opponents: a header line, followed by one JSON line per game.
 
-Many engines may have one file: whoever writes holds a lock beside it, and whoever reads sees whole
-games only, since what follows the last line end is not there yet. It is bounded: once it is
-larger than LARGEST, the older half of the games goes.
+Several processes may use the file at the same time. Writers hold a lock, and readers ignore an
+incomplete last line. When the file exceeds MAX_BYTES, the older half of the games is deleted.
 """
 
 from __future__ import annotations
@@ -20,39 +19,40 @@ from agent.learning.opponent_game_record import GameRecord, from_json, is_same_n
 
 HEADER = b'{"kempelen": "habits", "version": 1}\n'
 MAX_BYTES = 8 << 20
-# How long another process may hold the lock, in seconds.
+# Maximum wait in seconds for a lock held by another process.
 LOCK_TIMEOUT = 5.0
 _POLL_INTERVAL = 0.01
 
 
 class OpponentDatabaseError(Exception):
-    """A file of habits that cannot be used; the message names it and the remedy."""
+    """The file of games against opponents is unusable."""
 
 
 class OpponentDatabase:
-    """A file of games, which is made when the first is added."""
+    """A file of games against opponents. The file is created by the first write."""
 
     def __init__(self, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> None:
         self.path = Path(os.path.expanduser(path))
         self._max_bytes = max_bytes
 
     def read(self, opponent: str | None = None, game_name: str | None = None) -> list[GameRecord]:
-        """Return the games, the latest last; only those of an opponent and of a kind, if given.
+        """Return the games, oldest first, optionally filtered by opponent and game.
 
-        Raises OpponentDatabaseError.
+        Raise OpponentDatabaseError if the file is unusable.
         """
-        games = [
-            _parse_game(self.path, number, line) for number, line in enumerate(self._lines(), 2)
-        ]
+        games = [_parse_game(self.path, index, line) for index, line in enumerate(self._lines(), 2)]
         return [
-            each
-            for each in games
-            if (opponent is None or is_same_name(each.opponent, opponent))
-            and game_name in (None, each.game)
+            game
+            for game in games
+            if (opponent is None or is_same_name(game.opponent, opponent))
+            and game_name in (None, game.game)
         ]
 
     def add(self, game: GameRecord) -> None:
-        """Add a game. Raises OpponentDatabaseError, and leaves the file as it is, if it is another file."""
+        """Add a game to the file.
+
+        Raise OpponentDatabaseError, without changing the file, if its contents are invalid.
+        """
         line = _format_game(game)
         with self._acquire_lock():
             try:
@@ -64,18 +64,20 @@ class OpponentDatabase:
                 self._write(lines[len(lines) // 2 :])
 
     def forget(self, opponent: str) -> int:
-        """Remove the games of an opponent; return how many there were. Raises OpponentDatabaseError."""
+        """Delete all games against an opponent. Return the number of deleted games.
+
+        Raise OpponentDatabaseError if the file is unusable.
+        """
         with self._acquire_lock():
             games = self.read()
-            kept = [
-                _format_game(each) for each in games if not is_same_name(each.opponent, opponent)
+            remaining = [
+                _format_game(game) for game in games if not is_same_name(game.opponent, opponent)
             ]
-            if len(kept) < len(games):
-                self._write(kept)
-            return len(games) - len(kept)
+            if len(remaining) < len(games):
+                self._write(remaining)
+            return len(games) - len(remaining)
 
     def _lines(self) -> list[bytes]:
-        """Return the lines of the games; OpponentDatabaseError for a file that holds something else."""
         try:
             content = read_bytes(self.path, max(2 * self._max_bytes, MAX_BYTES))
         except FileNotFoundError:
@@ -85,16 +87,15 @@ class OpponentDatabase:
         if content:
             self._check(content[: len(HEADER)])
         lines = content[len(HEADER) :].split(b"\n")
-        return lines[:-1]  # what comes after the last line end is being written
+        return lines[:-1]  # another process may still be writing the last line
 
     def _check(self, beginning: bytes) -> None:
         if beginning != HEADER:
             raise OpponentDatabaseError(
-                f"{self.path} is no file of habits; it stays as it is: name another file"
+                f"{self.path}: not an opponents file (not changed; use another file)"
             )
 
     def _append(self, line: bytes) -> int:
-        """Write a line behind the last whole one; return how large the file is then."""
         with contextlib.suppress(FileNotFoundError):
             require_regular(self.path)
         with open(self.path, "a+b") as file:
@@ -116,50 +117,46 @@ class OpponentDatabase:
             raise self._error(error) from None
 
     def _acquire_lock(self, now: Callable[[], float] = time.monotonic) -> IO[str]:
-        """Return the lock, as soon as nobody else holds it."""
-        until = now() + LOCK_TIMEOUT
+        deadline = now() + LOCK_TIMEOUT
         while True:
             try:
                 return lock_path(str(self.path))
             except BlockingIOError:
-                if now() > until:
-                    raise OpponentDatabaseError(
-                        f"{self.path}: another process keeps it locked: end that one"
-                    ) from None
+                if now() > deadline:
+                    raise OpponentDatabaseError(f"{self.path}: locked by another process") from None
                 time.sleep(_POLL_INTERVAL)
             except OSError as error:
                 raise self._error(error) from None
 
     def _error(self, error: OSError) -> OpponentDatabaseError:
-        return OpponentDatabaseError(f"cannot use {self.path}: {error.strerror or error}")
+        return OpponentDatabaseError(f"{self.path}: {error.strerror or error}")
 
 
 def _format_game(game: GameRecord) -> bytes:
-    import json  # which a session without habits does not need
+    import json  # lazy import: not needed without an opponents file
 
     return json.dumps(game.to_json(), separators=(",", ":")).encode() + b"\n"
 
 
-def _parse_game(path: Path, number: int, line: bytes) -> GameRecord:
+def _parse_game(path: Path, line_number: int, line: bytes) -> GameRecord:
     import json
 
     try:
         return from_json(json.loads(line))
     except (ValueError, RecursionError) as error:
         raise OpponentDatabaseError(
-            f"{path}, line {number}: {error}; the file is damaged and stays as it is: "
-            "delete that line, or name another file"
+            f"{path}, line {line_number}: {error} "
+            "(file is damaged, not changed; delete the line or use another file)"
         ) from None
 
 
 def _end_of_lines(file: IO[bytes], size: int) -> int:
-    """Return where the last whole line ends."""
     end = size
     while end > 0:
-        begin = max(end - 65536, 0)
-        file.seek(begin)
-        found = file.read(end - begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
-        end = begin
+        start = max(end - 65536, 0)
+        file.seek(start)
+        index = file.read(end - start).rfind(b"\n")
+        if index >= 0:
+            return start + index + 1
+        end = start
     return 0

@@ -1,8 +1,7 @@
-"""What a session of any game remembers of its opponents: lines of play that ended well.
+"""Opponent model for any game: repeats lines that scored well against the same opponent.
 
-It is an advisor of the player, the one before books. What is known of a game is its moves as text
-and how it ended: a game that is left before its end says nothing, nor one in which we play both
-sides.
+The model is a move provider that the agent consults before the opening book. The model stores only
+finished games in which we played exactly one side.
 """
 
 from __future__ import annotations
@@ -18,10 +17,14 @@ from agent.limits import Cp, Info, Limits
 
 
 class GameOpponentModel:
-    """Remembers games of one kind by opponents. All methods belong to the player's thread.
+    """Store games by opponent. All methods must be called in the agent's thread.
 
-    path: of the file; "" to remember nothing. kind: the name of the game. moves: returns the moves
-    so far, as text. start: tells games apart that begin otherwise, as on boards of other sizes.
+    `path` is the path of the file, or "" to store nothing.
+    `game_name` is the name of the game.
+    `moves` is a function that returns the moves played so far as text.
+    `start` is a function that returns a description of the initial position, such as the board
+    size.
+    `report` is called with messages for the user.
     """
 
     def __init__(
@@ -43,12 +46,11 @@ class GameOpponentModel:
         self._over = self._mixed = False
 
     def set_opponent(self, name: str) -> None:
-        """Play the next game against an opponent of this name; "" for a stranger."""
+        """Set the opponent of the next game. An empty name means that the opponent is unknown."""
         self._name = normalize_name(name)
         self.new_game()
 
     def new_game(self) -> None:
-        """Take the next position for one of another game."""
         self._side, self._profile = None, None
         self._over = self._mixed = False
         if self._file is None or not self._name:
@@ -59,7 +61,6 @@ class GameOpponentModel:
             self._disable(error)
 
     def record_if_over(self, game: Game[Any]) -> None:
-        """Remember the game, if it has ended."""
         if self._file is None or self._profile is None or self._side is None or self._over:
             return
         outcome, moves = game.outcome(), tuple(self._moves())
@@ -69,7 +70,7 @@ class GameOpponentModel:
         if self._mixed:
             return
         points = 0.5 if outcome == 0 else float((outcome > 0) == (self._side == 0))
-        past = GameRecord(
+        record = GameRecord(
             normalize_name(self._name),
             moves[:MAX_PLIES],
             self._side,
@@ -78,12 +79,12 @@ class GameOpponentModel:
             game=self._game_name,
         )
         try:
-            self._file.add(past)
+            self._file.add(record)
         except OpponentDatabaseError as error:
             self._disable(error)
 
     def probe(self, game: Game[Any], limits: Limits[Any], lines: int) -> Info[Any] | None:
-        """Return the move that has ended well against this opponent."""
+        """Return a move that scored well against this opponent, or None if there is none."""
         if self._profile is None or limits.infinite or lines > 1 or limits.search_moves:
             return None
         self._mixed |= self._side not in (None, game.turn)
@@ -97,9 +98,8 @@ class GameOpponentModel:
         except ValueError:
             return None
         after = line.children[text]
-        self._report(
-            f"habits of {self._name}: {text} has brought {after.decided_points:g}/{after.decided_games}"
-        )
+        points, games = after.decided_points, after.decided_games
+        self._report(f"opponent {self._name}: {text} scored {points:g}/{games}")
         return Info(depth=1, score=Cp(0), pv=(move,), seldepth=1)
 
     def _disable(self, error: OpponentDatabaseError) -> None:

@@ -1,4 +1,4 @@
-"""One game against an opponent, as it is remembered."""
+"""Stored record of one game against an opponent."""
 
 from __future__ import annotations
 
@@ -11,34 +11,43 @@ from agent.io.sanitize import sanitize_name
 from agent.limits import Mate, Score
 
 MAX_NAME_LENGTH = 100
-# So many half-moves of a game are kept.
+# Maximum number of plies stored per game.
 MAX_PLIES = 240
-# Scores are kept up to here, in centipawns; a mate counts as much.
+# Limit of stored scores in centipawns. A mate is stored as this score.
 MAX_SCORE = 2000
-# Of the numbers in a file: none that was written is greater.
+# Limit for valid numbers in a file.
 MAX_NUMBER = 1e15
 
 CHESS = "chess"
 _MOVE = re.compile(r"([a-h][1-8]){2}[nbrq]?")
 _PRINTABLE_MOVE = re.compile(r"[!-~]{1,40}")
 
-# How it is known how a game ended: by its rules, because somebody told, or by our last score.
+# Sources of a result: the rules, a report by the GUI or server, or our last score. The strings are
+# those in the file.
 RULES, REPORTED, SCORE = "rules", "told", "score"
 
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A game. Numbers by move are in the order of the moves.
+    """A game against an opponent. Lists with one value per move are in the order of play.
 
-    start: the FEN where it is not the usual one. side: 0 if we moved first. points: ours, from 0
-    to 1, known by one of RULES, TOLD, SCORE. forfeit: a clock, a connection or the like decided,
-    and not the moves. scores: for each of our moves what we thought of it, None where nothing was
-    searched. seconds: what his moves took. lowest: the least that his clock ever showed, as a part
-    of what it showed first; None without clocks. accepted, declined: how often he repeated a
-    position, and did not where he could. endgame: the ply at which few
-    pieces were left, None if it never came. repeated: it was drawn by repeating positions.
-    game: its name; of others than chess the moves are in their own notation, and start says how
-    they began.
+    `moves` are in UCI notation in chess, otherwise in the game's own notation.
+    `side` is 0 if we moved first, otherwise 1.
+    `points` is our result, from 0 to 1.
+    `known` is the source of the result: RULES, REPORTED or SCORE.
+    `forfeit` is true if the game was decided by the clock, a lost connection or an illegal move.
+    `start` describes the initial position. In chess, it is a FEN, and is empty for the standard
+    position.
+    `scores` are our scores in centipawns after each of our moves, or None if a move was not
+    searched.
+    `seconds` are the opponent's thinking times, one for each of the opponent's moves.
+    `lowest` is the lowest value of the opponent's clock as a fraction of its initial value, or None
+    if the game had no clocks.
+    `accepted` and `declined` count how often the opponent could repeat a position and did so, or
+    did not.
+    `endgame` is the ply at which the endgame began, or None if the game had no endgame.
+    `repeated` is true if the game was drawn by repetition.
+    `game` is the name of the game.
     """
 
     opponent: str
@@ -58,43 +67,42 @@ class GameRecord:
     game: str = CHESS
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as it is written."""
         return asdict(self) | {"moves": " ".join(self.moves)}
 
 
 def normalize_name(name: str) -> str:
-    """Return an opponent's name as it is kept."""
+    """Convert an opponent's name to the form in which it is stored."""
     return sanitize_name(" ".join(name.split()))[:MAX_NAME_LENGTH].strip()
 
 
 def is_same_name(name: str, other: str) -> bool:
-    """Tell whether two names are those of one opponent: case does not count."""
     return name.casefold() == other.casefold()
 
 
 def centipawns(score: Score) -> int:
-    """Return a score as a number from -MOST_SCORE to MAX_SCORE."""
+    """Return a score in centipawns, clamped to the range from -MAX_SCORE to MAX_SCORE."""
     if isinstance(score, Mate):
         return MAX_SCORE if score.moves > 0 else -MAX_SCORE
     return min(max(score.value, -MAX_SCORE), MAX_SCORE)
 
 
 def from_json(value: object) -> GameRecord:
-    """Return the game that an object stands for; ValueError says what is wrong with it."""
+    """Return the record in JSON data. Raise ValueError if the data is invalid."""
     if not isinstance(value, Mapping):
-        raise ValueError("it is no game")
+        raise ValueError("not a game record")
     _require(value, "opponent", isinstance(name := value.get("opponent"), str) and name)
     game = value.get("game", CHESS)
     _require(value, "game", isinstance(game, str) and game and game.isprintable())
-    moves, a_move = value.get("moves"), _MOVE if game == CHESS else _PRINTABLE_MOVE
-    _require(value, "moves", isinstance(moves, str) and _all_valid(moves.split(), a_move.fullmatch))
+    moves, pattern = value.get("moves"), _MOVE if game == CHESS else _PRINTABLE_MOVE
+    valid = isinstance(moves, str) and _all_valid(moves.split(), pattern.fullmatch)
+    _require(value, "moves", valid)
     _require(value, "side", _is_integer(value.get("side")) and value["side"] in (0, 1))
     points: Any = value.get("points")
     _require(value, "points", _is_number(points) and 0 <= points <= 1)
     _require(value, "known", value.get("known") in (RULES, REPORTED, SCORE))
     _require(value, "start", isinstance(value.get("start", ""), str))
     scores, seconds = value.get("scores", ()), value.get("seconds", ())
-    _require(value, "scores", _all_valid(scores, lambda each: each is None or _is_score(each)))
+    _require(value, "scores", _all_valid(scores, lambda score: score is None or _is_score(score)))
     _require(value, "seconds", _all_valid(seconds, _is_number))
     for name in ("lowest", "endgame"):
         _require(value, name, value.get(name) is None or _is_number(value[name]))
@@ -119,9 +127,9 @@ def from_json(value: object) -> GameRecord:
     )
 
 
-def _require(value: Mapping[str, Any], name: str, holds: object) -> None:
-    if not holds:
-        raise ValueError(f"{name} is {str(value.get(name, 'missing'))[:40]!r}")
+def _require(value: Mapping[str, Any], name: str, is_valid: object) -> None:
+    if not is_valid:
+        raise ValueError(f"invalid {name} {str(value.get(name, 'missing'))[:40]!r}")
 
 
 def _is_integer(value: object) -> bool:
@@ -134,8 +142,10 @@ def _is_score(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(value) < MAX_NUMBER  # neither infinite nor NaN
+    return is_number and abs(value) < MAX_NUMBER  # false for infinity and NaN
 
 
-def _all_valid(values: Any, holds: Any) -> bool:
-    return isinstance(values, list | tuple) and len(values) <= MAX_PLIES and all(map(holds, values))
+def _all_valid(values: Any, is_valid: Any) -> bool:
+    if not isinstance(values, list | tuple) or len(values) > MAX_PLIES:
+        return False
+    return all(map(is_valid, values))

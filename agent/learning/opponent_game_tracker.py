@@ -1,7 +1,7 @@
-"""Follows a game of chess by what a session is asked, and writes down what it shows of the other.
+"""Track a chess game through the requests of a session, and record the opponent's behaviour.
 
-No protocol tells all of a game: UCI shows positions in which we are to move, and not how the game
-ended. What was not told is worked out: by the rules, or from what we last thought of the position.
+Protocols report only a part of the game. UCI sends the positions in which we must move, but not the
+result. Missing information is inferred from the rules of chess or from our last score.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from agent.limits import Score
 if TYPE_CHECKING:
     import chess
 
-# Shorter games say nothing.
+# Shorter games are ignored.
 MIN_PLIES = 8
-# With so many pieces beside kings and pawns, or fewer, it is an endgame.
+# Maximum number of pieces, besides kings and pawns, in an endgame.
 MAX_ENDGAME_PIECES = 6
-# The points that a last score promises: half of the odds' way for so many centipawns.
+# Scale of the logistic function that converts the last score, in centipawns, to points.
 _SCALE = 120.0
 _RESULTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 class GameTracker:
-    """One game, from the first position that we are asked about to the last.
+    """Track one game, from the first to the last position in which we must move.
 
-    side: our colour. result: how the game was said to end, as PGN writes it; forfeit: otherwise
-    than by what was played.
+    `side` is our colour.
+    `result` is the reported result in PGN notation.
+    `forfeit` is true if the game was decided by the clock, a lost connection or an illegal move.
     """
 
     def __init__(self, board: chess.Board) -> None:
@@ -56,27 +57,32 @@ class GameTracker:
 
     @property
     def board(self) -> chess.Board:
-        """The game so far."""
+        """The board after the moves played so far."""
         return self._board
 
     def continues_with(self, board: chess.Board) -> bool:
-        """Tell whether a position is one of the same game, which may have been guessed wrong."""
+        """Return whether a position continues this game.
+
+        If the opponent's last move was only predicted, `board` may contain a different last move.
+        """
         known, new = self._board.move_stack, board.move_stack
-        kept = max(len(known) - 2, 0)
+        common = max(len(known) - 2, 0)
         return (
             not self.result
             and len(new) >= len(known) - 2
             and (len(new) > 1 or len(known) <= 2)
-            and new[:kept] == known[:kept]
+            and new[:common] == known[:common]
             and _root(board) == _root(self._board)
         )
 
     def record_position(
         self, board: chess.Board, clock: float | None, now: float, *, guessed: bool = False
     ) -> None:
-        """Take a position in which a move of ours is asked for; clock: what he has left.
+        """Record a position in which we must move.
 
-        guessed: his last move is expected, and has not been made.
+        `clock` is the opponent's remaining time in seconds.
+        `now` is the current time in seconds.
+        `guessed` is true while pondering, when the opponent's last move is only predicted.
         """
         self._mixed |= board.turn != self.side
         self._board, self._predicted = board.copy(), guessed
@@ -92,26 +98,25 @@ class GameTracker:
             self._checked_plies = len(board.move_stack)
 
     def record_move(self, move: chess.Move, score: Score | None, now: float) -> None:
-        """Take our answer to the last position; score: what we think of it, if we searched."""
+        """Record our move in the last position. `score` is None if the move was not searched."""
         if score is not None:
             self._scores[len(self._board.move_stack)] = centipawns(score)
         self._board.push(move)
         self._moved_at = None if self._predicted else now
 
     def ignore_thinking_time(self) -> None:
-        """Take the time until his next move for no thinking of his."""
+        """Do not record the opponent's thinking time for its next move."""
         self._moved_at = None
 
     def _count_repetition(self, board: chess.Board) -> None:
-        """Count whether his last move repeated a position, if one of his moves could."""
         before = board.copy()
         played = before.pop()
-        if chances := list(repeating_moves(before)):
-            self._accepted += played in chances
-            self._declined += played not in chances
+        if repetitions := list(repeating_moves(before)):
+            self._accepted += played in repetitions
+            self._declined += played not in repetitions
 
     def to_record(self, opponent: str) -> GameRecord | None:
-        """Return the game as it is remembered; None if it says nothing."""
+        """Return the record of the game, or None if the game should not be stored."""
         import chess
 
         moves = self._board.move_stack
@@ -140,7 +145,6 @@ class GameTracker:
         )
 
     def _points(self) -> tuple[float | None, str]:
-        """Return our points and how they are known."""
         board = self._board
         if outcome := board.outcome():
             winner = outcome.winner
@@ -165,7 +169,6 @@ class GameTracker:
         return round(min(self._clocks) / self._clocks[0], 3)
 
     def _endgame_ply(self) -> int | None:
-        """Return the ply at which the endgame began."""
         board = self._board.root()
         for ply, move in enumerate(self._board.move_stack):
             pieces = board.occupied & ~(board.pawns | board.kings)
@@ -176,7 +179,7 @@ class GameTracker:
 
 
 def repeating_moves(board: chess.Board) -> Iterator[chess.Move]:
-    """Yield the moves that lead to a position that the game has had before."""
+    """Generate the moves that lead to an earlier position of the game."""
     if board.halfmove_clock < 3 or len(board.move_stack) < 3:
         return
     for move in list(board.legal_moves):

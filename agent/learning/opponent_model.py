@@ -1,8 +1,9 @@
-"""What a session of chess remembers of its opponents, and where its play goes by that.
+"""Opponent model for chess: stores games, and adapts our play to the opponent.
 
-It is told what the session is: whom it meets, what it is asked, what it answers. It is an advisor
-of the player, the one before the book; it says how books choose, wraps the search, and says what
-part of the usual time a move deserves. All does nothing until a file is named and an opponent met.
+The session passes the name of the opponent, the positions and the moves to the model. The model is
+a move provider that the agent consults before the opening book. The model also adjusts the weights
+of book moves, wraps the search, and scales the thinking time. It is inactive until both a file and
+an opponent are set.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from agent.agent import Pausable
 from agent.learning.opponent_database import OpponentDatabase, OpponentDatabaseError
 from agent.learning.opponent_game_record import CHESS, normalize_name
 from agent.learning.opponent_game_tracker import GameTracker
 from agent.learning.opponent_profile import LineStats, OpponentProfile
-from agent.learning.opponent_search import OpponentAwareSearch, PreemptibleOpponentAwareSearch
+from agent.learning.opponent_search import OpponentAwareSearch
 from agent.limits import Cp, Info, Limits, Result
 
 if TYPE_CHECKING:
@@ -28,18 +28,22 @@ if TYPE_CHECKING:
     from agent.clock import SearchClock
     from agent.threads.one_shot_event import OneShotEvent
 
-# Of a book's weights, so that none becomes nothing.
+# Multiplies book weights, so that small weights are not rounded to 0.
 _SCALE = 1000
 
 
 class OpponentModel:
-    """Remembers games by opponents. All methods belong to the player's thread.
+    """Store games by opponent. All methods must be called in the agent's thread.
 
-    report: gets one line of text for each thing that the user should know. analysing: neither
-    watch nor advise; a game that was played goes on afterwards, or another shows that it is over.
-    aside: what is asked is beside the game, which goes on. thrift: the share of
-    the usual time for our next move; clock: what the other side is said to have left, in seconds.
-    Both may be used from any thread.
+    `report` is called with each message for the user.
+    `analysing` is true while the session is in analysis mode, when nothing is recorded or adapted.
+    The game may continue afterwards.
+    `off_the_record` is true while requests should be ignored, because they are not part of the
+    game.
+    `time_factor` is the factor by which to multiply the thinking time for our next move.
+    `opponent_clock` is the opponent's remaining time in seconds, or None if unknown.
+
+    The attributes `time_factor` and `opponent_clock` may be used in any thread.
     """
 
     def __init__(
@@ -54,21 +58,20 @@ class OpponentModel:
         self._name = ""
         self._profile: OpponentProfile | None = None
         self._tracker: GameTracker | None = None
-        # Whether the last position was asked about to analyse it: no move of the game is made.
+        # Whether the last request was for analysis. If so, its result is not a move of the game.
         self._analysed = False
-        # Games that were seen to be over when the next one began, and are not written yet; and
-        # whether the file has more games than the habits.
+        # Games that ended without a reported result and are not saved yet.
         self._unsaved_games: list[GameTracker] = []
         self._stale = False
 
     def set_file(self, path: str) -> None:
-        """Remember games in another file; "" for none. One that cannot be used is named."""
+        """Use another file, or "" to store nothing. Report the problem if the file is unusable."""
         self.finish()
         self._file = OpponentDatabase(path) if path else None
         self._load()
 
     def set_opponent(self, name: str) -> None:
-        """Take the next game for one against an opponent of this name; "" for a stranger."""
+        """Set the opponent of the next game. An empty name means that the opponent is unknown."""
         name = normalize_name(name)
         if name != self._name:
             self.finish()
@@ -76,7 +79,6 @@ class OpponentModel:
         self._load()
 
     def _load(self) -> None:
-        """Read what the file has of the opponent."""
         self._profile, self.time_factor, self._stale = None, 1.0, False
         if self._file is None:
             return
@@ -93,10 +95,9 @@ class OpponentModel:
         self._report(f"{error}; playing without it")
         self._file, self._profile, self.time_factor = None, None, 1.0
 
-    # The game.
+    # Tracking the game.
 
     def record_position(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
-        """Take note of a position in which a move of ours is asked for."""
         if self._profile is None:
             return
         self._analysed = self.analysing or limits.infinite or limits.mate is not None
@@ -105,7 +106,7 @@ class OpponentModel:
                 self._tracker.ignore_thinking_time()
             return
         if self._tracker is not None and not self._tracker.continues_with(board):
-            # Our clock may run: what takes time waits until the move has been answered.
+            # Our clock may be running, so write the file after the move.
             self._unsaved_games.append(self._tracker)
             self._tracker = None
         if self._tracker is None:
@@ -115,12 +116,12 @@ class OpponentModel:
         )
 
     def record_move(self, result: Result[chess.Move]) -> None:
-        """Take note of our answer; then there is time for what was put off."""
-        watch = None if self._analysed else self._tracker
-        if self._profile is not None and watch is not None and result.move is not None:
+        """Record our move. Then write the finished games and update the opponent's profile."""
+        tracker = None if self._analysed else self._tracker
+        if self._profile is not None and tracker is not None and result.move is not None:
             info = result.info
             score = info.score if info is not None and info.nodes else None
-            watch.record_move(result.move, score, self._now())
+            tracker.record_move(result.move, score, self._now())
         self._save_games()
         if self._stale:
             self._load()
@@ -128,9 +129,10 @@ class OpponentModel:
             self.time_factor = self._profile.time_factor(self._line(self._tracker.board))
 
     def record_result(self, result: str, *, forfeit: bool = False) -> None:
-        """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none.
+        """Record the result in PGN notation. The result "*" discards the game.
 
-        forfeit: it ended otherwise than by what was played.
+        `forfeit` is true if the game was decided by the clock, a lost connection or an illegal
+        move.
         """
         if result == "*":
             self._tracker = None
@@ -139,16 +141,14 @@ class OpponentModel:
             self.finish()
 
     def finish(self) -> None:
-        """Take the game for over, and remember it."""
         if self._tracker is not None:
             self._unsaved_games.append(self._tracker)
             self._tracker = None
         self._save_games()
 
     def _save_games(self) -> None:
-        """Write the games that are over."""
-        watches, self._unsaved_games = self._unsaved_games, []
-        for game in filter(None, (watch.to_record(self._name) for watch in watches)):
+        trackers, self._unsaved_games = self._unsaved_games, []
+        for game in filter(None, (tracker.to_record(self._name) for tracker in trackers)):
             if self._file is None or not self._name:
                 return
             try:
@@ -158,16 +158,18 @@ class OpponentModel:
                 self._disable(error)
 
     def new_game(self) -> None:
-        """Take the next position for one of another game."""
         self.finish()
         self._load()
 
-    # What follows for our play.
+    # Adapting our play.
 
     def probe(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Info[chess.Move] | None:
-        """Return the move that has ended well against this opponent, and his usual reply."""
+        """Return a move that scored well against this opponent, or None if there is none.
+
+        The returned line also contains the opponent's most frequent reply.
+        """
         if self.off_the_record:
             return None
         self.record_position(board, limits)
@@ -183,28 +185,27 @@ class OpponentModel:
         if move is None or _repeats(board, move):
             return None
         after = line.children[text]
-        self._report(
-            f"habits of {self._name}: {text} has brought {after.decided_points:g}/{after.decided_games}"
-        )
+        points, games = after.decided_points, after.decided_games
+        self._report(f"opponent {self._name}: {text} scored {points:g}/{games}")
         pv = [move]
         if after.children:
-            usual = max(after.children, key=lambda each: after.children[each].games)
+            most_frequent = max(after.children, key=lambda reply: after.children[reply].games)
             board.push(move)
-            reply = _parse_legal(board, usual)
+            reply = _parse_legal(board, most_frequent)
             board.pop()
             pv += [reply] if reply else []
         return Info(depth=1, score=Cp(0), pv=tuple(pv), seldepth=len(pv))
 
     @property
     def draw_value(self) -> int:
-        """What a draw in this game is worth to us, in centipawns; from any thread."""
-        habits, watch = self._profile, self._tracker
-        if habits is None or watch is None:
+        """The value of a draw for us in this game, in centipawns. It may be read in any thread."""
+        profile, tracker = self._profile, self._tracker
+        if profile is None or tracker is None:
             return 0
-        return habits.draw_value(_side(watch.board, watch))
+        return profile.draw_value(_side(tracker.board, tracker))
 
     def adjust_weights(self, board: chess.Board, entries: list[Entry]) -> list[Entry]:
-        """Return a book's entries with weights by how their moves have ended."""
+        """Return the book entries, with weights adjusted by the results of their moves."""
         if self._profile is None or (line := self._line(board)) is None:
             return entries
         return [
@@ -217,19 +218,19 @@ class OpponentModel:
     def wrap(
         self, searcher: Searcher[chess.Board, chess.Move], clock: SearchClock[chess.Move]
     ) -> Searcher[chess.Board, chess.Move]:
-        """Return the search that goes by the habits of whoever is met; clock: of this search."""
+        """Return a searcher that uses the opponent's profile.
+
+        `clock` is the clock of the search that the returned searcher runs.
+        """
         if self.off_the_record or self._analysed:
             return searcher
         if self._profile is None or self._tracker is None or not self._profile.games:
             return searcher
         line = self._line(self._tracker.board)
         acceptance = self._profile.repetition_acceptance
-        kind = (
-            PreemptibleOpponentAwareSearch
-            if isinstance(searcher, Pausable)
-            else OpponentAwareSearch
+        return OpponentAwareSearch(
+            searcher, acceptance, self.draw_value, line, clock.expected_remaining
         )
-        return kind(searcher, acceptance, self.draw_value, line, clock.expected_remaining)
 
     def _line(self, board: chess.Board) -> LineStats | None:
         assert self._profile is not None
@@ -239,22 +240,24 @@ class OpponentModel:
 
 
 class OpponentAwareBackend:
-    """The searchers of another source, which go by habits."""
+    """A backend that wraps its searchers to use an opponent model."""
 
     def __init__(
-        self, source: SearchBackend[chess.Board, chess.Move], memory: OpponentModel
+        self, source: SearchBackend[chess.Board, chess.Move], model: OpponentModel
     ) -> None:
         self._source = source
-        self._memory = memory
+        self._model = model
 
     def get_searcher(
         self, clock: SearchClock[chess.Move], stop: OneShotEvent
     ) -> Searcher[chess.Board, chess.Move]:
-        """Return who searches now."""
-        return self._memory.wrap(self._source.get_searcher(clock, stop), clock)
+        return self._model.wrap(self._source.get_searcher(clock, stop), clock)
 
     def abandon(self, thread: threading.Thread) -> str | None:
-        """Give up what that thread does with the searcher, if a user's code keeps it."""
+        """Abandon the search that runs in `thread` if user code hangs.
+
+        Return the reason, or None if the search was not abandoned.
+        """
         return self._source.abandon(thread)
 
 
@@ -270,9 +273,9 @@ def _start_fen(board: chess.Board) -> str:
     return "" if fen == chess.STARTING_FEN and not root.chess960 else fen
 
 
-def _side(board: chess.Board, watch: GameTracker | None) -> int:
-    ours = board.turn if watch is None else watch.side
-    return int(board.root().turn != ours)
+def _side(board: chess.Board, tracker: GameTracker | None) -> int:
+    our_colour = board.turn if tracker is None else tracker.side
+    return int(board.root().turn != our_colour)
 
 
 def _parse_legal(board: chess.Board, text: str) -> chess.Move | None:

@@ -1,4 +1,4 @@
-"""What the games against an opponent say of him, and what follows for the next."""
+"""Profile of an opponent, computed from our games against that opponent."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from math import log
 
 from agent.learning.opponent_game_record import GameRecord
 
-# The last games count, and no more than so many.
+# Number of most recent games to use.
 MAX_GAMES = 500
 
-# What is expected of a line is what it has brought, as if PRIOR games more had gone as always.
+# A line's expected points are smoothed by adding PRIOR_GAMES games with the average result.
 PRIOR_GAMES = 1.0
-# A line is gone into again that promises so much of what is missing to a certain win; a move is
-# lowered that has brought, in MIN_BAD_GAMES games or more, so little of what is usual.
+# A line is repeated if its expected points cover at least PROMISING_SHARE of the distance from the
+# average to a win. A move is penalised if it was played in at least MIN_BAD_GAMES games and scored
+# at most BAD_SHARE of the average.
 PROMISING_SHARE, BAD_SHARE, MIN_BAD_GAMES = 0.25, 0.5, 2
 MAX_PENALTY = 60  # centipawns
-# How much more often, or more seldom, a book's move may be chosen.
+# Maximum factor by which a book weight is increased or decreased.
 MAX_WEIGHT_FACTOR = 8.0
 
-# A draw is worth what keeps the odds even: so many centipawns make the odds e to 1. It is judged
-# after MIN_DECIDED_GAMES games, as if as many had been drawn.
+# A draw is worth the score that balances the odds against this opponent. CENTIPAWNS_PER_LOGIT
+# centipawns change the odds by a factor of e. At least MIN_DECIDED_GAMES games are needed. The
+# result is smoothed by adding the same number of draws.
 CENTIPAWNS_PER_LOGIT, MAX_DRAW_VALUE, MIN_DECIDED_GAMES = 180.0, 200, 4
-# Before anything is known of it, one repetition of four that could be is accepted.
+# Prior for the fraction of accepted repetitions: one in four.
 PRIOR_ACCEPTED, PRIOR_OFFERED = 1.0, 4.0
 
-# The share of the usual time for a move where he always falls, and against someone whose own
-# time has run low, below LOW, in half of the games.
+# Factors on the thinking time: in a line that the opponent always loses, and against an opponent
+# whose clock falls below LOW_CLOCK_SHARE in at least half of the games.
 WINNING_LINE_TIME_FACTOR, MIN_WINNING_LINE_GAMES, TIME_TROUBLE_FACTOR, LOW_CLOCK_SHARE = (
     0.5,
     3,
@@ -35,7 +37,7 @@ WINNING_LINE_TIME_FACTOR, MIN_WINNING_LINE_GAMES, TIME_TROUBLE_FACTOR, LOW_CLOCK
     0.1,
 )
 
-# Between our moves the score rises by so much where he errs, and by so much where he blunders.
+# In centipawns: an opponent's move is an error or a blunder if it raises our score by this much.
 ERROR, BLUNDER = 50, 200
 OPENING_PLIES = 20  # plies
 PHASES = "opening", "middlegame", "endgame"
@@ -43,10 +45,12 @@ PHASES = "opening", "middlegame", "endgame"
 
 @dataclass(slots=True)
 class LineStats:
-    """Where a line of play stands: how many games came here, our points in them, and what next.
+    """Statistics of a line of play and its continuations.
 
-    usual: our points in a game of this side against him. judged, earned: the games that the moves
-    decided, and our points in these.
+    `average` is our average result against this opponent with this colour, from 0 to 1.
+    `games` and `points` are the number of games with this line, and our points in these games.
+    `decided_games` and `decided_points` are the same numbers without forfeited games.
+    `children` maps each next move to the statistics of the longer line.
     """
 
     average: float
@@ -58,27 +62,27 @@ class LineStats:
 
     @property
     def expected(self) -> float:
-        """The points that a game from here promises."""
+        """Our expected points in a game that follows this line, from 0 to 1."""
         return (self.decided_points + PRIOR_GAMES * self.average) / (
             self.decided_games + PRIOR_GAMES
         )
 
     @property
     def proven_move(self) -> str | None:
-        """The move of ours that has ended so well against him that it is played again."""
+        """Our move that has scored well enough to be repeated, or None if there is none."""
         if not self.children:
             return None
-        move = max(self.children, key=lambda each: self.children[each].expected)
+        move = max(self.children, key=lambda child: self.children[child].expected)
         return move if self.children[move].expected >= self.promising_threshold else None
 
     @property
     def promising_threshold(self) -> float:
-        """The points that a line must promise to be gone into again."""
+        """The minimum of the expected points at which a line is repeated."""
         return self.average + PROMISING_SHARE * (1 - self.average)
 
     @property
     def penalties(self) -> dict[str, int]:
-        """By how many centipawns to lower moves of ours that have ended badly."""
+        """Penalties in centipawns for our moves that have scored badly."""
         return {
             move: min(
                 round(CENTIPAWNS_PER_LOGIT * (_log_odds(self.average) - _log_odds(after.expected))),
@@ -89,7 +93,7 @@ class LineStats:
         }
 
     def weight_factor(self, move: str) -> float:
-        """Return how much more often than usual a book's move is to be chosen."""
+        """Return the factor by which to multiply the weight of a book move."""
         after = self.children.get(move)
         if after is None:
             return 1.0
@@ -99,7 +103,7 @@ class LineStats:
 
 @dataclass(slots=True)
 class PhaseStats:
-    """His errors in one phase of the game: of so many moves, how many and how much they lost."""
+    """The opponent's play in one phase of the game: moves, errors and lost centipawns."""
 
     move_count: int = 0
     errors: int = 0
@@ -108,22 +112,25 @@ class PhaseStats:
 
 
 class OpponentProfile:
-    """The habits of one opponent, by the games against him, the latest last.
+    """The profile of one opponent.
 
-    usual: our points in a game that we play on in, by our side: 0 if we move first. acceptance:
-    how often he repeats a position where he can.
+    `games` are our games against this opponent, oldest first.
+    `average_points` are our smoothed average points, indexed by side (0 if we moved first). Draws
+    by repetition are excluded.
+    `repetition_acceptance` is the fraction of opportunities in which the opponent repeats a
+    position.
     """
 
     def __init__(self, games: Sequence[GameRecord]) -> None:
         self.games = tuple(games[-MAX_GAMES:])
-        fought = [
+        points_by_side = [
             [game.points for game in self.games if game.side == side and not game.repeated]
             for side in (0, 1)
         ]
-        self._decided_games = [len(points) for points in fought]
+        self._decided_games = [len(points) for points in points_by_side]
         self.average_points = [
             (sum(points) + MIN_DECIDED_GAMES / 2) / (len(points) + MIN_DECIDED_GAMES)
-            for points in fought
+            for points in points_by_side
         ]
         self._lines: dict[tuple[str, int], LineStats] = {}
         for game in self.games:
@@ -136,10 +143,10 @@ class OpponentProfile:
         )
 
     def _add(self, game: GameRecord) -> None:
-        usual = self.average_points[game.side]
-        line = self._lines.setdefault((game.start, game.side), LineStats(usual))
+        average = self.average_points[game.side]
+        line = self._lines.setdefault((game.start, game.side), LineStats(average))
         for move in ("", *game.moves):
-            line = line.children.setdefault(move, LineStats(usual)) if move else line
+            line = line.children.setdefault(move, LineStats(average)) if move else line
             line.games += 1
             line.points += game.points
             if not game.forfeit:
@@ -147,28 +154,31 @@ class OpponentProfile:
                 line.decided_points += game.points
 
     def find_line(self, start: str, side: int, moves: Sequence[str]) -> LineStats | None:
-        """Return what is known of the position after these moves; None if nothing is."""
+        """Return the statistics of the line with these moves, or None if it was never played."""
         line = self._lines.get((start, side))
         for move in moves:
             line = line and line.children.get(move)
         return line
 
     def draw_value(self, side: int) -> int:
-        """Return what a draw is worth to us, in centipawns: more than nothing if he is stronger."""
+        """Return the value of a draw for us in centipawns.
+
+        The value is positive against a stronger opponent.
+        """
         if self._decided_games[side] < MIN_DECIDED_GAMES:
             return 0
-        worth = round(-CENTIPAWNS_PER_LOGIT * _log_odds(self.average_points[side]))
-        return min(max(worth, -MAX_DRAW_VALUE), MAX_DRAW_VALUE)
+        value = round(-CENTIPAWNS_PER_LOGIT * _log_odds(self.average_points[side]))
+        return min(max(value, -MAX_DRAW_VALUE), MAX_DRAW_VALUE)
 
     @property
     def in_time_trouble(self) -> bool:
-        """Whether his time runs low in half of the games, or more."""
+        """Whether the opponent's clock runs low in at least half of the games."""
         lowest = [game.lowest for game in self.games if game.lowest is not None]
-        low = sum(each < LOW_CLOCK_SHARE for each in lowest)
+        low = sum(share < LOW_CLOCK_SHARE for share in lowest)
         return len(lowest) >= MIN_DECIDED_GAMES and 2 * low >= len(lowest)
 
     def time_factor(self, line: LineStats | None) -> float:
-        """Return the share of the usual time that a move is to take here."""
+        """Return the factor by which to multiply our thinking time in this line."""
         if (
             line
             and line.decided_games >= MIN_WINNING_LINE_GAMES
@@ -178,20 +188,23 @@ class OpponentProfile:
         return TIME_TROUBLE_FACTOR if self.in_time_trouble else 1.0
 
     def openings(self, plies: int = 8) -> list[tuple[GameRecord, LineStats]]:
-        """Return his usual openings: a game each, and the line so far; the commonest first."""
-        found: dict[tuple[str, int, tuple[str, ...]], GameRecord] = {}
+        """Return the opponent's openings as pairs of a sample game and a line.
+
+        The most frequent opening comes first.
+        """
+        samples: dict[tuple[str, int, tuple[str, ...]], GameRecord] = {}
         for game in self.games:
-            found[game.start, game.side, game.moves[:plies]] = game
-        lines = [(game, line) for key, game in found.items() if (line := self.find_line(*key))]
+            samples[game.start, game.side, game.moves[:plies]] = game
+        lines = [(game, line) for key, game in samples.items() if (line := self.find_line(*key))]
         return sorted(lines, key=lambda pair: -pair[1].games)
 
     def phase_stats(self) -> dict[str, PhaseStats]:
-        """Return his errors by phase of the game."""
+        """Return the opponent's errors in each phase of the game, indexed by phase name."""
         phases = {name: PhaseStats() for name in PHASES}
         for game in self.games:
             for ply, gain in _score_gains(game):
-                ended = game.endgame is not None and ply >= game.endgame
-                phase = phases[PHASES[2 if ended else int(ply >= OPENING_PLIES)]]
+                is_endgame = game.endgame is not None and ply >= game.endgame
+                phase = phases[PHASES[2 if is_endgame else int(ply >= OPENING_PLIES)]]
                 phase.move_count += 1
                 phase.centipawn_loss += max(gain, 0)
                 phase.errors += gain >= ERROR
@@ -199,16 +212,16 @@ class OpponentProfile:
         return phases
 
     def mean_seconds(self) -> float | None:
-        """Return what a move takes him on average."""
+        """Return the opponent's average time per move in seconds, or None if it is unknown."""
         times = [seconds for game in self.games for seconds in game.seconds]
         return sum(times) / len(times) if times else None
 
 
 def _score_gains(game: GameRecord) -> Iterator[tuple[int, int]]:
-    """Yield by how much our score rose over each move of his, with the ply of that move."""
-    for number, (before, after) in enumerate(zip(game.scores, game.scores[1:], strict=False)):
+    """Generate a pair for each move of the opponent: its ply, and our score gain in centipawns."""
+    for index, (before, after) in enumerate(zip(game.scores, game.scores[1:], strict=False)):
         if before is not None and after is not None:
-            yield 2 * number + game.side + 1, after - before
+            yield 2 * index + game.side + 1, after - before
 
 
 def _log_odds(share: float) -> float:

@@ -1,9 +1,9 @@
-"""A search that adds to some moves at the root what habits say of them and no search can know.
+"""Search that adjusts the values of some root moves by the opponent's profile.
 
-A move that lets the other repeat a position is worth what a draw against him is worth, as often
-as he takes such draws; one that has ended badly against him is worth a little less than it seems.
-These few moves are searched first, alone, in a part of the nodes, and then all others: at each
-iteration the better of the two is the move.
+If a move allows a repetition, its value is combined with the value of a draw against this opponent,
+weighted by how often the opponent accepts repetitions. A move that has scored badly receives a
+small penalty. The adjusted moves are searched first, with a fraction of the nodes. Then the other
+moves are searched. The result of each iteration is the better one of the two results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from agent.agent import PausableWrapper, Searcher, SearcherWrapper
+from agent.agent import Searcher, SearcherWrapper
 from agent.learning.opponent_game_record import centipawns
 from agent.learning.opponent_game_tracker import repeating_moves
 from agent.learning.opponent_profile import LineStats
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     import chess
 
 
-# The part of the nodes, or of the time, for the moves that habits speak of; and the most nodes
-# where only time ends a search.
+# The adjusted moves get 1/NODE_DIVISOR of the nodes or time. The second number is their node limit
+# if only time limits the search.
 NODE_DIVISOR = 4
 DEFAULT_NODES = 20_000
-# A draw is not offered by a move that costs more, in centipawns.
+# Maximum cost in centipawns of a move that offers a draw.
 MAX_DRAW_COST = 120
 
 
 @dataclass(frozen=True, slots=True)
 class MoveAdjustment:
-    """What habits say of a move: a draw follows so often, from 0 to 1, and it is worth less."""
+    """Adjustment of a move: the probability of a draw, and a penalty in centipawns."""
 
     draw_probability: float = 0.0
     penalty: int = 0
@@ -42,41 +42,40 @@ class MoveAdjustment:
 def move_adjustments(
     board: chess.Board, acceptance: float, draw_value: int, line: LineStats | None
 ) -> dict[chess.Move, MoveAdjustment]:
-    """Return what habits say of the moves of a position; of most they say nothing."""
+    """Return the adjustments, indexed by move. Most moves have no adjustment."""
     import chess
 
-    found: dict[chess.Move, MoveAdjustment] = {}
+    adjustments: dict[chess.Move, MoveAdjustment] = {}
     if draw_value:
         for move in _drawing_moves(board):
             board.push(move)
-            ended = board.is_repetition(3)
+            is_drawn = board.is_repetition(3)
             board.pop()
-            found[move] = MoveAdjustment(1.0 if ended else acceptance)
+            adjustments[move] = MoveAdjustment(1.0 if is_drawn else acceptance)
     for text, penalty in line.penalties.items() if line else ():
         move = chess.Move.from_uci(text)
         if board.is_legal(move):
-            found[move] = MoveAdjustment(
-                found.get(move, MoveAdjustment()).draw_probability, penalty
+            adjustments[move] = MoveAdjustment(
+                adjustments.get(move, MoveAdjustment()).draw_probability, penalty
             )
-    return found
+    return adjustments
 
 
 def _drawing_moves(board: chess.Board) -> Iterator[chess.Move]:
-    """Yield the moves that repeat a position, and that which lets the other take his last back."""
     yield from repeating_moves(board)
     if len(board.move_stack) < 2 or board.halfmove_clock < 2:
         return
     import chess
 
-    own, his = board.move_stack[-2], board.move_stack[-1]
+    own, reply = board.move_stack[-2], board.move_stack[-1]
     back = chess.Move(own.to_square, own.from_square)
-    if own.promotion or his.promotion or not board.is_legal(back) or board.is_zeroing(back):
+    if own.promotion or reply.promotion or not board.is_legal(back) or board.is_zeroing(back):
         return
     board.push(back)
-    takes = chess.Move(his.to_square, his.from_square)
-    offers = board.is_legal(takes) and not board.is_repetition(2)
+    reply_back = chess.Move(reply.to_square, reply.from_square)
+    offers = board.is_legal(reply_back) and not board.is_repetition(2)
     if offers:
-        board.push(takes)
+        board.push(reply_back)
         offers = board.is_repetition(2)
         board.pop()
     board.pop()
@@ -85,10 +84,12 @@ def _drawing_moves(board: chess.Board) -> Iterator[chess.Move]:
 
 
 class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
-    """A search against one opponent: the player's Searcher around another.
+    """A searcher that wraps the agent's searcher and adapts its results to one opponent.
 
-    acceptance: how often he repeats a position where he can. draw_value: in centipawns, to us.
-    line: what is known of the position in which it is to search. left: seconds that a search has.
+    `acceptance` is the fraction of opportunities in which the opponent repeats a position.
+    `draw_value` is the value of a draw for us in centipawns.
+    `line` contains the statistics of the line that leads to the position.
+    `remaining_time` is a function that returns the remaining time of the search in seconds.
     """
 
     def __init__(
@@ -97,21 +98,23 @@ class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
         acceptance: float,
         draw_value: int,
         line: LineStats | None,
-        left: Callable[[], float] = lambda: inf,
+        remaining_time: Callable[[], float] = lambda: inf,
     ) -> None:
         super().__init__(searcher)
         self._acceptance = acceptance
         self._draw_value = draw_value
         self._line = line
-        self._remaining_time = left
+        self._remaining_time = remaining_time
 
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Yield the lines of each iteration, first the one that it would play."""
-        free = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
+        """Yield the lines of each iteration, sorted from best to worst."""
+        playing = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
         adjustments = (
-            move_adjustments(board, self._acceptance, self._draw_value, self._line) if free else {}
+            move_adjustments(board, self._acceptance, self._draw_value, self._line)
+            if playing
+            else {}
         )
         others = (
             tuple(move for move in board.legal_moves if move not in adjustments)
@@ -130,8 +133,7 @@ class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
         )
         preferred = False
         for info in self.searcher.search(board, rest, 1):
-            whole = info.complete and not info.bound
-            if whole:
+            if info.complete and not info.bound:
                 choice = self._choice(info, known, adjustments)
                 preferred = choice is not info
                 yield replace(choice, depth=info.depth, nodes=info.nodes + spent)
@@ -144,22 +146,20 @@ class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
         limits: Limits[chess.Move],
         adjustments: Mapping[chess.Move, MoveAdjustment],
     ) -> dict[chess.Move, Info[chess.Move]]:
-        """Return what a short search finds of each of the moves that habits speak of."""
         nodes = DEFAULT_NODES if limits.nodes is None else max(limits.nodes // NODE_DIVISOR, 1)
-        few = replace(limits, search_moves=tuple(adjustments), nodes=nodes)
-        found: dict[chess.Move, Info[chess.Move]] = {}
-        at_first = self._remaining_time()
-        infos = self.search_wrapped(board.copy(), few, len(adjustments))
+        short_limits = replace(limits, search_moves=tuple(adjustments), nodes=nodes)
+        results: dict[chess.Move, Info[chess.Move]] = {}
+        initial_time = self._remaining_time()
+        infos = self.search_wrapped(board.copy(), short_limits, len(adjustments))
         for info in infos:
-            if info.pv and not info.bound and (info.complete or info.pv[0] not in found):
-                found[info.pv[0]] = info
-            # An iteration takes as long as all before it together, and more.
-            if len(found) == len(adjustments) and at_first - self._remaining_time() > at_first / (
-                2 * NODE_DIVISOR
-            ):
+            if info.pv and not info.bound and (info.complete or info.pv[0] not in results):
+                results[info.pv[0]] = info
+            # The next iteration takes at least as long as all earlier iterations together.
+            spent_time = initial_time - self._remaining_time()
+            if len(results) == len(adjustments) and spent_time > initial_time / (2 * NODE_DIVISOR):
                 break
         infos.close()
-        return found
+        return results
 
     def _choice(
         self,
@@ -167,30 +167,23 @@ class OpponentAwareSearch(SearcherWrapper["chess.Board", "chess.Move"]):
         known: Mapping[chess.Move, Info[chess.Move]],
         adjustments: Mapping[chess.Move, MoveAdjustment],
     ) -> Info[chess.Move]:
-        """Return the better of the best other line and those that habits speak of."""
-        choice, worth = best, float(centipawns(best.score))
+        choice, best_value = best, float(centipawns(best.score))
         if isinstance(best.score, Mate) and best.score.moves > 0:
             return best
         for move, info in known.items():
             value = self._adjusted_score(info, adjustments[move], best)
-            if value > worth:
-                choice, worth = replace(info, multipv=1), value
+            if value > best_value:
+                choice, best_value = replace(info, multipv=1), value
         return choice
 
     def _adjusted_score(
-        self, info: Info[chess.Move], remark: MoveAdjustment, best: Info[chess.Move]
+        self, info: Info[chess.Move], adjustment: MoveAdjustment, best: Info[chess.Move]
     ) -> float:
-        """Return what a move is worth against this opponent."""
+        """Return the value of a move against this opponent, in centipawns."""
         score = centipawns(info.score)
         draw = self._draw_value
         cost = centipawns(best.score) - score
-        draws = remark.draw_probability
-        if 0.0 < draws < 1.0 and draw > 0 and (cost > MAX_DRAW_COST or info.score == Cp(0)):
-            draws = 0.0  # too dear an offer; or the search sees the draw by itself
-        return draws * draw + (1 - draws) * score - remark.penalty
-
-
-class PreemptibleOpponentAwareSearch(
-    OpponentAwareSearch, PausableWrapper["chess.Board", "chess.Move"]
-):
-    """A search against one opponent, around one that can make room for others."""
+        probability = adjustment.draw_probability
+        if 0.0 < probability < 1.0 and draw > 0 and (cost > MAX_DRAW_COST or info.score == Cp(0)):
+            probability = 0.0  # the draw offer costs too much, or the search already sees the draw
+        return probability * draw + (1 - probability) * score - adjustment.penalty

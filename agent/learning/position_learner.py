@@ -1,8 +1,9 @@
-"""What is known from experience, and how more is learned: predictions are compared with outcomes.
+"""Learning from play, by comparing the values predicted by searches with later outcomes.
 
-Source: 'Fundamentos de IA 10: Estrategia de juego': the simulated game does not coincide with the
-real one; where the discrepancy is great, the state is stored with the operator that did the harm,
-so that when it comes again it is known at once and the error is not made twice.
+Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'. A real game may deviate from
+the game that the search predicted. If the outcome differs too much from the prediction, the
+position is stored with the move that caused the difference. When the position recurs, the stored
+value prevents the same error.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from agent.limits import Info
 Position = TypeVar("Position")
 Move = TypeVar("Move")
 
-# The thoughts of a game that are kept: the last, and those that pondering may have put after it.
+# Number of recent predictions to keep: the one for the last move, and those of ponder searches.
 _MAX_PREDICTIONS = 4
 
 
 @dataclass(slots=True)
 class _Prediction(Generic[Position, Move]):
-    """What one search predicted of its move.
+    """The value that a search predicted for its move.
 
-    certain: tells whether the position has come about, and is not pondered on. before: the thought
-    of our last move, if it led here; followed: another one came from this.
+    `is_played` is a function that returns whether the position occurred in the game. It returns
+    false while the engine is only pondering.
+    `previous` is the prediction for our previous move, if that move led to this position.
+    `has_successor` is true if our next move in the game has a prediction too.
     """
 
     position: Position
@@ -51,10 +54,11 @@ class _Prediction(Generic[Position, Move]):
 
 
 class PositionLearner(Generic[Position, Move]):
-    """The lessons of one game, in a file or only here, and what this game has predicted so far.
+    """Learned moves, in memory or in a file, and the predictions made in the current game.
 
-    All methods belong to the player's thread, or the search's while that waits. report: told of
-    each surprise, and of what is wrong with the file.
+    Methods must be called in the agent's thread, or in the search thread while the agent waits.
+
+    `report` is called with messages about prediction errors and file errors.
     """
 
     def __init__(
@@ -75,35 +79,35 @@ class PositionLearner(Generic[Position, Move]):
         self._predictions: list[_Prediction[Position, Move]] = []
         self._last_error = ""
 
-    # Settings, and the file.
+    # Settings and file.
 
     def open_file(self, path: str) -> None:
-        """Learn from the lessons of a file and write to it; "" to learn nothing.
+        """Use a file for learned moves, or disable learning if `path` is empty.
 
-        Raises AgentError, and stays as it was, if the file cannot be used.
+        Raise AgentError, without changing anything, if the file is unusable.
         """
         try:
             file = LearnedMoveDatabase(os.path.expanduser(path)) if path else None
-            news = file.read_new() if file is not None else []
+            moves = file.read_new() if file is not None else []
         except LearningDatabaseError as error:
             raise AgentError(str(error)) from None
         self.close()
         if self._pending:
-            raise AgentError(f"{self._last_error}; experience stays with this file until then")
+            raise AgentError(f"{self._last_error}; the experience file was not changed")
         if file is not None:
             file.busy_timeout = IN_GAME_BUSY_TIMEOUT_S
         self._file = file
         self._known, self._by_resulting_position, self._resulting_positions = {}, {}, []
         self._pending, self._predictions = [], []
-        self._merge(news)
+        self._merge(moves)
         self.active = file is not None
 
     def enable(self) -> None:
-        """Learn from now on, without a file."""
+        """Enable learning in memory, without a file."""
         self.active = True
 
     def flush(self) -> None:
-        """Write what was learned to the file; what cannot be written is kept for the next time."""
+        """Write new learned moves to the file. Keep them for a later attempt if writing fails."""
         if self._file is None:
             return
         try:
@@ -114,10 +118,10 @@ class PositionLearner(Generic[Position, Move]):
         except LearningDatabaseError as error:
             if str(error) != self._last_error:
                 self._last_error = str(error)
-                self._report(f"{error}; what was learned is kept until it can be written")
+                self._report(f"{error}; learned moves are kept in memory until the next attempt")
 
     def close(self) -> None:
-        """Write what is still to be written, and wait for other programs as long as it takes."""
+        """Write all unsaved data. Wait longer than `flush` for other processes."""
         if self._file is not None:
             self._file.busy_timeout = BUSY_TIMEOUT_S
             self.flush()
@@ -132,133 +136,139 @@ class PositionLearner(Generic[Position, Move]):
                 self._report(str(error))
 
     def refresh(self) -> None:
-        """Take in what others have written to the file."""
+        """Load the learned moves that other processes have written to the file."""
         if self._file is None:
             return
         try:
-            waiting = {lesson.key for lesson in self._pending}
-            self._merge([lesson for lesson in self._file.read_new() if lesson.key not in waiting])
+            pending = {lesson.key for lesson in self._pending}
+            self._merge([lesson for lesson in self._file.read_new() if lesson.key not in pending])
         except LearningDatabaseError as error:
             self._report(str(error))
 
     def new_game(self) -> None:
-        """Take the next position for one of another game."""
         self._predictions, self._surprises = [], []
         self.flush()
         self._write_use_counts()
         self.refresh()
 
-    # What is known.
+    # Lookup.
 
     def lookup(self, position: Position) -> Mapping[str, LearnedMove]:
-        """Return the lessons of a position, by how its moves are written."""
+        """Return the learned moves in a position, indexed by the text of the move."""
         return self._known.get(self.notation.position_key(position), {})
 
     @property
     def by_resulting_position(self) -> Mapping[str, LearnedMove]:
-        """The lessons by the positions that their moves lead to."""
+        """The learned moves, indexed by the position after the move."""
         return self._by_resulting_position
 
     @property
     def resulting_positions(self) -> Sequence[str]:
-        """The positions that moves lead to, as they were learned or learned anew; it grows."""
+        """The positions after learned moves, in the order of learning. May contain duplicates."""
         return self._resulting_positions
 
     def count_use(self, lesson: LearnedMove) -> None:
-        """Count that a lesson has steered a search."""
+        """Record that a learned move has influenced a search."""
         self._uses[lesson.key] += 1
 
     def pop_surprises(self) -> list[LearnedMove]:
-        """Return what has surprised since this was last asked, each as it was seen then."""
+        """Return the moves that were learned since the last call."""
         surprises, self._surprises = self._surprises, []
         return surprises
 
-    # What is learned.
+    # Learning.
 
     def record_search(
         self,
         position: Position,
         info: Info[Move],
-        certain: Callable[[], bool] = lambda: True,
+        is_played: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Take note of what a search of ours has found, and compare it with what was predicted.
+        """Record a search result, and compare it with the previous prediction.
 
-        certain: tells whether the position has come about, and is not, or no longer, pondered on.
+        `is_played` is a function that returns whether the position occurred in the game. It returns
+        false while the engine is only pondering.
         """
         if not info.pv:
             return
         value = max(
             -self.notation.win_value, min(self.notation.win_value, self.notation.search_value(info))
         )
-        thought = _Prediction(self.notation.copy(position), info.pv[0], value, info.depth, certain)
+        prediction = _Prediction(
+            self.notation.copy(position), info.pv[0], value, info.depth, is_played
+        )
         for before in reversed(self._predictions):
             reply = self.notation.find_reply(before.position, before.move, position)
             if reply is not None:
-                self._compare_previous(before)  # if it was pondered on, it came about
+                # a ponder prediction whose position was reached counts as played
+                self._compare_previous(before)
                 before.has_successor = True
-                thought.previous, thought.reply = before, reply
+                prediction.previous, prediction.reply = before, reply
                 break
-        before_last = thought.previous
-        if before_last is not None:
-            before_last.previous = None  # no chain through the whole game
-        self._predictions = [*self._predictions[1 - _MAX_PREDICTIONS :], thought]
-        if certain():
-            self._compare_previous(thought)
+        previous = prediction.previous
+        if previous is not None:
+            previous.previous = None  # frees memory: the chain would hold the whole game
+        self._predictions = [*self._predictions[1 - _MAX_PREDICTIONS :], prediction]
+        if is_played():
+            self._compare_previous(prediction)
 
     def discard_prediction(self, position: Position) -> None:
-        """Take note that the move that was found in this position, if any was, is not played."""
-        write = self.notation.position_key
-        if self._predictions and write(self._predictions[-1].position) == write(position):
+        """Discard the prediction for this position, because its move was not played."""
+        key = self.notation.position_key
+        if self._predictions and key(self._predictions[-1].position) == key(position):
             self._predictions.pop()
 
     def record_result(self, result: Callable[[Position], float]) -> None:
-        """Compare the last prediction, or that of each side, with how the game has ended.
+        """Compare the last prediction for each side with the result of the game.
 
-        result: returns that, from -1 to 1, for whoever was to move in a position of the game.
-        Earlier predictions that none followed, such as of moves taken back, tell nothing of it.
+        Earlier predictions, such as those for moves that were taken back, are ignored.
+
+        `result` is a function that returns the result for the player to move in a position, from -1
+        to 1.
         """
         last: dict[int, _Prediction[Position, Move]] = {}
-        for thought in self._predictions:
-            if thought.is_played():
-                last[cast(Any, thought.position).turn] = thought
-        for thought in last.values():
-            if not thought.has_successor:
-                self._compare_previous(thought)
-                self._compare(thought, result(thought.position) * self.notation.win_value, 0, "")
+        for prediction in self._predictions:
+            if prediction.is_played():
+                last[cast(Any, prediction.position).turn] = prediction
+        for prediction in last.values():
+            if not prediction.has_successor:
+                self._compare_previous(prediction)
+                value = result(prediction.position) * self.notation.win_value
+                self._compare(prediction, value, 0, "")
         self._predictions = []
 
-    def _compare_previous(self, thought: _Prediction[Position, Move]) -> None:
-        if not thought.compared and thought.previous is not None:
-            depth = thought.depth + 2
-            self._compare(thought.previous, thought.value, depth, thought.reply)
-        thought.compared = True
+    def _compare_previous(self, prediction: _Prediction[Position, Move]) -> None:
+        if not prediction.compared and prediction.previous is not None:
+            depth = prediction.depth + 2
+            self._compare(prediction.previous, prediction.value, depth, prediction.reply)
+        prediction.compared = True
 
     def _compare(
-        self, thought: _Prediction[Position, Move], found: float, depth: int, reply: str
+        self, prediction: _Prediction[Position, Move], found: float, depth: int, reply: str
     ) -> None:
         notation = self.notation
-        position = notation.position_key(thought.position)
-        move = notation.move_text(thought.position, thought.move)
+        position = notation.position_key(prediction.position)
+        move = notation.move_text(prediction.position, prediction.move)
         known = self._known.get(position, {}).get(move)
-        surprises = abs(found - thought.value) > notation.surprise_threshold
+        surprises = abs(found - prediction.value) > notation.surprise_threshold
         if known is None and not surprises:
             return
-        after = notation.key_after(thought.position, thought.move)
+        after = notation.key_after(prediction.position, prediction.move)
         lesson = LearnedMove(
             notation.game,
             position,
             move,
             after,
             reply,
-            thought.value,
+            prediction.value,
             found,
-            max(depth, thought.depth),
+            max(depth, prediction.depth),
         )
         if surprises:
             self._surprises.append(lesson)
             self._report(
-                f"experience: {move} was worth {thought.value:.4g}, and is {found:.4g}"
-                + (f" after {reply}" if reply else ", the game's result")
+                f"experience: {move} predicted {prediction.value:.4g}, found {found:.4g}"
+                + (f" after {reply}" if reply else " (game result)")
             )
         self._pending.append(lesson)
         self._merge([lesson if known is None else known.updated_with(lesson)])

@@ -1,4 +1,4 @@
-"""A search that heeds experience at the root: known moves are worth what playing them showed."""
+"""Searcher that uses learned moves at the root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from agent.agent import Pausable, PausableWrapper, SearchBackend, Searcher, SearcherWrapper
+from agent.agent import SearchBackend, Searcher, SearcherWrapper
 from agent.clock import SearchClock
 from agent.learning.learned_move import LearnedMove
 from agent.learning.position_learner import PositionLearner
@@ -18,34 +18,35 @@ from agent.threads.one_shot_event import OneShotEvent
 Position = TypeVar("Position")
 Move = TypeVar("Move")
 
-# A lesson counts until a search is so many plies deeper than the one that taught it.
+# A learned move is used until a search is this many plies deeper than the move's `depth`.
 DEPTH_MARGIN = 2
 
 
 class PositionLearningSearcher(SearcherWrapper[Position, Move]):
-    """The player's Searcher around another, which plays games; analysis is left as it is.
+    """A searcher that wraps the agent's searcher and uses learned moves in games, not in analysis.
 
-    Moves that lessons are known of are not searched, but compared with the best of the others by
-    what was found when they were played. Once the search looks deeper than a lesson did, its move
-    is searched as any other.
+    Learned moves are not searched. Instead their values are compared with the value of the best
+    other move. Once the search is more than DEPTH_MARGIN plies deeper than the `depth` of a learned
+    move, the move is searched like any other.
 
-    came_about: tells whether what is searched is on the board, and is not pondered on.
+    `is_played` is a function that returns whether the searched position occurred in the game. It
+    returns false while the engine is only pondering.
     """
 
     def __init__(
         self,
         searcher: Searcher[Position, Move],
         experience: PositionLearner[Position, Move],
-        came_about: Callable[[], bool] = lambda: True,
+        is_played: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(searcher)
         self._experience = experience
-        self._is_played = came_about
+        self._is_played = is_played
 
     def search(
         self, position: Position, limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
-        """Yield what each iteration finds; learn from it when the search is over."""
+        """Yield the result of each iteration. Record the last result when the search ends."""
         playing = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
         if not playing:
             yield from self.searcher.search(position, limits, lines)
@@ -67,35 +68,36 @@ class PositionLearningSearcher(SearcherWrapper[Position, Move]):
     ) -> Iterator[Info[Move]]:
         moves = self._experience.notation.moves_by_text(position) if lessons else {}
         known = {text: lesson for text, lesson in lessons.items() if text in moves}
-        spent = reached = told = 0
+        spent = reached = reported = 0
         while True:
             applied = {
                 text: lesson
                 for text, lesson in known.items()
                 if reached <= lesson.depth + DEPTH_MARGIN
             }
-            if applied and len(applied) == len(moves):  # one must be searched: the best of them
+            # at least one move must be searched, so search the best
+            if applied and len(applied) == len(moves):
                 del applied[max(applied, key=lambda text: applied[text].found)]
             if not applied:
                 others: tuple[Move, ...] = ()
             else:
                 others = tuple(move for text, move in moves.items() if text not in applied)
             nodes = None if limits.nodes is None else max(limits.nodes - spent, 1)
-            now = replace(limits, nodes=nodes, search_moves=others)
+            remaining = replace(limits, nodes=nodes, search_moves=others)
             outgrown = False
-            with closing(self.search_wrapped(position, now, 1)) as infos:
+            with closing(self.search_wrapped(position, remaining, 1)) as infos:
                 for info in infos:
                     total = spent + info.nodes
-                    if not spent or info.depth > told:
+                    if not spent or info.depth > reported:
                         yield self._with_learned_line(replace(info, nodes=total), applied, moves)
                     if info.complete and not info.bound:
                         reached = max(reached, info.depth)
-                    left = limits.nodes is None or total < limits.nodes
-                    outgrown = left and any(
+                    has_nodes = limits.nodes is None or total < limits.nodes
+                    outgrown = has_nodes and any(
                         reached > lesson.depth + DEPTH_MARGIN for lesson in applied.values()
                     )
                     if outgrown:
-                        spent, told = total, reached
+                        spent, reported = total, reached
                         break
             if not outgrown:
                 return
@@ -103,7 +105,6 @@ class PositionLearningSearcher(SearcherWrapper[Position, Move]):
     def _with_learned_line(
         self, info: Info[Move], applied: Mapping[str, LearnedMove], moves: Mapping[str, Move]
     ) -> Info[Move]:
-        """Return the line to play: a known move where experience promises more of it."""
         if not applied:
             return info
         experience = self._experience
@@ -119,16 +120,11 @@ class PositionLearningSearcher(SearcherWrapper[Position, Move]):
         return replace(known, pv=(moves[text],), effort=None, bound="")
 
 
-class PreemptiblePositionLearningSearcher(
-    PositionLearningSearcher[Position, Move], PausableWrapper[Position, Move]
-):
-    """A wary searcher around one that can make room for others."""
-
-
 class PositionLearningBackend(Generic[Position, Move]):
-    """The searchers of another source, which heed experience while that is active.
+    """A backend that wraps its searchers to use learned moves while learning is active.
 
-    fits: whether a searcher is to heed it; prepare: lets one take lessons into its own memory.
+    `fits` is a function that returns whether to wrap a given searcher.
+    `prepare` is a function that lets a searcher load learned moves into its own memory.
     """
 
     def __init__(
@@ -146,18 +142,15 @@ class PositionLearningBackend(Generic[Position, Move]):
     def get_searcher(
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> Searcher[Position, Move]:
-        """Return who searches now."""
         searcher = self._source.get_searcher(clock, stop)
         if not self._experience.active or not self._applies_to(searcher):
             return searcher
         self._seed(searcher)
-        kind = (
-            PreemptiblePositionLearningSearcher
-            if isinstance(searcher, Pausable)
-            else PositionLearningSearcher
-        )
-        return kind(searcher, self._experience, lambda: clock.running)
+        return PositionLearningSearcher(searcher, self._experience, lambda: clock.running)
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Give up what that thread does with the searcher, if a user's code keeps it."""
+        """Abandon the search that runs in `thread` if user code hangs.
+
+        Return the reason, or None if the search was not abandoned.
+        """
         return self._source.abandon(thread)

@@ -1,1 +1,1 @@
-"""The classic algorithms in plain Python, over any Game."""
+"""Classic search algorithms, written in Python, for any game that implements `Game`."""

@@ -1,15 +1,21 @@
-"""Algorithms as people write them: a name, and techniques after plus signs.
+"""Parse an algorithm and its options from text: the name, then options after plus signs.
 
-alpha-beta+table+killers+history
-mcts+playouts=500+solver
-pvs+successors+swing=0.2
+    alpha-beta+table+killers+history
+    mcts+playouts=500+solver
+    pvs+successors+swing=0.2
 
-Techniques of `Ordering`: ratings, classes, killers, history, last_turn, successors;
-preliminary=PLIES; patterns, those of the game. Of `Beyond`: beyond=PLIES, how much deeper leaves
-are searched where the mover is forced or, with swing=VALUE, where the last move changed the
-evaluation by so much. Of `LearnedPositions`: killer_memory=FILE, which whoever plays writes;
-surprise=VALUE, a part of a win, by how much an outcome must differ from what was predicted. The
-other options are the algorithm's own parameters.
+The options for move ordering (`Ordering`) are ratings, classes, killers, history, last_turn,
+successors, preliminary=PLIES, and patterns (the patterns of the game).
+
+The options for extensions (`ExtensionRule`) are beyond=PLIES, which extends leaves where the player
+to move is forced, and swing=VALUE, which extends leaves where the last move changed the evaluation
+by at least VALUE.
+
+The options for learned moves (`LearnedPositions`) are killer_memory=FILE, the file of learned
+moves, and surprise=VALUE, the minimum difference between the outcome and the prediction for a move
+to be learned, as a fraction of a win.
+
+All other options are parameters of the algorithm.
 """
 
 from __future__ import annotations
@@ -36,17 +42,17 @@ FLAG_OPTIONS = ("ratings", "classes", "killers", "history", "last_turn", "succes
 ORDERING_OPTIONS = (*FLAG_OPTIONS, "preliminary")
 LEARNING_OPTIONS = ("killer_memory", "surprise")
 EXTENSION_OPTIONS = ("beyond", "swing")
-# Options that name a file.
+# Options whose value is a file name.
 FILE_OPTIONS = ("killer_memory", "network")
-# By how many plies a leaf is searched further where only `swing` is given.
+# Extension in plies if `swing` is given without `beyond`.
 DEFAULT_EXTENSION_PLIES = 2
 
 
 @dataclass(frozen=True)
 class AlgorithmSpec:
-    """An algorithm with its options, to be set up for one game after the other.
+    """An algorithm and its options, from which a search can be created for any supported game.
 
-    text: as it was written.
+    `text` is the text from which this object was parsed.
     """
 
     text: str
@@ -54,13 +60,12 @@ class AlgorithmSpec:
     options: dict[str, Any]
 
     def supports(self, game: Game[Any]) -> bool:
-        """Tell whether the algorithm can search such a game."""
         return not isinstance(game, ChanceGame) or issubclass(
             self.search_class, (Expectiminimax, UCT)
         )
 
     def supported_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return those of the options that the algorithm has."""
+        """Return the subset of `options` that the algorithm supports."""
         known = _option_names(self.search_class)
         return {name: value for name, value in options.items() if name in known}
 
@@ -75,27 +80,32 @@ class AlgorithmSpec:
         node_limit: float = inf,
         kind: type[Search[Any]] | None = None,
     ) -> Search[Any]:
-        """Return a search for a game, by a sub-class of the algorithm if one is given.
+        """Return a search for a game.
 
-        scale: what counts as a whole win for Monte Carlo tree search. ending: what finished games
-        are worth. Raises ValueError if the algorithm does not fit the game.
+        `scale` is the utility that Monte Carlo tree search counts as a full win.
+        `ending` is the scoring of finished games.
+        `kind` is a subclass of the algorithm that is used in place of the algorithm.
+
+        Raise ValueError if the algorithm cannot search this game or does not support an option.
         """
         if not self.supports(game):
-            able = Expectiminimax.name, UCT.name
-            raise ValueError(f"{self.text} plays no games of chance; {' and '.join(able)} do")
+            raise ValueError(
+                f"{self.text}: games of chance are not supported "
+                f"(use {Expectiminimax.name} or {UCT.name})"
+            )
         if self.options.get("continuation") and not isinstance(game, SupportsQuiescence):
             raise ValueError(
-                f"{self.text}: {type(game).__name__} has no moves to continue leaves on: "
-                "use swing=VALUE"
+                f"{self.text}: {type(game).__name__} does not support continuation "
+                "(use swing=VALUE)"
             )
         known = _field_names(self.search_class)
-        given: dict[str, Any] = {
+        common: dict[str, Any] = {
             "node_limit": node_limit,
             "ending": ending,
             "seed": seed,
             "scale": scale,
         }
-        options = {name: value for name, value in given.items() if name in known}
+        options = {name: value for name, value in common.items() if name in known}
         for name, value in self.options.items():
             if name == "table":
                 options[name] = (
@@ -111,13 +121,13 @@ class AlgorithmSpec:
             surprise = self.options.get("surprise", SURPRISE_THRESHOLD)
             options["killer_memory"] = LearnedPositions.from_file(file, game, surprise)
         elif "surprise" in self.options:
-            raise ValueError(f"{self.text}: surprise needs killer_memory=FILE")
+            raise ValueError(f"{self.text}: surprise requires killer_memory=FILE")
         return (kind or self.search_class)(evaluate, self.search_class.options(**options))
 
     def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
-        wanted = {name: value for name, value in self.options.items() if name in ORDERING_OPTIONS}
-        settings: dict[str, Any] = dict(wanted)
-        if wanted.get("successors") or "preliminary" in wanted:
+        options = {name: value for name, value in self.options.items() if name in ORDERING_OPTIONS}
+        settings: dict[str, Any] = dict(options)
+        if options.get("successors") or "preliminary" in options:
             settings["successors"] = evaluate
         else:
             settings.pop("successors", None)
@@ -134,65 +144,66 @@ class AlgorithmSpec:
             return ExtensionRule(plies, swing=swing)
         if not isinstance(game, SupportsQuiescence):
             raise ValueError(
-                f"{self.text}: {type(game).__name__} does not say where its mover is forced: "
-                "use swing=VALUE"
+                f"{self.text}: {type(game).__name__} does not define forced positions "
+                "(use swing=VALUE)"
             )
         return ExtensionRule(plies, selects=lambda position: position.forced())
 
 
 def parse(text: str) -> AlgorithmSpec:
-    """Read an algorithm with its options.
+    """Parse the text of an algorithm and its options.
 
-    Raises ValueError, naming what there is, for a name or an option that there is not.
+    Raise ValueError if the algorithm or an option is unknown, or if a value is invalid.
     """
     from agent.io import safe_yaml
 
     name, *words = text.strip().split("+")
-    kind = algorithm(name)
-    known = _option_names(kind)
+    search_class = algorithm(name)
+    known = _option_names(search_class)
     options: dict[str, Any] = {}
     for word in words:
         option, _, value = word.partition("=")
         if option not in known:
-            raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
-        # The name of a file is text, also where YAML would make a number of it.
+            raise ValueError(
+                f"{name}: unknown option {option!r} (expected one of: {', '.join(known)})"
+            )
+        # A file name is always text, even if YAML would parse it as a number.
         is_text = option in FILE_OPTIONS
         try:
             read_value = value if is_text else safe_yaml.load(value)
         except safe_yaml.YamlError as error:
-            raise ValueError(f"{text.strip()}: {option} is no YAML value: {error}") from None
+            raise ValueError(f"{text.strip()}: invalid value of {option}: {error}") from None
         options[option] = read_value if value else True
-        if wanted := _expected_value(kind, option, options[option]):
-            raise ValueError(f"{text.strip()}: {option} must be {wanted}")
-    return AlgorithmSpec(text.strip(), kind, options)
+        if expected := _expected_value(search_class, option, options[option]):
+            raise ValueError(f"{text.strip()}: option {option} must be {expected}")
+    return AlgorithmSpec(text.strip(), search_class, options)
 
 
-def _expected_value(kind: type[Search[Any]], option: str, value: Any) -> str:
-    """Say what a value of an option must be, if it is anything else."""
+def _expected_value(search_class: type[Search[Any]], option: str, value: Any) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_whole = is_number and (isinstance(value, int) or value.is_integer())
+    is_integer = is_number and (isinstance(value, int) or value.is_integer())
     if option == "table":
-        is_size = is_whole and value > 0
-        return "" if isinstance(value, bool) or is_size else "a number of entries, or alone"
+        is_size = is_integer and value > 0
+        return "" if isinstance(value, bool) or is_size else "a number of entries, or have no value"
     if option in ("preliminary", "beyond"):
-        return "" if is_whole and value > 0 else "a number of plies"
+        return "" if is_integer and value > 0 else "a positive number of plies"
     if option in ("swing", "surprise"):
         return "" if is_number and value > 0 else "a value above 0"
     if option in FILE_OPTIONS:
-        return "" if isinstance(value, str) else "the name of a file"
+        return "" if isinstance(value, str) else "a file name"
     if option in FLAG_OPTIONS:
-        return "" if isinstance(value, bool) else "true, false, or alone"
-    declared = get_type_hints(kind.options)[option]
+        return "" if isinstance(value, bool) else "true or false, or have no value"
+    declared = get_type_hints(search_class.options)[option]
     if choices := get_args(declared):
         return "" if value in choices else "one of " + ", ".join(map(str, choices))
     if declared is bool:
-        return "" if isinstance(value, bool) else "true, false, or alone"
+        return "" if isinstance(value, bool) else "true or false, or have no value"
     if declared is int:
-        return "" if is_whole else "a whole number"
+        return "" if is_integer else "an integer"
     return "" if is_number else "a number"
 
 
-# Options that are not written: what they are follows from the game and the limits.
+# Options that users cannot specify, because they depend on the game and the limits.
 _INTERNAL_OPTIONS = {
     "beyond",
     "bounds",
@@ -206,18 +217,16 @@ _INTERNAL_OPTIONS = {
 }
 
 
-def _option_names(kind: type[Search[Any]]) -> list[str]:
-    """Return the names of an algorithm's options, as they may be written."""
-    names = _field_names(kind)
-    own = [each for each in names if each not in _INTERNAL_OPTIONS]
+def _option_names(search_class: type[Search[Any]]) -> list[str]:
+    names = _field_names(search_class)
+    parameters = [name for name in names if name not in _INTERNAL_OPTIONS]
     return [
         *ORDERING_OPTIONS,
         *LEARNING_OPTIONS,
         *(EXTENSION_OPTIONS if "beyond" in names else ()),
-        *own,
+        *parameters,
     ]
 
 
-def _field_names(kind: type[Search[Any]]) -> list[str]:
-    """Return the names of all options that an algorithm takes."""
-    return [each.name for each in fields(kind.options)]
+def _field_names(search_class: type[Search[Any]]) -> list[str]:
+    return [field.name for field in fields(search_class.options)]

@@ -1,4 +1,4 @@
-"""Where a player of any game gets its searcher from: a search, made anew if it is given up."""
+"""Backend that provides a searcher for any game, and replaces a search that hangs."""
 
 import threading
 from collections.abc import Callable
@@ -13,34 +13,37 @@ from agent.threads.one_shot_event import OneShotEvent
 Move = TypeVar("Move")
 Evaluate = Callable[[Any], float]
 
-# How long a search may show no sign of life, whatever its game does, in seconds.
+# A search that makes no progress for this many seconds is stalled.
 STALL_TIMEOUT_S = 1.0
 
 
 class PersistentSearcher(Searcher[Any, Move], Protocol[Move]):
-    """A search of a game, which may tell of many lines, and learn something for good."""
+    """A searcher that may report several lines and may store learned moves in a file."""
 
     @property
     def supports_multipv(self) -> bool:
-        """Whether it tells of more lines than the best."""
+        """Whether the searcher can report more than one line."""
 
     @property
     def nodes(self) -> int:
-        """How many nodes the search has visited; from any thread."""
+        """The number of visited nodes. It may be read in any thread."""
 
     def save(self) -> None:
-        """Write what was learned for good to its file; raises OSError or ValueError."""
+        """Write learned moves to the file. Raise OSError or ValueError if writing fails."""
 
 
 class GameBackend(Generic[Move]):
-    """Gives the search that was chosen for a game.
+    """A backend that provides the selected searcher for a game.
 
-    make: makes it, with an evaluation. own: the game's evaluation; users: a user's function, if
-    it is to evaluate, and its name. report: told what the user should know. max_abandoned: with more
-    searches than this left behind the user's evaluation rests. at_once: make the search now, not
-    when it is first needed.
+    `make` is a function that creates a search that uses a given evaluation.
+    `own` is the game's own evaluation.
+    `users` is the name and the function of the user's evaluation, or None if there is none.
+    `report` is called with messages for the user.
+    `max_abandoned` is the maximum number of abandoned searches. If there are more, the game's own
+    evaluation is used.
+    `at_once` creates the searcher immediately instead of on first use.
 
-    Raises what `make` raises.
+    The constructor raises any exception that `make` raises.
     """
 
     def __init__(
@@ -71,16 +74,16 @@ class GameBackend(Generic[Move]):
 
     @property
     def max_lines(self) -> int | None:
-        """How many lines its searches tell of; None for any number."""
+        """The maximum number of lines that the searcher reports, or None if there is no limit."""
         return None if self._current().supports_multipv else 1
 
     def start(self) -> None:
-        """Begin to load what takes time: nothing does."""
+        """Do nothing, because nothing needs to be loaded."""
 
     def get_searcher(
         self, clock: SearchClock[Move], stop: OneShotEvent, /
     ) -> PersistentSearcher[Move]:
-        """Return the search, ready to be driven."""
+        """Return the searcher, ready to run."""
         self._abandoned.start_search()
         evaluate: Evaluate = self._user_evaluation or self._builtin_evaluation
         if self._abandoned.count_exceeds(self._max_abandoned):
@@ -89,21 +92,25 @@ class GameBackend(Generic[Move]):
             self._evaluate = evaluate
             self._search = self._make(evaluate)
             if evaluate is self._builtin_evaluation:
-                self._report(f"evaluation {self._name} still does not return; the game's own plays")
+                self._report(
+                    f"evaluation {self._name} still does not return; using the game's evaluation"
+                )
         return self._current()
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Give the search up if the user's evaluation keeps it, or the game's own code.
+        """Abandon the search that runs in `thread` if user code hangs.
 
-        The search is left to the thread for good: the next one is made anew.
+        User code is the user's evaluation and the code of the game. The thread keeps the old
+        searcher, and a new searcher is created. Return the reason, or None if the search does not
+        hang.
         """
         if self._user_evaluation is not None and self._user_evaluation.is_stuck(GRACE_PERIOD_S):
             self._user_evaluation.abandon()
-            reason = f"evaluation {self._name} did not return in time; it is given up for this move"
+            reason = f"evaluation {self._name} did not return in time; search abandoned"
         elif self._abandoned.is_stalled(self._current().nodes, STALL_TIMEOUT_S):
             if thread.ident is not None:
                 raise_in_thread(thread.ident)
-            reason = "the search did not end in time; it is given up for this move"
+            reason = "the search did not end in time; search abandoned"
         else:
             return None
         self._abandoned.add(thread)
@@ -111,16 +118,16 @@ class GameBackend(Generic[Move]):
         return reason
 
     def new_game(self) -> None:
-        """Forget the last game, and write what was learned for good."""
+        """Save learned moves and create a new searcher."""
         self.save()
         self._search = self._make(self._evaluate) if self._eager else None
 
     def close(self, timeout: float) -> bool:
-        """End what `start` began, within about `timeout` seconds: nothing goes on."""
+        """Return True, because nothing runs in the background."""
         return True
 
     def save(self) -> None:
-        """Write what was learned for good to its file; what goes wrong is reported."""
+        """Write learned moves to the file. Report any errors to the user."""
         try:
             if self._search is not None:
                 self._search.save()

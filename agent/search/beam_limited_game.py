@@ -1,7 +1,7 @@
-"""Heuristic pruning: look at fewer moves the less promising the way to a node was.
+"""Beam search (heuristic pruning): search fewer moves at less promising nodes.
 
-Source: 'Tema 2: Búsqueda en juegos', Factor(node) = Factor(parent) - Rank(node), the ranks
-counted from 1.
+Source: the lecture notes 'Tema 2: Búsqueda en juegos', where Factor(node) = Factor(parent) -
+Rank(node) and ranks start at 1.
 """
 
 from collections.abc import Callable, Hashable
@@ -15,24 +15,24 @@ Move = TypeVar("Move")
 
 
 class BeamLimitedGame(Generic[Move]):
-    """A game with only the most promising moves of another, so that any search can prune so.
+    """A game, for use with any search, that is restricted to its most promising moves.
 
-    factor: the number of moves at the root. Below, each node has as many as its parent less its
-    own rank among its siblings, but at least one, since only a finished game has none. The rank
-    is that of `evaluate`, a cheap evaluation of the positions that the moves lead to; a move that
-    wins ranks before all others. counts: where the positions evaluated are counted.
+    `factor` is the number of moves to search at the root. At any other node, the number is that of
+    the parent minus the rank of the node among its siblings, but at least 1. Moves are ranked by
+    `evaluate`, a fast evaluation of the positions after the moves. A winning move ranks first.
+    `counts` are the statistics in which evaluated positions are counted.
     """
 
     def __init__(
         self, game: NotatedGame[Move], evaluate: Callable[[Any], float], factor: int
     ) -> None:
         if factor < 1:
-            raise ValueError(f"a factor of {factor} leaves no move; use 1 or more")
+            raise ValueError(f"factor must be at least 1 (got {factor})")
         self.game = game
         self.counts = SearchStats()
         self._evaluate = evaluate
         self._beam_widths = [factor]
-        # For each node on the way here, once its moves are ranked: its key and the moves.
+        # Key and ranked moves of each node on the current path; None if not yet ranked.
         self._ranked: list[tuple[Hashable, list[Move]] | None] = [None]
         self._scoring = (
             DEFAULT_SCORING.without_scale()
@@ -41,60 +41,57 @@ class BeamLimitedGame(Generic[Move]):
         )
 
     def set_stats(self, counts: SearchStats) -> None:
-        """Count there from now on; what an earlier search has asked here is asked again."""
+        """Count evaluations in `counts` from now on, and rank the current node again."""
         self.counts = counts
         self._ranked[-1] = None
 
     @property
     def turn(self) -> int:
-        """The player to move."""
         return self.game.turn
 
     @property
     def beam_width(self) -> int:
-        """The number of moves that are left at this node."""
+        """The number of moves to search at this node."""
         return self._beam_widths[-1]
 
     def moves(self) -> list[Move]:
-        """Return the most promising legal moves, best first."""
+        """Return the most promising legal moves, sorted from best to worst."""
         key, known = self.game.key(), self._ranked[-1]
         if known is None or known[0] != key:
             moves = list(self.game.moves())
-            promise = [self._rank_value(move) for move in moves]
-            ranked = sorted(range(len(moves)), key=promise.__getitem__, reverse=True)
+            values = [self._rank_value(move) for move in moves]
+            ranked = sorted(range(len(moves)), key=values.__getitem__, reverse=True)
             known = self._ranked[-1] = key, [moves[index] for index in ranked[: self.beam_width]]
         return known[1].copy()
 
     def play(self, move: Move) -> None:
-        """Make one of `moves`."""
         rank = self.moves().index(move) + 1
         self._beam_widths.append(max(1, self.beam_width - rank))
         self._ranked.append(None)
         self.game.play(move)
 
     def undo(self) -> None:
-        """Take the last move back."""
         self.game.undo()
         self._beam_widths.pop()
         self._ranked.pop()
 
     def outcome(self) -> float | None:
-        """Return the game's own outcome."""
         return self.game.outcome()
 
     def key(self) -> Hashable:
-        """Return the position with its factor: the same position may have fewer moves."""
+        """Return the beam width and the key of the position.
+
+        Equal positions may have different beam widths.
+        """
         return self.beam_width, self.game.key()
 
     def text(self, move: Move) -> str:
-        """Write a move as the game does."""
         return self.game.text(move)
 
     def __str__(self) -> str:
         return str(self.game)
 
     def _rank_value(self, move: Move) -> float:
-        """Return the value, for the mover, of the position after a move."""
         self.counts.looked_at += 1
         self.game.play(move)
         try:

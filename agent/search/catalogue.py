@@ -1,6 +1,6 @@
-"""All search algorithms by name. A sub-class of Search in this package that has a name is one.
+"""Catalogue of search algorithms, which are the named subclasses of Search in `algorithms`.
 
-Monte Carlo tree search, `mcts`, means UCT.
+The name `mcts` is an alias for `uct`.
 """
 
 from importlib import import_module
@@ -15,20 +15,19 @@ ALIASES = {"mcts": "uct"}
 
 
 def algorithms() -> dict[str, type[Search[Any]]]:
-    """Return every algorithm by its name, in the order of the names."""
-    found = {}
+    """Return all algorithms, indexed by name and sorted by name."""
+    by_name = {}
     for info in iter_modules(agent.search.algorithms.__path__):
         module = import_module(f"agent.search.algorithms.{info.name}")
         for _, member in getmembers(module, isclass):
             if issubclass(member, Search) and "name" in vars(member):
-                found[member.name] = member
-    return dict(sorted(found.items()))
+                by_name[member.name] = member
+    return dict(sorted(by_name.items()))
 
 
 def algorithm(name: str) -> type[Search[Any]]:
-    """Return the algorithm of that name; ValueError, naming those there are, if there is none."""
-    found = algorithms()
+    by_name = algorithms()
     name = ALIASES.get(name, name)
-    if name not in found:
-        raise ValueError(f"there is no algorithm {name!r}; there are {', '.join(found)}")
-    return found[name]
+    if name not in by_name:
+        raise ValueError(f"unknown algorithm {name!r} (expected one of: {', '.join(by_name)})")
+    return by_name[name]

@@ -1,4 +1,4 @@
-"""Which algorithm plays a game, and with which settings, where the user has not said."""
+"""Default search algorithm and options for playing a game."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,15 +13,15 @@ from agent.search.search import Search
 from agent.search.terminal_scoring import WIN_SCALE, TerminalScoring
 
 MCTS = "mcts"
-# With what every algorithm plays that knows these techniques.
+# Default options, applied to every algorithm that supports them.
 DEFAULT_TECHNIQUES = {"table": 500_000, "ratings": True, "killers": True, "history": True}
-# The settings of tree search by playouts that the game makes: a move's own mean outweighs those of
-# the playouts in which it came later from about 500 visits on, and a move that was not tried looks
-# a little better than its mean in such playouts.
+# Options of MCTS with the game's own playouts. From about 500 visits on, a move's own mean
+# outweighs its RAVE mean. An unvisited move is valued slightly above its RAVE mean.
 GAME_PLAYOUT_OPTIONS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
-# Outcomes differ from a draw by half a point at least: all wins are worth the same.
+# MCTS counts any win as a full win, because every win differs from a draw by at least 0.5.
 FULL_WIN_SCALE = 0.5
-# For all others a quick win is better than a slow one, by less than anything else matters.
+# For all other algorithms, a quick win is better than a slow one. The difference is smaller than
+# any other.
 PREFER_QUICK_WINS = TerminalScoring(ply_penalty=1e-6, scale=WIN_SCALE)
 
 
@@ -32,41 +32,41 @@ def make_search(
     seed: int | None = None,
     playouts: int | None = None,
 ) -> Search[Any]:
-    """Return an algorithm, as `agent.search.algorithm_spec` reads it, to play a game with.
+    """Return a search for playing a game.
 
-    What is not written suits the game. But of the techniques of alpha-beta and its like a text
-    that names any names all. playouts: the most for a move, whatever is written. Raises ValueError
-    if there is no such algorithm or technique, or it cannot play such a game.
+    `text` is the name of an algorithm and its options, as described in `algorithm_spec`. Missing
+    options have default values that suit the game. For algorithms other than MCTS, these values are
+    used only if `text` contains no options.
+    `playouts` is the maximum number of playouts per move. It overrides the number in `text`.
+
+    Raise ValueError if the algorithm or an option is unknown, or if the game does not support it.
     """
     spec = algorithm_spec.parse(text)
     scale = game.max_utility() or 1 if isinstance(game, Tree) else FULL_WIN_SCALE
-    judged = as_batch_evaluation(evaluate) is not None or "network" in spec.options
-    return _with_defaults(spec, game, playouts, judged).new(
+    has_batch_values = as_batch_evaluation(evaluate) is not None or "network" in spec.options
+    return _with_defaults(spec, game, playouts, has_batch_values).new(
         game, evaluate, scale=scale, ending=PREFER_QUICK_WINS, seed=seed
     )
 
 
 def _with_defaults(
-    spec: AlgorithmSpec, game: Game[Any], playouts: int | None, judged: bool
+    spec: AlgorithmSpec, game: Game[Any], playouts: int | None, has_batch_values: bool
 ) -> AlgorithmSpec:
-    """Return the algorithm with settings that suit a game.
-
-    judged: a batched evaluation, or a network, judges what else would be played out.
-    """
     if not issubclass(spec.search_class, UCT):
         defaults = {} if spec.options else spec.supported_options(DEFAULT_TECHNIQUES)
     else:
         if playouts is not None:
             spec = replace(spec, options=spec.options | {"playouts": playouts})
-        own = isinstance(game, SupportsPlayouts) and not judged
-        defaults = {"playouts": UNLIMITED, **(GAME_PLAYOUT_OPTIONS if own else {"solver": True})}
+        game_playouts = isinstance(game, SupportsPlayouts) and not has_batch_values
+        techniques = GAME_PLAYOUT_OPTIONS if game_playouts else {"solver": True}
+        defaults = {"playouts": UNLIMITED, **techniques}
     return replace(spec, options=defaults | spec.options)
 
 
 def default_algorithm(game: Game[Any], judged: bool = False) -> str:
-    """Return the name of the algorithm that suits a game best.
+    """Return the name of the default algorithm for a game.
 
-    judged: a batched evaluation judges its positions.
+    `judged` is true if the game has a batched evaluation.
     """
     if isinstance(game, ChanceGame):
         return "expectiminimax"

@@ -1,7 +1,7 @@
-"""Where a search ends: progressive deepening, an odd or even horizon, and a limit of time.
+"""Search to increasing depths, optionally only to odd or even depths, with a time limit.
 
-Source: 'Tema 2: Búsqueda en juegos' (progressive deepening) and 'Fundamentos de IA 10' (the odd
-or even horizon). All of it is for any algorithm that searches to a depth.
+Source: the lecture notes 'Tema 2: Búsqueda en juegos' (progressive deepening) and 'Fundamentos de
+IA 10' (odd or even horizon). This module works with any algorithm that searches to a fixed depth.
 """
 
 from collections.abc import Iterator
@@ -19,45 +19,45 @@ DepthParity = Literal["any", "odd", "even"]
 
 
 class DepthResult(NamedTuple):
-    """What the search of one level, so many plies deep, found."""
+    """The result of a search to one depth."""
 
     depth: int
     found: SearchResult[Any]
 
 
 def depths(depth: int, horizon: DepthParity = "any") -> range:
-    """Return the depths to search one after the other, up to `depth`.
+    """Return the depths to search, in increasing order, up to `depth`.
 
-    With an odd or even horizon the same player has always moved last before a leaf, so that the
-    values of the levels compare: who has just moved looks better than he is. Raises ValueError
-    where no depth up to `depth` is of that kind.
+    If `horizon` allows only odd or only even depths, the same player always makes the last move
+    before a leaf. The values at different depths are then comparable, because evaluations favour
+    the player who has just moved. Raise ValueError if there is no such depth.
     """
     first = 2 if horizon == "even" else 1
     depths = range(first, depth + 1, 1 if horizon == "any" else 2)
     if not depths:
-        raise ValueError(f"there is no {horizon} depth up to {depth}; use {first} or more")
+        raise ValueError(f"no {horizon} depth up to {depth} (depth must be at least {first})")
     return depths
 
 
 def search_depths(
     search: Search[Move], game: Game[Move], depth: int, horizon: DepthParity = "any"
 ) -> Iterator[DepthResult]:
-    """Search the levels one after the other and yield each that is completed.
+    """Search to increasing depths, and yield each completed result.
 
-    The last one yielded is the answer. It ends early when the search is stopped or has reached
-    its limit of nodes, which is of all levels together; then there may be no level at all.
+    The last result is the best. The search ends early if it is stopped or if it reaches its node
+    limit, which applies to the total for all depths. It may then yield no result at all.
     """
     for level in depths(depth, horizon):
         try:
-            found = search.search(game, level)
+            result = search.search(game, level)
         except SearchStopped:
             return
-        yield DepthResult(level, found)
+        yield DepthResult(level, result)
 
 
 @contextmanager
 def time_limit(search: Search[Any], seconds: float) -> Iterator[None]:
-    """Stop whatever the search does inside the block after so many seconds."""
+    """Stop the search if the `with` block is still running after `seconds`."""
     search.stopped = False
     timer = Timer(seconds, lambda: setattr(search, "stopped", True))
     timer.daemon = True

@@ -1,8 +1,9 @@
-"""Progressive deepening: search one ply deep, then two, then three, as long as there is time.
+"""Iterative deepening: search to depths of 1, 2, 3 and more plies until the time runs out.
 
-Source: 'Tema 2: Búsqueda en juegos', which answers with the last complete level. Here each level
-tries the moves in the order that the level before found best, so that a level cut short still
-tells something: its first move is the last level's best, and any move above it is better.
+Source: the lecture notes 'Tema 2: Búsqueda en juegos' (progressive deepening), where the answer is
+the result of the last complete iteration. Here each iteration first tries the best move of the
+previous iteration. The result of an incomplete iteration is therefore usable too, because any move
+that replaces the previous best move is better.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,10 +20,10 @@ Move = TypeVar("Move")
 
 @dataclass(slots=True)
 class Iteration(Generic[Move]):
-    """What one level found: its lines as (value, variation), best first.
+    """The result of one iteration: pairs of a value and a variation, sorted from best to worst.
 
-    complete: all moves were searched. nodes: spent on this level, on each move of the first
-    line.
+    `complete` is true if all moves were searched.
+    `nodes` maps each root move to the number of nodes searched for it to find the best line.
     """
 
     depth: int
@@ -31,13 +32,13 @@ class Iteration(Generic[Move]):
     nodes: dict[Move, int] = field(default_factory=dict)
 
     def effort(self) -> float | None:
-        """Return the share of the nodes that the best move took."""
+        """Return the fraction of nodes searched for the best move, or None if unknown."""
         total = sum(self.nodes.values())
         return self.nodes[self.lines[0][1][0]] / total if self.lines and total else None
 
 
 class IterativeDeepening(Generic[Move]):
-    """Progressive deepening of an alpha-beta search from the root of a game."""
+    """Iterative deepening with an alpha-beta search at the root."""
 
     def __init__(self, search: AlphaBeta[Move]) -> None:
         self.search = search
@@ -46,10 +47,10 @@ class IterativeDeepening(Generic[Move]):
     def iterations(
         self, game: Game[Move], moves: Sequence[Move], depth: int, lines: int = 1
     ) -> Iterator[Iteration[Move]]:
-        """Search the moves given 1, 2, ... `depth` plies deep and yield each level.
+        """Search the moves to increasing depths from 1 to `depth`, and yield each result.
 
-        Each level has the `lines` best moves, fewer if there are fewer. A level that was
-        stopped is the last; it is yielded if it has searched at least one move.
+        Each result contains the `lines` best lines, or fewer if there are fewer moves. A stopped
+        iteration is the last, and is yielded only if at least one move was searched.
         """
         moves = list(moves)
         for level_depth in range(1, depth + 1):
@@ -70,7 +71,6 @@ class IterativeDeepening(Generic[Move]):
     def _search_iteration(
         self, game: Game[Move], moves: list[Move], level: Iteration[Move], lines: int
     ) -> None:
-        """Find the best line, then the best of the other moves, and so on."""
         if self.search.ordering is not None:
             self.search.ordering.start_search()
         rest = list(moves)
@@ -80,28 +80,26 @@ class IterativeDeepening(Generic[Move]):
         level.lines.sort(key=lambda line: line[0], reverse=True)
 
     def _search_line(self, game: Game[Move], moves: list[Move], level: Iteration[Move]) -> None:
-        """Add the best line of these moves to the level, bettering it as the search goes on."""
         first_line = not level.lines
         best = -inf
-        for number, move in enumerate(moves, 1):
-            self.root = move, number
+        for index, move in enumerate(moves, 1):
+            self.root = move, index
             nodes = self.search.counts.nodes
             game.play(move)
             try:
-                found = self.search.search_window(game, level.depth - 1, -inf, -best, ply=1)
+                result = self.search.search_window(game, level.depth - 1, -inf, -best, ply=1)
             finally:
                 game.undo()
             if first_line:
                 level.nodes[move] = self.search.counts.nodes - nodes
-            if -found.value > best:
-                line = -found.value, (move, *found.pv)
+            if -result.value > best:
+                line = -result.value, (move, *result.pv)
                 if best == -inf:
                     level.lines.append(line)
                 else:
                     level.lines[-1] = line
-                best = -found.value
+                best = -result.value
 
     def _unscaled(self, level: Iteration[Move]) -> Iteration[Move]:
-        """Make a level's values those that are told to others."""
         level.lines = [(self.search.unscaled(value), line) for value, line in level.lines]
         return level

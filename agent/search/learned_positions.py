@@ -1,8 +1,8 @@
-"""The permanent killer memory: moves whose outcome was a surprise, known again in the tree.
+"""Permanent killer memory, which uses moves learned in earlier games at all nodes of the tree.
 
-Source: 'Fundamentos de IA 10: Estrategia de juego': what harms more than was foreseen is stored
-with its state, and when the state comes again, even in the tree, the move is pruned at once: it is
-worth what playing on has shown.
+Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'. If the outcome of a move is
+worse than predicted, the move is stored with its position. When the position recurs, even inside
+the tree, the stored value replaces the search.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -21,9 +21,9 @@ Move = TypeVar("Move")
 
 
 class LearnedPositions(Generic[Move]):
-    """What experience knows, by the keys of the positions that its moves lead to.
+    """Learned moves, indexed by the keys of the positions after the moves.
 
-    One of a game may be used by any number of searches.
+    Any number of searches may share one object.
     """
 
     def __init__(self, experience: PositionLearner[Game[Move], Move]) -> None:
@@ -39,10 +39,12 @@ class LearnedPositions(Generic[Move]):
         surprise: float = SURPRISE_THRESHOLD,
         report: Callable[[str], None] = lambda message: None,
     ) -> "LearnedPositions[Any]":
-        """Return the memory of a game that a file keeps, or will keep.
+        """Return the learned moves for a game. The file at `path` does not need to exist.
 
-        report: told of surprises. Raises ValueError, naming the file, if it is something else, or
-        the game cannot be kept.
+        `surprise` is the minimum prediction error for a move to be learned, as a fraction of a win.
+        `report` is called with messages about newly learned moves.
+
+        Raise ValueError if the file is invalid, or if positions of the game cannot be stored.
         """
         experience = PositionLearner[Game[Any], Any](GameLearningAdapter(game, surprise), report)
         try:
@@ -52,15 +54,15 @@ class LearnedPositions(Generic[Move]):
         return cls(experience)
 
     def lessons(self) -> Mapping[Hashable, LearnedMove]:
-        """Return the lessons as they are now."""
+        """Return the current learned moves, indexed by the key of the position after the move."""
         order, lessons = self.experience.resulting_positions, self.experience.by_resulting_position
         for text in order[self._read_count :]:
-            with suppress(KeyError, RecursionError, TypeError, ValueError):  # no key of ours
+            with suppress(KeyError, RecursionError, TypeError, ValueError):  # invalid key
                 self._learned_moves[parse_key(text)] = lessons[text]
         self._read_count = len(order)
         return self._learned_moves
 
 
 def is_trusted(lesson: LearnedMove, depth: int) -> bool:
-    """Tell whether a lesson is to be believed where a search would look so deep from its end."""
+    """Return whether a learned move may replace a search to `depth` plies."""
     return depth < lesson.depth + DEPTH_MARGIN

@@ -1,4 +1,4 @@
-"""The nodes of the tree that Monte Carlo tree search grows."""
+"""Nodes of the tree in Monte Carlo tree search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,15 @@ Move = TypeVar("Move")
 
 @dataclass(slots=True)
 class Node(Generic[Move]):
-    """A position in the tree. Its rewards, from -1 to 1, are those of whoever moved to it.
+    """A position in the tree. Rewards are for the player who moved to it, and range from -1 to 1.
 
-    To a position that an event of chance leads to, it is whoever moved before. proven: the reward
-    that it is worth for certain, once the solver knows. rave_visits, rave_total: of playouts in
-    which the move came later, not just here. prior: how promising the move looks beside the
-    others, where an evaluation has said so. probability: of the event; None of a player's move.
+    After a chance event, this is the player who moved before the event.
+
+    `proven` is the exact reward, or None if the solver does not know it.
+    `rave_visits` and `rave_total` are the statistics of playouts in which the move was played
+    later.
+    `prior` is the probability that the evaluation assigns to the move, or None.
+    `probability` is the probability of a chance event, or None for a player's move.
     """
 
     move: Move
@@ -33,58 +36,58 @@ class Node(Generic[Move]):
 
     @property
     def is_chance_node(self) -> bool:
-        """Whether chance is to move here, as far as the tree has grown."""
+        """Whether the node is an expanded chance node."""
         return bool(self.children) and self.children[0].probability is not None
 
     def mean(self) -> float:
-        """Return the mean reward; 0 before the first visit."""
+        """Return the mean reward, or 0 if the node is unvisited."""
         return self.total / self.visits if self.visits else 0
 
 
 def chance_children(game: ChanceGame[Move], player: int) -> list[Node[Move]]:
-    """Return a node for each event of a position of chance, to which that player moved."""
+    """Return a node for each event at a chance node, which `player` reached by a move."""
     return [
         Node(event, player, probability=probability)
         for event, probability in game.chance_outcomes()
     ]
 
 
-def sample_event(events: Sequence[Node[Move]], number: float) -> Node[Move]:
-    """Return the event that a number from 0 to 1 stands for."""
+def sample_event(events: Sequence[Node[Move]], sample: float) -> Node[Move]:
+    """Return the event selected by `sample`, a uniform random number in [0, 1)."""
     for event in events:
-        number -= event.probability or 0.0
-        if number < 0:
+        sample -= event.probability or 0.0
+        if sample < 0:
             return event
     return events[-1]
 
 
 def add_virtual_losses(path: list[Node[Any]], losses: int) -> None:
-    """Let all nodes on a way have more visits that are losses, or fewer."""
+    """Add `losses` virtual losses to all nodes on a path. A negative number removes losses."""
     for node in path:
         node.visits += losses
         node.total -= losses
 
 
 def mean_reward_for(player: int, node: Node[Any]) -> float:
-    """Return a node's mean reward, such as it is for a player."""
+    """Return the mean reward of a node from the point of view of `player`."""
     return node.mean() if node.player == player else -node.mean()
 
 
 def for_player0(player: int, reward: float) -> float:
-    """Turn a player's reward into player 0's, or the other way round."""
+    """Convert a reward between the points of view of `player` and of player 0."""
     return -reward if player else reward
 
 
 def update_proven(node: Node[Any]) -> None:
-    """Prove a node whose children allow it: one of them wins, or all are proven.
+    """Set the proven reward of a node if one child wins or if all children are proven.
 
-    Before an event nothing is certain, unless it is the same after all of them.
+    A chance node is proven only if all its events have the same proven reward.
     """
     proven = [child.proven for child in node.children]
     if node.is_chance_node:
-        if proven[0] is not None and all(each == proven[0] for each in proven):
+        if proven[0] is not None and all(reward == proven[0] for reward in proven):
             node.proven = proven[0]
         return
-    best = max((each for each in proven if each is not None), default=-inf)
+    best = max((reward for reward in proven if reward is not None), default=-inf)
     if best >= 1 or None not in proven:
         node.proven = best if node.player == node.children[0].player else -best

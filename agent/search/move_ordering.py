@@ -1,4 +1,4 @@
-"""The order in which moves are tried: the better the first moves are, the more is cut off."""
+"""Move ordering: alpha-beta searches fewer nodes if the best moves come first."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, MutableMapping
@@ -14,25 +14,29 @@ Move = TypeVar("Move")
 
 
 class Ordering(Generic[Move]):
-    """Techniques that order moves, each of them optional.
+    """Move ordering that combines several optional techniques.
 
-    ratings: as a `Rated` game suggests. classes: checks, captures, threats, moves forward, then
-    back, in a `Classed` game ('Técnicas de IA, Tema 3.2'). killers, history: early if they cut
-    off in other positions. last_turn: first those that cut off in the search before, of the last
-    turn or of the level above, then those that had the greatest values there ('Fundamentos de IA
-    10'). successors: by the value, for
-    its mover, of the position that a move leads to (the ordered expansion at each level of
-    'Búsqueda con adversario'). preliminary: do that only above this level of the tree, by the
-    values that the positions of the level back up (the preliminary order there). patterns: the
-    moves of board patterns that match ('Búsqueda con adversario'). refutations: the moves that
-    cut off in the very positions, which the caller keeps for as long as he likes.
+    `ratings` sorts moves by `move_rating` in a game that implements `HasMoveRating`.
+    `classes` sorts moves into checks, captures, threats, forward moves and backward moves, in a
+    game that implements `HasMoveClass` ('Técnicas de IA, Tema 3.2').
+    `killers` and `history` prefer moves that caused cut-offs in other positions.
+    `last_turn` prefers moves that caused cut-offs in the previous search, and sorts the others by
+    their greatest values in that search. It is the search for the previous turn or iteration
+    ('Fundamentos de IA 10').
+    `successors` sorts moves by the evaluations of the positions after the moves (the ordered
+    expansion in 'Búsqueda con adversario').
+    `preliminary` restricts `successors` to nodes above this ply, and replaces the evaluations by
+    minimax values of the positions at this ply (the preliminary order in 'Búsqueda con
+    adversario').
+    `patterns` prefers the moves recommended by matching board patterns ('Búsqueda con adversario').
+    `refutations` maps positions to moves that caused cut-offs there. The caller owns the mapping.
 
-    Best first: the move of the table or a refutation, patterns, well rated moves, killers, by
-    history, badly rated moves; among equals by class, then by the last turn, then by the value
-    of the successor.
+    Moves are sorted in this order: the move in the transposition table or a refutation, moves of
+    patterns, moves rated above 0, killers, moves by history, and moves rated below 0. Ties are
+    broken by class, then by the previous search, then by the value of the position after the move.
 
-    counts, ending: the search's, which it sets: what is evaluated here is counted there, and ends
-    are worth here what they are worth there.
+    The search sets `counts`, the statistics that include evaluations for move ordering, and
+    `ending`, the scoring of finished games.
     """
 
     def __init__(
@@ -63,12 +67,12 @@ class Ordering(Generic[Move]):
     def sort(
         self, game: Game[Move], moves: list[Move], ply: int, first: Move | None = None
     ) -> list[Move]:
-        """Return the legal moves given in the order in which to try them, `first` before all."""
+        """Return the moves in the order in which to search them, starting with `first`."""
         rate = game.move_rating if self._ratings and isinstance(game, HasMoveRating) else None
         killers = self._killers.at(ply) if self._killers is not None else ()
         history, turn = self._history, game.turn
 
-        def promise(move: Move) -> tuple[int, float]:
+        def priority(move: Move) -> tuple[int, float]:
             move_rating = rate(move) if rate is not None else 0
             if move_rating:
                 return (2 if move_rating > 0 else -1), move_rating
@@ -84,21 +88,20 @@ class Ordering(Generic[Move]):
         if self._classes and isinstance(game, HasMoveClass):
             moves = sorted(moves, key=game.move_class)
         if rate is not None or killers or history is not None:
-            moves = sorted(moves, key=promise, reverse=True)
+            moves = sorted(moves, key=priority, reverse=True)
         if self._patterns is not None and isinstance(game, GridGame):
             urgent = self._patterns.moves(game)
             moves = urgent + [move for move in moves if move not in urgent]
         if first is None and self.refutations is not None:
             first = self.refutations.get(game.key())
         if first is not None and first in moves:
-            # The game's own move, which may be more than what is equal to it.
+            # Keep the game's own move object, which may hold more data than an equal move.
             moves.insert(0, moves.pop(moves.index(first)))
         return moves
 
     def _by_successors(
         self, game: Game[Move], moves: list[Move], ply: int, evaluate: Callable[[Any], float]
     ) -> list[Move]:
-        """Sort moves by what the positions are worth that they lead to."""
         depth = 0 if self._preliminary is None else self._preliminary - ply - 1
         if depth < 0:
             return moves
@@ -112,7 +115,6 @@ class Ordering(Generic[Move]):
         return [moves[index] for index in sorted(range(len(moves)), key=values.__getitem__)]
 
     def _minimax(self, game: Game[Move], depth: int, evaluate: Callable[[Any], float]) -> float:
-        """Return the value, for its mover, that minimax backs up from `depth` plies below."""
         outcome = game.outcome()
         if outcome is not None or depth == 0:
             self.counts.looked_at += 1
@@ -130,17 +132,17 @@ class Ordering(Generic[Move]):
         return best
 
     def start_search(self) -> None:
-        """Begin another search: what the one before showed now orders the moves."""
+        """Start a new search, whose moves are ordered by the records of the previous search."""
         if self._last_turn is not None:
             self._last_turn.start_search()
 
     def record_best(self, game: Game[Move], move: Move, value: float) -> None:
-        """Take note of a move that is better than what was tried before it, and of its value."""
+        """Record the value of a move that was better than all moves before it."""
         if self._last_turn is not None:
             self._last_turn.record_value(game.turn, move, value)
 
     def record_cutoff(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
-        """Remember a move that cut off, unless its rating brings it to the front anyway."""
+        """Record a move that caused a cut-off. Moves rated above 0 are not stored as killers."""
         if self.refutations is not None:
             self.refutations[game.key()] = move
         if self._last_turn is not None:
@@ -153,35 +155,32 @@ class Ordering(Generic[Move]):
             self._history.add(game.turn, move, depth)
 
     def clear(self) -> None:
-        """Forget everything but the refutations, which are the caller's."""
+        """Clear everything except the refutations, which the caller owns."""
         for memory in (self._killers, self._history, self._last_turn):
             if memory is not None:
                 memory.clear()
 
 
 class Killers(Generic[Move]):
-    """The two moves that last cut off at each ply: what refutes one move often refutes another."""
+    """The last two moves that caused a cut-off at each ply, which often refute other moves too."""
 
     def __init__(self) -> None:
         self._moves: dict[int, tuple[Move, ...]] = {}
 
     def at(self, ply: int) -> tuple[Move, ...]:
-        """Return the killers at a ply."""
         return self._moves.get(ply, ())
 
     def add(self, ply: int, move: Move) -> None:
-        """Remember a move that cut off."""
         killers = self.at(ply)
         if move not in killers:
             self._moves[ply] = (move, *killers[:1])
 
     def clear(self) -> None:
-        """Forget everything."""
         self._moves.clear()
 
 
 class History(Generic[Move]):
-    """How often each player's moves cut off, those far from the leaves counting more.
+    """Counts of cut-offs, indexed by player and move, and weighted by depth.
 
     Source: J. Schaeffer, 'The history heuristic' (1983).
     """
@@ -190,48 +189,45 @@ class History(Generic[Move]):
         self._scores: defaultdict[Hashable, int] = defaultdict(int)
 
     def score(self, turn: int, move: Move) -> int:
-        """Return the score of a player's move: 0 if it never cut off."""
+        """Return the score of a player's move, or 0 if the move never caused a cut-off."""
         return self._scores.get((turn, move), 0)
 
     def add(self, turn: int, move: Move, depth: int) -> None:
-        """Count a cut-off `depth` plies above the leaves."""
+        """Record a cut-off. `depth` is the remaining depth in plies."""
         self._scores[turn, move] += max(depth, 0) ** 2
 
     def clear(self) -> None:
-        """Forget everything."""
         self._scores.clear()
 
 
 class LastSearch(Generic[Move]):
-    """What the search of the turn before showed: which moves cut off, and the greatest values.
+    """Results of the previous search: moves that caused cut-offs, and the best value of each move.
 
-    Source: 'Fundamentos de IA 10: Estrategia de juego'.
+    Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'.
     """
 
     def __init__(self) -> None:
-        self._record_cutoff: set[tuple[int, Move]] = set()
+        self._cutoffs: set[tuple[int, Move]] = set()
         self._values: dict[tuple[int, Move], float] = {}
         self._previous: tuple[set[tuple[int, Move]], dict[tuple[int, Move], float]] = set(), {}
 
     def start_search(self) -> None:
-        """Order by what was learned since the last call, and learn anew."""
-        self._previous = self._record_cutoff, self._values
-        self._record_cutoff, self._values = set(), {}
+        """Use the current records to order moves, and start new records for the next search."""
+        self._previous = self._cutoffs, self._values
+        self._cutoffs, self._values = set(), {}
 
     def sort_key(self, turn: int, move: Move) -> tuple[bool, float]:
-        """Return what to order a player's moves by: the greatest first."""
-        cut, values = self._previous
-        return (turn, move) in cut, values.get((turn, move), -inf)
+        """Return the sort key of a player's move. Moves with greater keys are searched first."""
+        cutoffs, values = self._previous
+        return (turn, move) in cutoffs, values.get((turn, move), -inf)
 
     def record_value(self, turn: int, move: Move, value: float) -> None:
-        """Remember the greatest value, for its mover, that a move has had."""
+        """Record a move's value for the player who moves, if it is the greatest so far."""
         self._values[turn, move] = max(value, self._values.get((turn, move), -inf))
 
     def add(self, turn: int, move: Move) -> None:
-        """Remember a move that cut off."""
-        self._record_cutoff.add((turn, move))
+        self._cutoffs.add((turn, move))
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._record_cutoff, self._values = set(), {}
+        self._cutoffs, self._values = set(), {}
         self._previous = set(), {}

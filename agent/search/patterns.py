@@ -1,6 +1,6 @@
-"""Board patterns with the moves that go with them, for games of filling squares.
+"""Board patterns that recommend a move, for games in which a move fills a square.
 
-Source: 'Búsqueda con adversario', among what games need besides search.
+Source: the lecture notes 'Búsqueda con adversario'.
 """
 
 from collections.abc import Iterable, Iterator
@@ -8,19 +8,21 @@ from typing import Any
 
 from agent.game import GridGame
 
-# m the mover's, t the other's, . empty, ? anything on the board, * empty and to be filled.
+# m: mover's square. t: opponent's square. .: empty. ?: any square. *: empty, the move to play.
 SYMBOLS = "mt.?*"
 
 
 class Patterns:
-    """Patterns, the most urgent first.
+    """Board patterns, sorted by decreasing urgency.
 
-    Each is a text of one or more rows of equal length (blanks do not count) with one `*`, the
-    square to fill; SIGNS says what the others ask for. It is found anywhere on the board, and
-    also turned and reflected; turned is False for boards on which up and down differ: patterns
-    are then only reflected from left to right.
+    A pattern is a text of one or more rows of equal length. It contains one `*`, which is the
+    square to fill, and other characters from SYMBOLS. Spaces are ignored. A pattern matches
+    anywhere on the board, including in rotated and reflected form.
 
-    Raises ValueError, with the pattern, if one is wrong.
+    `turned` enables rotations and all reflections. If it is false, patterns are only mirrored left
+    to right.
+
+    The constructor raises ValueError if a pattern is invalid.
     """
 
     def __init__(self, patterns: Iterable[str], turned: bool = True) -> None:
@@ -29,15 +31,15 @@ class Patterns:
         ]
 
     def moves(self, game: GridGame[Any]) -> list[Any]:
-        """Return the legal moves that patterns ask for, the most urgent first."""
+        """Return the legal moves that matching patterns recommend, sorted by decreasing urgency."""
         grid = game.grid()
-        found: dict[Any, None] = {}
+        moves: dict[Any, None] = {}
         for shape in self._shapes:
             for row, column in _matches(shape, grid):
                 move = game.move_at(row, column)
                 if move is not None:
-                    found.setdefault(move)
-        return list(found)
+                    moves.setdefault(move)
+        return list(moves)
 
 
 def _parse(pattern: str) -> tuple[str, ...]:
@@ -45,13 +47,12 @@ def _parse(pattern: str) -> tuple[str, ...]:
     text = "".join(rows)
     if len({len(row) for row in rows}) != 1 or set(text) - set(SYMBOLS) or text.count("*") != 1:
         raise ValueError(
-            f"{pattern!r} is no pattern: rows of equal length of {SYMBOLS}, with one *"
+            f"invalid pattern {pattern!r} (expected rows of equal length of {SYMBOLS}, with one *)"
         )
     return rows
 
 
 def _symmetric_shapes(rows: tuple[str, ...], turned: bool) -> list[tuple[str, ...]]:
-    """Return the different shapes that a pattern may take."""
     shapes = []
     for _ in range(4 if turned else 1):
         shapes += [rows, tuple(row[::-1] for row in rows)]
@@ -60,7 +61,6 @@ def _symmetric_shapes(rows: tuple[str, ...], turned: bool) -> list[tuple[str, ..
 
 
 def _matches(shape: tuple[str, ...], grid: list[str]) -> Iterator[tuple[int, int]]:
-    """Generate the squares to fill wherever the shape lies on the board."""
     for top in range(len(grid) - len(shape) + 1):
         for left in range(len(grid[0]) - len(shape[0]) + 1):
             if all(

@@ -1,7 +1,7 @@
-"""What every search algorithm has: an evaluation, counts, an order of moves, and a way to stop.
+"""Base class of all search algorithms: evaluation, statistics, move ordering and stopping.
 
-An algorithm is a sub-class with a name; agent.search.catalogue finds it by that. The easiest to
-read are `minimax`, then `negamax`, then `alpha_beta`.
+Each algorithm is a named subclass, which agent.search.catalogue finds. The simplest modules are
+`minimax`, `negamax` and `alpha_beta`, in this order.
 """
 
 from abc import ABC, abstractmethod
@@ -28,16 +28,17 @@ from agent.search.terminal_scoring import (
 Move = TypeVar("Move")
 
 MAX_DEPTH = 200
-# Beyond half a win, evaluations come ever less nearer to a whole one.
+# Evaluations beyond half a win approach a full win asymptotically.
 HALF_WIN = 0.5
 _MAX_CP = 10**6
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Generic[Move]):
-    """The value of a position for its mover, and the principal variation that leads to it.
+    """The value of a position for the player to move, and the principal variation.
 
-    decided: the value is the utility of a win or a loss, which outranks every evaluation.
+    `decided` is true if the value is the utility of a win or loss, and false if it is an
+    evaluation.
     """
 
     value: float
@@ -46,18 +47,19 @@ class SearchResult(Generic[Move]):
 
     @property
     def move(self) -> Move | None:
-        """The best move, if the game goes on."""
+        """The best move, or None if the game is over."""
         return self.pv[0] if self.pv else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """What every algorithm can be told; one that has more options has a sub-class of its own.
+    """Options for all algorithms. Algorithms with more options use a subclass.
 
-    ending: what finished games are worth (see agent.search.terminal_scoring: a win outranks every
-    evaluation). ordering: the order in which moves are tried; the game's own without it.
-    killer_memory: positions that surprises have shown the worth of, which are not searched again.
-    node_limit: the most nodes to visit.
+    `ending` is the scoring of finished games (see agent.search.terminal_scoring).
+    `ordering` is the move ordering. By default, moves are searched in the order of `game.moves()`.
+    `killer_memory` contains positions whose values were learned in earlier games. These positions
+    are not searched.
+    `node_limit` is the maximum number of nodes to visit.
     """
 
     ending: TerminalScoring = DEFAULT_SCORING
@@ -67,45 +69,45 @@ class SearchOptions:
 
 
 class Search(ABC, Generic[Move]):
-    """An algorithm with its options, and the counts of what it has done.
+    """A search algorithm with its options and statistics.
 
-    evaluate: the value of the game's position for its mover.
+    `evaluate` is a function that returns the value of the game's position for the player to move.
 
-    A search ends early, with SearchStopped, at the node limit and once `stopped` is set, which
-    any thread may do. Then, and when the evaluation raises an error, the game is first taken
-    back to where the search began.
+    A search raises SearchStopped at the node limit, or after any thread sets `stopped`. Before
+    that, the game is restored to its position at the start of the search. The game is also restored
+    if the evaluation raises an exception.
     """
 
     name: ClassVar[str]
-    # The class of its options; agent.search.algorithm_spec reads from it which there are.
+    # Class of the algorithm's options. agent.search.algorithm_spec reads the option names from it.
     options: ClassVar[type[SearchOptions]] = SearchOptions
-    # Whether it finds the minimax value of the position, and not something weaker.
+    # Whether the algorithm finds the exact minimax value.
     exact: ClassVar[bool] = True
-    # Whether its recursion's values and windows are the mover's, as in negamax, or MAX's.
+    # Whether the recursion uses the mover's values and windows, as in negamax, or those of MAX.
     mover_relative: ClassVar[bool] = False
-    # Whether its iterations tell of more lines than the best.
+    # Whether `iterations` reports more than one line.
     supports_multipv: ClassVar[bool] = False
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: SearchOptions = SearchOptions()
     ) -> None:
         if type(options) is not self.options:
-            wanted, given = self.options.__name__, type(options).__name__
-            raise TypeError(f"{self.name} takes {wanted}, not {given}")
+            expected, actual = self.options.__name__, type(options).__name__
+            raise TypeError(f"{self.name}: options must be {expected} (got {actual})")
         self.evaluate = evaluate
         self.ending = options.ending
         self.ordering: Ordering[Move] | None = options.ordering
         self.killer_memory: LearnedPositions[Move] | None = options.killer_memory
-        # What it knows in this search, by the keys of positions.
+        # Learned moves used in this search, by position key.
         self._learned_moves: Mapping[Hashable, LearnedMove] = {}
         self.node_limit = options.node_limit
         self.stopped = False
-        # Only these moves are tried at the root, if there are any.
+        # Search only these moves at the root. If empty, search all moves.
         self.root_moves: frozenset[Move] = frozenset()
         self.counts = SearchStats()
         self._max_player = 0
         self._root_ply = 0
-        # What ends are worth in the game that is searched, and whether all values are whole.
+        # Scoring of finished games in the current search, and whether all values are integers.
         self._scoring = options.ending
         self._has_terminal_values = self._has_integer_values = False
         self._clear_lead = 0.0
@@ -113,7 +115,7 @@ class Search(ABC, Generic[Move]):
         self._pv_table: list[tuple[Move, ...]] = []
 
     def search(self, game: Game[Move], depth: int) -> SearchResult[Move]:
-        """Return the value of the game's position, `depth` plies deep, and its variation."""
+        """Return the value of the position at `depth` plies, and the principal variation."""
         self._begin(game)
         value = self._root(game, depth)
         return self._result(value, self._pv_table[0])
@@ -121,59 +123,60 @@ class Search(ABC, Generic[Move]):
     def iterations(
         self, game: Game[Move], max_depth: int | None, lines: int
     ) -> Iterator[Info[Move]]:
-        """Search 1, 2, 3, ... `deepest` plies deep; yield what each finds, until that is all.
+        """Search to increasing depths from 1 to `max_depth`, and yield each result.
 
-        lines: how many of the best moves to tell of, in algorithms with `supports_multipv`. Raises
-        SearchStopped, as `search` does.
+        `lines` is the number of lines to report, for algorithms with `supports_multipv`.
+
+        The generator ends early if the whole tree has been searched. Raise SearchStopped if the
+        search is stopped or reaches the node limit.
         """
-        knows_nothing = False
+        was_reset = False
         for depth in range(1, (max_depth or MAX_DEPTH) + 1):
             counts = self.counts
             nodes, hits, counts.seldepth = counts.nodes, counts.table_hits, 0
-            found = self.search(game, depth)
+            result = self.search(game, depth)
             nodes, hits = self.counts.nodes - nodes, self.counts.table_hits - hits
-            if found.pv:
+            if result.pv:
                 yield Info(
                     depth=depth,
-                    score=to_cp(found.value),
-                    pv=found.pv,
+                    score=to_cp(result.value),
+                    pv=result.pv,
                     seldepth=self.counts.seldepth,
                     nodes=self.counts.nodes,
                     visits=nodes,
-                    expected_outcome=expected_outcome(found.value, found.decided),
+                    expected_outcome=expected_outcome(result.value, result.decided),
                 )
-            # A search that did not come to its horizon has seen all there is, unless it owes
-            # that to what it remembers of shallower ones.
-            ended = self.counts.seldepth < depth
-            if ended and (knows_nothing or not hits):
+            # If a search did not reach its horizon, it has visited the whole tree. Table entries of
+            # shallower searches are an exception.
+            exhausted = self.counts.seldepth < depth
+            if exhausted and (was_reset or not hits):
                 return
-            knows_nothing = ended and nodes > 1
-            if knows_nothing:
+            was_reset = exhausted and nodes > 1
+            if was_reset:
                 self.reset()
 
     def current_lines(self, lines: int | None = None) -> Sequence[Info[Move]]:
-        """Return the best lines as they stand, where they can be told; from any thread.
+        """Return the best lines so far, if available. This method may be called in any thread.
 
-        lines: the most of them; all without it.
+        `lines` is the maximum number of lines, or None for no limit.
         """
         return ()
 
     def reset_stats(self) -> None:
-        """Count from 0 again, keeping what was learned."""
+        """Reset the statistics, but keep all data from earlier searches."""
         self.counts = SearchStats()
 
     def reset(self) -> None:
-        """Forget what earlier searches counted and learned."""
+        """Clear the statistics and all data from earlier searches."""
         self.reset_stats()
         if self.ordering is not None:
             self.ordering.clear()
 
     @abstractmethod
     def _root(self, game: Game[Move], depth: int) -> float:
-        """Return the value of the position for its mover; `_lines[0]` is then its variation."""
+        """Return the value of the position for the player to move, and set `_pv_table[0]`."""
 
     def _begin(self, game: Game[Move], ply: int = 0) -> None:
-        """Start a search here. MAX is who is to move at the root, player 0 where chance is."""
         turn = 0 if game.turn == CHANCE else game.turn
         self._max_player = turn if ply % 2 == 0 else 1 - turn
         self._root_ply = ply
@@ -196,24 +199,22 @@ class Search(ABC, Generic[Move]):
                 self.ordering.start_search()
 
     def _result(self, value: float, line: tuple[Move, ...]) -> SearchResult[Move]:
-        """Return what is reported of a value of the search."""
         decided = self._scoring.is_decisive(value) and not self._has_terminal_values
         return SearchResult(self.unscaled(value), line, decided)
 
     def unscaled(self, value: float) -> float:
-        """Return a value of the last search, such as it is inside, as it is told to others."""
+        """Convert an internal value of the last search to a reported value."""
         return self._scoring.unscaled(value)
 
     def _is_max(self, game: Game[Move]) -> bool:
         return game.turn == self._max_player
 
     def _leaf(self, game: Game[Move], depth: int, ply: int) -> float | None:
-        """Visit a node. Return its value for its mover if it is a leaf, else None."""
+        """Visit a node. Return its value for the player to move if it is a leaf, otherwise None."""
         self._visit(game, ply)
         return self._leaf_value(game, depth, ply)
 
     def _leaf_value(self, game: Game[Move], depth: int, ply: int) -> float | None:
-        """Return a visited node's value for its mover if it is a leaf, else None."""
         outcome = game.outcome()
         if outcome is not None:
             self.counts.leaves += 1
@@ -229,19 +230,16 @@ class Search(ABC, Generic[Move]):
         return self._evaluate_leaf(game, ply)
 
     def _trusts(self, lesson: LearnedMove, depth: int) -> bool:
-        """Tell whether a position is worth what play has shown, and need not be searched."""
         return is_trusted(lesson, depth)
 
     def _learned_value(self, outcome: float, ply: int) -> float:
-        """Return the value inside the search of an outcome that play has shown, for the mover."""
         if abs(outcome) >= 1:
             return self._scoring.value(copysign(1.0, outcome), ply)
-        if abs(outcome) > HALF_WIN:  # the way back from `expected_outcome`
+        if abs(outcome) > HALF_WIN:  # the inverse of `expected_outcome`
             return copysign(HALF_WIN**2 / (1 - abs(outcome)), outcome)
         return outcome
 
     def _evaluate_leaf(self, game: Game[Move], ply: int) -> float:
-        """Evaluate a visited node for its mover."""
         try:
             value = self.evaluate(game)
             if -MAX_EVALUATION <= value <= MAX_EVALUATION:
@@ -252,12 +250,11 @@ class Search(ABC, Generic[Move]):
             raise
 
     def _leaf_for_max(self, game: Game[Move], depth: int, ply: int) -> float | None:
-        """Visit a node. Return its value for MAX if it is a leaf, else None."""
+        """Visit a node. Return its value for MAX if it is a leaf, otherwise None."""
         value = self._leaf(game, depth, ply)
         return value if value is None or self._is_max(game) else -value
 
     def _visit(self, game: Game[Move], ply: int) -> None:
-        """Count a node, unless there may be no more of them, and clear its variation."""
         counts = self.counts
         if self.stopped or counts.nodes >= self.node_limit:
             self._undo_to_root(game, ply)
@@ -271,43 +268,39 @@ class Search(ABC, Generic[Move]):
         lines[ply] = ()
 
     def _update_pv(self, ply: int, move: Move) -> None:
-        """Put a move before the variation of the next ply."""
         self._pv_table[ply] = (move, *self._pv_table[ply + 1])
 
     def _new_best(self, game: Game[Move], move: Move, value: float, ply: int) -> None:
-        """Take a move into the variation that is worth `value` to its mover, so far the most."""
         self._update_pv(ply, move)
         if self.ordering is not None:
             self.ordering.record_best(game, move, value)
 
     def _moves(self, game: Game[Move], ply: int, first: Move | None = None) -> list[Move]:
-        """Return the legal moves in the order in which to try them, `first` before all."""
         moves = list(game.moves())
         if self.root_moves and ply == 0:
             moves = [move for move in moves if move in self.root_moves] or moves
         return moves if self.ordering is None else self.ordering.sort(game, moves, ply, first)
 
     def _record_cutoff(self, game: Game[Move], move: Move | None, depth: int, ply: int) -> None:
-        """Count a cut-off, and learn from the move that made it; None is a pass."""
         self.counts.cutoffs += 1
         if self.ordering is not None and move is not None:
             self.ordering.record_cutoff(game, move, depth, ply)
 
     def _undo_to_root(self, game: Game[Move], ply: int) -> None:
-        """Go back from a ply to where the search began."""
         for _ in range(ply - self._root_ply):
             game.undo()
 
 
 def to_cp(value: float) -> Cp:
-    """Return a value as a score, in hundredths of the game's unit."""
+    """Convert a value to a score in hundredths of the game's unit."""
     return Cp(round(100 * max(-_MAX_CP, min(_MAX_CP, value))))
 
 
 def expected_outcome(value: float, decided: bool) -> float:
-    """Return the outcome from -1 to 1 that a value promises the mover.
+    """Return the expected outcome for the player to move, from -1 to 1.
 
-    decided: it is a utility; that of an evaluation, whatever its scale, lies between.
+    `decided` is true if the value is a utility. Otherwise the value is an evaluation, which may be
+    on any scale and is mapped to the range from -1 to 1.
     """
     if not decided and abs(value) > HALF_WIN:
         return copysign(1 - HALF_WIN**2 / abs(value), value)
@@ -315,14 +308,15 @@ def expected_outcome(value: float, decided: bool) -> float:
 
 
 def next_up(value: float) -> float:
-    """Return the next number above, so that nothing lies between: a null window.
+    """Return the next larger number, which forms a null window with `value`.
 
-    A value that is a whole number promises others that are: the next is then value + 1, as in the
-    lecture notes. Where it is not kept the window is wider than it need be, but no result wrong.
+    If `value` is an integer, all values are assumed to be integers, and the result is `value + 1`,
+    as in the lecture notes. If the assumption is wrong, the window is wider than necessary, but the
+    results are still correct.
     """
     return value + 1 if isinstance(value, int) else nextafter(value, inf)
 
 
 def next_down(value: float) -> float:
-    """Return the next number below."""
+    """Return the next smaller number, under the same assumption as in `next_up`."""
     return value - 1 if isinstance(value, int) else nextafter(value, -inf)

@@ -1,4 +1,4 @@
-"""Any algorithm as a player drives it."""
+"""Adapter between search algorithms and the Searcher interface of the agent."""
 
 from collections.abc import Iterator
 from math import inf
@@ -14,9 +14,10 @@ Move = TypeVar("Move")
 
 
 class GameSearcher(Generic[Move]):
-    """One algorithm with its settings: the player's Searcher.
+    """A Searcher that runs one algorithm with its options.
 
-    It obeys depth, nodes and search_moves. Raises what a user's evaluation or game raises.
+    The searcher enforces the limits `depth`, `nodes` and `search_moves`. Exceptions raised by the
+    user's evaluation or game are not caught.
     """
 
     def __init__(self, search: Search[Move]) -> None:
@@ -24,22 +25,21 @@ class GameSearcher(Generic[Move]):
 
     @property
     def supports_multipv(self) -> bool:
-        """Whether it tells of more lines than the best."""
         return self._search.supports_multipv
 
     @property
     def nodes(self) -> int:
-        """How many nodes the search has visited."""
+        """The number of visited nodes."""
         return self._search.counts.nodes
 
     def save(self) -> None:
-        """Write what was learned for good to its file."""
+        """Write learned moves to the file."""
         if self._search.killer_memory is not None:
             self._search.killer_memory.experience.close()
 
     @property
     def killer_memory(self) -> LearnedPositions[Move] | None:
-        """What the search knows from play; whoever plays may set another, and writes it."""
+        """The learned moves in use. The agent may replace this object, and saves it."""
         return self._search.killer_memory
 
     @killer_memory.setter
@@ -47,19 +47,18 @@ class GameSearcher(Generic[Move]):
         self._search.killer_memory = memory
 
     def clear_stop(self) -> None:
-        """Reset the stop flag, before a search."""
+        """Reset the stop flag before a search."""
         self._search.stopped = False
 
     def stop(self) -> None:
-        """End the search at its next node."""
+        """Stop the search at its next node."""
         self._search.stopped = True
 
     def new_game(self) -> None:
-        """Forget everything that can change a search, but what was learned for good."""
+        """Clear everything that can influence a search, except data stored in a file."""
         self._search.reset()
 
     def progress(self) -> Progress[Move]:
-        """Tell where the running search stands."""
         counts = self._search.counts
         return Progress(
             nodes=counts.nodes, seldepth=counts.seldepth, lines=tuple(self._search.current_lines())
@@ -68,21 +67,21 @@ class GameSearcher(Generic[Move]):
     def search(
         self, position: Game[Move], limits: Limits[Move], lines: int = 1, /
     ) -> Iterator[Info[Move]]:
-        """Yield what each iteration finds, until there is nothing more to find."""
+        """Yield the result of each iteration. Each result contains at least one move."""
         search = self._search
         search.node_limit = inf if limits.nodes is None else limits.nodes
         if search.root_moves != (root_moves := frozenset(limits.search_moves)):
-            search.reset()  # what was learned of the position was of other moves
+            search.reset()  # stored results belong to other root moves
             search.root_moves = root_moves
         search.reset_stats()
-        told = False
+        has_line = False
         try:
             for info in search.iterations(position, limits.depth, lines):
-                told = True
+                has_line = True
                 yield info
         except SearchStopped:
             pass
-        if not told:
+        if not has_line:
             moves = limits.search_moves or position.moves()
             if isinstance(position, HasMoveRating):
                 first = max(moves, key=position.move_rating)

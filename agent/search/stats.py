@@ -1,20 +1,23 @@
-"""What a search did, in numbers, and the exception that ends it early."""
+"""Statistics of a search, and the exception that stops a search."""
 
 from dataclasses import dataclass
 
 
-class SearchStopped(Exception):  # noqa: N818 - it reports no error
-    """The search was told to stop, or has visited as many nodes as it may."""
+class SearchStopped(Exception):  # noqa: N818 - control flow, not an error
+    """The search was stopped or reached its node limit."""
 
 
 @dataclass(slots=True)
 class SearchStats:
-    """The work of a search.
+    """Statistics of a search.
 
-    nodes: positions visited, leaves among them; leaves: those where the search ends, by an
-    evaluation or because the game is over. looked_at: positions whose value was asked for besides,
-    to order moves, to choose among them, or to see a swing. seldepth: the deepest ply reached.
-    peak_open: the most entries that an open list or a table held.
+    `nodes` is the number of visited positions, including leaves.
+    `leaves` is the number of visited positions that were evaluated or in which the game was over.
+    `looked_at` is the number of positions evaluated for move ordering, beam selection or
+    extensions.
+    `researches` is the number of repeated searches of a move with another window.
+    `seldepth` is the greatest ply reached.
+    `peak_open` is the maximum number of entries in an open list or a table.
     """
 
     nodes: int = 0
@@ -28,5 +31,5 @@ class SearchStats:
 
     @property
     def evaluations(self) -> int:
-        """How often the value of a position was asked for, at leaves and besides."""
+        """The total number of evaluated positions."""
         return self.leaves + self.looked_at

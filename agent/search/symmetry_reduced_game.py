@@ -1,6 +1,6 @@
-"""Folding a game's tree: of positions that a symmetry maps to each other only one is searched.
+"""Symmetry reduction: search only one position of each set of symmetric positions.
 
-'Búsqueda con adversario' draws its tree of tic-tac-toe so.
+The tic-tac-toe tree in the lecture notes 'Búsqueda con adversario' is drawn this way.
 """
 
 from collections.abc import Hashable
@@ -12,17 +12,18 @@ Move = TypeVar("Move")
 
 
 class SymmetricGame(NotatedGame[Move], Protocol[Move]):
-    """A game that is also `Symmetric`."""
+    """A game that also implements `symmetric_key`."""
 
     def symmetric_key(self) -> Hashable:
-        """Return a key that is equal also for positions that a symmetry maps to each other."""
+        """Return a key that is equal for symmetric positions."""
 
 
 class SymmetryReducedGame(Generic[Move]):
-    """A symmetric game without the moves that only repeat another, so that any search profits.
+    """A wrapper around a game, for use with any search, that keeps one of several symmetric moves.
 
-    Its keys are the symmetric ones: tables then know a position in all its mirror images. The
-    evaluation, which must not tell these apart, finds the game in `game`.
+    Keys are symmetric keys, so that transposition tables treat symmetric positions as equal. The
+    attribute `game` is the original game, which is passed to the evaluation. The evaluation must
+    return equal values for symmetric positions.
     """
 
     def __init__(self, game: SymmetricGame[Move]) -> None:
@@ -30,11 +31,10 @@ class SymmetryReducedGame(Generic[Move]):
 
     @property
     def turn(self) -> int:
-        """The player to move."""
         return self.game.turn
 
     def moves(self) -> list[Move]:
-        """Return the first of the moves to each of the different positions."""
+        """Return one move for each resulting position. Symmetric positions count as one."""
         moves: dict[Hashable, Move] = {}
         for move in list(self.game.moves()):
             self.game.play(move)
@@ -43,23 +43,18 @@ class SymmetryReducedGame(Generic[Move]):
         return list(moves.values())
 
     def play(self, move: Move) -> None:
-        """Make a legal move."""
         self.game.play(move)
 
     def undo(self) -> None:
-        """Take the last move back."""
         self.game.undo()
 
     def outcome(self) -> float | None:
-        """Return the game's own outcome."""
         return self.game.outcome()
 
     def key(self) -> Hashable:
-        """Return the symmetric key."""
         return self.game.symmetric_key()
 
     def text(self, move: Move) -> str:
-        """Write a move as the game does."""
         return self.game.text(move)
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
-"""The transposition table: what is known of positions that were searched before.
+"""Transposition table, which stores the results of previously searched positions.
 
-Source: R. Greenblatt, D. Eastlake and S. Crocker, 'The Greenblatt chess program' (1967); it is the
-memory of the alpha-beta in 'Técnicas de IA, Tema 3.2'.
+Source: R. Greenblatt, D. Eastlake and S. Crocker, 'The Greenblatt chess program' (1967). The table
+is the memory of alpha-beta in the lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from collections.abc import Hashable
@@ -11,7 +11,7 @@ Move = TypeVar("Move")
 
 
 class Entry(NamedTuple, Generic[Move]):
-    """The value of a position, searched `depth` plies deep, lies between lower and upper."""
+    """Bounds on the value of a position at `depth` plies, and the best move."""
 
     depth: int
     lower: float
@@ -20,9 +20,9 @@ class Entry(NamedTuple, Generic[Move]):
 
 
 class TranspositionTable(Generic[Move]):
-    """Entries by key, in two generations; the elder is forgotten when the younger is full.
+    """A table with two generations of entries. When the new one is full, the old one is dropped.
 
-    size: the most entries kept; None keeps everything.
+    `size` is the maximum number of entries, or None if there is no limit.
     """
 
     def __init__(self, size: int | None = None) -> None:
@@ -34,22 +34,20 @@ class TranspositionTable(Generic[Move]):
         return len(self._new_generation) + len(self._old_generation)
 
     def get(self, key: Hashable) -> Entry[Move] | None:
-        """Return what is known of a position, or None."""
         return self._new_generation.get(key) or self._old_generation.get(key)
 
     def put(self, key: Hashable, entry: Entry[Move]) -> None:
-        """Remember an entry, in place of any other of its position."""
+        """Store an entry, which replaces any other entry for the position."""
         if len(self._new_generation) == self._generation_size:
             self._old_generation, self._new_generation = self._new_generation, {}
         self._new_generation[key] = entry
 
     def clear(self) -> None:
-        """Forget everything."""
         self._new_generation.clear()
         self._old_generation.clear()
 
     def permille_full(self) -> int:
-        """Return how full the table is, from 0 to 1000; 0 if it has no limit."""
+        """Return how full the table is in permille, or 0 if its size is not limited."""
         if self._generation_size is None:
             return 0
         return 1000 * len(self) // (2 * self._generation_size)

@@ -1,15 +1,19 @@
-"""What theory says of searches of uniform trees of branching b and depth d."""
+"""Theoretical size of searches in uniform trees.
+
+In the formulas, b is the branching factor of the tree and d is its depth.
+"""
 
 
 def all_leaves(branching: float, depth: int) -> int:
-    """Return the leaves of the tree, all of which minimax evaluates: b^d."""
+    """Return the number of leaves in the tree, b^d. Minimax evaluates all of them."""
     return round(branching**depth)
 
 
 def inner_nodes(branching: float, depth: int) -> float:
-    """Return the nodes above the leaves: 1 + b + ... + b^(d-1) = (b^d - 1) / (b - 1).
+    """Return the number of inner nodes: 1 + b + ... + b^(d-1) = (b^d - 1) / (b - 1).
 
-    Source: 'Tema 2: Búsqueda en juegos', which tells by it what progressive deepening costs.
+    Source: the lecture notes 'Tema 2: Búsqueda en juegos', where this number is the cost of
+    iterative deepening.
     """
     if branching == 1:
         return depth
@@ -17,33 +21,35 @@ def inner_nodes(branching: float, depth: int) -> float:
 
 
 def leaves_per_inner_node(branching: float, depth: int) -> float:
-    """Return how many leaves there are for each node above them: about b - 1."""
+    """Return the number of leaves per inner node, which is about b - 1."""
     return float(branching**depth / inner_nodes(branching, depth))
 
 
 def random_order_leaves(branching: float, depth: int) -> float:
-    """Return alpha-beta's leaves where children are in random order, as it is quoted: b^(3d/4).
+    """Return b^(3d/4), the usual estimate for the number of leaves that alpha-beta evaluates.
 
-    Source: 'Búsqueda con adversario', after J. Slagle and J. Dixon, 'Experiments with some
-    programs that search game trees' (1969). Pearl's branching factor is the exact growth.
+    The estimate assumes a random move order. Source: the lecture notes 'Búsqueda con adversario',
+    after J. Slagle and J. Dixon, 'Experiments with some programs that search game trees' (1969).
+    `effective_branching_factor` returns the exact growth rate.
     """
     return float(branching ** (3 * depth / 4))
 
 
 def min_leaves(branching: float, depth: int) -> int:
-    """Return the fewest leaves that prove a value, as when the first moves are always best.
+    """Return the minimum number of leaves needed to prove a value.
 
-    Source: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975).
+    Alpha-beta evaluates this number of leaves if the best move is always first. Source: D. Knuth
+    and R. Moore, 'An analysis of alpha-beta pruning' (1975).
     """
     return round(branching ** -(-depth // 2) + branching ** (depth // 2) - 1)
 
 
 def effective_branching_factor(branching: float) -> float:
-    """Return by what alpha-beta's leaves grow with each ply, children being in no order.
+    """Return the factor by which the number of leaves in alpha-beta grows with each ply.
 
-    It is x / (1 - x) for the root x of x^b + x = 1 between 0 and 1. Source: J. Pearl, 'The
-    solution for the branching factor of the alpha-beta pruning algorithm and its optimality'
-    (1982), who shows that no other algorithm has a smaller one.
+    The move order is random. The factor is x / (1 - x), where x is the root of x^b + x = 1 between
+    0 and 1. Source: J. Pearl, 'The solution for the branching factor of the alpha-beta pruning
+    algorithm and its optimality' (1982), who shows that no other algorithm has a smaller factor.
     """
     low, high = 0.0, 1.0
     for _ in range(100):

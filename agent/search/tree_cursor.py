@@ -1,6 +1,7 @@
-"""Going about in a game's tree, for searches that jump from node to node.
+"""Navigation in a game tree, for searches that jump between nodes.
 
-Nodes are named in Dewey's notation: () is the root, (2, 1) the first child of its second child.
+Nodes are named in Dewey notation: () is the root, and (2, 1) is the first child of the second child
+of the root.
 """
 
 from typing import Generic, TypeVar
@@ -12,19 +13,19 @@ Label = tuple[int, ...]
 
 
 class TreeCursor(Generic[Move]):
-    """Takes the game from node to node by their labels."""
+    """A cursor that moves a game to any node of its tree, given the label of the node."""
 
     def __init__(self, game: Game[Move]) -> None:
-        # The moves of every node that has been expanded.
+        # Moves at every expanded node.
         self.moves: dict[Label, list[Move]] = {}
         self._game = game
         self._label: Label = ()
 
     def go_to(self, label: Label) -> None:
-        """Go to a node whose ancestors have all been expanded."""
+        """Move the game to a node. All ancestors of the node must have been expanded."""
         shared = 0
-        for here, there in zip(self._label, label, strict=False):
-            if here != there:
+        for current, target in zip(self._label, label, strict=False):
+            if current != target:
                 break
             shared += 1
         for _ in self._label[shared:]:

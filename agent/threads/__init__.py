@@ -1,1 +1,1 @@
-"""Threads: one that does what is asked of it in order, latches, code that can be given up."""
+"""Threading helpers: serial executor, search scheduler, one-shot events, abandonable calls."""

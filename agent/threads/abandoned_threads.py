@@ -1,49 +1,42 @@
-"""Threads that were given up in a user's code, and the signs that a search is kept by it."""
+"""Tracks threads that were abandoned in user code, and detects stalled searches."""
 
 from __future__ import annotations
 
 import threading
 import time
 
-# How long one call of a user's function may last when the search should end, before it is given
-# up, in seconds.
+# How long a call of user code may continue after the search should have ended.
 GRACE_PERIOD_S = 0.03
-# With more calls than this left behind a user's code rests until they end.
+# Maximum number of abandoned threads. Above it, user code is not called until some of them end.
 MAX_ABANDONED = 2
 
 
 class AbandonedThreads:
-    """What is known of a user's code that did not return.
-
-    To know: how long a search has shown no sign of life, which threads hang in the code, and
-    whether it should rest until they end.
-    """
+    """The threads that hang in user code, and the progress of the current search."""
 
     def __init__(self) -> None:
         self._threads: list[threading.Thread] = []
-        self._last_progress: tuple[int, float] | None = None  # nodes, and since when it is as many
+        self._last_progress: tuple[int, float] | None = None  # nodes, and time of their last change
 
     def start_search(self) -> None:
-        """Take note that another search begins."""
+        """Start to monitor another search, and forget threads that have ended."""
         self._last_progress = None
         self._threads = [thread for thread in self._threads if thread.is_alive()]
 
     def add(self, thread: threading.Thread) -> None:
-        """Leave a thread behind."""
         self._threads.append(thread)
 
     def clear(self) -> None:
-        """Take note that the code is another one now."""
         self._threads = []
 
-    def count_exceeds(self, most: int) -> bool:
-        """Tell whether more threads than that were left behind and have not ended."""
-        return len(self._threads) > most
+    def count_exceeds(self, maximum: int) -> bool:
+        """Return whether more than `maximum` abandoned threads ran when the search started."""
+        return len(self._threads) > maximum
 
     def is_stalled(self, nodes: int, seconds: float) -> bool:
-        """Tell whether the search has visited no further node for so long. Called again and again.
+        """Return whether the node count `nodes` has not changed for `seconds`.
 
-        nodes: how many it has visited.
+        The caller must call this regularly.
         """
         now = time.monotonic()
         if self._last_progress is None or self._last_progress[0] != nodes:

@@ -1,12 +1,12 @@
-"""A user's code in a thread apart, so that whoever waits for it can give it up.
+"""Calls to user code in background threads, which can be abandoned if the code hangs.
 
-The thread is in the engine's own process, where a call of a Python function costs little; in a
-process apart each call would cost two switches between processes, and most of the speed wherever
-the cores have other work. So what gives up the interpreter now and then, as loops and sleeps do,
-can be given up; what ends the process, or holds the interpreter, cannot.
+User code runs in the process of the engine, because a separate process would cost two context
+switches per call. Code that occasionally releases the GIL, such as a Python loop or a sleep, can be
+abandoned. Code that holds the GIL or ends the process cannot.
 
-A thread that was given up is left behind. If it is in Python code, an exception ends it; asleep,
-it ends when it wakes. Nothing that it uses may be used again, except what only it has changed.
+Abandoning a call raises an exception in its thread, which ends the thread if it runs Python code. A
+sleeping thread ends when it wakes. Until then, the thread may still use its objects, so other code
+must not reuse them.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ Returned = TypeVar("Returned")
 
 
 class AbandonedError(BaseException):
-    """Nobody waits for this thread any more; no user's `except Exception` is to catch it."""
+    """Raised in an abandoned thread to end it. User code does not catch a BaseException."""
 
 
 class BackgroundCall(Generic[Returned]):
-    """A call in a thread of its own, which begins at once."""
+    """A function call in a new thread, which starts immediately."""
 
     def __init__(self, work: Callable[[], Returned], name: str) -> None:
         self.done = OneShotEvent()
         self._work = work
-        self._lock = threading.Lock()  # held to change the next two
+        self._lock = threading.Lock()  # protects _running and _abandoned
         self._running = False
-        self._given_up = False
+        self._abandoned = False
         self._error: BaseException | None = None
         self._returned: list[Returned] = []
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.thread.start()
 
-    def wait(self, *others: OneShotEvent, timeout: float | None = None) -> bool:
-        """Wait until it is over, another latch is set, or time is up; return whether it is over.
+    def wait(self, *events: OneShotEvent, timeout: float | None = None) -> bool:
+        """Wait for the end of the call, an event or the timeout. Return whether the call is done.
 
-        The thread itself is not joined: on a busy machine it takes its time to end.
+        This method does not join the thread, because joining may take long on a busy machine.
         """
-        wait_for_any(self.done, *others, timeout=timeout)
+        wait_for_any(self.done, *events, timeout=timeout)
         return self.done.is_set()
 
     def result(self) -> Returned:
-        """Return what it returned, or raise what it raised; it must be over."""
+        """Return the result of the finished call, or raise its exception."""
         if self._error is not None:
             raise self._error
         return self._returned[0]
 
     def abandon(self) -> None:
-        """Interrupt the call if it is in Python code. A call that has not begun never begins."""
+        """Interrupt the call if it runs Python code. A call that has not started never starts."""
         with self._lock:
-            self._given_up = True
+            self._abandoned = True
             if self._running and self.thread.ident is not None:
                 raise_in_thread(self.thread.ident)
 
@@ -64,7 +64,7 @@ class BackgroundCall(Generic[Returned]):
         try:
             try:
                 with self._lock:
-                    if self._given_up:
+                    if self._abandoned:
                         raise AbandonedError
                     self._running = True
                 self._returned.append(self._work())
@@ -72,31 +72,30 @@ class BackgroundCall(Generic[Returned]):
                 with self._lock:
                     self._running = False
                 _raise_pending()
-        except BaseException as error:  # noqa: BLE001 - a user's code may raise anything
+        except BaseException as error:  # noqa: BLE001 - user code may raise anything
             self._error = error
         finally:
             self.done.set()
 
 
 def _raise_pending() -> None:
-    """Do nothing: Python raises a pending exception of the thread when it enters a function."""
+    """Do nothing. Python raises a pending exception when a thread enters a function."""
 
 
-# A call is not stuck before it has lasted so many times as long as the slowest that returned, but
-# for what no clock can bear, in seconds.
+# A call is stuck only if it takes this many times as long as the slowest completed call. This
+# minimum time is limited to _MAX_SLOWDOWN_WAIT_S.
 _SLOWDOWN_LIMIT, _MAX_SLOWDOWN_WAIT_S = 2.0, 0.25
 
 
 class MonitoredFunction:
-    """A user's function that can be told to be stuck, and broken off, from another thread."""
+    """A user's function, wrapped so that other threads can detect and interrupt stuck calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._slowest = 0.0
-        self._began: dict[int, float] = {}  # when the calls that have not returned began, by thread
+        self._began: dict[int, float] = {}  # start times of running calls, by thread
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function."""
         thread = threading.get_ident()
         self._began[thread] = began = time.monotonic()
         try:
@@ -107,21 +106,20 @@ class MonitoredFunction:
         return returned
 
     def is_stuck(self, seconds: float) -> bool:
-        """Tell whether a call has not returned for so long, and for longer than such calls take."""
+        """Return whether a call has lasted at least `seconds`, and longer than calls usually do."""
         began = list(self._began.values())
-        patience = max(seconds, min(_SLOWDOWN_LIMIT * self._slowest, _MAX_SLOWDOWN_WAIT_S))
-        return bool(began) and time.monotonic() - min(began) >= patience
+        limit = max(seconds, min(_SLOWDOWN_LIMIT * self._slowest, _MAX_SLOWDOWN_WAIT_S))
+        return bool(began) and time.monotonic() - min(began) >= limit
 
     def abandon(self) -> None:
-        """Break off all calls that have not returned, and forget them."""
-        left, self._began = list(self._began), {}
-        for thread in left:
+        threads, self._began = list(self._began), {}
+        for thread in threads:
             raise_in_thread(thread)
 
 
 def raise_in_thread(thread: int) -> None:
-    """Raise AbandonedError in a thread as soon as it runs Python code."""
-    import ctypes  # not at start-up, which it would lengthen
+    """Raise AbandonedError in `thread` as soon as the thread runs Python code."""
+    import ctypes  # lazy import: slow to load
 
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(AbandonedError)

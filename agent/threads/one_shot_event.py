@@ -1,41 +1,43 @@
-"""A latch: a switch that goes on once and stays on, and calls whoever asked to be told."""
+"""An event with callbacks that can be set only once."""
 
 from collections.abc import Callable
 from threading import Event, Lock
 
 
 class OneShotEvent:
-    """Off at first, then on for ever; may be used from any thread."""
+    """An event that stays set after it is set once. It is thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._on = False
-        self._hooks: list[Callable[[], None]] = []
+        self._is_set = False
+        self._callbacks: list[Callable[[], None]] = []
 
     def is_set(self) -> bool:
-        """Tell whether it is on."""
-        return self._on
+        return self._is_set
 
     def set(self) -> None:
-        """Switch on and run the hooks, in the calling thread; the second time does nothing."""
-        with self._lock:
-            self._on = True
-            hooks, self._hooks = self._hooks, []
-        for hook in hooks:
-            hook()
+        """Set the event and run the callbacks in the calling thread.
 
-    def add_callback(self, hook: Callable[[], None]) -> None:
-        """Run `hook` when the latch goes on: now, if it is on already."""
+        Do nothing if the event is already set.
+        """
         with self._lock:
-            if not self._on:
-                self._hooks.append(hook)
+            self._is_set = True
+            callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+    def add_callback(self, callback: Callable[[], None]) -> None:
+        """Run `callback` when the event is set, or immediately if it is already set."""
+        with self._lock:
+            if not self._is_set:
+                self._callbacks.append(callback)
                 return
-        hook()
+        callback()
 
 
 def wait_for_any(*events: OneShotEvent, timeout: float | None = None) -> None:
-    """Wait until one of the latches is on, or `timeout` seconds have passed."""
-    event = Event()
-    for one_shot in events:
-        one_shot.add_callback(event.set)
-    event.wait(timeout)
+    """Wait until any of the events is set, for at most `timeout` seconds."""
+    wake = Event()
+    for event in events:
+        event.add_callback(wake.set)
+    wake.wait(timeout)

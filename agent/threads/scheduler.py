@@ -1,13 +1,12 @@
-"""Turns: who of many may search now, where one process plays for many at once.
+"""Search scheduler: decides which of the searches in a process may run.
 
-As many threads search as there are slots; whoever else would search waits. Those whose time ends
-sooner go first, in steps of a factor of two, and among those of one step whoever has searched
-least, so that searches of one kind share what there is. Those without a clock come after all with
-one, and those that only a word from outside ends come last; these share, too.
+At most `slots` threads search at a time; the other searches wait. Searches with an earlier deadline
+run first. Remaining times are rounded to powers of two. Among searches with equal rounded times,
+the search with the least run time goes first. Searches without a deadline run after searches with
+one. Searches that only a command can end run last.
 
-A search that has to make room is interrupted, waits for its next turn, and goes on where it was.
-Nobody's clock stands still meanwhile. Who never had a turn gets one beyond the slots for the last
-moments of his time, as long as there are few of them; what becomes of the others is up to them.
+A preempted search pauses until it gets another slot. Its clock keeps running. A search that has
+never run gets an extra slot shortly before its deadline. At most `slots` searches have extra slots.
 """
 
 from __future__ import annotations
@@ -18,55 +17,55 @@ from collections.abc import Callable
 from math import frexp, inf
 from typing import Protocol
 
-# Seconds. How often it is looked who is to search while somebody waits; the least that one
-# searches before another takes the turn, since to begin again costs a part of a millisecond.
+# Interval between scheduler runs while searches wait.
 TICK_S = 0.005
+# Minimum run time before preemption, because resuming a search takes a fraction of a millisecond.
 MIN_SLICE_S = 0.005
-# The same, without a clock: what a deep iteration loses by an interruption is little beside it.
+# The same for searches without a deadline, where an interruption loses little.
 UNTIMED_SLICE_S = 0.5
-# The last moments in which to search without a turn.
+# Remaining time in seconds at which a search that has never run gets an extra slot.
 LAST_MOMENTS = 0.010
-# What is kept free of each move, since the answers of many come later than those of one: the least
-# and the most, and how it follows what was seen, the worst for the longest; what is expected first.
+# Limits of the reserved time per move in seconds, because answers are later when many searches run.
+# The reserve is RESERVE_FACTOR times the worst recent lateness, which decays with each answer.
 MIN_RESERVE, MAX_RESERVE = 0.010, 0.100
 RESERVE_FACTOR, LATENESS_DECAY = 1.5, 0.98
 INITIAL_LATENESS = 0.020
-# How long the thread that looks stays when nobody waits.
+# How long the scheduler thread stays alive while no search waits.
 IDLE_TIMEOUT_S = 5.0
 
-# What comes first, and the least step of time left.
+# Classes of searches in descending priority.
 _TIMED, _UNTIMED, _ENDLESS = range(3)
-_MIN_REMAINING = 0.001
+_MIN_REMAINING = 0.001  # seconds: shorter remaining times have equal priority
 
 Priority = tuple[int, int, float]
 
 
 class Deadline(Protocol):
-    """The time of a search, in seconds: infinite while nothing limits it."""
+    """The remaining time for a search in seconds, including waiting time. It may be infinite."""
 
     def expected_remaining(self) -> float:
-        """Return how long it will probably go on, waiting included."""
+        """Return the probable remaining time in seconds."""
 
     def remaining(self) -> float:
-        """Return how long it may go on, waiting included."""
+        """Return the maximum remaining time in seconds."""
 
 
 class NoDeadline:
-    """The time of what no clock limits."""
+    """The deadline for a search without a time limit."""
 
     def expected_remaining(self) -> float:
-        """Return that it has no end."""
         return inf
 
     def remaining(self) -> float:
-        """Return that it has no end."""
         return inf
 
 
 class ScheduledSearch:
-    """The place of one search among the others; made by `Turns.enter`.
+    """A search that was registered with `SearchScheduler.register`.
 
-    Of the searching thread but for `stop`. waited: seconds that it has waited so far.
+    All methods except `stop` must be called in the search thread. The attribute `wait_time` is the
+    total waiting time in seconds. The scheduler calls `pause` to make the search call `acquire`
+    soon. By default, `pause` does nothing, and the search yields its slot only between iterations.
     """
 
     def __init__(
@@ -80,16 +79,13 @@ class ScheduledSearch:
         self.granted = threading.Event()
         self.preempted = False
         self.cancelled = False
-        self.started_at: float | None = None  # since when it has its turn, if it has
-        self.has_started = False  # ever
-        self.run_time = 0.0  # seconds of turns that have ended
+        self.started_at: float | None = None  # start of the current slice; None while not running
+        self.has_started = False  # whether the search has ever run
+        self.run_time = 0.0  # seconds in completed time slices
         self._scheduler = scheduler
 
     def acquire(self) -> bool:
-        """Wait for a turn, unless it has one that nobody wants back; return whether it has one.
-
-        It has none after `stop`.
-        """
+        """Wait for a slot, unless the search may keep its slot. Return False after `stop`."""
         began = time.monotonic()
         if not self._scheduler.request(self):
             return not self.cancelled
@@ -98,73 +94,80 @@ class ScheduledSearch:
         return not self.cancelled
 
     def stop(self) -> None:
-        """End all waiting for good; from any thread."""
+        """Cancel the current wait and all later ones. Any thread may call this."""
         self._scheduler.cancel(self)
 
     def release(self) -> None:
-        """Make room: the search is over. A second time it does nothing."""
+        """Release the slot at the end of the search. Later calls do nothing."""
         self._scheduler.release(self)
 
     def current_run_time(self) -> float:
-        """Return the seconds of the turn that it has now; 0 for none."""
+        """Return the seconds since the search got its slot, or 0 if it has none."""
         return 0.0 if self.started_at is None else time.monotonic() - self.started_at
 
     def priority(self) -> Priority:
-        """Return what comes first: the least."""
+        """Return the sort key. The search with the smallest key runs first."""
         served = self.run_time + self.current_run_time()
-        left = self.deadline.expected_remaining()
-        if left < inf:
-            return _TIMED, frexp(max(left, _MIN_REMAINING))[1], served
+        remaining = self.deadline.expected_remaining()
+        if remaining < inf:
+            return _TIMED, frexp(max(remaining, _MIN_REMAINING))[1], served
         if self.endless:
             return _ENDLESS, 0, served
-        # It will probably go on for as long as it did until now.
+        # A search without a deadline is expected to take as long again as it has run so far.
         return _UNTIMED, frexp(max(served, UNTIMED_SLICE_S))[1], served
 
 
 class SearchScheduler:
-    """Turns to search for everybody in this process; any thread may ask. slots: threads at once."""
+    """Schedules all searches in a process. It is thread-safe.
+
+    `slots` is the number of threads that may search at a time.
+    """
 
     def __init__(self, slots: int) -> None:
         self.slots = max(slots, 1)
         self._lock = threading.Lock()
         self._waiting: list[ScheduledSearch] = []
         self._running: list[ScheduledSearch] = []
-        self._over_capacity: list[ScheduledSearch] = []  # in the last moments of their time
+        self._over_capacity: list[ScheduledSearch] = []  # searches in extra slots
         self._search_waiting = threading.Condition(self._lock)
         self._ticking = False
         self._lateness = INITIAL_LATENESS
 
     @property
     def reserve(self) -> float:
-        """Seconds to keep free of each move, by how late answers have been."""
+        """The time to reserve for each move, in seconds, estimated from late answers."""
         return min(max(RESERVE_FACTOR * self._lateness, MIN_RESERVE), MAX_RESERVE)
 
     def record_lateness(self, seconds: float) -> None:
-        """Take note how long after the end of its time a search was answered."""
+        """Record by how many seconds an answer exceeded its time limit."""
         self._lateness = max(self._lateness * LATENESS_DECAY, min(seconds, MAX_RESERVE))
 
     def register(
         self, deadline: Deadline, threads: int = 1, *, endless: bool = False
     ) -> ScheduledSearch:
-        """Return the place of a search of so many threads, which has no turn yet.
+        """Register a search. It has no slot yet.
 
-        endless: only a word from outside ends it, unless a time is expected by now.
+        `threads` is the number of search threads, each of which takes one slot. `endless` states
+        whether only a command ends the search. It is ignored while the deadline is finite.
         """
         scheduled = ScheduledSearch(self, deadline, min(threads, self.slots), endless)
-        if endless:  # what others have searched before it came is no merit
+        if endless:  # no priority over the endless searches that already run
             with self._lock:
-                others = [each for each in self._waiting + self._running if each.endless]
-                served = (each.run_time + each.current_run_time() for each in others)
+                others = [search for search in self._waiting + self._running if search.endless]
+                served = (search.run_time + search.current_run_time() for search in others)
                 scheduled.run_time = min(served, default=0.0)
         return scheduled
 
     def counts(self) -> tuple[int, int]:
-        """Return how many searches have a turn, and how many wait for one."""
+        """Return the number of running searches and the number of waiting searches."""
         with self._lock:
             return len(self._running) + len(self._over_capacity), len(self._waiting)
 
     def request(self, scheduled: ScheduledSearch) -> bool:
-        """Let it wait, and return whether it must: not if it is over, or has its turn to itself."""
+        """Request a slot for the search. Return whether it must wait.
+
+        A search need not wait if it is cancelled, or if it may keep its slot.
+        """
         with self._lock:
             if scheduled.cancelled or (
                 scheduled.started_at is not None and not scheduled.preempted
@@ -179,7 +182,7 @@ class SearchScheduler:
             return True
 
     def cancel(self, scheduled: ScheduledSearch) -> None:
-        """End its waiting for good."""
+        """Cancel the search, so that it never waits again."""
         with self._lock:
             scheduled.cancelled = True
             if scheduled in self._waiting:
@@ -187,13 +190,12 @@ class SearchScheduler:
             scheduled.granted.set()
 
     def release(self, scheduled: ScheduledSearch) -> None:
-        """Take its turn back for good."""
         self.cancel(scheduled)
         with self._lock:
             self._stop_running(scheduled)
             self._schedule()
 
-    # The lock is held.
+    # The lock must be held when the methods below are called.
 
     def _stop_running(self, scheduled: ScheduledSearch) -> None:
         for group in (self._running, self._over_capacity):
@@ -209,8 +211,8 @@ class SearchScheduler:
         scheduled.granted.set()
 
     def _schedule(self) -> None:
-        """Give turns that are free to whoever is first, and recall those that should be."""
         free = self.slots - sum(scheduled.threads for scheduled in self._running)
+        # slots that preempted searches will soon release
         coming = sum(scheduled.threads for scheduled in self._running if scheduled.preempted)
         if self._waiting:
             priorities = {
@@ -233,7 +235,7 @@ class SearchScheduler:
                     victim.pause()
                     coming += victim.threads
                 if free + coming < scheduled.threads:
-                    break  # nobody overtakes it
+                    break  # searches of lower priority must not overtake this one
                 coming -= scheduled.threads - free
                 free = 0
         for scheduled in list(self._waiting):
@@ -248,31 +250,31 @@ class SearchScheduler:
         scheduled: ScheduledSearch,
         priorities: dict[ScheduledSearch, Priority],
     ) -> bool:
-        """Tell whether one that has a turn is to make room for one that waits."""
-        *kind, served = priorities[victim]
-        *other, less = priorities[scheduled]
-        if kind != other:
-            return other < kind and (
-                victim.current_run_time() >= MIN_SLICE_S or kind[0] == _ENDLESS
+        *victim_class, victim_served = priorities[victim]
+        *waiting_class, waiting_served = priorities[scheduled]
+        if victim_class != waiting_class:
+            return waiting_class < victim_class and (
+                victim.current_run_time() >= MIN_SLICE_S or victim_class[0] == _ENDLESS
             )
-        if kind[0] != _TIMED:
-            return served - less >= UNTIMED_SLICE_S
-        alike = sum(rank[:2] == priorities[scheduled][:2] for rank in priorities.values())
-        fair = scheduled.deadline.expected_remaining() * self.slots / alike
-        return victim.current_run_time() >= MIN_SLICE_S and served - less >= max(fair, MIN_SLICE_S)
+        lead = victim_served - waiting_served
+        if victim_class[0] != _TIMED:
+            return lead >= UNTIMED_SLICE_S
+        peers = sum(rank[:2] == priorities[scheduled][:2] for rank in priorities.values())
+        fair_share = scheduled.deadline.expected_remaining() * self.slots / peers
+        return victim.current_run_time() >= MIN_SLICE_S and lead >= max(fair_share, MIN_SLICE_S)
 
     def _start_ticking(self) -> None:
-        """Have somebody look at the order again and again."""
         if self._ticking:
             self._search_waiting.notify()
             return
         self._ticking = True
-        threading.Thread(target=self._tick, name="turns", daemon=True).start()
+        threading.Thread(target=self._tick, name="scheduler", daemon=True).start()
 
     def _tick(self) -> None:
         with self._lock:
             while self._waiting or self._search_waiting.wait(IDLE_TIMEOUT_S) or self._waiting:
-                # Whoever comes meanwhile is seen to at once; this is for what time alone changes.
+                # Requests run the scheduler at once. This thread handles changes due to the passing
+                # of time.
                 self._lock.release()
                 try:
                     time.sleep(TICK_S)
@@ -283,4 +285,4 @@ class SearchScheduler:
 
 
 def _nothing() -> None:
-    """Stand for a search that cannot be interrupted: it makes room between two iterations."""
+    """Do nothing. This is the default value for `pause`."""

@@ -1,4 +1,4 @@
-"""A worker: one thread that does what is asked of it, in order, while the asker goes on."""
+"""An executor with a single thread, which runs jobs in order."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from agent.threads.one_shot_event import OneShotEvent
 
 
 class Job:
-    """What a player does after everything that was asked of it before.
+    """A job for a SerialExecutor.
 
-    stop: asked to end. overtaken: something else has been asked of the player since.
-    lengthy: it may take long, so nobody should wait for it to end. endless: it ends when it is
-    asked to, and not before.
+    - `long_running`: whether the job may take long, so that callers should not wait for it.
+    - `endless`: whether the job ends only when it is stopped.
+    - `stop`: an event that requests the end of the job.
+    - `superseded`: an event that is set when a later job is submitted.
+    - `ponderhit`: an event that is set when the opponent plays the expected move.
     """
 
     def __init__(
@@ -29,9 +31,9 @@ class Job:
 
 
 class SerialExecutor:
-    """Does lengthy work, one thing at a time, in a thread of its own.
+    """Runs jobs one at a time in its own thread, which is called `name`.
 
-    failed: told what a job raised; the worker goes on.
+    `on_error` is called with each exception that a job raises. The executor continues to run.
     """
 
     def __init__(self, on_error: Callable[[BaseException], None], name: str = "worker") -> None:
@@ -45,37 +47,35 @@ class SerialExecutor:
 
     @property
     def busy(self) -> bool:
-        """Whether lengthy work, such as a search, is being done or waits to be done."""
+        """Whether a long-running job, such as a search, is running or pending."""
         with self._changed:
             return any(job.long_running for job in self._pending())
 
     def submit(self, work: Callable[[Job], object], long_running: bool = False) -> None:
-        """Do `work` when everything asked before is done; what it raises is reported."""
+        """Run `work` after all earlier jobs. Exceptions are passed to `on_error`."""
         self._submit(Job(work, long_running))
 
     def pending(self) -> list[Job]:
-        """Return what is being done and what waits to be done."""
         with self._changed:
             return self._pending()
 
     def stop_endless(self) -> None:
-        """End what would not end by itself."""
         for job in self.pending():
             if job.endless:
                 job.stop.set()
 
     def stop(self) -> None:
-        """End everything that was asked for so far, at once; it is still answered."""
+        """Set the `stop` event of all jobs. Pending jobs still run and report their results."""
         for job in self.pending():
             job.stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until everything is done; return whether it is."""
+        """Wait until all jobs are done. Return False after a timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._pending(), timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop and end the thread; return whether it ended within `timeout` seconds."""
+        """Stop all jobs. Return whether the thread ended within `timeout` seconds."""
         self.stop()
         with self._changed:
             self._closed = True
@@ -91,20 +91,20 @@ class SerialExecutor:
         with self._changed:
             if self._closed:
                 return
-            before = self._pending()
+            earlier_jobs = self._pending()
             self._jobs.append(job)
             self._changed.notify_all()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
-        for earlier in before:
+        for earlier in earlier_jobs:
             earlier.superseded.set()
 
     def _work(self) -> None:
         while job := self._next():
             try:
                 job.work(job)
-            except BaseException as error:  # noqa: BLE001 - a failure ends the job, not the player
+            except BaseException as error:  # noqa: BLE001 - the executor must survive failing jobs
                 self._on_error(error)
             with self._changed:
                 self._current = None

@@ -1,1 +1,1 @@
-"""Positions, move generation and their records in the kernel."""
+"""Positions, moves and move generation in the kernel."""

@@ -1,4 +1,4 @@
-"""Which squares a piece attacks, and which pieces attack a square."""
+"""Attack tables of the chess kernel and tests whether a piece attacks a square."""
 
 from agent.chess.board.lookup_tables import (
     between_table,
@@ -16,19 +16,17 @@ from agent.kernel.intrinsics import U64, Bits, count, first_square
 
 @kernel
 def bit(square: int) -> Bits:
-    """Return the bitboard of one square."""
     return U64(1) << U64(square)
 
 
 @kernel
 def has(bits: Bits, square: int) -> bool:
-    """Tell whether `square` is in `bits`."""
     return bits >> U64(square) & U64(1) != 0
 
 
 @kernel
 def rook_attacks(square: int, occupied: Bits) -> Bits:
-    """Return the squares a rook attacks; the first blocker on each line included."""
+    """Return the squares that a rook attacks, including the first blocker in each direction."""
     entry = 4 * square
     index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
     return slider_attack_table(index + magic_word(entry + 3))
@@ -36,7 +34,7 @@ def rook_attacks(square: int, occupied: Bits) -> Bits:
 
 @kernel
 def bishop_attacks(square: int, occupied: Bits) -> Bits:
-    """Return the squares a bishop attacks; the first blocker on each line included."""
+    """Return the squares that a bishop attacks, including the first blocker in each direction."""
     entry = 256 + 4 * square
     index = (occupied & magic_word(entry)) * magic_word(entry + 1) >> magic_word(entry + 2)
     return slider_attack_table(index + magic_word(entry + 3))
@@ -44,13 +42,12 @@ def bishop_attacks(square: int, occupied: Bits) -> Bits:
 
 @kernel
 def pawn_attacks(side: int, square: int) -> Bits:
-    """Return the squares that a pawn of `side` attacks."""
     return pawn_attack_table(64 * side + square)
 
 
 @kernel
 def piece_attacks(kind: int, square: int, occupied: Bits) -> Bits:
-    """Return the squares that a piece other than a pawn attacks."""
+    """Return the squares that a piece of type `kind` attacks. The piece must not be a pawn."""
     if kind == KNIGHT:
         return knight_attacks(square)
     if kind == BISHOP:
@@ -64,19 +61,22 @@ def piece_attacks(kind: int, square: int, occupied: Bits) -> Bits:
 
 @kernel
 def between(a: int, b: int) -> Bits:
-    """Return the squares strictly between two squares of one line, else none."""
+    """Return the squares strictly between `a` and `b`, or no squares if no line joins them."""
     return between_table(64 * a + b)
 
 
 @kernel
 def line(a: int, b: int) -> Bits:
-    """Return the whole line, edge to edge, through two squares, else nothing."""
+    """Return the line through `a` and `b` from edge to edge, or no squares if there is none."""
     return line_table(64 * a + b)
 
 
 @kernel
 def attackers(position: Position, square: int, occupied: Bits) -> Bits:
-    """Return the pieces of both sides that attack `square`, with `occupied` as blockers."""
+    """Return the pieces of both sides that attack `square`.
+
+    `occupied` contains all blocking pieces.
+    """
     kinds = position.kinds
     pawns = kinds[PAWN]
     queens = kinds[QUEEN]
@@ -92,7 +92,7 @@ def attackers(position: Position, square: int, occupied: Bits) -> Bits:
 
 @kernel
 def is_attacked(position: Position, square: int, by: int, occupied: Bits) -> bool:
-    """Tell whether a piece of side `by` attacks `square`, with `occupied` as blockers."""
+    """Return whether side `by` attacks `square`. `occupied` contains all blocking pieces."""
     kinds = position.kinds
     enemy = position.sides[by]
     queens = kinds[QUEEN]
@@ -109,11 +109,9 @@ def is_attacked(position: Position, square: int, by: int, occupied: Bits) -> boo
 
 @kernel
 def king_square(position: Position, side: int) -> int:
-    """Return the square of the side's king."""
     return first_square(position.kinds[KING] & position.sides[side])
 
 
 @kernel
 def has_single_bit(bits: Bits) -> bool:
-    """Tell whether exactly one bit is set."""
     return count(bits) == 1

@@ -1,4 +1,4 @@
-"""Sets of squares, moved and spread; distances between squares."""
+"""Bitboard operations (shifts and fills), and distances between squares."""
 
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits
@@ -14,13 +14,13 @@ RANKS = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
 @kernel
 def shift_forward(bits: Bits, side: int) -> Bits:
-    """Move every square one rank forward, as `side` sees it."""
+    """Shift all squares one rank forward from the point of view of `side`."""
     return bits << U64(8) if side == 0 else bits >> U64(8)
 
 
 @kernel
 def fill_forward(bits: Bits, side: int) -> Bits:
-    """Add all squares in front, as `side` sees it."""
+    """Return `bits` and all squares in front of them from the point of view of `side`."""
     if side == 0:
         bits |= bits << U64(8)
         bits |= bits << U64(16)
@@ -32,18 +32,18 @@ def fill_forward(bits: Bits, side: int) -> Bits:
 
 @kernel
 def adjacent_on_rank(bits: Bits) -> Bits:
-    """Return the squares left and right of each square."""
+    """Return the squares that are directly left or right of a square in `bits`."""
     return (bits & ~FILE_A) >> U64(1) | (bits & ~FILE_H) << U64(1)
 
 
 @kernel
 def king_distance(a: int, b: int) -> int:
-    """Return the number of king's moves between two squares."""
+    """Return the number of king moves between two squares (Chebyshev distance)."""
     return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
 
 
 @kernel
 def king_flank(square: int) -> Bits:
-    """Return the files a to d, c to f or e to h, by which a square is nearest the middle of."""
+    """Return the four files around a king: the files a to d, c to f, or e to h."""
     file = square & 7
     return QUEENSIDE if file < 3 else CENTRE_FILES if file < 5 else ~QUEENSIDE

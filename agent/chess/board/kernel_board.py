@@ -1,4 +1,4 @@
-"""The kernel's rules for Python callers: a game loaded into a worker, legal moves, perft."""
+"""A chess board that gives Python code access to the compiled kernel."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -44,7 +44,10 @@ _TERMINATIONS = (
 
 @entry_point(numba.void(Worker, numba.types.Array(numba.int32, 1, "C", readonly=True)))
 def _load_game(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
-    """Compute the base position at ply 0, then play `moves` (from, to, promotion kind) on it."""
+    """Compute the derived fields of the position at ply 0, and then play `moves` from it.
+
+    Each move is encoded as `from | to << 6 | promotion << 12`.
+    """
     root = position_at(worker, 0)
     refresh(root)
     worker.game_key_count = 0
@@ -55,13 +58,11 @@ def _load_game(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
 
 @entry_point(int64(Worker))
 def _generate_legal_moves(worker: Worker) -> int:
-    """Write the legal moves of the root position to frame 0 and return their number."""
     return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, ALL_SQUARES, False)
 
 
 @entry_point(int64(Worker))
 def _termination_index(worker: Worker) -> int:
-    """Return the place in `_TERMINATIONS` of what ended the game at the root."""
     position, frame = position_at(worker, 0), frame_at(worker, 0)
     if generate(position, frame, 0, ALL, ALL_SQUARES, True) == 0:
         return 1 if position.checkers else 2
@@ -74,7 +75,6 @@ def _termination_index(worker: Worker) -> int:
 
 @entry_point(int64(Worker, int64, int64))
 def _perft(worker: Worker, ply: int, depth: int) -> int:
-    """Count the leaves `depth` plies below `ply`; the last ply is counted, not played."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     if depth <= 1:
         return generate(position, frame, 0, ALL, ALL_SQUARES, True) if depth == 1 else 1
@@ -90,7 +90,7 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
 
 
 class Network(Protocol):
-    """A network as the kernel reads it."""
+    """The properties of a neural network that the kernel needs."""
 
     @property
     def address(self) -> int:
@@ -98,11 +98,14 @@ class Network(Protocol):
 
     @property
     def buckets(self) -> int:
-        """Number of input buckets."""
+        """Number of output buckets."""
 
 
 class KernelBoard:
-    """A worker, with a game loaded into it from a `chess.Board`. address: its own, in memory."""
+    """A kernel worker whose root position is loaded from a `chess.Board`.
+
+    `worker` is the worker record, and `address` is its address in memory.
+    """
 
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
@@ -111,7 +114,6 @@ class KernelBoard:
         self._accumulators: npt.NDArray[np.uint8] | None = None
 
     def clear_histories(self) -> None:
-        """Forget what searches have learned."""
         worker = self.worker
         worker.quiet_history[:] = worker.capture_history[:] = worker.continuation_history[:] = 0
         worker.pawn_corrections[:] = worker.piece_corrections[:] = worker.line_corrections[:] = 0
@@ -120,7 +122,11 @@ class KernelBoard:
     def set_network(
         self, network: Network | None, allocate: Callable[[Any], npt.NDArray[np.uint8]]
     ) -> None:
-        """Attach a network's weights and its accumulators to the worker; None detaches them."""
+        """Attach `network` and newly allocated accumulators to the worker.
+
+        `allocate` returns new accumulators for a network. If `network` is None, the current network
+        is detached.
+        """
         if network is self._network:
             return
         self._network = network
@@ -135,71 +141,74 @@ class KernelBoard:
         worker.accumulators = U64(self._accumulators.ctypes.data)
 
     def load(self, board: chess.Board) -> None:
-        """Set the root position, and the game before it as far as repetition needs it.
+        """Load the position on `board` as the root, and the earlier positions that can recur.
 
-        The board must have one king a side and the side not to move must not be in check.
+        Each side must have exactly one king, and the side that is not to move must not be in check.
         """
         moves = board.move_stack
         first = len(moves)
-        # Nothing before the last capture, pawn move or null move can be repeated.
+        # No position before the last capture, pawn move or null move can be repeated.
         while first > max(len(moves) - board.halfmove_clock, 0) and moves[first - 1]:
             first -= 1
-        base = board
+        start_board = board
         if first < len(moves):
-            base = board.copy()
+            start_board = board.copy()
             for _ in range(len(moves) - first):
-                base.pop()
+                start_board.pop()
         self.chess960 = board.chess960
         root = self.worker.positions[0]
         root.kinds[:] = (
-            base.pawns,
-            base.knights,
-            base.bishops,
-            base.rooks,
-            base.queens,
-            base.kings,
+            start_board.pawns,
+            start_board.knights,
+            start_board.bishops,
+            start_board.rooks,
+            start_board.queens,
+            start_board.kings,
         )
-        root.sides[:] = base.occupied_co[chess.WHITE], base.occupied_co[chess.BLACK]
-        root.castling = U64(base.clean_castling_rights())
-        root.turn = 0 if base.turn else 1
-        root.en_passant = NO_SQUARE if base.ep_square is None else base.ep_square
-        root.halfmoves = root.reversible_plies = base.halfmove_clock
-        root.fullmoves = base.fullmove_number
+        root.sides[:] = start_board.occupied_co[chess.WHITE], start_board.occupied_co[chess.BLACK]
+        root.castling = U64(start_board.clean_castling_rights())
+        root.turn = 0 if start_board.turn else 1
+        root.en_passant = NO_SQUARE if start_board.ep_square is None else start_board.ep_square
+        root.halfmoves = root.reversible_plies = start_board.halfmove_clock
+        root.fullmoves = start_board.fullmove_number
         played = [
             m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]
         ]
         _load_game(self.worker, np.array(played, dtype=np.int32))
 
     def legal_moves(self) -> list[int]:
-        """Return the kernel's numbers of the root's legal moves."""
+        """Return the legal moves of the root position, in the kernel's encoding."""
         n = _generate_legal_moves(self.worker)
         return self.worker.frames[0].moves[:n].tolist()
 
-    def decode_move(self, number: int) -> chess.Move:
-        """Turn a kernel move into the notation of the loaded board."""
-        start, target = number & 63, number >> 6 & 63
-        flag = number & FLAG_MASK
+    def decode_move(self, move: int) -> chess.Move:
+        """Convert a kernel move to a `chess.Move` in the castling notation of the loaded board."""
+        start, target = move & 63, move >> 6 & 63
+        flag = move & FLAG_MASK
         if flag == PROMOTION:
-            return chess.Move(start, target, (number >> 12 & 3) + chess.KNIGHT)
+            return chess.Move(start, target, (move >> 12 & 3) + chess.KNIGHT)
         if flag == CASTLING and not self.chess960:
             target = (start & 56) + (6 if target > start else 2)
         return chess.Move(start, target)
 
     def key(self) -> int:
-        """Return the Polyglot key of the root position."""
+        """Return the Polyglot hash key of the root position."""
         return int(self.worker.positions[0].key)
 
     def outcome(self) -> chess.Termination | None:
-        """Tell what ended the game at the root, claims of a draw included; None if it goes on."""
+        """Return how the game has ended in the root position, or None if the game continues.
+
+        Threefold repetition and the fifty-move rule end the game without a claim.
+        """
         return _TERMINATIONS[_termination_index(self.worker)]
 
     def perft(self, depth: int) -> int:
-        """Count the leaves of the tree of legal moves, `depth` plies deep."""
+        """Return the number of leaves in the tree of legal moves at `depth` plies (perft)."""
         return int(_perft(self.worker, 0, depth))
 
 
 def perft(board: chess.Board, depth: int) -> int:
-    """Count the positions reached by `depth` legal moves."""
+    """Return the number of leaves in the tree of legal moves at `depth` plies (perft)."""
     game = KernelBoard()
     game.load(board)
     return game.perft(depth)

@@ -1,8 +1,9 @@
-"""Tables of the board's geometry: what attacks what, lines between squares, Zobrist keys.
+"""Lookup tables for attacks, for lines between squares, and for Zobrist keys.
 
-Built once in each process with numpy, read by the kernel through `external_table`. Squares count
-from a1 = 0 to h8 = 63. Sliders use magic multiplication: a multiplier maps the blockers on a
-piece's lines to the index of its attacks (Kannan, 'Magic move-bitboard generation', 2007).
+Each process builds the tables once with NumPy. The kernel reads them through `external_table`.
+Squares are numbered from a1 = 0 to h8 = 63. The attacks of bishops and rooks use magic bitboards: a
+multiplication maps the blocking pieces to the index of the attacks (Kannan, 'Magic move-bitboard
+generation', 2007).
 """
 
 from collections.abc import Iterable
@@ -158,7 +159,7 @@ def _on_board(rank: int, file: int) -> bool:
 
 
 def _ray(square: int, direction: tuple[int, int]) -> list[int]:
-    """List the squares from `square` to the edge, nearest first, without `square`."""
+    """Return the squares from `square` (exclusive) to the edge of the board, nearest first."""
     rank, file = divmod(square, 8)
     squares = []
     rank, file = rank + direction[0], file + direction[1]
@@ -182,7 +183,10 @@ def _bitboard(squares: Iterable[int]) -> int:
 
 
 def _ray_attacks(ray: list[int]) -> tuple[BitboardArray, BitboardArray]:
-    """Return each set of blockers on a ray, its last square left out, and what is attacked then."""
+    """Return all sets of blocking pieces on a ray, and the attacked squares for each set.
+
+    The last square of the ray never blocks, because there is no square behind it.
+    """
     *inner, last = ray
     blockers, attacks = [0], [1 << last]
     for square in reversed(inner):
@@ -193,28 +197,28 @@ def _ray_attacks(ray: list[int]) -> tuple[BitboardArray, BitboardArray]:
 
 
 def _attacks_by_blockers(rays: Iterable[list[int]]) -> tuple[BitboardArray, BitboardArray]:
-    """Return each set of blockers on the rays from a square, and what is attacked then."""
     blockers = attacks = np.zeros(1, dtype=np.uint64)
     for ray in rays:
         if ray:
-            these_blockers, these_attacks = _ray_attacks(ray)
-            blockers = np.bitwise_or.outer(blockers, these_blockers).ravel()
-            attacks = np.bitwise_or.outer(attacks, these_attacks).ravel()
+            ray_blockers, ray_attacks = _ray_attacks(ray)
+            blockers = np.bitwise_or.outer(blockers, ray_blockers).ravel()
+            attacks = np.bitwise_or.outer(attacks, ray_attacks).ravel()
     return blockers, attacks
 
 
 def _magic_tables() -> tuple[BitboardArray, BitboardArray]:
-    """Return (entries, attacks): four words a square and kind (mask, magic, shift, offset).
+    """Return the arrays `entries` and `attacks` for magic bitboards.
 
-    Rooks come first, bishops from word 256. An index into `attacks` is
-    ((blockers & mask) * magic >> shift) + offset.
+    Each square has four words in `entries`: mask, magic number, shift and offset. The words for
+    rooks come first, and those for bishops start at word 256. The index into `attacks` is
+    `((blockers & mask) * magic >> shift) + offset`.
     """
     entries: list[int] = []
     attacks: list[BitboardArray] = []
     offset = 0
     for directions, magics in ((ROOK_DIRECTIONS, ROOK_MAGICS), (BISHOP_DIRECTIONS, BISHOP_MAGICS)):
         for square, magic in enumerate(magics):
-            # A blocker on the edge hides nothing behind it, so the ends of the rays do not matter.
+            # A blocker on the edge hides no square: the ends of the rays are not in the mask.
             rays = [_ray(square, direction) for direction in directions]
             mask = _bitboard(target for ray in rays for target in ray[:-1])
             shift = 64 - mask.bit_count()
@@ -228,17 +232,21 @@ def _magic_tables() -> tuple[BitboardArray, BitboardArray]:
 
 
 def _line_tables() -> tuple[BitboardArray, BitboardArray]:
-    """Return (between, line) for 64 * from + to: squares strictly between, and the whole line."""
+    """Return two tables with the index `64 * a + b` for the squares `a` and `b`.
+
+    The first table contains the squares strictly between `a` and `b`. The second table contains the
+    line through `a` and `b` from edge to edge.
+    """
     between, line = np.zeros(4096, dtype=np.uint64), np.zeros(4096, dtype=np.uint64)
     for square in range(64):
         for up, right in ROOK_DIRECTIONS + BISHOP_DIRECTIONS:
             ray = _ray(square, (up, right))
-            whole = _bitboard([square, *ray, *_ray(square, (-up, -right))])
-            passed = 0
+            full_line = _bitboard([square, *ray, *_ray(square, (-up, -right))])
+            between_squares = 0
             for target in ray:
-                between[64 * square + target] = passed
-                line[64 * square + target] = whole
-                passed |= 1 << target
+                between[64 * square + target] = between_squares
+                line[64 * square + target] = full_line
+                between_squares |= 1 << target
     return between, line
 
 

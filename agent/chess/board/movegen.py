@@ -1,7 +1,7 @@
-"""Moves as numbers, and the generator of legal moves.
+"""The encoding of moves and the generator of legal moves.
 
-Only legal moves are generated: targets are limited to squares that answer a check and, for a
-pinned piece, to the line of its pin.
+Only legal moves are generated. If the king is in check, every other piece must block the check or
+capture the checking piece. A pinned piece can move only along the line of its pin.
 """
 
 from agent.chess.board.attacks import (
@@ -35,7 +35,7 @@ from agent.chess.board.records import (
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits, count, first_square
 
-# What to generate. Noisy moves are captures and promotions to a queen, quiet ones all others.
+# Move classes. Noisy moves are captures and promotions to a queen; all others are quiet.
 NOISY, QUIET, ALL = 1, 2, 3
 
 _LAST_RANKS = U64(0xFF000000000000FF)
@@ -44,25 +44,24 @@ _THIRD_RANK = (U64(0x0000000000FF0000), U64(0x0000FF0000000000))
 
 @kernel
 def from_square(move: int) -> int:
-    """Return the square that the piece leaves."""
     return move & 63
 
 
 @kernel
 def to_square(move: int) -> int:
-    """Return the square that the piece goes to (in castling, the rook's square)."""
+    """Return the destination square of a move. For castling, this is the square of the rook."""
     return move >> 6 & 63
 
 
 @kernel
 def promotion_kind(move: int) -> int:
-    """Return the kind that a promoting pawn becomes."""
+    """Return the piece type that the pawn promotes to."""
     return (move >> 12 & 3) + 1
 
 
 @kernel
 def is_noisy(position: Position, move: int) -> bool:
-    """Tell whether the move is a capture or a promotion to a queen."""
+    """Return whether the move is a capture or a promotion to a queen."""
     flag = move & FLAG_MASK
     if flag == CASTLING:
         return False
@@ -73,7 +72,7 @@ def is_noisy(position: Position, move: int) -> bool:
 
 @kernel
 def find_pinned(position: Position, king: int, side: int) -> Bits:
-    """Return the pieces of `side` that stand alone between their king and an enemy slider."""
+    """Return the pieces of `side` that are pinned to its king on the square `king`."""
     queens = position.kinds[QUEEN]
     snipers = (
         (rook_rays(king) & (position.kinds[ROOK] | queens))
@@ -116,7 +115,6 @@ def _add_pawn_targets(frame: Frame, n: int, targets: Bits, step: int, count_only
 def _add_promotions(
     frame: Frame, n: int, targets: Bits, step: int, first: int, last: int, count_only: bool
 ) -> int:
-    """Add promotions to the kinds `first` down to `last` on each target."""
     if count_only:
         return n + count(targets) * (first - last + 1)
     while targets:
@@ -135,7 +133,7 @@ def _shift(bits: Bits, step: int) -> Bits:
 
 @kernel
 def en_passant_is_legal(position: Position, square: int, target: int) -> bool:
-    """Tell whether the pawn on `square` may take en passant on `target`: the king stays safe."""
+    """Return whether the en passant capture from `square` to `target` leaves the king safe."""
     side = position.turn
     captured = target - 8 if side == 0 else target + 8
     occupied = (position.sides[0] | position.sides[1]) ^ bit(square) ^ bit(captured) | bit(target)
@@ -154,18 +152,17 @@ def _pawn_moves(
     allowed: Bits,
     count_only: bool,
 ) -> int:
-    """Add the moves of `pawns` onto squares in `allowed`, without en passant."""
     side = position.turn
     up = 8 if side == 0 else -8
     enemy = position.sides[1 - side]
     empty = ~(position.sides[side] | enemy)
-    ahead = _shift(pawns, up) & empty
-    pushes = ahead & allowed
+    single_pushes = _shift(pawns, up) & empty
+    pushes = single_pushes & allowed
     if kinds & QUIET:
         third = _THIRD_RANK[0] if side == 0 else _THIRD_RANK[1]
         n = _add_pawn_targets(frame, n, pushes & ~_LAST_RANKS, up, count_only)
-        jumps = _shift(ahead & third, up) & empty & allowed
-        n = _add_pawn_targets(frame, n, jumps, 2 * up, count_only)
+        double_pushes = _shift(single_pushes & third, up) & empty & allowed
+        n = _add_pawn_targets(frame, n, double_pushes, 2 * up, count_only)
         n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, ROOK, KNIGHT, count_only)
     if kinds & NOISY:
         n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, QUEEN, QUEEN, count_only)
@@ -196,7 +193,7 @@ def _en_passant_moves(
 
 @kernel
 def castling_squares(king: int, rook: int) -> tuple[int, int]:
-    """Return where king and rook land: g and f file, or c and d file, of the king's rank."""
+    """Return the squares of the king and the rook after castling (files g and f, or c and d)."""
     rank = king & 56
     if rook > king:
         return rank + 6, rank + 5
@@ -212,11 +209,11 @@ def _castling_moves(position: Position, frame: Frame, n: int, king: int, count_o
         rook = first_square(rooks)
         rooks &= rooks - U64(1)
         king_to, rook_to = castling_squares(king, rook)
-        others = occupied ^ bit(king) ^ bit(rook)
+        remaining = occupied ^ bit(king) ^ bit(rook)
         path = between(king, king_to) | bit(king_to)
-        if (path | between(rook, rook_to) | bit(rook_to)) & others:
+        if (path | between(rook, rook_to) | bit(rook_to)) & remaining:
             continue
-        legal = not is_attacked(position, king_to, 1 - side, others | bit(rook_to))
+        legal = not is_attacked(position, king_to, 1 - side, remaining | bit(rook_to))
         while path and legal:
             legal = not is_attacked(position, first_square(path), 1 - side, occupied ^ bit(king))
             path &= path - U64(1)
@@ -231,18 +228,19 @@ def _castling_moves(position: Position, frame: Frame, n: int, king: int, count_o
 def generate(
     position: Position, frame: Frame, n: int, kinds: int, sources: Bits, count_only: bool
 ) -> int:
-    """Write the legal moves of the pieces in `sources` to frame.moves[n:]; return the new count.
+    """Write legal moves to `frame.moves` from index `n` on, and return the new number of moves.
 
-    kinds: NOISY, QUIET or ALL. When `counting`, nothing is written.
+    Only the pieces on the squares in `sources` are moved. `kinds` selects the moves and is NOISY,
+    QUIET or ALL. If `count_only` is true, the moves are counted but not written.
     """
     side = position.turn
     own, enemy = position.sides[side], position.sides[1 - side]
     occupied = own | enemy
     king = king_square(position, side)
-    wanted = (enemy if kinds & NOISY else U64(0)) | (~occupied if kinds & QUIET else U64(0))
+    class_targets = (enemy if kinds & NOISY else U64(0)) | (~occupied if kinds & QUIET else U64(0))
 
     if has(sources, king):
-        targets = king_attacks(king) & wanted
+        targets = king_attacks(king) & class_targets
         safe = U64(0)
         while targets:
             target = first_square(targets)
@@ -251,32 +249,34 @@ def generate(
             targets &= targets - U64(1)
         n = _add_targets(frame, n, king, safe, count_only)
 
-    answers = ALL_SQUARES  # squares that a piece other than the king may go to
+    allowed_targets = ALL_SQUARES  # squares that a piece other than the king may move to
     if position.checkers:
         if position.checkers & (position.checkers - U64(1)):
             return n
         checker = first_square(position.checkers)
-        answers = between(king, checker) | position.checkers
+        allowed_targets = between(king, checker) | position.checkers
     elif kinds & QUIET and position.castling & own and has(sources, king):
         n = _castling_moves(position, frame, n, king, count_only)
 
     pawns = position.kinds[PAWN] & own & sources
-    n = _pawn_moves(position, frame, n, kinds, pawns & ~position.pinned, answers, count_only)
+    n = _pawn_moves(
+        position, frame, n, kinds, pawns & ~position.pinned, allowed_targets, count_only
+    )
     pinned_pawns = pawns & position.pinned
     while pinned_pawns:
         square = first_square(pinned_pawns)
-        allowed = answers & line(king, square)
+        allowed = allowed_targets & line(king, square)
         n = _pawn_moves(position, frame, n, kinds, bit(square), allowed, count_only)
         pinned_pawns &= pinned_pawns - U64(1)
     if kinds & NOISY and position.en_passant != NO_SQUARE:
         n = _en_passant_moves(position, frame, n, pawns, count_only)
 
-    wanted &= answers
+    class_targets &= allowed_targets
     for kind in range(KNIGHT, KING):
         pieces = position.kinds[kind] & own & sources
         while pieces:
             square = first_square(pieces)
-            targets = piece_attacks(kind, square, occupied) & wanted
+            targets = piece_attacks(kind, square, occupied) & class_targets
             if has(position.pinned, square):
                 targets &= line(king, square)
             n = _add_targets(frame, n, square, targets, count_only)

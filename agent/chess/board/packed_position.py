@@ -1,8 +1,8 @@
-"""A position with its label in 32 bytes, as files of training positions hold it.
+"""The record format of training data: a position and its label in 32 bytes.
 
-The pieces stand in the order of their squares, four bits each: the kind (0 for a pawn, to 5), plus
-8 for Black. A rook that may castle has the kind 6, so that castling rights, those of Chess960 too,
-need no room.
+The pieces are stored in the order of their squares with four bits per piece. The piece type is 0
+for a pawn to 5 for a king, and 8 is added for Black. A rook with castling rights has the piece type
+6. This covers all castling rights, including those of Chess960.
 """
 
 from typing import Annotated
@@ -20,28 +20,26 @@ BLACK_TO_MOVE = 128
 
 
 class PackedPosition:
-    """The record; see `agent.kernel.record` for how it is declared."""
+    """A chess position and its label, in a record of 32 bytes."""
 
     occupied: Bits
-    pieces: Annotated[
-        FixedArray[Bits], 2
-    ]  # the first sixteen, the others; the first in the lowest bits
-    state: Annotated[int, np.uint8]  # en passant square, 64 if none; 128 more with Black to move
+    pieces: Annotated[FixedArray[Bits], 2]  # 16 pieces per word, the first in the lowest bits
+    state: Annotated[int, np.uint8]  # en passant square (64: none), plus 128 if Black is to move
     halfmoves: Annotated[int, np.uint8]
     fullmoves: Annotated[int, np.uint16]
-    score: Annotated[int, np.int16]  # of the search, in centipawns for the side to move
-    result: Annotated[int, np.int8]  # of the game for the side to move: 1, 0 or -1
-    depth: Annotated[int, np.uint8]  # plies that the search completed
+    score: Annotated[int, np.int16]  # search score in centipawns, for the side to move
+    result: Annotated[int, np.int8]  # game result for the side to move: 1, 0 or -1
+    depth: Annotated[int, np.uint8]  # depth of the search in plies
 
 
 packed_dtype = layout(PackedPosition, align=False)
 
 
 def unpack_board(packed: np.void) -> chess.Board:
-    """Make a board of one packed position; castling is as in Chess960 only where it must be."""
+    """Return the board for a packed position. Chess960 mode is set only if castling requires it."""
     board = chess.Board(None)
-    for number, square in enumerate(chess.scan_forward(int(packed["occupied"]))):
-        piece = int(packed["pieces"][number >> 4]) >> 4 * (number & 15) & 15
+    for i, square in enumerate(chess.scan_forward(int(packed["occupied"]))):
+        piece = int(packed["pieces"][i >> 4]) >> 4 * (i & 15) & 15
         kind = piece & 7
         if kind == CASTLING_ROOK:
             kind = chess.ROOK - 1

@@ -1,4 +1,4 @@
-"""Packing positions into 32 bytes (see agent.chess.board.packed_position) in the kernel, and back."""
+"""Conversion between kernel positions and the format in `agent.chess.board.packed_position`."""
 
 import numba
 
@@ -22,11 +22,11 @@ packed_type = numba.from_dtype(packed_dtype)
 
 @kernel
 def pack(packed: PackedPosition, position: Position) -> None:
-    """Write a position of at most 32 pieces; the label stays as it was."""
+    """Write `position` to `packed` without the label. The position must have at most 32 pieces."""
     occupied = position.sides[0] | position.sides[1]
     packed.occupied = occupied
     packed.pieces[0] = packed.pieces[1] = U64(0)
-    number = 0
+    i = 0
     while occupied:
         square = first_square(occupied)
         piece = position.board[square]
@@ -34,8 +34,8 @@ def pack(packed: PackedPosition, position: Position) -> None:
             piece = CASTLING_ROOK
         if has(position.sides[1], square):
             piece += BLACK_PIECE
-        packed.pieces[number >> 4] |= U64(piece) << U64(4 * (number & 15))
-        number += 1
+        packed.pieces[i >> 4] |= U64(piece) << U64(4 * (i & 15))
+        i += 1
         occupied &= occupied - U64(1)
     packed.state = position.en_passant + BLACK_TO_MOVE * position.turn
     packed.halfmoves = min(position.halfmoves, 255)
@@ -44,22 +44,22 @@ def pack(packed: PackedPosition, position: Position) -> None:
 
 @kernel
 def unpack(packed: PackedPosition, position: Position) -> None:
-    """Set the position that `packed` holds."""
+    """Read the position from `packed` and store it in `position`."""
     for kind in range(6):
         position.kinds[kind] = U64(0)
     position.sides[0] = position.sides[1] = position.castling = U64(0)
     occupied = packed.occupied
-    number = 0
+    i = 0
     while occupied:
         square = first_square(occupied)
-        piece = int64(packed.pieces[number >> 4] >> U64(4 * (number & 15)) & _FOUR_BITS)
+        piece = int64(packed.pieces[i >> 4] >> U64(4 * (i & 15)) & _FOUR_BITS)
         kind = piece & 7
         if kind == CASTLING_ROOK:
             kind = ROOK
             position.castling |= bit(square)
         position.kinds[kind] |= bit(square)
         position.sides[1 if piece >= BLACK_PIECE else 0] |= bit(square)
-        number += 1
+        i += 1
         occupied &= occupied - U64(1)
     position.turn = 1 if packed.state >= BLACK_TO_MOVE else 0
     position.en_passant = packed.state & (BLACK_TO_MOVE - 1)

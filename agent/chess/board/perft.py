@@ -1,4 +1,4 @@
-"""Perft, root move by root move: counting the leaves of the tree of legal moves."""
+"""Perft divide: the number of leaves in the tree of legal moves below each root move."""
 
 import threading
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ import chess
 
 from agent.chess.board import kernel_board
 
-# Trees up to this depth are counted in one call, which cannot be interrupted.
+# Trees up to this depth are counted in one kernel call, which cannot be interrupted.
 MAX_UNINTERRUPTED_DEPTH = 6
 
 
 def divide(
     board: chess.Board, depth: int, stop: threading.Event
 ) -> Iterator[tuple[chess.Move, int]]:
-    """Yield each legal move with the number of leaves `depth` plies from here that it leads to.
+    """Yield each legal move on `board` with the number of leaves below it at `depth` plies.
 
-    Ends soon when `stop` is set; the last count is not complete then.
+    If `stop` is set, the count ends early and the last number is incomplete.
     """
     board = board.copy(stack=False)
     for move in list(board.legal_moves):

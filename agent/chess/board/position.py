@@ -1,4 +1,4 @@
-"""Making moves on a position, and what the rules say of the result."""
+"""Making moves, and detection of draws by insufficient material or repetition."""
 
 from agent.chess.board.attacks import attackers, bit, has, king_square, pawn_attacks
 from agent.chess.board.bitboards import DARK_SQUARES
@@ -35,7 +35,7 @@ from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, Bits, count, first_square
 from agent.kernel.transposition_table import prefetch_entries
 
-# Where each part of Polyglot's list of random numbers begins.
+# Offsets into Polyglot's list of random numbers.
 _CASTLING_KEYS, _EN_PASSANT_KEYS, TURN_KEY = 768, 772, 780
 
 _FIRST_RANK = (U64(0x00000000000000FF), U64(0xFF00000000000000))
@@ -43,13 +43,11 @@ _FIRST_RANK = (U64(0x00000000000000FF), U64(0xFF00000000000000))
 
 @kernel
 def piece_key(side: int, kind: int, square: int) -> Bits:
-    """Return the Zobrist key of a piece on a square."""
     return zobrist(64 * (2 * kind + 1 - side) + square)
 
 
 @kernel
 def _castling_key(position: Position) -> Bits:
-    """Hash the rights: king and queen side of each colour."""
     key = U64(0)
     rooks = position.castling
     while rooks:
@@ -73,7 +71,6 @@ def _toggle_keys(position: Position, side: int, kind: int, square: int) -> None:
 
 @kernel
 def _toggle(position: Position, side: int, kind: int, square: int) -> None:
-    """Put a piece on the bitboards and the keys, or take it off."""
     mask = bit(square)
     position.kinds[kind] ^= mask
     position.sides[side] ^= mask
@@ -82,9 +79,9 @@ def _toggle(position: Position, side: int, kind: int, square: int) -> None:
 
 @kernel
 def _set_en_passant(position: Position, target: int) -> bool:
-    """Note a jump over `target` if an enemy pawn stands beside; tell whether it may capture.
+    """Set the en passant square if a pawn attacks it, and return whether a capture is legal.
 
-    `position.turn` is the side that may capture.
+    `position.turn` must already be the side that may capture.
     """
     side = position.turn
     capturers = pawn_attacks(1 - side, target) & position.kinds[PAWN] & position.sides[side]
@@ -108,7 +105,6 @@ def _set_repetition_key(position: Position, en_passant_counts: bool) -> None:
 
 @kernel
 def _update_checks(position: Position) -> None:
-    """Find the checkers and the pinned pieces of the side to move."""
     side = position.turn
     king = king_square(position, side)
     occupied = position.sides[0] | position.sides[1]
@@ -118,7 +114,7 @@ def _update_checks(position: Position) -> None:
 
 @kernel
 def refresh(position: Position) -> None:
-    """Compute everything that follows from pieces, turn, castling and en_passant."""
+    """Compute all fields derived from `kinds`, `sides`, `turn`, `castling` and `en_passant`."""
     position.key = position.pawn_key = position.piece_keys[0] = position.piece_keys[1] = U64(0)
     for square in range(64):
         position.board[square] = EMPTY
@@ -143,9 +139,10 @@ def refresh(position: Position) -> None:
 
 @kernel
 def encode_move(position: Position, start: int, target: int, promotion: int) -> int:
-    """Return the move from `start` to `target`, with its flag; `promotion` is a kind or 0.
+    """Return the encoded move from `start` to `target`.
 
-    The king's move of two squares, or onto its own rook, is castling.
+    `promotion` is the piece type for a promotion, or 0. A king move by two squares or onto a rook
+    of the same side is encoded as castling.
     """
     side = position.turn
     kind = position.board[start]
@@ -172,9 +169,10 @@ def encode_move(position: Position, start: int, target: int, promotion: int) -> 
 def _prefetch_entry(
     worker: Worker, position: Position, kind: int, captured: int, start: int, target: int
 ) -> None:
-    """Have the table's entry on its way while the move is made.
+    """Prefetch the transposition table entry for the position after a move.
 
-    The key is that of most moves: of those without castling, promotion and en passant.
+    The key is only predicted. The prediction is wrong for castling, promotions and en passant
+    captures.
     """
     side = position.turn
     key = position.key ^ piece_key(side, kind, start) ^ piece_key(side, kind, target)
@@ -185,7 +183,7 @@ def _prefetch_entry(
 
 @kernel
 def make_move(worker: Worker, ply: int, move: int) -> None:
-    """Make a legal move: the position at `ply` stays, the one at `ply + 1` is the result."""
+    """Make a legal move by copying the position from `ply` to `ply + 1` and changing the copy."""
     position = position_at(worker, ply)
     side = position.turn
     start, target, flag = from_square(move), to_square(move), move & FLAG_MASK
@@ -252,7 +250,7 @@ def make_move(worker: Worker, ply: int, move: int) -> None:
 
 @kernel
 def advance_root(worker: Worker, move: int) -> None:
-    """Make a legal move on the root position, which becomes part of the game before the root."""
+    """Make a legal move at the root, and append the previous root position to the game history."""
     root = position_at(worker, 0)
     if worker.game_key_count == MAX_GAME_KEYS:
         for i in range(MAX_GAME_KEYS - 1):
@@ -266,7 +264,7 @@ def advance_root(worker: Worker, move: int) -> None:
 
 @kernel
 def make_null_move(worker: Worker, ply: int) -> None:
-    """Pass: only the turn changes. The side to move must not be in check."""
+    """Make a null move, which changes only the side to move. This side must not be in check."""
     position = position_at(worker, ply + 1)
     copy_position(position, position_at(worker, ply))
     if position.en_passant != NO_SQUARE:
@@ -283,7 +281,11 @@ def make_null_move(worker: Worker, ply: int) -> None:
 
 @kernel
 def is_insufficient_material(position: Position) -> bool:
-    """Tell whether neither side can ever mate: bare kings, one minor, bishops of one colour."""
+    """Return whether neither side has enough material to give mate.
+
+    This is true for two bare kings, for a single minor piece, and if there are only bishops on
+    squares of the same colour.
+    """
     kinds = position.kinds
     if kinds[PAWN] | kinds[ROOK] | kinds[QUEEN]:
         return False
@@ -295,13 +297,17 @@ def is_insufficient_material(position: Position) -> bool:
 
 @kernel
 def is_repetition(worker: Worker, ply: int) -> bool:
-    """Tell whether the position stood before: once since the root, or twice in the game before."""
+    """Return whether the position at `ply` is drawn by repetition.
+
+    The search counts a position as drawn if it has occurred once since the root or twice before the
+    root.
+    """
     position = position_at(worker, ply)
     key = position.repetition_key
-    reach = position.reversible_plies
-    seen = 0
+    max_distance = position.reversible_plies
+    occurrences = 0
     distance = 4
-    while distance <= reach:
+    while distance <= max_distance:
         if distance <= ply:
             if position_at(worker, ply - distance).repetition_key == key:
                 return True
@@ -310,8 +316,8 @@ def is_repetition(worker: Worker, ply: int) -> bool:
             if index < 0:
                 return False
             if worker.game_keys[index] == key:
-                seen += 1
-                if seen == 2:
+                occurrences += 1
+                if occurrences == 2:
                     return True
         distance += 2
     return False

@@ -1,4 +1,4 @@
-"""Static exchange evaluation: what a sequence of captures on one square wins."""
+"""Static exchange evaluation (SEE): the material gained by a sequence of captures on one square."""
 
 from agent.chess.board.attacks import attackers, bishop_attacks, bit, rook_attacks
 from agent.chess.board.movegen import from_square, promotion_kind, to_square
@@ -17,23 +17,16 @@ from agent.chess.board.records import (
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64
 
-PIECE_VALUES = (
-    100,
-    320,
-    330,
-    500,
-    950,
-    10000,
-    0,
-)  # centipawns, by kind; nothing for an empty square
+# Centipawns, by kind: pawn to king, and 0 for an empty square.
+PIECE_VALUES = (100, 320, 330, 500, 950, 10000, 0)
 
 
 @kernel
 def see_ge(position: Position, move: int, threshold: int) -> bool:
-    """Tell whether the captures that start with `move` win at least `threshold` centipawns.
+    """Return whether the exchange that starts with `move` gains at least `threshold` centipawns.
 
-    Both sides always capture with their least piece, and may stop when going on would lose.
-    Pins are ignored.
+    Each side captures with its least valuable piece, and stops when another capture would lose
+    material. Pins are ignored.
     """
     flag = move & FLAG_MASK
     if flag == CASTLING:
@@ -51,34 +44,34 @@ def see_ge(position: Position, move: int, threshold: int) -> bool:
     if balance < 0:
         return False
     balance -= PIECE_VALUES[piece]
-    if balance >= 0:  # good even if the piece is lost for nothing
+    if balance >= 0:  # sufficient even if the moved piece is lost
         return True
 
     diagonal = position.kinds[BISHOP] | position.kinds[QUEEN]
     straight = position.kinds[ROOK] | position.kinds[QUEEN]
-    left = attackers(position, target, occupied) & occupied
+    remaining = attackers(position, target, occupied) & occupied
     side = 1 - position.turn
     while True:
-        own = left & position.sides[side]
-        if not own:
+        side_attackers = remaining & position.sides[side]
+        if not side_attackers:
             break
         kind = PAWN
-        while not own & position.kinds[kind]:
+        while not side_attackers & position.kinds[kind]:
             kind += 1
-        capturer = own & position.kinds[kind]
+        capturer = side_attackers & position.kinds[kind]
         capturer &= ~capturer + U64(1)
         side = 1 - side
-        # The balance, as the side that has just captured sees it, if it loses the capturer.
+        # The balance for the side that has just captured, if it loses the capturer.
         balance = -balance - 1 - PIECE_VALUES[kind]
         if balance >= 0:
             # A king may not capture into an attack.
-            if kind == KING and left & position.sides[side]:
+            if kind == KING and remaining & position.sides[side]:
                 side = 1 - side
             break
         occupied ^= capturer
         if kind in (PAWN, BISHOP, QUEEN):
-            left |= bishop_attacks(target, occupied) & diagonal
+            remaining |= bishop_attacks(target, occupied) & diagonal
         if kind in (ROOK, QUEEN):
-            left |= rook_attacks(target, occupied) & straight
-        left &= occupied
+            remaining |= rook_attacks(target, occupied) & straight
+        remaining &= occupied
     return side != position.turn

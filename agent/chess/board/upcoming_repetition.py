@@ -1,7 +1,8 @@
-"""Upcoming repetition: whether the side to move can bring back an earlier position in one move.
+"""Detection of upcoming repetitions, which the side to move can reach with one move.
 
-The keys of two positions that differ by one reversible move differ by that move's key. All such
-keys are in one hash table (Marcel van Kervinck, 2013), so an earlier position costs one look.
+If two positions differ by one reversible move, their keys differ by the key of that move. A hash
+table contains the keys of all reversible moves (Marcel van Kervinck, 2013). Therefore one lookup
+per earlier position is sufficient.
 """
 
 import numpy as np
@@ -26,24 +27,31 @@ _MASK = U64(_SLOTS - 1)
 
 
 def _reversible_moves() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """Return the keys of all reversible moves and, at the same places, their squares a + 64 b.
+    """Return a hash table of all reversible moves as two arrays, the keys and the squares.
 
-    A key's place is its low bits, or the next free one; no key is 0, which marks a free place.
+    The two squares `a` and `b` of a move are stored as `a + 64 * b`. Collisions are resolved by
+    linear probing, and the key 0 marks an empty entry.
     """
     keys, squares = np.zeros(_SLOTS, np.uint64), np.zeros(_SLOTS, np.int64)
-    reach = (KNIGHT_ATTACKS, BISHOP_RAYS, ROOK_RAYS, BISHOP_RAYS | ROOK_RAYS, KING_ATTACKS)
+    attacks_by_kind = (
+        KNIGHT_ATTACKS,
+        BISHOP_RAYS,
+        ROOK_RAYS,
+        BISHOP_RAYS | ROOK_RAYS,
+        KING_ATTACKS,
+    )
     first, second = np.triu_indices(64, 1)
-    for kind, attacked in enumerate(reach, KNIGHT_KIND):
-        joined = attacked[first] >> second.astype(np.uint64) & np.uint64(1) == 1
-        a, b = first[joined], second[joined]
+    for kind, attacked in enumerate(attacks_by_kind, KNIGHT_KIND):
+        connected = attacked[first] >> second.astype(np.uint64) & np.uint64(1) == 1
+        a, b = first[connected], second[connected]
         for side in range(2):
             base = 64 * (2 * kind + 1 - side)
             moves = ZOBRIST[base + a] ^ ZOBRIST[base + b] ^ ZOBRIST[TURN_KEY]
             for key, pair in zip(moves.tolist(), (a + 64 * b).tolist(), strict=True):
-                place = key & (_SLOTS - 1)
-                while keys[place]:
-                    place = (place + 1) % _SLOTS
-                keys[place], squares[place] = key, pair
+                slot = key & (_SLOTS - 1)
+                while keys[slot]:
+                    slot = (slot + 1) % _SLOTS
+                keys[slot], squares[slot] = key, pair
     return keys, squares
 
 
@@ -54,27 +62,27 @@ _move_squares = external_table("kempelen_move_squares", _SQUARES)
 
 @kernel
 def _move_squares_of_key(key: Bits) -> int:
-    """Return the squares a + 64 b of the reversible move with this key, 0 if there is none."""
-    place = key & _MASK
+    """Return the squares `a + 64 * b` of the reversible move with this key, or 0 if none."""
+    slot = key & _MASK
     while True:
-        found = _move_key(int64(place))
-        if found == key:
-            return _move_squares(int64(place))
-        if found == U64(0):
+        slot_key = _move_key(int64(slot))
+        if slot_key == key:
+            return _move_squares(int64(slot))
+        if slot_key == U64(0):
             return 0
-        place = (place + U64(1)) & _MASK
+        slot = (slot + U64(1)) & _MASK
 
 
 @kernel
 def has_upcoming_repetition(worker: Worker, ply: int) -> bool:
-    """Tell whether some move repeats a position of the line between the root and here.
+    """Return whether a legal move repeats a position between the root and `ply`.
 
-    Positions of the game before the root are left out: they are a draw at the third time only.
+    Positions before the root are ignored, because they must occur three times for a draw.
     """
     position = position_at(worker, ply)
-    reach = min(position.reversible_plies, ply)
+    max_distance = min(position.reversible_plies, ply)
     distance = 3
-    while distance <= reach:
+    while distance <= max_distance:
         key = position.repetition_key ^ position_at(worker, ply - distance).repetition_key
         squares = _move_squares_of_key(key)
         if squares:

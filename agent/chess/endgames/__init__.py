@@ -1,1 +1,1 @@
-"""Endgame tablebases: ours, and Syzygy and Gaviota files."""
+"""Endgame tablebases: the built-in tables, Syzygy and Gaviota."""

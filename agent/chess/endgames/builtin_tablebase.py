@@ -1,4 +1,4 @@
-"""The engine's own endgame tables as the root sees them: the exact value of a `chess.Board`."""
+"""The built-in endgame tablebase, which returns the exact value of a `chess.Board`."""
 
 import threading
 
@@ -24,16 +24,17 @@ from agent.kernel.intrinsics import U64, int64
 
 @entry_point(int64(Worker, int64, int64))
 def _probe_worker(worker: Worker, ply: int, by_moves: int) -> int:
-    """Return the table's byte for the position at `ply`, or UNKNOWN.
+    """Return the tablebase value of the position at `ply`, or UNKNOWN.
 
-    An en passant capture is played out, as is every move with `by_moves`.
+    The value is derived from the positions after each move if `by_moves` is nonzero or if there is
+    an en passant square.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     if position.castling or not may_have_table(position):
         return UNKNOWN
     if not by_moves and position.en_passant == NO_SQUARE:
         return probe_position(worker.tablebase, position)
-    won, lost, drawn = INVALID, DRAWN, False
+    best_win, longest_loss, has_draw = INVALID, DRAWN, False
     n = generate(position, frame, 0, ALL, ALL_SQUARES, False)
     for i in range(n):
         make_move(worker, ply, int64(frame.moves[i]))
@@ -41,20 +42,20 @@ def _probe_worker(worker: Worker, ply: int, by_moves: int) -> int:
         if value == UNKNOWN:
             return UNKNOWN
         if value == DRAWN:
-            drawn = True
+            has_draw = True
         elif value & 1:
-            won = min(won, value + 1)
+            best_win = min(best_win, value + 1)
         else:
-            lost = max(lost, value + 1)
-    if won < INVALID:
-        return won
+            longest_loss = max(longest_loss, value + 1)
+    if best_win < INVALID:
+        return best_win
     if n == 0 and position.checkers:
         return 1
-    return DRAWN if drawn else lost
+    return DRAWN if has_draw else longest_loss
 
 
 class BuiltinTablebase:
-    """An oracle; see `agent.chess.endgames.dtm_tablebase`. Several searches may ask it at once."""
+    """The built-in tablebase, which implements `DtmTablebase`. It is thread-safe."""
 
     max_pieces = TABLE_PIECES
 
@@ -65,11 +66,10 @@ class BuiltinTablebase:
         self._game.worker.tablebase = U64(tables.address)
 
     def probe(self, board: chess.Board) -> int | None:
-        """Return what a position is worth; see `Oracle`."""
         return self._probe(board, by_moves=False)
 
     def probe_by_moves(self, board: chess.Board) -> int | None:
-        """Return what a position is worth by the tables' values after each of its moves."""
+        """Return the value of a position, computed from the values after each legal move."""
         return self._probe(board, by_moves=True)
 
     def _probe(self, board: chess.Board, by_moves: bool) -> int | None:

@@ -1,4 +1,4 @@
-"""What an oracle of endgames is, and what all who speak of tables and the fifty moves go by."""
+"""The protocol for distance-to-mate (DTM) tablebases, and constants for tablebase values."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import chess
 
 DRAWN = 0
 
-FIFTY_MOVES = 100  # plies; as in records.py, which needs the kernel
+FIFTY_MOVES = 100  # plies; equals records.FIFTY_MOVES, whose module needs the kernel
 
 
 class DtmTablebase(Protocol):
-    """Who knows distances to mate."""
+    """A tablebase of distances to mate."""
 
     @property
     def max_pieces(self) -> int:
-        """The most pieces of a position that it knows."""
+        """The maximum number of pieces in a position, including kings."""
 
     def probe(self, board: chess.Board) -> int | None:
-        """Return what a position is worth to the side to move, None if that is not known.
+        """Return the value of a position for the side to move, or None if the value is unknown.
 
-        0 is a draw; else plies to mate plus 1: odd is lost, even is won. The fifty-move rule is
-        left out of account.
+        The value 0 means a draw. All other values are the number of plies to mate plus 1, so odd
+        values are losses and even values are wins. The fifty-move rule is ignored.
         """
 
 
 def makes_threefold(board: chess.Board, move: chess.Move) -> bool:
-    """Tell whether a move makes a position stand for the third time."""
+    """Return whether the position after `move` occurs for the third time."""
     board.push(move)
     third = board.is_repetition(3)
     board.pop()

@@ -1,12 +1,14 @@
-"""Endgame tables: their files, and how the kernel looks a position up in them.
+"""The built-in tablebase: its file format (one table for each endgame), and its use in the kernel.
 
-A table tells the distance to mate, one byte a position: DRAWN, BROKEN (no such position), or plies
-to mate plus 1, so that an odd value is lost and an even one won for the side to move. Castling
-rights and en passant are not in the tables: a position with an en passant capture is looked up
-one ply deeper, one with castling rights not at all.
+A table stores one byte per position. The byte is DRAWN, INVALID for an illegal position, or the
+number of plies to mate plus 1. Odd values are losses for the side to move, and even values are
+wins. Tables contain neither castling rights nor en passant captures. A position with an en passant
+capture is probed one ply deeper. A position with castling rights is not probed.
 
-A file is a header of 64 bytes (magic, version, name, number of bytes, their SHA-256) and, for the
-stronger side to move and then for the weaker, a byte for each index; see `ending_index`.
+A file starts with a header of 64 bytes, which contains a magic number, the version, the name of the
+endgame, the number of data bytes, and their SHA-256 hash. The header is followed by one byte for
+each index, first with the stronger side to move, and then with the weaker side to move.
+`table_index` defines the index.
 """
 
 import hashlib
@@ -42,10 +44,10 @@ from agent.kernel.scores import MATE
 SUFFIX = ".dtm"
 DRAWN, INVALID = 0, 255
 UNKNOWN = -1  # no table
-NO_SCORE = MATE + 2  # beyond every score
+NO_SCORE = MATE + 2  # outside the range of scores
 TABLE_PIECES = MAX_PIECES
 
-_ALWAYS_DRAWN = 1  # in place of the address of a table
+_ALWAYS_DRAWN = 1  # in the directory, instead of the address of a table
 
 _MAGIC = b"KEMPDTM\n"
 _VERSION = 1
@@ -55,97 +57,99 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class TablebaseError(Exception):
-    """A table cannot be used; the message names the file and the remedy."""
+    """The error for an invalid table. Its message names the file and the remedy."""
 
 
 def pack_header(name: str, data: Bytes) -> bytes:
-    """Return the header of the file that holds `data`."""
+    """Return the file header for the values `data` of the endgame `name`."""
     digest = hashlib.sha256(data.data).digest()
     return _HEADER.pack(_MAGIC, _VERSION, name.encode(), len(data), digest)
 
 
-def parse_table(content: Bytes, place: str) -> tuple[EndgameType, Bytes]:
-    """Return the ending and the values in a file's content; raise TablebaseError if it has others.
+def parse_table(content: Bytes, path: str) -> tuple[EndgameType, Bytes]:
+    """Return the endgame and the values from the content of a file.
 
-    The checksum is left to `is_intact`.
+    The checksum is not verified. `path` is the file name for error messages. Raise `TablebaseError`
+    if the content is invalid.
     """
     if len(content) < _HEADER.size:
-        raise TablebaseError(f"{place} is not an endgame table: it is too short; delete it")
+        raise TablebaseError(f"{path}: not an endgame table (too short); delete it")
     magic, version, name, length, _ = _HEADER.unpack(content[: _HEADER.size].tobytes())
     if magic != _MAGIC:
-        raise TablebaseError(f"{place} is not an endgame table; delete it")
+        raise TablebaseError(f"{path}: not an endgame table; delete it")
     if version != _VERSION:
         raise TablebaseError(
-            f"{place} has version {version}, not {_VERSION}; delete it and build anew"
+            f"{path}: unsupported version {version} (expected {_VERSION}); "
+            "delete it and build it again"
         )
     try:
         endgame = endgame_from_name(name.rstrip(b"\0").decode("ascii", "replace"))
     except ValueError as error:
-        raise TablebaseError(f"{place}: {error}; delete it") from None
+        raise TablebaseError(f"{path}: {error}; delete it") from None
     data = content[_HEADER.size :]
     if length != 2 * endgame.size or len(data) != length:
-        raise TablebaseError(f"{place} is incomplete; delete it and build it anew")
+        raise TablebaseError(f"{path}: incomplete table; delete it and build it again")
     return endgame, data
 
 
 def has_valid_checksum(content: Bytes) -> bool:
-    """Tell whether the values in a file's content have the header's checksum."""
+    """Return whether the values in a file match the checksum in the file header."""
     digest = _HEADER.unpack(content[: _HEADER.size].tobytes())[-1]
     return bool(hashlib.sha256(content[_HEADER.size :].data).digest() == digest)
 
 
 def map_file(path: Path) -> Bytes:
-    """Return the content of a table's file, mapped into memory; raise TablebaseError if it cannot."""
+    """Map the file of a table into memory. Raise `TablebaseError` on failure."""
     try:
         require_regular(path)
         return np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
-        raise TablebaseError(f"{path} cannot be read: {error}") from None
+        raise TablebaseError(f"{path}: could not read the table: {error}") from None
 
 
 class DtmTables:
-    """Endgame tables in memory, and the directory in which the kernel finds them.
+    """Endgame tables in memory, and the directory through which the kernel finds them.
 
-    Must live as long as a search uses it. address: of the directory.
+    This object must not be freed while a search uses the tables.
     """
 
     def __init__(self) -> None:
         self._directory = np.zeros(SIGNATURE_COUNT, dtype=np.uint64)
         self._data: dict[str, Bytes] = {}
-        self._mapped: dict[str, tuple[Path, Bytes]] = {}  # files and their whole content
+        self._mapped: dict[str, tuple[Path, Bytes]] = {}  # files and their complete content
         for strong in INSUFFICIENT_MATERIAL:
             self._set_address(endgame_of_pieces(strong, ()), _ALWAYS_DRAWN)
 
     @property
     def address(self) -> int:
-        """Where the kernel finds the tables."""
+        """The address of the directory in memory."""
         return self._directory.ctypes.data
 
     @property
     def names(self) -> list[str]:
-        """The endings there are tables of."""
+        """The names of the endgames whose tables are loaded."""
         return list(self._data)
 
     def __getitem__(self, name: str) -> Bytes:
-        """Return the values of one ending."""
+        """Return the table values of the endgame `name`."""
         return self._data[name]
 
     def __contains__(self, name: str) -> bool:
         return name in self._data
 
     def add(self, endgame: EndgameType, data: Bytes) -> None:
-        """Take in the values of an ending, instead of those it had."""
+        """Add the values of an endgame, or replace them if they are already present."""
         self._data[endgame.name] = data
         self._set_address(endgame, data.ctypes.data)
 
     def map_folder(self, folder: Path) -> list[str]:
-        """Take in all tables of a folder; return what is wrong with those that are not."""
+        """Add all tables in a folder, and return an error message for each invalid file."""
         try:
             present = set(os.listdir(folder))
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
-            return [f"{folder} cannot be read: {error}"]
+            return [f"{folder}: could not read the folder: {error}"]
         problems = []
         for endgame in all_endgames():
             path = folder / (endgame.name + SUFFIX)
@@ -153,34 +157,36 @@ class DtmTables:
                 continue
             try:
                 content = map_file(path)
-                found, data = parse_table(content, str(path))
-                if found.name != endgame.name:
-                    raise TablebaseError(f"{path} holds {found.name}; delete it")
+                parsed, data = parse_table(content, str(path))
+                if parsed.name != endgame.name:
+                    raise TablebaseError(
+                        f"{path}: contains {parsed.name} (expected {endgame.name}); delete it"
+                    )
             except TablebaseError as error:
                 problems.append(str(error))
                 continue
-            self.add(found, data)
+            self.add(parsed, data)
             self._mapped[endgame.name] = path, content
         return problems
 
     def drop_damaged(self) -> Iterator[str]:
-        """Compare the files that were mapped with their checksums; yield what is wrong.
+        """Verify the checksums of the mapped files and remove damaged tables.
 
-        A damaged table is found no more. That may be done while a search uses the tables.
+        Yield a message for each.
+
+        This is safe while a search uses the tables.
         """
         for name, (path, content) in self._mapped.items():
             if not has_valid_checksum(content):
-                self._set_address(
-                    endgame_from_name(name), 0
-                )  # a search may be reading it: it stays mapped
+                # A search may be reading the table: it stays mapped.
+                self._set_address(endgame_from_name(name), 0)
                 self._data.pop(name, None)
-                yield f"{path} is damaged; delete it and build it anew"
+                yield f"{path}: damaged table; delete it and build it again"
 
     def _set_address(self, endgame: EndgameType, address: int) -> None:
-        """Enter an ending under every signature that it goes by: colours and order may change."""
         pair = (*endgame.codes, 0, 0)[:2]
-        turned = [(code + 4) % 10 + 1 if code else 0 for code in pair]
-        for first, second in (pair, pair[::-1], turned, turned[::-1]):
+        swapped_colours = [(code + 4) % 10 + 1 if code else 0 for code in pair]
+        for first, second in (pair, pair[::-1], swapped_colours, swapped_colours[::-1]):
             self._directory[CODE_COUNT * first + second] = address
 
 
@@ -195,9 +201,9 @@ def tablebase_value(
     code2: int,
     square2: int,
 ) -> int:
-    """Return the table's byte for a position with up to two pieces besides the kings, or UNKNOWN.
+    """Return the value of a position with at most two pieces besides the kings, or UNKNOWN.
 
-    A code is 1 + kind + 5 * side, or 0 for no piece.
+    The codes `code1` and `code2` are 1 + piece type + 5 * side, or 0 if there is no piece.
     """
     signature = CODE_COUNT * code1 + code2
     base = load(directory, U64(signature))
@@ -217,9 +223,9 @@ def tablebase_value(
 
 @kernel
 def probe_position(directory: Bits, position: Position) -> int:
-    """Return the table's byte for a position of up to TABLE_PIECES pieces, or UNKNOWN.
+    """Return the value of a position with at most TABLE_PIECES pieces, or UNKNOWN.
 
-    Castling and en passant are the caller's affair.
+    Castling rights and en passant captures are ignored.
     """
     code1 = square1 = code2 = square2 = 0
     for kind in range(PAWN, QUEEN + 1):
@@ -243,16 +249,17 @@ def probe_position(directory: Bits, position: Position) -> int:
 
 @kernel
 def may_have_table(position: Position) -> bool:
-    """Tell whether the tables may have the position."""
+    """Return whether the position has few enough pieces for the built-in tablebase."""
     return count(position.sides[0] | position.sides[1]) <= TABLE_PIECES
 
 
 @kernel
 def tablebase_score(worker: Worker, ply: int, position: Position) -> int:
-    """Return the exact score of a small position for the side to move, or NO_SCORE.
+    """Return the exact score of a position for the side to move, or NO_SCORE.
 
-    A mate is MATE minus its distance from the root. There is no score where the fifty-move rule
-    may come between, nor with castling rights, en passant or no table.
+    The score of a win is MATE minus the distance of the mate from the root. NO_SCORE is returned if
+    the table is missing, if the fifty-move rule could change the result, or if castling or en
+    passant is possible.
     """
     if position.castling or position.en_passant != NO_SQUARE:
         return NO_SCORE
@@ -267,9 +274,10 @@ def tablebase_score(worker: Worker, ply: int, position: Position) -> int:
 
 
 def moves_to_mate(value: int) -> int | None:
-    """Return a byte as moves to mate, negative for the side that is mated, None for a draw.
+    """Convert a table value to a number of moves to mate.
 
-    A side that is mated already has no moves left: 0.
+    The result is negative if the side to move gets mated, 0 if it is already mated, and None for a
+    draw.
     """
     if value == DRAWN:
         return None

@@ -1,8 +1,8 @@
-"""Endgame tables that others have made and users have: Gaviota's and Syzygy's.
+"""Gaviota and Syzygy tablebases, which are probed with the `chess` package.
 
-Both are read through the `chess` package. Gaviota's know the distance to mate, Syzygy's the
-distance to the next capture or pawn move, and whether a win comes before the fifty-move rule.
-Whatever a damaged file does is caught here: it is reported, and what it held is not known.
+Gaviota stores the distance to mate (DTM). Syzygy stores the distance to the next capture or pawn
+move (DTZ), and respects the fifty-move rule. Damaged files are reported, and their positions are
+treated as unknown.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from agent.chess.endgames.dtm_tablebase import DRAWN, FIFTY_MOVES, makes_threefo
 
 Report = Callable[[str], None]
 
-_DRAW_RANK = 0, 0  # the rank of a draw
+_DRAW_RANK = 0, 0
 
 
 def _ignore_report(message: str) -> None:
-    """Report to nobody."""
+    """Ignore the message."""
 
 
 def _piece_letters(board: chess.Board, side: chess.Color) -> str:
-    """Return the letters of a side's pieces, as tables are named."""
     return "".join(
         chess.piece_symbol(kind).upper() * chess.popcount(board.pieces_mask(kind, side))
         for kind in range(chess.KING, 0, -1)
@@ -39,10 +38,9 @@ def _describe(error: Exception) -> str:
 
 
 class GaviotaTablebase:
-    """Gaviota's tables as an oracle.
+    """A Gaviota tablebase, which implements `DtmTablebase`.
 
-    report: gets one line of text for each table that turns out to be damaged, which is then left
-    out.
+    `report` is called with a message for each damaged table. Damaged tables are ignored afterwards.
     """
 
     def __init__(
@@ -53,7 +51,6 @@ class GaviotaTablebase:
         self.max_pieces = max(map(len, tables.available_tables), default=0)
 
     def probe(self, board: chess.Board) -> int | None:
-        """Return what a position is worth; see Oracle."""
         if chess.popcount(board.occupied) > self.max_pieces:
             return None
         try:
@@ -68,7 +65,6 @@ class GaviotaTablebase:
         return abs(plies) + 1
 
     def close(self) -> None:
-        """Close the files."""
         self._tables.close()
 
     def _drop_table(self, board: chess.Board, error: Exception) -> None:
@@ -76,14 +72,14 @@ class GaviotaTablebase:
         for name in (white + black, black + white):
             path = self._tables.available_tables.pop(name.lower(), None)
             if path is not None:
-                self._report(f"{path} is damaged and left out: {_describe(error)}")
+                self._report(f"{path}: damaged, ignored: {_describe(error)}")
 
 
 class SyzygyTablebase:
-    """Syzygy's tables: which root moves keep what the position is worth, the fifty moves counted.
+    """A Syzygy tablebase, which finds the root moves that preserve the result.
 
-    size: the most pieces of a table that is there. report: gets one line of text for each ending
-    in which a table turns out to be damaged.
+    The fifty-move rule is taken into account. `max_pieces` is the maximum number of pieces in the
+    available tables. `report` is called with a message for each endgame with a damaged table.
     """
 
     def __init__(self, tables: chess.syzygy.Tablebase, report: Report = _ignore_report) -> None:
@@ -93,7 +89,7 @@ class SyzygyTablebase:
         self.max_pieces = max((len(name) - 1 for name in tables.wdl), default=0)
 
     def best_moves(self, board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Move]:
-        """Return the moves that are best by the tables, none if they do not know."""
+        """Return the best of `moves`, or an empty list if a position is not in the tablebase."""
         if board.castling_rights or chess.popcount(board.occupied) > self.max_pieces:
             return []
         ranks = {}
@@ -115,11 +111,13 @@ class SyzygyTablebase:
         return [move for move, rank in ranks.items() if rank == best]
 
     def close(self) -> None:
-        """Close the files."""
         self._tables.close()
 
     def _rank_after_move(self, board: chess.Board) -> tuple[int, int] | None:
-        """Rate the position after a move: higher is better for the side that moved."""
+        """Return a rank for the position after a move, or None if the value is unknown.
+
+        A higher rank is better for the side that has moved.
+        """
         if board.is_checkmate():
             return 3, 0
         distance = self._dtz(board)
@@ -127,20 +125,21 @@ class SyzygyTablebase:
             return None
         clock = board.halfmove_clock
         plies = clock + abs(distance)
-        # A distance may be one ply too small, but not after a capture or pawn move, where 100 is
-        # in time, or it would be greater than that.
+        # A DTZ value may be one ply too small, so the limit is 99 plies. Right after a capture or
+        # pawn move, a value of 100 is exact, because otherwise it would be larger.
         in_time = plies < FIFTY_MOVES or (clock == 0 and plies == FIFTY_MOVES)
         if distance > 0:
-            # A capture or pawn move that keeps the win is as near to the goal as can be.
+            # A capture or pawn move that keeps the win is the fastest progress.
             return (2, -distance if clock else 0) if in_time else (1, -plies)
         if distance < 0:
             return (-2, -distance) if in_time else (-1, plies)
         return _DRAW_RANK
 
     def _dtz(self, board: chess.Board) -> int | None:
-        """Return the plies to a capture or pawn move that wins, for the side that has moved.
+        """Return the distance in plies to the next capture or pawn move, or None if unknown.
 
-        Negative if that side loses, 0 in a draw, None if there is no table.
+        The distance is positive if the side that has just moved wins, negative if it loses, and 0
+        for a draw.
         """
         try:
             return -self._tables.probe_dtz(board)
@@ -150,12 +149,15 @@ class SyzygyTablebase:
             name = f"{_piece_letters(board, chess.WHITE)}v{_piece_letters(board, chess.BLACK)}"
             if name not in self._damaged:
                 self._damaged.add(name)
-                self._report(f"a Syzygy table for {name} is damaged: {_describe(error)}")
+                self._report(f"Syzygy table {name}: damaged, ignored: {_describe(error)}")
             return None
 
 
 class _ReadOnlyGaviota(chess.gaviota.PythonTablebase):
-    """Gaviota tables that are opened for reading, where the chess package wants to write too."""
+    """Gaviota tables that are opened read-only.
+
+    The `chess` package would also open them for writing.
+    """
 
     def _open_tablebase(self, req: chess.gaviota.Request) -> BinaryIO:
         stream = self.streams.get(req.egkey)
@@ -167,33 +169,42 @@ class _ReadOnlyGaviota(chess.gaviota.PythonTablebase):
 
 
 def open_gaviota(paths: str, report: Report = _ignore_report) -> GaviotaTablebase:
-    """Open the folders of Gaviota tables in a list of paths; raise OSError if one is not there."""
+    """Open the Gaviota tables in the folders `paths`, which are separated as in PATH.
+
+    Raise `OSError` if a folder is missing or if the folders contain no tables.
+    """
     tables = _ReadOnlyGaviota()
     for path in split_paths(paths):
         tables.add_directory(path)
     for name, path in list(tables.available_tables.items()):
         if not os.path.isfile(path):
             del tables.available_tables[name]
-            report(f"{path} is no regular file and left out")
+            report(f"{path}: ignored (not a regular file)")
     if not tables.available_tables:
-        raise FileNotFoundError(f"no Gaviota tables (*.gtb.cp4) in {paths}")
+        raise FileNotFoundError(f"{paths}: no Gaviota tables found (*.gtb.cp4)")
     return GaviotaTablebase(tables, report)
 
 
 def open_syzygy(paths: str, report: Report = _ignore_report) -> SyzygyTablebase:
-    """Open the folders of Syzygy tables in a list of paths; raise OSError if one is not there."""
+    """Open the Syzygy tables in the folders `paths`, which are separated as in PATH.
+
+    Raise `OSError` if a folder is missing or if the folders contain no tables.
+    """
     tables = chess.syzygy.Tablebase()
     for path in split_paths(paths):
         tables.add_directory(path)
     if not tables.wdl:
-        raise FileNotFoundError(f"no Syzygy tables (*.rtbw, *.rtbz) in {paths}")
+        raise FileNotFoundError(f"{paths}: no Syzygy tables found (*.rtbw, *.rtbz)")
     return SyzygyTablebase(tables, report)
 
 
 def split_paths(paths: str) -> list[str]:
-    """Split a list of folders, written like PATH; raise FileNotFoundError for what is no folder."""
+    """Split a list of folders that are separated as in PATH.
+
+    Raise `FileNotFoundError` if a folder is missing.
+    """
     folders = [os.path.expanduser(path) for path in paths.split(os.pathsep) if path]
     for folder in folders:
         if not os.path.isdir(folder):
-            raise FileNotFoundError(f"{folder} is not a folder")
+            raise FileNotFoundError(f"{folder}: not a folder")
     return folders

@@ -1,12 +1,13 @@
-"""Retrograde analysis: the distance to mate of every position of an ending, from the mates back.
+"""Retrograde analysis: computes the distance to mate for every position of an endgame.
 
-Ströhlein's method (Munich, 1970), level by level. First every position is valued by its mates and
-by the moves that lead to other endings, whose tables are whole (`fill`). Then, for each number of
-plies in turn, the predecessors of the positions just decided are looked at (`advance`): one move
-into a lost position wins; a position is lost when all its moves lead to won ones.
+The method is Ströhlein's (Munich, 1970). First, `_initialise` assigns values to mates and to
+positions whose moves lead to other endgames, whose tables must be complete. Then `_propagate_level`
+is called for each number of plies. It updates the predecessors of the positions that have just been
+decided. A position with a move to a lost position is won. A position is lost if all its moves lead
+to won positions.
 
-Values are the bytes of `ending_tables`. At level n all values up to n are final; a greater one is
-final too if it is lost, and may still become smaller if it is won.
+`dtm_tables` defines the values. At level n, all values up to n are final. A higher value is final
+if it is a loss, but a win may still become shorter.
 """
 
 from collections.abc import Iterator
@@ -31,32 +32,31 @@ from agent.kernel.intrinsics import U64, Bits, first_square, int64, load_byte, s
 from agent.kernel.record import FixedArray, allocate, record
 
 _NEVER = 1 << 30  # greater than every value
-_CHUNK_SIZE = 1 << 17  # indices that are filled between two signs of life
-_MAX_DOUBLE_PUSHES = 1 << 16  # positions in which a pawn may jump into an en passant capture
+_CHUNK_SIZE = 1 << 17  # indices per step of the initialisation
+_MAX_DOUBLE_PUSHES = 1 << 16  # positions with a double push that allows en passant
 
 
 @record
 class RetrogradeState:
-    """An ending under analysis: its table, and pieces that stand on some squares."""
+    """The state of an endgame's analysis, with its table and the current position."""
 
-    squares: Annotated[FixedArray[int], 4]  # white king, black king, pieces
+    squares: Annotated[FixedArray[int], 4]  # white king, black king, other pieces
     kinds: Annotated[FixedArray[int], 4]
     sides: Annotated[FixedArray[int], 4]
     codes: Annotated[FixedArray[int], 4]
-    count: int  # of pieces, kings included
+    count: int  # number of pieces, including kings
     layout: int
-    positions_per_side: int  # of either side to move
-    values: Bits  # address of the bytes
-    directory: Bits  # address of the directory of the other endings' tables
+    positions_per_side: int  # number of indices for each side to move
+    values: Bits  # address of the table
+    directory: Bits  # address of the directory of other endgames' tables
     level: int
     max_value: int  # greatest value so far
     double_push_count: int
-    double_pushes: Annotated[FixedArray[int], _MAX_DOUBLE_PUSHES]  # turn * size + index
+    double_pushes: Annotated[FixedArray[int], _MAX_DOUBLE_PUSHES]  # indices into `values`
 
 
 @kernel
 def _value_index(state: RetrogradeState, turn: int) -> int:
-    """Return where the value of the position on the squares is."""
     squares = state.squares
     index = table_index(state.layout, squares[0], squares[1], squares[2], squares[3])
     return turn * state.positions_per_side + index
@@ -64,7 +64,10 @@ def _value_index(state: RetrogradeState, turn: int) -> int:
 
 @kernel
 def _set_up_position(state: RetrogradeState, value_index: int) -> int:
-    """Put the pieces where an index says, whether or not that is a position; return the turn."""
+    """Set the current position from its index, and return the side to move.
+
+    The position may be illegal.
+    """
     turn = value_index // state.positions_per_side
     squares = squares_of_index(state.layout, value_index - turn * state.positions_per_side)
     for i in range(4):
@@ -84,7 +87,6 @@ def _occupied(state: RetrogradeState) -> Bits:
 def _is_attacked(
     state: RetrogradeState, square: int, by: int, occupied: Bits, excluded: int
 ) -> bool:
-    """Tell whether a piece of side `by`, piece number `but` excepted, attacks a square."""
     for i in range(state.count):
         if state.sides[i] != by or i == excluded:
             continue
@@ -100,7 +102,6 @@ def _is_attacked(
 
 @kernel
 def _targets(state: RetrogradeState, i: int, occupied: Bits, own: Bits) -> Bits:
-    """Return the squares that a piece may go to, checks and en passant aside."""
     square = state.squares[i]
     if state.kinds[i] != PAWN:
         return piece_attacks(state.kinds[i], square, occupied) & ~own
@@ -117,7 +118,10 @@ def _targets(state: RetrogradeState, i: int, occupied: Bits, own: Bits) -> Bits:
 
 @kernel
 def _piece_index_on(state: RetrogradeState, square: int, side: int) -> int:
-    """Return the number of the side's piece on a square, -1 if there is none."""
+    """Return the index of the piece of `side` on `square`, or -1 if there is none.
+
+    Kings are excluded.
+    """
     for i in range(2, state.count):
         if state.sides[i] == side and state.squares[i] == square:
             return i
@@ -128,7 +132,6 @@ def _piece_index_on(state: RetrogradeState, square: int, side: int) -> int:
 def _leaves_king_in_check(
     state: RetrogradeState, i: int, target: int, captured: int, occupied: Bits
 ) -> bool:
-    """Tell whether a move keeps or brings the mover's king into check."""
     side = state.sides[i]
     after = occupied ^ bit(state.squares[i]) | bit(target)
     if captured >= 0:
@@ -139,7 +142,6 @@ def _leaves_king_in_check(
 
 @kernel
 def _has_moves(state: RetrogradeState, turn: int) -> bool:
-    """Tell whether there is a legal move, en passant not counted."""
     occupied = _occupied(state)
     own = U64(0)
     for i in range(state.count):
@@ -163,9 +165,10 @@ def _has_moves(state: RetrogradeState, turn: int) -> bool:
 def _conversion_value(
     state: RetrogradeState, turn: int, moved: int, target: int, kind: int, captured: int
 ) -> int:
-    """Return the value, in another ending, of the position after a capture or a promotion.
+    """Return the value, in another endgame, of the position after a capture or a promotion.
 
-    turn: who moves then. kind: what the moved piece has become.
+    `turn` is the side to move after the move, and `kind` is the type of the moved piece after the
+    move.
     """
     white_king, black_king = state.squares[0], state.squares[1]
     if moved == 0:
@@ -187,7 +190,7 @@ def _conversion_value(
 
 @kernel
 def _en_passant_capturer(state: RetrogradeState, i: int, start: int, target: int) -> int:
-    """Return the pawn that may take pawn i after its jump, if only by its place; -1 if none."""
+    """Return the enemy pawn that can capture pawn `i` en passant after its double push, or -1."""
     if state.kinds[i] != PAWN or (target - start) not in (16, -16):
         return -1
     side = state.sides[i]
@@ -205,10 +208,10 @@ def _en_passant_capturer(state: RetrogradeState, i: int, start: int, target: int
 def _value_after_double_push(
     state: RetrogradeState, i: int, capturer: int, target: int, level: int
 ) -> int:
-    """Return what is known of the position after pawn i has jumped beside an enemy pawn.
+    """Return the value after a double push of pawn `i` that allows an en passant capture.
 
-    The pawn stands on its old square still. The value is the better one of taking en passant and
-    of the same position without that right.
+    Pawn `i` must still be on its old square. The result is the better of the value after the
+    capture and the value of the position without the right to capture.
     """
     start = state.squares[i]
     turn = 1 - state.sides[i]
@@ -216,25 +219,25 @@ def _value_after_double_push(
     value = load_byte(state.values, _value_index(state, turn))
     if value > level:
         value = DRAWN
-    jumped = (start + target) >> 1
-    if not _leaves_king_in_check(state, capturer, jumped, i, _occupied(state)):
-        taken = _conversion_value(state, 1 - turn, capturer, jumped, PAWN, i)
-        # What taking is worth to the side that takes.
-        taken = DRAWN if taken == DRAWN else taken + 1
-        if taken > state.max_value:
-            state.max_value = taken
-        if taken == DRAWN:
+    skipped = (start + target) >> 1
+    if not _leaves_king_in_check(state, capturer, skipped, i, _occupied(state)):
+        capture_value = _conversion_value(state, 1 - turn, capturer, skipped, PAWN, i)
+        # The value of the capture for the side that captures.
+        capture_value = DRAWN if capture_value == DRAWN else capture_value + 1
+        if capture_value > state.max_value:
+            state.max_value = capture_value
+        if capture_value == DRAWN:
             if value & 1:
                 value = DRAWN
-        elif taken & 1:
+        elif capture_value & 1:
             if value & 1:
-                value = max(value, taken)
+                value = max(value, capture_value)
             elif value == DRAWN and not _has_moves(state, turn):
-                value = taken
+                value = capture_value
         else:
-            if value & 1 or value == DRAWN or taken < value:
-                value = taken
-            if value > level:  # a faster win may yet be found
+            if value & 1 or value == DRAWN or capture_value < value:
+                value = capture_value
+            if value > level:  # a shorter win may still be found
                 value = DRAWN
     state.squares[i] = start
     return value
@@ -242,16 +245,17 @@ def _value_after_double_push(
 
 @kernel
 def _value_from_successors(state: RetrogradeState, turn: int, level: int, only_lost: bool) -> int:
-    """Return the value for the side to move as far as it follows from values up to `level`.
+    """Return the value for the side to move, derived only from values up to `level`.
 
-    DRAWN stands for unknown too. With `only_lost` a position that is not lost gives DRAWN.
+    DRAWN also means that the position is undecided. If `only_lost` is true, DRAWN is returned for
+    every position that is not lost.
     """
     occupied = _occupied(state)
     own = U64(0)
     for i in range(state.count):
         if state.sides[i] == turn:
             own |= bit(state.squares[i])
-    won, lost, undecided, any_move = _NEVER, 0, False, False
+    best_win, longest_loss, undecided, any_move = _NEVER, 0, False, False
     for i in range(state.count):
         if state.sides[i] != turn:
             continue
@@ -268,9 +272,9 @@ def _value_from_successors(state: RetrogradeState, turn: int, level: int, only_l
             first = last = kind
             if kind == PAWN and (target < 8 or target > 55):
                 first, last = KNIGHT, QUEEN
-            for becomes in range(first, last + 1):
-                if captured >= 0 or becomes != kind:
-                    value = _conversion_value(state, 1 - turn, i, target, becomes, captured)
+            for new_kind in range(first, last + 1):
+                if captured >= 0 or new_kind != kind:
+                    value = _conversion_value(state, 1 - turn, i, target, new_kind, captured)
                 else:
                     capturer = _en_passant_capturer(state, i, start, target)
                     if capturer >= 0:
@@ -286,21 +290,20 @@ def _value_from_successors(state: RetrogradeState, turn: int, level: int, only_l
                 if value == DRAWN:
                     undecided = True
                 elif value & 1:
-                    won = min(won, value + 1)
+                    best_win = min(best_win, value + 1)
                 else:
-                    lost = max(lost, value + 1)
-                if only_lost and (undecided or won != _NEVER):
+                    longest_loss = max(longest_loss, value + 1)
+                if only_lost and (undecided or best_win != _NEVER):
                     return DRAWN
-    if won != _NEVER:
-        return won
+    if best_win != _NEVER:
+        return best_win
     if not any_move:
         return 1 if _is_attacked(state, state.squares[turn], 1 - turn, occupied, -1) else DRAWN
-    return DRAWN if undecided else lost
+    return DRAWN if undecided else longest_loss
 
 
 @kernel
 def _is_position(state: RetrogradeState, value_index: int, turn: int) -> bool:
-    """Tell whether the squares make a position, and the one that its index stands for."""
     occupied = U64(0)
     for i in range(state.count):
         if has(occupied, state.squares[i]):
@@ -313,7 +316,6 @@ def _is_position(state: RetrogradeState, value_index: int, turn: int) -> bool:
 
 @kernel
 def _record_double_pushes(state: RetrogradeState, value_index: int, turn: int) -> None:
-    """Remember a position in which a pawn may jump beside an enemy pawn."""
     occupied = _occupied(state)
     for i in range(2, state.count):
         start = state.squares[i]
@@ -332,7 +334,6 @@ def _record_double_pushes(state: RetrogradeState, value_index: int, turn: int) -
 
 @entry_point(numba.void(RetrogradeState, int64, int64))
 def _initialise(state: RetrogradeState, begin: int, end: int) -> None:
-    """Value the positions from `begin` to `end` by mates and by moves into other endings."""
     for value_index in range(begin, end):
         turn = _set_up_position(state, value_index)
         value = INVALID
@@ -346,7 +347,6 @@ def _initialise(state: RetrogradeState, begin: int, end: int) -> None:
 
 @kernel
 def _improve_value(state: RetrogradeState, value_index: int, value: int) -> None:
-    """Give a position a value, unless it has one that is as good."""
     old = load_byte(state.values, value_index)
     if old == DRAWN or (value < old and old != INVALID and (old & 1) == (value & 1)):
         store_byte(state.values, value_index, value)
@@ -356,7 +356,7 @@ def _improve_value(state: RetrogradeState, value_index: int, value: int) -> None
 
 @kernel
 def _unmove_squares(state: RetrogradeState, i: int, occupied: Bits) -> Bits:
-    """Return the squares that piece i may have come from without a capture or promotion."""
+    """Return the squares from which piece `i` may have moved without a capture or promotion."""
     square = state.squares[i]
     if state.kinds[i] == PAWN:
         step = 8 if state.sides[i] == 0 else -8
@@ -375,7 +375,6 @@ def _unmove_squares(state: RetrogradeState, i: int, occupied: Bits) -> Bits:
 
 @kernel
 def _update_predecessors(state: RetrogradeState, turn: int, value: int) -> None:
-    """Tell those who may move to this position, whose value is final, of it."""
     occupied = _occupied(state)
     mover = 1 - turn
     for i in range(state.count):
@@ -387,21 +386,20 @@ def _update_predecessors(state: RetrogradeState, turn: int, value: int) -> None:
             origin = first_square(origins)
             origins &= origins - U64(1)
             if _en_passant_capturer(state, i, origin, square) >= 0:
-                continue  # such jumps are looked at on every level
+                continue  # `_propagate_level` handles these double pushes
             state.squares[i] = origin
             value_index = _value_index(state, mover)
             if value & 1:
                 _improve_value(state, value_index, value + 1)
             elif load_byte(state.values, value_index) == DRAWN:
-                lost = _value_from_successors(state, mover, value, True)
-                if lost != DRAWN:
-                    _improve_value(state, value_index, lost)
+                loss_value = _value_from_successors(state, mover, value, True)
+                if loss_value != DRAWN:
+                    _improve_value(state, value_index, loss_value)
         state.squares[i] = square
 
 
 @entry_point(numba.void(RetrogradeState))
 def _propagate_level(state: RetrogradeState) -> None:
-    """Decide the predecessors of all positions of this level."""
     level = state.level
     for value_index in range(2 * state.positions_per_side):
         if load_byte(state.values, value_index) == level:
@@ -416,9 +414,9 @@ def _propagate_level(state: RetrogradeState) -> None:
 
 
 class RetrogradeAnalysis:
-    """The analysis of one ending, a step at a time, so that it can be watched and given up.
+    """The analysis of one endgame in short steps, which allow progress reports and cancellation.
 
-    tables: must hold all endings that this one leads to.
+    `tables` must contain the tables of all endgames that a capture or promotion leads to.
     """
 
     def __init__(self, endgame: EndgameType, tables: DtmTables) -> None:
@@ -439,9 +437,10 @@ class RetrogradeAnalysis:
         state.directory = U64(tables.address)
 
     def steps(self) -> Iterator[float]:
-        """Do it; yield the share that is done, 0 to 1, after each step, some of a second long.
+        """Run the analysis in steps of less than a second, and yield the progress after each step.
 
-        The last part is judged by the usual length of such analyses.
+        The progress increases from 0 to 1. Its second half is an estimate, because the maximum
+        distance to mate is unknown.
         """
         state = self._state
         total = 2 * self.endgame.size

@@ -1,13 +1,15 @@
-"""Where a position of up to four pieces stands in its endgame table.
+"""The index of a position with at most four pieces in the table of its endgame.
 
-An ending is named by its pieces, the stronger side's first: KQKR, KBNK, KPKP. Its table holds both
-sides to move, and one byte a position. Positions that the board's symmetry makes equal share one
-entry: the stronger side's king is moved into the triangle a1-d1-d4 (462 pairs of kings), or, if
-there are pawns, to the files a to d (1,806 pairs). What stands on the diagonal with both kings is
-moved below it. A position of the other colours is turned upside down.
+The name of an endgame lists its pieces, with the stronger side first: KQKR, KBNK, KPKP. A table has
+one byte per position for each side to move. Symmetric positions share one entry:
 
-Within the table of one side to move an index is (kings * radix1 + piece1) * radix2 + piece2, with
-64 squares for a piece and 48 for a pawn.
+- The stronger side's king is mapped to the triangle a1-d1-d4 (462 pairs of kings), or to the files
+  a to d if there are pawns (1,806 pairs).
+- If both kings are on the diagonal a1-h8, the first piece off the diagonal is mapped below it.
+- If Black is the stronger side, the colours are swapped and the ranks are flipped.
+
+For one side to move, the index is `(kings * radix1 + piece1) * radix2 + piece2`. `kings` is the
+number of the pair of kings. A radix is 64 for a piece and 48 for a pawn.
 """
 
 from collections.abc import Iterator
@@ -22,14 +24,14 @@ from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import external_table, int64
 
 MAX_PIECES = 4
-CODE_COUNT = 11  # 0 for no piece, else 1 + kind + 5 * side
-SIGNATURE_COUNT = CODE_COUNT * CODE_COUNT  # CODES * code1 + code2, in any order
+CODE_COUNT = 11  # a code is 0 for no piece, else 1 + kind + 5 * side
+SIGNATURE_COUNT = CODE_COUNT * CODE_COUNT  # a signature is CODE_COUNT * code1 + code2
 
 _LETTERS = "PNBRQ"
 _NO_PAIR = 0xFFFF
-_PAWN_PAIRS = 4096  # the table of pairs without pawns comes first, then that with pawns
+_PAWN_PAIRS = 4096  # start of the table of king pairs with pawns, after that without pawns
 
-# Bits of the layout of an ending: what turns a position into the one that the table holds.
+# Bits of a layout: the transformation of a position to the one in the table.
 FLIP_COLOURS, SWAP_PIECES, WITH_PAWNS = 1, 2, 4
 _RADIX1, _RADIX2, _SIZE = 8, 16, 24
 
@@ -38,9 +40,10 @@ Squares = npt.NDArray[np.int64]
 
 
 class EndgameType:
-    """What pieces there are besides the kings: kinds of the stronger and of the weaker side.
+    """An endgame, defined by the piece types of both sides without their kings.
 
-    Both are in descending order. size: number of entries for each side to move.
+    `strong` and `weak` are the piece types of the stronger and the weaker side in descending order.
+    `size` is the number of table entries for each side to move.
     """
 
     def __init__(self, strong: PieceKinds, weak: PieceKinds) -> None:
@@ -55,43 +58,43 @@ class EndgameType:
         self.size = kings * self.radices[0] * self.radices[1]
 
     def __repr__(self) -> str:
-        return f"Ending({self.name})"
+        return f"EndgameType({self.name})"
 
     @property
     def signature(self) -> int:
-        """The number by which the kernel finds the table."""
+        """The index of the table in the kernel's directory."""
         first, second = (*self.codes, 0, 0)[:2]
         return CODE_COUNT * first + second
 
     @property
     def is_drawn(self) -> bool:
-        """Whether no position is won, so that there is no table."""
+        """Whether every position of this endgame is drawn. Such an endgame has no table."""
         return not self.weak and self.strong in INSUFFICIENT_MATERIAL
 
     @property
     def has_en_passant(self) -> bool:
-        """Whether a pawn may capture en passant."""
+        """Whether en passant captures are possible in this endgame."""
         return PAWN in self.strong and PAWN in self.weak
 
     def successors(self) -> Iterator["EndgameType"]:
-        """List the endings that a capture or a promotion leads to, drawn ones too."""
+        """Yield the endgames that a capture or promotion can lead to, including drawn endgames."""
         sides = (self.strong, self.weak)
-        found: dict[str, EndgameType] = {}
+        endgames: dict[str, EndgameType] = {}
         for side in (0, 1):
             own, other = sides[side], sides[1 - side]
             promoted = [(*_without(own, PAWN), kind) for kind in range(1, QUEEN + 1) if PAWN in own]
-            for mine in [own, *promoted]:
+            for own_pieces in [own, *promoted]:
                 for captured in [None, *other]:
-                    theirs = other if captured is None else _without(other, captured)
-                    endgame = endgame_of_pieces(mine, theirs)
+                    other_pieces = other if captured is None else _without(other, captured)
+                    endgame = endgame_of_pieces(own_pieces, other_pieces)
                     if endgame.name != self.name:
-                        found[endgame.name] = endgame
-        yield from found.values()
+                        endgames[endgame.name] = endgame
+        yield from endgames.values()
 
 
 def _without(kinds: PieceKinds, kind: int) -> PieceKinds:
-    at = kinds.index(kind)
-    return kinds[:at] + kinds[at + 1 :]
+    index = kinds.index(kind)
+    return kinds[:index] + kinds[index + 1 :]
 
 
 def _format_pieces(kinds: PieceKinds) -> str:
@@ -105,7 +108,10 @@ def _radix(code: int) -> int:
 
 
 def endgame_of_pieces(one: PieceKinds, other: PieceKinds) -> EndgameType:
-    """Return the ending with these pieces besides the kings, whichever side has them."""
+    """Return the endgame for the pieces of the two sides without kings.
+
+    The sides and their pieces can be passed in any order.
+    """
     pair = sorted(
         (tuple(sorted(kinds, reverse=True)) for kinds in (one, other)),
         key=lambda kinds: (len(kinds), kinds),
@@ -114,44 +120,52 @@ def endgame_of_pieces(one: PieceKinds, other: PieceKinds) -> EndgameType:
 
 
 def endgame_from_name(name: str) -> EndgameType:
-    """Return the ending of a name such as KRKP; raise ValueError if there is no such table."""
+    """Return the endgame with the name `name`, such as KRKP.
+
+    Raise `ValueError` if it has no table.
+    """
     white, _, black = name.upper().removeprefix("K").partition("K")
     if name[:1].upper() == "K" and "K" in name[1:].upper() and set(white + black) <= set(_LETTERS):
         kinds = [tuple(_LETTERS.index(letter) for letter in side) for side in (white, black)]
         endgame = endgame_of_pieces(*kinds)
         if 1 <= len(endgame.codes) <= MAX_PIECES - 2 and not endgame.is_drawn:
             return endgame
-    raise ValueError(f"{name} is not an ending of three or four pieces that can be won, like KRKP")
+    raise ValueError(
+        f"invalid endgame {name!r} (expected three or four pieces that can win, such as KRKP)"
+    )
 
 
 def all_endgames() -> list[EndgameType]:
-    """Return the endings that have tables, each after those that it leads to."""
+    """Return all endgames that have tables, in an order that puts each one after its successors."""
     kinds = range(PAWN, QUEEN + 1)
-    found = [endgame_of_pieces((kind,), ()) for kind in kinds]
-    found += [endgame_of_pieces(pair, ()) for pair in combinations_with_replacement(kinds, 2)]
-    found += [endgame_of_pieces((a,), (b,)) for a, b in combinations_with_replacement(kinds, 2)]
-    found = [endgame for endgame in found if not endgame.is_drawn]
-    return sorted(found, key=lambda e: (len(e.codes), (e.strong + e.weak).count(PAWN), e.name))
+    endgames = [endgame_of_pieces((kind,), ()) for kind in kinds]
+    endgames += [endgame_of_pieces(pair, ()) for pair in combinations_with_replacement(kinds, 2)]
+    endgames += [endgame_of_pieces((a,), (b,)) for a, b in combinations_with_replacement(kinds, 2)]
+    endgames = [endgame for endgame in endgames if not endgame.is_drawn]
+    return sorted(endgames, key=lambda e: (len(e.codes), (e.strong + e.weak).count(PAWN), e.name))
 
 
 INSUFFICIENT_MATERIAL: tuple[PieceKinds, ...] = ((), (KNIGHT,), (BISHOP,))  # against a bare king
 
 
 def _apply_symmetry(squares: Squares, transforms: Squares) -> Squares:
-    """Apply symmetries: 1 mirrors the files, 2 the ranks, 4 the diagonal a1-h8."""
+    """Apply symmetries to squares. `transforms` is a sum of 1, 2 and 4.
+
+    The number 1 mirrors the files, 2 mirrors the ranks, and 4 mirrors the board on the diagonal
+    a1-h8.
+    """
     squares = squares ^ 7 * (transforms & 1) ^ 28 * (transforms & 2)
     return np.where(transforms & 4, (squares & 7) << 3 | squares >> 3, squares)
 
 
 def _diagonal_sides(squares: Squares) -> Squares:
-    """Return above 0 above the diagonal a1-h8, 0 on it, below 0 below it."""
+    """Return 1 or more for squares above the diagonal a1-h8, 0 on it, and less than 0 below."""
     return (squares >> 3) - (squares & 7)
 
 
 def _canonical_kings(
     white: Squares, black: Squares, with_pawns: bool
 ) -> tuple[Squares, Squares, Squares]:
-    """Return the pairs of kings that stand for these, and the transforms that lead there."""
     transforms = (white & 7) // 4
     if not with_pawns:
         transforms |= white >> 5 << 1
@@ -161,20 +175,23 @@ def _canonical_kings(
 
 
 def _king_pair_tables(with_pawns: bool) -> tuple[Squares, Squares]:
-    """Return the pairs of kings, white + 256 black, and what each of all 64 * 64 becomes.
+    """Return the canonical pairs of kings, and one word for each of the 64 * 64 possible pairs.
 
-    A word of the latter is index | transform << 16 | both on the diagonal << 19.
+    A pair is encoded as `white + 256 * black`. A word is encoded as `index | transform << 16 |
+    on_diagonal << 19`, where `on_diagonal` is 1 if both kings are on the diagonal.
     """
     white, black = np.divmod(np.arange(64 * 64), 64)
-    apart = (white != black) & (KING_TABLE[white] >> black.astype(np.uint64) & np.uint64(1) == 0)
-    first, second, transforms = _canonical_kings(white[apart], black[apart], with_pawns)
-    # Pairs are numbered in the order in which they are met.
-    pairs, met, which = np.unique(first | second << 8, return_index=True, return_inverse=True)
-    order = np.argsort(met)
-    numbers = np.argsort(order)[which]
+    legal = (white != black) & (KING_TABLE[white] >> black.astype(np.uint64) & np.uint64(1) == 0)
+    first, second, transforms = _canonical_kings(white[legal], black[legal], with_pawns)
+    # Pairs are numbered in the order of their first occurrence.
+    pairs, first_index, inverse = np.unique(
+        first | second << 8, return_index=True, return_inverse=True
+    )
+    order = np.argsort(first_index)
+    numbers = np.argsort(order)[inverse]
     on_diagonal = (_diagonal_sides(first) == 0) & (_diagonal_sides(second) == 0) & (not with_pawns)
     words = np.full(64 * 64, _NO_PAIR)
-    words[apart] = numbers | transforms << 16 | on_diagonal.astype(np.int64) << 19
+    words[legal] = numbers | transforms << 16 | on_diagonal.astype(np.int64) << 19
     return pairs[order], words
 
 
@@ -183,7 +200,6 @@ PAWN_KING_PAIRS, _PAWN_KING_WORDS = _king_pair_tables(with_pawns=True)
 
 
 def _layouts() -> npt.NDArray[np.uint64]:
-    """Return how each signature is turned into its table's: FLIP, SWAP, WITH_PAWNS, radices."""
     words = np.zeros(SIGNATURE_COUNT, dtype=np.uint64)
     for first in range(CODE_COUNT):
         for second in range(CODE_COUNT):
@@ -194,8 +210,10 @@ def _layouts() -> npt.NDArray[np.uint64]:
             )
             endgame = endgame_of_pieces(white, black)
             flip = (white, black) != (endgame.strong, endgame.weak)
-            turned = [(code + 4) % 10 + 1 if flip and code else code for code in (first, second)]
-            swap = turned != list((*endgame.codes, 0, 0)[:2])
+            flipped_codes = [
+                (code + 4) % 10 + 1 if flip and code else code for code in (first, second)
+            ]
+            swap = flipped_codes != list((*endgame.codes, 0, 0)[:2])
             words[CODE_COUNT * first + second] = (
                 (FLIP_COLOURS if flip else 0)
                 | (SWAP_PIECES if swap else 0)
@@ -220,19 +238,17 @@ _FIRST_PAWN_PAIR = len(KING_PAIRS)
 
 @kernel
 def table_layout(signature: int) -> int:
-    """Return how positions of a signature stand in their table."""
     return int64(_layout_words(signature))
 
 
 @kernel
 def layout_size(layout: int) -> int:
-    """Return the number of entries for each side to move."""
+    """Return the number of table entries for each side to move."""
     return layout >> _SIZE
 
 
 @kernel
 def _mirror(square: int) -> int:
-    """Mirror at the diagonal a1-h8."""
     return (square & 7) << 3 | square >> 3
 
 
@@ -247,9 +263,9 @@ def _transformed(square: int, transform: int) -> int:
 
 @kernel
 def table_index(layout: int, white_king: int, black_king: int, square1: int, square2: int) -> int:
-    """Return the index of a position that has been flipped and swapped as its layout says.
+    """Return the table index for a position that has already been flipped for the table.
 
-    The kings must not stand side by side; square2 is ignored where there is no second piece.
+    The kings must not be adjacent. `square2` is ignored if there is only one other piece.
     """
     pair = int64(
         _king_pairs((_PAWN_PAIRS if layout & WITH_PAWNS else 0) + 64 * white_king + black_king)
@@ -274,9 +290,9 @@ def table_index(layout: int, white_king: int, black_king: int, square1: int, squ
 
 @kernel
 def squares_of_index(layout: int, index: int) -> tuple[int, int, int, int]:
-    """Return the squares of an index: both kings, both pieces; the inverse of `table_index`.
+    """Return the squares of both kings and both pieces for an index (the inverse of `table_index`).
 
-    Not every index is a position: two pieces may stand on one square.
+    Not every index stands for a legal position. For example, two pieces may be on the same square.
     """
     radix1, radix2 = layout >> _RADIX1 & 0xFF, layout >> _RADIX2 & 0xFF
     square2 = index % radix2

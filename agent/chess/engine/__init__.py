@@ -1,1 +1,1 @@
-"""What connects the chess searches to the agent: backend, options, levels."""
+"""The chess engine: its search backend, its settings, and its limits on playing strength."""

@@ -1,7 +1,8 @@
-"""The chess engine behind a player: the compiled kernel, and who searches until it is there.
+"""The search backend of a chess agent, which loads the compiled kernel and provides searchers.
 
-Nothing heavy is imported before `start`. What only one search needs is loaded when that search is
-chosen; until it is there, alpha-beta plays, and until that is there, a search in plain Python.
+Slow imports are delayed until `start` is called. The code for a search algorithm is loaded when the
+algorithm is selected. Until this code is loaded, the alpha-beta search is used. Until the
+alpha-beta search is loaded, a search in plain Python is used.
 """
 
 from __future__ import annotations
@@ -44,28 +45,29 @@ if TYPE_CHECKING:
     from agent.chess.search.chess_search import ChessSearch
     from agent.chess.search.mcts_search import FinalMoveRule, MctsSearch
 
-# The table of a search that is not in use.
+# The table size of a search that is not in use.
 _MIN_MEGABYTES = 1
 
 Opened = TypeVar("Opened")
 
-# How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
+# How long commands such as `isready` wait for the kernel.
 READY_TIMEOUT_S = 10.0
 
-# How long a kernel with a compiled evaluation may show no sign of life when the search should end.
-# Compiled code that did not return once is not tried again; Python may come back from a sleep.
+# A stopped search with a compiled evaluation is abandoned if its node count does not change for
+# this time. A compiled evaluation that hung is not used again; a Python one may only have slept.
 COMPILED_GRACE_S = 0.15
 
 
 class ChessBackend:
-    """The source of a player's searchers.
+    """The search backend of a chess agent.
 
-    Settings may be changed before the kernel is there; it takes them over. All methods but
-    `start`, `close` and the latches belong to the player's thread. report: gets one line of text
-    for each thing the user should know. open_tables: opens the engine's own endgame tables, when
-    the kernel has been loaded; gets the same report. megabytes: of the table, until others are
-    set. budget: what all engines of this process have together; with one, an engine takes its
-    memory when it first searches.
+    Settings can be changed before the kernel is loaded. Only `start`, `close` and `ready` are
+    thread-safe. All other methods must be called from the agent's thread.
+
+    `report` is called with a line of text for the user. `open_tables` takes `report` and opens the
+    built-in tablebase after the kernel has been loaded. `megabytes` is the initial size of the hash
+    table. `budget` is the memory that all engines of this process share. An engine with a budget
+    reserves its memory at its first search.
     """
 
     def __init__(
@@ -77,59 +79,58 @@ class ChessBackend:
     ) -> None:
         self._report = report
         self._budget = budget
-        self._reserved_megabytes = 0  # of the budget
+        self._reserved_megabytes = 0  # from the budget
         self._open_tables = open_tables
         self._builtin_tablebase: BuiltinTablebase | None = None
         self._settings = Settings(megabytes=megabytes)
         self._default: Evaluation | None = None  # once it is loaded
-        self._evaluation = UNLOADED_DEFAULT  # in use: the one that is set, unless it rests
-        self._warned_evaluation: Evaluation | None = (
-            None  # the batched one that was said to be slow
-        )
-        self._current_searcher: ChessSearcher | None = None  # to whoever searches now
-        self._abandoned = AbandonedThreads()  # in the evaluation that is set
+        # The evaluation in use: that of the settings, unless too many of its calls hang.
+        self._evaluation = UNLOADED_DEFAULT
+        self._warned_evaluation: Evaluation | None = None  # batched, reported as slow
+        self._current_searcher: ChessSearcher | None = None
+        self._abandoned = AbandonedThreads()  # threads stuck in the evaluation of the settings
         kernel = KernelLoader(
             ALPHABETA,
             "kernel",
-            "playing without it",
+            "using the Python search",
             report,
             on_loaded=self._open_builtin_tablebase,
         )
-        tree = KernelLoader(MCTS, "mcts search", "playing alphabeta", report, requires=kernel)
+        tree = KernelLoader(MCTS, "mcts search", "using alphabeta", report, requires=kernel)
         self._loaders = {ALPHABETA: kernel, MCTS: tree}
         self._searchers: dict[str, ChessSearch] = {}
         self._fallback: ChessSearcher | None = None
-        self._seed = 0  # of the choices that levels make in this game
+        self._seed = 0  # of the random choices of levels in this game
 
     @property
     def ready(self) -> OneShotEvent:
-        """Set when the kernel is loaded, or will not come."""
+        """Event that is set once the kernel is loaded or has failed to load."""
         return self._loaders[ALPHABETA].ready
 
     def start(self) -> None:
-        """Begin to load the kernel, unless that has begun."""
+        """Start loading the kernel in the background, unless loading has already started."""
         self._loaders[ALPHABETA].start()
 
     def close(self, timeout: float) -> bool:
-        """End what compiles; return whether the loading ended within about `timeout` seconds.
+        """Stop compilation, and release the memory. No search may be running.
 
-        The searches must have ended: their memory is given back.
+        Return whether loading ended within `timeout` seconds.
         """
         deadline = time.monotonic() + timeout
-        ended = [
-            loading.close(max(deadline - time.monotonic(), 0.0))
-            for loading in self._loaders.values()
+        loading_ended = [
+            loader.close(max(deadline - time.monotonic(), 0.0)) for loader in self._loaders.values()
         ]
         self._searchers, self._fallback, self._current_searcher = {}, None, None
         if self._budget is not None:
             self._budget.release(self._reserved_megabytes)
             self._reserved_megabytes = 0
-        return all(ended)
+        return all(loading_ended)
 
     def get_searcher(self, clock: SearchClock[chess.Move], stop: OneShotEvent) -> ChessSearcher:
-        """Return the search that was chosen; where a clock runs and it is not there, a fallback.
+        """Return the selected searcher, or a fallback if its code is not loaded in time.
 
-        Levels are played by alpha-beta, with which they were measured.
+        If the strength is limited, alpha-beta is always used, because the Elo of each level was
+        measured with it.
         """
         self._current_searcher = None
         self._abandoned.start_search()
@@ -146,10 +147,10 @@ class ChessBackend:
         return LimitedStrengthSearch(self._current_searcher, level, self._seed)
 
     def abandon(self, thread: threading.Thread) -> str | None:
-        """Give up what that thread does with the searcher, if the user's evaluation keeps it.
+        """Abandon the search in `thread` if a call of the user's evaluation does not return.
 
-        Return what to tell the user then. The searcher is left to the thread for good: the next
-        one is made anew, with the user's settings.
+        Return a message for the user, or None if the search is not stuck. The thread keeps its
+        searcher, and the next search gets a new one.
         """
         evaluation, searcher = self._settings.evaluation, self._current_searcher
         if searcher is None or not self._is_stuck(searcher):
@@ -159,13 +160,12 @@ class ChessBackend:
         self._abandoned.add(thread)
         self._current_searcher = None
         self._searchers = {
-            name: made for name, made in self._searchers.items() if made is not searcher
+            name: existing for name, existing in self._searchers.items() if existing is not searcher
         }
         self._fallback = None
-        return f"evaluation {evaluation.name} did not return in time; it is given up for this move"
+        return f"evaluation {evaluation.name} did not return in time; search abandoned"
 
     def _warn_about_batches(self) -> None:
-        """Tell, once, that a batched evaluation is asked about one position after the other."""
         evaluation = self._evaluation
         settings = self._settings
         if not evaluation.batch or (settings.search == MCTS and settings.level is None):
@@ -173,13 +173,12 @@ class ChessBackend:
         if self._warned_evaluation is not evaluation:
             self._warned_evaluation = evaluation
             self._report(
-                f"evaluation {evaluation.name} judges {evaluation.batch} positions at once, but "
-                f"this search asks for one at a time, which is slow: set Search to {MCTS}"
-                + (", and no level" if settings.level else "")
+                f"evaluation {evaluation.name} takes batches of {evaluation.batch} positions, but "
+                f"this search evaluates one at a time, which is slow: set Search to {MCTS}"
+                + (" and play at full strength" if settings.level else "")
             )
 
     def _is_stuck(self, searcher: ChessSearcher) -> bool:
-        """Tell whether a search that was stopped goes on because of the user's evaluation."""
         evaluation = self._evaluation
         if isinstance(evaluation.python, MonitoredFunction):
             return evaluation.python.is_stuck(GRACE_PERIOD_S)
@@ -188,7 +187,6 @@ class ChessBackend:
         return self._abandoned.is_stalled(searcher.progress().nodes, COMPILED_GRACE_S)
 
     def _choose_evaluation(self) -> None:
-        """Use the evaluation that is set, or the usual one while too many calls hang in it."""
         evaluation = self._settings.evaluation
         if self._abandoned.count_exceeds(MAX_ABANDONED if evaluation.jitted is None else 0):
             evaluation = self._default_evaluation()
@@ -200,29 +198,28 @@ class ChessBackend:
             searcher.set_evaluation(evaluation)
         if evaluation is not self._settings.evaluation:
             name = self._settings.evaluation.name
-            self._report(f"evaluation {name} still does not return; {evaluation.name} plays")
+            self._report(f"evaluation {name} still does not return; using {evaluation.name}")
 
     def _default_evaluation(self) -> Evaluation:
-        """Return the default evaluation; where it cannot be had say why, and return our other."""
         if self._default is None:
             try:
                 self._default = load(DEFAULT)
             except EvaluationError as error:
-                self._report(f"{error}, which plays meanwhile")
+                self._report(f"{error}; using {HANDCRAFTED.name}")
                 self._default = HANDCRAFTED
         return self._default
 
     def _load_default_evaluation(self) -> None:
-        """Load the default evaluation where it is meant and stands for itself so far."""
         if self._settings.evaluation is UNLOADED_DEFAULT:
             self._settings = replace(self._settings, evaluation=self._default_evaluation())
         if self._evaluation is UNLOADED_DEFAULT:
             self._evaluation = self._default_evaluation()
 
     def _create_searcher(self, name: str) -> ChessSearch:
-        """Make a searcher with an evaluation of ours, and the process's first one search.
+        """Create a searcher with a built-in evaluation.
 
-        That search takes longer than a fast game allows.
+        The first searcher for each algorithm runs a short warm-up search, because the first search
+        of a process is slow.
         """
         import chess
 
@@ -240,7 +237,6 @@ class ChessBackend:
     def _best_available(
         self, names: tuple[str, ...], clock: SearchClock[chess.Move], stop: OneShotEvent
     ) -> ChessSearcher:
-        """Return the first of these searches that is there or can be waited for."""
         self.start()
         for name in dict.fromkeys(names):
             self._loaders[name].wait(clock, stop)
@@ -249,9 +245,10 @@ class ChessBackend:
         return self._python_search()
 
     def wait_for_kernel(self, stop: OneShotEvent) -> ChessSearch:
-        """Wait for the kernel and return it; raise AgentError if it does not come.
+        """Wait for the kernel, and return the compiled alpha-beta searcher.
 
-        A stop ends the waiting for a compiler alone: what is only loaded is there at once.
+        Setting `stop` ends the wait for compilation, but not the short wait for code that is
+        already compiled. Raise `AgentError` if the kernel is not available.
         """
         self.start()
         wait_for_any(self.ready, stop)
@@ -261,54 +258,62 @@ class ChessBackend:
         self._choose_evaluation()
         self._current_searcher = kernel = self._searcher_if_loaded()
         if kernel is None:
-            why = "is not there" if self.ready.is_set() else "is still being compiled"
-            raise AgentError(f"this needs the compiled kernel, which {why}")
+            reason = "is not available" if self.ready.is_set() else "is still being compiled"
+            raise AgentError(f"this needs the compiled kernel, which {reason}")
         return kernel
 
     def wait_until_loaded(self, job: Job) -> None:
-        """Wait for the kernel as long as a front end should: until PATIENCE, or something else."""
+        """Wait until the kernel is loaded, loading takes too long, or `job` must end.
+
+        The time limit is READY_TIMEOUT_S seconds after the start of loading.
+        """
         self.start()
         for name in dict.fromkeys((ALPHABETA, self._settings.search)):
-            loading = self._loaders[name]
-            if loading.started is not None:
-                left = loading.started + READY_TIMEOUT_S - time.monotonic()
-                wait_for_any(loading.ready, job.stop, job.superseded, timeout=max(left, 0.0))
+            loader = self._loaders[name]
+            if loader.started is not None:
+                remaining = loader.started + READY_TIMEOUT_S - time.monotonic()
+                wait_for_any(loader.ready, job.stop, job.superseded, timeout=max(remaining, 0.0))
             if (
                 self._searcher_unless_budgeted(name) is None
-                and loading.is_loaded
+                and loader.is_loaded
                 and name not in _warmed_up
             ):
                 try:
                     self._create_searcher(name)
-                except Exception as error:  # noqa: BLE001 - without it the fallback plays
-                    loading.fail(error)
+                except Exception as error:  # noqa: BLE001 - the fallback is used
+                    loader.fail(error)
 
     def set_megabytes(self, megabytes: int) -> None:
-        """Resize the table; raises MemoryError and keeps the old one if there is no room."""
-        before, taken = self._settings, self._reserved_megabytes
+        """Resize the hash table to `megabytes`.
+
+        On failure, raise `MemoryError` and keep the old table.
+        """
+        before, reserved = self._settings, self._reserved_megabytes
         if self._budget is not None:
-            self._budget.resize(taken, megabytes)
+            self._budget.resize(reserved, megabytes)
             self._reserved_megabytes = megabytes
         self._settings = replace(before, megabytes=megabytes)
         try:
             self._distribute_memory()
         except MemoryError:
-            # What else was settled meanwhile, as the usual evaluation, stays.
+            # Other settings may have changed in between, such as the default evaluation: keep them.
             self._settings = replace(self._settings, megabytes=before.megabytes)
             if self._budget is not None:
-                self._budget.resize(megabytes, taken)
-                self._reserved_megabytes = taken
+                self._budget.resize(megabytes, reserved)
+                self._reserved_megabytes = reserved
             raise
 
     def set_threads(self, threads: int) -> None:
-        """Search with so many threads."""
         self._settings = replace(self._settings, threads=threads)
         self._report_thread_limit()
         self._searcher_unless_budgeted(self._settings.search)
         self._apply_threads()
 
     def set_evaluation(self, spec: str) -> None:
-        """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
+        """Load the evaluation `spec` and use it.
+
+        On failure, raise `EvaluationError` and keep the old evaluation.
+        """
         evaluation = load_with_timeout(spec)
         for searcher in self._created_searchers():
             searcher.set_evaluation(evaluation)
@@ -321,7 +326,7 @@ class ChessBackend:
         self._fallback = None
 
     def set_search(self, name: str) -> None:
-        """Search with another algorithm of SEARCHES from now on; begin to load what it needs."""
+        """Select the algorithm `name` from SEARCHES, and start to load its code."""
         self._settings = replace(self._settings, search=name)
         if name != ALPHABETA:
             self.start()
@@ -329,7 +334,10 @@ class ChessBackend:
         self._distribute_memory()
 
     def set_final_choice(self, choice: str) -> None:
-        """Let Monte Carlo tree search choose its move by another of FINAL_CHOICES."""
+        """Set the rule by which Monte Carlo tree search chooses its move.
+
+        It must be in FINAL_CHOICES.
+        """
         self._settings = replace(self._settings, final_choice=choice)
         if MCTS in self._searchers:
             self._set_final_choice(self._searchers[MCTS])
@@ -337,7 +345,11 @@ class ChessBackend:
     def set_level(
         self, *, skill: int | None = None, limit: bool | None = None, elo: int | None = None
     ) -> None:
-        """Play at a skill from 0 to 20, or where strength is limited, at an Elo."""
+        """Set the playing strength. Parameters that are None keep their previous values.
+
+        `skill` is the skill level from 0 to 20. `elo` is the target Elo rating. If `limit` is true,
+        `elo` is used instead of `skill`.
+        """
         settings = self._settings
         self._settings = replace(
             settings,
@@ -350,15 +362,15 @@ class ChessBackend:
             if self._has_tablebases():
                 self._update_tablebases()
 
-    def use_builtin_tablebase(self, wanted: bool) -> None:
-        """Use the engine's own endgame tables, or do not."""
-        self._settings = replace(self._settings, builtin_tablebase=wanted)
+    def use_builtin_tablebase(self, enabled: bool) -> None:
+        self._settings = replace(self._settings, builtin_tablebase=enabled)
         self._update_tablebases()
 
     def use_gaviota(self, paths: str) -> None:
-        """Use the Gaviota tables in these folders, which are written like PATH; "" for none.
+        """Use the Gaviota tables in the folders `paths`, which are separated as in PATH.
 
-        Raises AgentError and keeps the old ones if there are none.
+        An empty string disables Gaviota tables. If no tables are found, raise `AgentError` and keep
+        the old tables.
         """
         from agent.chess.endgames.external_tablebases import open_gaviota
 
@@ -368,12 +380,13 @@ class ChessBackend:
         if old is not None:
             old.close()
         if tables is not None:
-            self._report(f"Gaviota tables of up to {tables.max_pieces} pieces")
+            self._report(f"Gaviota tables: up to {tables.max_pieces} pieces")
 
     def use_syzygy(self, paths: str) -> None:
-        """Use the Syzygy tables in these folders, which are written like PATH; "" for none.
+        """Use the Syzygy tables in the folders `paths`, which are separated as in PATH.
 
-        Raises AgentError and keeps the old ones if there are none.
+        An empty string disables Syzygy tables. If no tables are found, raise `AgentError` and keep
+        the old tables.
         """
         from agent.chess.endgames.external_tablebases import open_syzygy
 
@@ -383,7 +396,7 @@ class ChessBackend:
         if old is not None:
             old.close()
         if tables is not None:
-            self._report(f"Syzygy tables of up to {tables.max_pieces} pieces")
+            self._report(f"Syzygy tables: up to {tables.max_pieces} pieces")
 
     def _update_tablebases(self) -> None:
         for searcher in self._created_searchers():
@@ -396,69 +409,64 @@ class ChessBackend:
         from agent.chess.endgames.root_probe import Tablebases
 
         settings = self._settings
-        if settings.level is not None:  # a level is to play alike with and without tables
+        if settings.level is not None:  # the strength of a level must not depend on tables
             return Tablebases()
         own = self._builtin_tablebase if settings.builtin_tablebase else None
         return Tablebases(own, settings.gaviota, settings.syzygy)
 
     def clear(self) -> None:
-        """Empty the table."""
         for searcher in self._created_searchers():
             searcher.clear()
 
     def new_game(self) -> None:
-        """Forget everything that can change a search."""
+        """Clear all search data, and choose a new random seed for searches of limited strength."""
         self._seed = int.from_bytes(os.urandom(4), "little")
         for searcher in (*self._created_searchers(), self._fallback):
             if searcher is not None:
                 searcher.new_game()
 
     def _created_searchers(self) -> list[ChessSearch]:
-        """Return the kernel's searchers that are in use or were, once they are loaded."""
+        """Return all compiled searchers, including new ones for code that has just been loaded."""
         for name in (ALPHABETA, self._settings.search):
             self._searcher_unless_budgeted(name)
         return list(self._searchers.values())
 
     def _open_builtin_tablebase(self) -> None:
-        """Open the engine's own endgame tables; without them it plays all the same."""
         if self._open_tables is None:
             return
         try:
             self._builtin_tablebase = self._open_tables(self._report)
-        except Exception as error:  # noqa: BLE001 - whatever a file does, the search goes on
-            self._report(f"no endgame tables: {describe(error)}")
+        except Exception as error:  # noqa: BLE001 - a damaged file must not stop the engine
+            self._report(f"endgame tables not loaded: {describe(error)}")
 
     def _searcher_if_loaded(self, name: str = ALPHABETA) -> ChessSearch | None:
-        """Return a searcher of the kernel with the user's settings, once it is loaded."""
-        loading = self._loaders[name]
-        if name not in self._searchers and loading.is_loaded:
+        loader = self._loaders[name]
+        if name not in self._searchers and loader.is_loaded:
             try:
                 searcher = self._create_searcher(name)
-            except Exception as error:  # noqa: BLE001 - without it the fallback plays
-                loading.fail(error)
+            except Exception as error:  # noqa: BLE001 - the fallback is used
+                loader.fail(error)
             else:
                 self._searchers[name] = searcher
                 self._apply_settings(searcher)
         return self._searchers.get(name)
 
     def _searcher_unless_budgeted(self, name: str) -> ChessSearch | None:
-        """Return a searcher that is made, or may be made before it is to search."""
         return self._searcher_if_loaded(name) if self._budget is None else self._searchers.get(name)
 
     def _reserve_memory(self) -> None:
-        """Take the table's part of the budget, or what there is of it."""
+        """Reserve memory for the hash table, limited to the rest of the budget."""
         if self._budget is None or self._reserved_megabytes:
             return
-        wanted = self._settings.megabytes
-        self._reserved_megabytes = self._budget.reserve(wanted, _MIN_MEGABYTES)
-        if self._reserved_megabytes < wanted:
+        requested = self._settings.megabytes
+        self._reserved_megabytes = self._budget.reserve(requested, _MIN_MEGABYTES)
+        if self._reserved_megabytes < requested:
             self._settings = replace(self._settings, megabytes=self._reserved_megabytes)
             self._report(
-                f"the table has {self._reserved_megabytes} MB: other sessions have the rest"
+                f"hash table: {self._reserved_megabytes} MB available (other sessions use the rest)"
             )
 
     def _apply_settings(self, searcher: ChessSearch) -> None:
-        """Set what the user has set before the searcher was there."""
         self._reserve_memory()
         settings = self._settings
         changes: tuple[Callable[[], None], ...] = (
@@ -484,19 +492,21 @@ class ChessBackend:
             tree.final_choice = cast("FinalMoveRule", self._settings.final_choice)
 
     def _report_thread_limit(self) -> None:
-        """Tell why fewer threads search than were asked for, if fewer do."""
         threads, cores = self._settings.threads, usable_cores()
         if threads > 1 and self._settings.evaluation.python is not None:
-            self._report("the evaluation is plain Python: one thread searches")
+            self._report("threads: using 1, because the evaluation is in Python")
         elif threads > cores:
-            self._report(f"{threads} threads are more than the cores: {cores} search")
+            self._report(f"threads: using {cores} instead of {threads} (number of cores)")
 
     def _apply_threads(self) -> None:
         for searcher in self._searchers.values():
             searcher.set_threads(self._settings.effective_threads)
 
     def _distribute_memory(self) -> None:
-        """Give the table's memory to the search in use; raises MemoryError if it is not there."""
+        """Give the selected searcher the configured memory, and all other searchers the minimum.
+
+        Raise `MemoryError` if there is not enough memory.
+        """
         in_use = self._searcher_unless_budgeted(
             self._settings.search
         ) or self._searcher_unless_budgeted(ALPHABETA)
@@ -507,7 +517,6 @@ class ChessBackend:
             in_use.resize(self._settings.megabytes)
 
     def _python_search(self) -> ChessSearcher:
-        """Return the search in plain Python, with the user's evaluation if it is plain too."""
         if self._fallback is None:
             from agent.chess.search.python_search import PythonSearch
 
@@ -516,7 +525,10 @@ class ChessBackend:
 
 
 def _board_function(evaluation: Evaluation) -> Callable[[chess.Board], int] | None:
-    """Return a plain function of a board, if the evaluation is plain; it raises EvaluationError."""
+    """Return a Python evaluation as a function of a board, or None if the evaluation is compiled.
+
+    The returned function raises `EvaluationError` if the evaluation fails.
+    """
     if evaluation.batch:
         from agent.games.chess_batch import as_board_evaluation
 
@@ -537,10 +549,10 @@ def _open(
     try:
         return open_tables(paths, report) if paths else None
     except (OSError, ValueError) as error:
-        raise AgentError(f"{error}; the tables stay as they were") from None
+        raise AgentError(f"{error}; endgame tables unchanged") from None
 
 
-# The searches that have searched in this process.
+# The searches that have been warmed up in this process.
 _warmed_up: set[str] = set()
 
 

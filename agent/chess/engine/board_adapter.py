@@ -1,4 +1,4 @@
-"""How a player reads chess positions. Importing this module imports no chess."""
+"""The `PositionAdapter` for chess. This module does not import the `chess` package at run time."""
 
 from __future__ import annotations
 
@@ -18,28 +18,26 @@ ChessSearcher: TypeAlias = "Searcher[chess.Board, chess.Move]"
 
 
 class BoardAdapter:
-    """Reads a `chess.Board`, whose moves so far are the game."""
+    """The `PositionAdapter` for `chess.Board`. The move stack of the board contains the game."""
 
     def copy(self, position: chess.Board, /) -> chess.Board:
-        """Return the same position, with the moves that led to it."""
         return position.copy()
 
     def moves(self, position: chess.Board, /) -> Iterable[chess.Move]:
-        """Generate the legal moves."""
         return position.legal_moves
 
     def terminal_score(self, position: chess.Board, /) -> Score:
-        """Return the score of mate or stalemate."""
+        """Return the score for a checkmate or stalemate position."""
         return Mate(0) if position.is_check() else Cp(0)
 
     def follows(self, later: chess.Board, move: chess.Move, earlier: chess.Board, /) -> bool:
-        """Tell whether a position comes from an earlier one by a move of ours and one reply."""
+        """Return whether `earlier` leads to `later` by `move` and one reply."""
         if later.ply() != earlier.ply() + 2:
             return False
-        played = [*earlier.move_stack, move]
-        if later.move_stack[:-1] == played and later.root() == earlier.root():
+        moves_played = [*earlier.move_stack, move]
+        if later.move_stack[:-1] == moves_played and later.root() == earlier.root():
             return True
-        # Some front ends tell each position anew, without the moves before.
+        # Some GUIs send each position without the moves before it.
         board = earlier.copy(stack=False)
         board.push(move)
         replies = list(board.legal_moves)

@@ -1,4 +1,4 @@
-"""How experience writes chess down. Importing this module imports no chess."""
+"""The chess adapter for position learning. This module imports `chess` only when it is needed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from agent.limits import Cp, Info, Mate
 if TYPE_CHECKING:
     import chess
 
-# Centipawns: by more than this an outcome surprises, and beyond this a game is as good as won.
-SURPRISE_THRESHOLD = 60
-WIN_VALUE = 1000
+SURPRISE_THRESHOLD = 60  # centipawns between the expected and the actual value
+WIN_VALUE = 1000  # centipawns that count as a won game
 
 
 class ChessLearningAdapter:
-    """Boards as EPD, moves as in UCI, values in centipawns, keys as Polyglot has them."""
+    """The chess adapter for position learning.
+
+    Positions are stored as EPD, moves in UCI notation, and values in centipawns. Keys are Zobrist
+    keys as defined by Polyglot.
+    """
 
     game = "chess engine"
     win_value = float(WIN_VALUE)
@@ -25,15 +28,15 @@ class ChessLearningAdapter:
         self.surprise_threshold = surprise
 
     def copy(self, position: chess.Board, /) -> chess.Board:
-        """Return the board with its last two moves."""
+        """Return a copy of the board that keeps only the last two moves."""
         return position.copy(stack=2)
 
     def position_key(self, position: chess.Board, /) -> str:
-        """Write placement, side to move, castling rights, and what can be taken in passing."""
+        """Return the EPD: pieces, side to move, castling rights and en passant square."""
         return position.epd()
 
     def key_after(self, position: chess.Board, move: chess.Move, /) -> str:
-        """Write the key of the position after a move."""
+        """Return the hexadecimal Zobrist key of the position after `move`."""
         from chess.polyglot import zobrist_hash
 
         board = position.copy(stack=False)
@@ -41,17 +44,16 @@ class ChessLearningAdapter:
         return f"{zobrist_hash(board):016x}"
 
     def move_text(self, position: chess.Board, move: chess.Move, /) -> str:
-        """Write a move as in UCI."""
         return move.uci()
 
     def moves_by_text(self, position: chess.Board, /) -> dict[str, chess.Move]:
-        """Return the legal moves."""
+        """Return a dictionary of the legal moves with their UCI notation as keys."""
         return {move.uci(): move for move in position.legal_moves}
 
     def find_reply(
         self, earlier: chess.Board, move: chess.Move, later: chess.Board, /
     ) -> str | None:
-        """Return the move by which a board comes from an earlier one after a move of ours."""
+        """Return the reply to `move` that leads from `earlier` to `later`, or None."""
         if later.turn != earlier.turn:
             return None
         if len(later.move_stack) >= 2 and later.move_stack[-2] == move:
@@ -59,26 +61,29 @@ class ChessLearningAdapter:
             reply = board.pop()
             board.pop()
             return reply.uci() if board.epd() == earlier.epd() else None
-        # Some front ends tell each position anew, without the moves before.
+        # Some GUIs send each position without the moves before it.
         board = earlier.copy(stack=False)
         if later.move_stack or not board.is_legal(move):
             return None
         board.push(move)
-        wanted = later.epd()
+        later_epd = later.epd()
         for reply in list(board.legal_moves):
             board.push(reply)
-            if board.epd() == wanted:
+            if board.epd() == later_epd:
                 return reply.uci()
             board.pop()
         return None
 
     def search_value(self, info: Info[chess.Move], /) -> float:
-        """Return the score in centipawns; a mate is a won game."""
+        """Return the score in centipawns.
+
+        It is limited to WIN_VALUE, which is also the value of a mate.
+        """
         score = info.score
         if isinstance(score, Mate):
             return WIN_VALUE if score.moves > 0 else -WIN_VALUE
         return float(max(-WIN_VALUE, min(WIN_VALUE, score.value)))
 
     def with_value(self, info: Info[chess.Move], value: float, /) -> Info[chess.Move]:
-        """Return what a search tells, with another score."""
+        """Return a copy of `info` with `value` as its score in centipawns."""
         return replace(info, score=Cp(round(value)))

@@ -1,24 +1,24 @@
-"""Levels of play, for people and for other programs: a shallow look, and a choice among good moves.
+"""Skill levels, which limit the playing strength.
 
-A level searches few nodes, so that it overlooks what lies deep, and then plays one of the best
-moves it knows, the likelier the better it looks, but none that it sees to be worse than the best
-by more than a margin. Both shrink from level to level: a strong level errs finely and never drops
-a piece for no reason. Nodes, not time, limit it, so it plays alike on any machine and clock that
-leave it the moment it needs. LimitedStrengthSearch plays so.
+A skill level searches few nodes, so it misses deep tactics. It then chooses a move at random.
+Better moves are more likely, and moves that are much worse than the best move are excluded. A
+higher skill means a lower temperature and a smaller margin, so high levels make only small errors.
+The search is limited by nodes, so the strength does not depend on the machine. See
+`LimitedStrengthSearch`.
 """
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-MAX_SKILL = 20.0  # the skill that plays as well as it can
+MAX_SKILL = 20.0  # full strength
 
 _MIN_NODES = 40
-_DOUBLINGS_PER_SKILL = 0.7  # doublings of the nodes from one skill to the next
+_DOUBLINGS_PER_SKILL = 0.7  # doublings of the node limit per skill point
 _TEMPERATURE = 110.0  # centipawns at skill 0
-_MARGIN = 2.0  # temperatures that a move may be worse than the best
+_MARGIN = 2.0  # multiples of the temperature
 
-# Skill and Elo on the scale of Stockfish's UCI_Elo, as `benchmarks/levels.py` measures them; the
-# last, play without a limit, depends on the time it is given.
+# Skill and Elo, on the scale of Stockfish's UCI_Elo, measured by `benchmarks/levels.py`. The Elo of
+# the last entry, full strength, depends on the time control.
 ELO_CALIBRATION = (
     (0.0, 1315),
     (4.0, 1760),
@@ -30,7 +30,7 @@ MIN_ELO, MAX_ELO = 1350, ELO_CALIBRATION[-1][1]
 
 
 def skill_for_elo(elo: int) -> float:
-    """Return the skill that plays at an Elo, between those that were measured."""
+    """Return the skill for an Elo rating, interpolated between measured values."""
     for (low, low_elo), (high, high_elo) in pairwise(ELO_CALIBRATION):
         if elo <= high_elo:
             share = (elo - low_elo) / (high_elo - low_elo)
@@ -40,21 +40,21 @@ def skill_for_elo(elo: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SkillLevel:
-    """How well to play; skill: from 0 to less than FULL."""
+    """A skill level. `skill` is at least 0 and less than MAX_SKILL."""
 
     skill: float
 
     @property
     def nodes(self) -> int:
-        """The nodes after which it looks no deeper."""
+        """The number of nodes after which no new iteration starts."""
         return round(_MIN_NODES * 2 ** (_DOUBLINGS_PER_SKILL * self.skill))
 
     @property
     def temperature(self) -> float:
-        """How many centipawns make a move e times less likely."""
+        """The loss in centipawns that makes a move less likely by a factor of e (2.718)."""
         return _TEMPERATURE * (1 - self.skill / MAX_SKILL) ** 2
 
     @property
     def margin(self) -> float:
-        """How many centipawns worse than the best a move may look."""
+        """The maximum difference in centipawns between a chosen move and the best move."""
         return _MARGIN * self.temperature

@@ -1,4 +1,4 @@
-"""The search that plays at a level: of the lines of a shallow one, it draws the one to play."""
+"""A search of limited strength, which chooses a random move from the results of a short search."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from agent.chess.engine.board_adapter import ChessSearcher
 
 CANDIDATE_LINES = 4  # moves to choose from
-_MAX_OVERSHOOT = 4  # times its nodes, a level is cut short
-_MIN_NODES_PER_MOVE = 4  # for each move in each line of the first iteration
-_MATE = 2500  # centipawns that a mate counts as, less what keeps a nearer one ahead
-_MATE_STEP = 10
+_MAX_OVERSHOOT = 4  # the hard node limit, in multiples of the level's nodes
+_MIN_NODES_PER_MOVE = 4  # for each move and line of the first iteration
+_MATE = 2500  # value of a mate in centipawns
+_MATE_STEP = 10  # centipawns subtracted for each move to mate
 
 
 class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
-    """A search that plays at a level: the player's Searcher around another.
+    """A wrapper around a searcher that limits its playing strength.
 
-    seed: with the position, it determines every choice.
+    `seed` and the position determine the random choice.
     """
 
     def __init__(self, searcher: ChessSearcher, level: SkillLevel, seed: int) -> None:
@@ -38,15 +38,15 @@ class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Yield the lines of each completed level, first the one that it would play."""
-        moves = len(limits.search_moves) or board.legal_moves.count()
-        # Enough for a first iteration: without one there would be nothing to choose from.
-        most = max(
-            self._level.nodes * _MAX_OVERSHOOT, _MIN_NODES_PER_MOVE * CANDIDATE_LINES * moves
+        """Yield the lines of each completed iteration, starting with the chosen line."""
+        n_moves = len(limits.search_moves) or board.legal_moves.count()
+        # Allow enough nodes for the first iteration: the choice needs a complete iteration.
+        max_nodes = max(
+            self._level.nodes * _MAX_OVERSHOOT, _MIN_NODES_PER_MOVE * CANDIDATE_LINES * n_moves
         )
-        limits = replace(limits, nodes=min(limits.nodes or most, most))
-        count = min(max(lines, CANDIDATE_LINES), moves)
-        level: list[Info[chess.Move]] = []
+        limits = replace(limits, nodes=min(limits.nodes or max_nodes, max_nodes))
+        count = min(max(lines, CANDIDATE_LINES), n_moves)
+        iteration: list[Info[chess.Move]] = []
         last: Info[chess.Move] | None = None
         chosen = False
         with closing(self.search_wrapped(board, limits, count)) as infos:
@@ -55,45 +55,47 @@ class LimitedStrengthSearch(SearcherWrapper["chess.Board", "chess.Move"]):
                     last = info
                 if not info.complete or info.bound:
                     continue
-                level.append(info)
+                iteration.append(info)
                 if info.multipv < count:
                     continue
-                if len(level) == count:
+                if len(iteration) == count:
                     chosen = True
-                    yield from self._ordered(board, level)[:lines]
+                    yield from self._ordered(board, iteration)[:lines]
                 if info.nodes >= self._level.nodes:
                     break
-                level = []
+                iteration = []
         if not chosen and last is not None:
-            yield level[0] if level else replace(last, multipv=1)
+            yield iteration[0] if iteration else replace(last, multipv=1)
 
-    def _ordered(self, board: chess.Board, level: list[Info[chess.Move]]) -> list[Info[chess.Move]]:
-        """Put the line to play before the others.
+    def _ordered(
+        self, board: chess.Board, iteration: list[Info[chess.Move]]
+    ) -> list[Info[chess.Move]]:
+        """Return the lines with a randomly chosen line first.
 
-        The greatest sum of score / temperature and Gumbel noise is a draw with probabilities
-        proportional to exp(score / temperature); the noise of a move in a position stays the same
-        from one iteration to the next.
+        The probability of a line is proportional to `exp(score / temperature)`. To choose a line,
+        Gumbel noise is added to each `score / temperature`, and the maximum is taken (Gumbel-max
+        trick). The noise for a move in a position is the same in every iteration.
         """
-        from random import Random  # not at start-up, which it would lengthen
+        from random import Random  # lazy import: slow to load
 
         position = board.fen()
-        best = max(_value(info.score) for info in level)
+        best = max(_value(info.score) for info in iteration)
 
-        def merit(info: Info[chess.Move]) -> float:
-            behind = best - _value(info.score)
-            if behind > self._level.margin:
+        def noisy_score(info: Info[chess.Move]) -> float:
+            deficit = best - _value(info.score)
+            if deficit > self._level.margin:
                 return -math.inf
             draw = Random(f"{self._seed} {position} {info.pv[0].uci()}").random()
             noise = -math.log(-math.log(max(draw, 1e-12)))
-            return noise - behind / self._level.temperature
+            return noise - deficit / self._level.temperature
 
-        first = max(level, key=merit)
-        others = [info for info in level if info is not first]
-        return [replace(info, multipv=n) for n, info in enumerate([first, *others], 1)]
+        first = max(iteration, key=noisy_score)
+        other_lines = [info for info in iteration if info is not first]
+        return [replace(info, multipv=n) for n, info in enumerate([first, *other_lines], 1)]
 
 
 def _value(score: Score) -> int:
-    """Return a score in centipawns, mates ahead of everything."""
+    """Return a score in centipawns. The value of a mate exceeds all other values."""
     if isinstance(score, Cp):
         return min(max(score.value, -_MATE // 2), _MATE // 2)
     value = _MATE - _MATE_STEP * min(abs(score.moves), 50)

@@ -1,4 +1,4 @@
-"""What a user sets of the chess engine."""
+"""The settings of the chess engine that the user can change."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from agent.machine import usable_cores
 if TYPE_CHECKING:
     from agent.chess.endgames.external_tablebases import GaviotaTablebase, SyzygyTablebase
 
-# Who can be chosen to search, and how Monte Carlo tree search can choose its move.
 SEARCHES = (ALPHABETA, MCTS)
-FINAL_CHOICES = ("visits", "value", "bound")
+FINAL_CHOICES = ("visits", "value", "bound")  # how Monte Carlo tree search chooses its move
 
-# The table of a search as long as nothing else is asked for.
 DEFAULT_MEGABYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user sets.
+    """The settings of the chess engine.
 
-    megabytes: the hash table's, or the tree's; own_tables: whether our endgame tables are used.
+    `megabytes` is the size of the hash table or the MCTS tree. `elo` is used only if
+    `limit_strength` is true. `builtin_tablebase` enables the built-in endgame tablebase.
     """
 
     megabytes: int = DEFAULT_MEGABYTES
@@ -43,17 +42,18 @@ class Settings:
 
     @property
     def level(self) -> SkillLevel | None:
-        """The level to play at, None to play as well as can be."""
+        """The skill level, or None for full strength."""
         skill = skill_for_elo(self.elo) if self.limit_strength else self.skill
         return SkillLevel(skill) if skill < MAX_SKILL else None
 
     @property
     def effective_threads(self) -> int:
-        """How many threads search.
+        """The number of search threads.
 
-        No more than there are cores: they would take turns, and the one that decides would wait
-        for its own. Levels, whose nodes are few, are played by one; and an evaluation in Python,
-        of which the interpreter runs one at a time, is asked by one.
+        There is at most one thread per CPU core, because otherwise the main thread would have to
+        wait for the others. One thread is used if the strength is limited, because such a search
+        has few nodes. One thread is also used for a Python evaluation, because of the global
+        interpreter lock (GIL).
         """
         if self.level is not None or self.evaluation.python is not None:
             return 1

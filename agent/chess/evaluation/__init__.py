@@ -1,1 +1,1 @@
-"""The hand-written evaluation and the neural network (NNUE)."""
+"""The chess evaluations: the neural network (NNUE) and the hand-written evaluation."""

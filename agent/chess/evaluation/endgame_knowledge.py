@@ -1,11 +1,12 @@
-"""What is known of endings without a search: which pieces win alone, and what cannot be won.
+"""Endgame rules for the evaluation: drawish endgames and known wins.
 
-The evaluation counts what each side has; that misleads where the plus cannot be turned into a win.
-There its endgame part is scaled down. A king that pieces alone can mate, bare or with a rook
-against a queen, is driven to the edge; by bishop and knight, to a corner of the bishop's colour,
-the only ones where they mate. The terms of the evaluation have no say in that: what they tell of a
-king on the edge and of pieces near it was learned from other endings.
-Source of the rules: the endgame manuals' common stock (Averbakh, 'Comprehensive Chess Endings').
+- Drawish endgames: the endgame score is scaled down if the stronger side can hardly win.
+- Known wins: if one side can force mate against a bare king or against a single rook, a special
+  evaluation drives the weaker king to the edge of the board. With bishop and knight, it drives the
+  king to a corner of the bishop's colour, because mate can be forced only there. The special
+  evaluation replaces the usual terms, whose weights were fitted to other endgames.
+
+The rules are common endgame theory (Averbakh, 'Comprehensive Chess Endings').
 """
 
 from agent.chess.board.attacks import bit, has_single_bit, king_square, pawn_attacks
@@ -15,42 +16,36 @@ from agent.chess.board.static_exchange import PIECE_VALUES
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import Bits, count, first_square
 
-FULL_SCALE = 64  # all of the plus counts
+FULL_SCALE = 64  # the scale of a normal endgame
 
-# Shares of a plus, of FULL_SCALE. Where no more than DIFFICULT is left, the middlegame does not
-# count, however many pieces are on the board.
+# Scale factors of the endgame score, in units of 1 / FULL_SCALE. At DIFFICULT_SCALE or less the
+# middlegame score is ignored, whatever the game phase.
 _DRAWN_SCALE = 0
 _NEARLY_DRAWN_SCALE = 3  # a fortress, or a rook against a minor piece
 DIFFICULT_SCALE = 5  # a minor piece ahead, no pawns
-_PIECES_AGAINST_PAWNS = 36  # more than a minor piece ahead, but only the other side has pawns
-_OPPOSITE_BISHOPS_ONE_PAWN = 2  # and opposite bishops
-_OPPOSITE_BISHOPS_PER_PAWN = 9  # for each pawn more of the stronger side
-_OPPOSITE_BISHOPS_WITH_PIECES = 44  # opposite bishops, other pieces too, and at most a pawn more
-_LAST_PAWN_SCALE = 28  # even minor pieces, and one pawn to give one of them for
-_ONE_FLANK = 24  # even pieces, no more pawns, and all of these on one wing
-_ONE_FLANK_PAWN_AHEAD = 40  # the same, a pawn ahead
-_SCALE_BY_PAWN_COUNT = (
-    42,
-    56,
-    60,
-    62,
-    FULL_SCALE,
-)  # anything else, with one pawn, two, ... to win with
+_PIECES_AGAINST_PAWNS = 36  # more than a minor piece ahead, but only the weaker side has pawns
+_OPPOSITE_BISHOPS_ONE_PAWN = 2  # opposite-coloured bishops, no other pieces, one pawn
+_OPPOSITE_BISHOPS_PER_PAWN = 9  # added for each further pawn of the stronger side
+_OPPOSITE_BISHOPS_WITH_PIECES = 44  # with other pieces, and at most one pawn ahead
+_LAST_PAWN_SCALE = 28  # only minor pieces, and one pawn that can be exchanged for one of them
+_ONE_FLANK = 24  # equal pieces, no pawn ahead, all pawns on one wing
+_ONE_FLANK_PAWN_AHEAD = 40  # the same, one pawn ahead
+_SCALE_BY_PAWN_COUNT = (42, 56, 60, 62, FULL_SCALE)  # otherwise, by pawns of the stronger side
 
-# Centipawns; the last three for each square. A step to the corner may outweigh a pawn, so that it
-# counts from the corner, and only where the way is all there is to win by.
-_BARE_KING = 600  # beside the pieces
-_ROOK_TO_BE_WON = -200  # beside the pieces: a queen still has to win the rook
-_EDGE = 20  # that the weaker king is farther from the centre
-_CORNER = -130  # that it is farther from the right corner
-_CLOSENESS = 40  # that the other king is nearer
+# Terms of known wins, in centipawns; the last three are per square. _CORNER applies only to bishop
+# and knight. It is a penalty that shrinks to 0 at the corner, because a step is worth over a pawn.
+_BARE_KING = 600
+_ROOK_TO_BE_WON = -200  # the queen must still win the rook
+_EDGE = 20  # distance of the weaker king from the centre
+_CORNER = -130  # distance of the weaker king from the right corner
+_CLOSENESS = 40  # closeness of the two kings
 
 _MAX_EXTRA_PAWNS = 5
 
 
 @kernel
 def can_force_mate(position: Position, side: int) -> bool:
-    """Tell whether the side's pieces, without its pawns, can mate a bare king by force."""
+    """Return whether the pieces of `side`, without pawns, can force mate against a bare king."""
     own = position.sides[side]
     if (position.kinds[ROOK] | position.kinds[QUEEN]) & own:
         return True
@@ -62,9 +57,9 @@ def can_force_mate(position: Position, side: int) -> bool:
 
 @kernel
 def is_known_win(position: Position, strong: int) -> bool:
-    """Tell whether `known_win_value` knows the ending: a side is to mate by its pieces alone.
+    """Return whether `strong` has a known win, so that `known_win_value` can be used.
 
-    That is against a bare king, or with a queen against a rook. It may have pawns besides.
+    The enemy has a bare king, or only a rook against a queen. `strong` may also have pawns.
     """
     own, enemy = position.sides[strong], position.sides[1 - strong]
     if has_single_bit(enemy):
@@ -77,7 +72,7 @@ def is_known_win(position: Position, strong: int) -> bool:
 
 @kernel
 def known_win_value(position: Position, strong: int) -> int:
-    """Return what a known ending is worth to its stronger side, in centipawns."""
+    """Return the value of a known win for the stronger side, in centipawns."""
     own = position.sides[strong]
     weak_king = king_square(position, 1 - strong)
     rank, file = weak_king >> 3, weak_king & 7
@@ -87,16 +82,19 @@ def known_win_value(position: Position, strong: int) -> int:
     value += _BARE_KING if has_single_bit(position.sides[1 - strong]) else _ROOK_TO_BE_WON
     bishops, knights = position.kinds[BISHOP] & own, position.kinds[KNIGHT] & own
     if count(own) == 3 and bishops and knights:
-        # Corners of one colour lie on a diagonal, whose ends are 7 from its middle.
-        along = abs(rank + file - 7) if bishops & DARK_SQUARES else abs(rank - file)
-        return value + _CORNER * (7 - along)
-    edge = max(3 - rank, rank - 4) + max(3 - file, file - 4)
-    return value + _EDGE * edge
+        # Corners of one colour are the ends of a diagonal, each 7 from its middle.
+        diagonal_distance = abs(rank + file - 7) if bishops & DARK_SQUARES else abs(rank - file)
+        return value + _CORNER * (7 - diagonal_distance)
+    edge_distance = max(3 - rank, rank - 4) + max(3 - file, file - 4)
+    return value + _EDGE * edge_distance
 
 
 @kernel
 def endgame_scale(position: Position, strong: int) -> int:
-    """Return how much of a side's plus in the endgame counts, of FULL_SCALE."""
+    """Return the scale factor for the endgame score if `strong` is ahead.
+
+    It is at most FULL_SCALE.
+    """
     own, enemy = position.sides[strong], position.sides[1 - strong]
     pawns, bishops = position.kinds[PAWN], position.kinds[BISHOP]
     own_pawns = pawns & own
@@ -108,11 +106,11 @@ def endgame_scale(position: Position, strong: int) -> int:
     if own_pieces == own_bishops and _cannot_promote(position, strong):
         return _DRAWN_SCALE
     if has_single_bit(own_bishops) and has_single_bit(enemy_bishops):
-        alone = own_pieces == own_bishops and enemy_pieces == enemy_bishops
-        if alone and _is_blockaded(position, strong):
+        bishops_only = own_pieces == own_bishops and enemy_pieces == enemy_bishops
+        if bishops_only and _is_blockaded(position, strong):
             return _DRAWN_SCALE
         if (own_bishops & DARK_SQUARES == 0) != (enemy_bishops & DARK_SQUARES == 0):
-            if alone:
+            if bishops_only:
                 return _OPPOSITE_BISHOPS_ONE_PAWN + _OPPOSITE_BISHOPS_PER_PAWN * min(
                     count(own_pawns) - 1, _MAX_EXTRA_PAWNS
                 )
@@ -125,22 +123,26 @@ def endgame_scale(position: Position, strong: int) -> int:
 
 @kernel
 def _scale_one_flank(position: Position, strong: int) -> int:
-    """Scale where all pawns stand on one wing: the king is near, and few of them are left."""
     own, enemy = position.sides[strong], position.sides[1 - strong]
     pawns = position.kinds[PAWN]
-    value = _non_pawn_material(position, strong)
-    if not value or value - _non_pawn_material(position, 1 - strong) >= PIECE_VALUES[PAWN]:
+    material = _non_pawn_material(position, strong)
+    if not material or material - _non_pawn_material(position, 1 - strong) >= PIECE_VALUES[PAWN]:
         return FULL_SCALE
     if has_single_bit(pawns & own) and position.kinds[ROOK] | position.kinds[QUEEN] == 0:
         has_pieces = enemy & (position.kinds[KNIGHT] | position.kinds[BISHOP]) != 0
         return _LAST_PAWN_SCALE if has_pieces else FULL_SCALE
-    ahead = count(pawns & own) - count(pawns & enemy)
-    return _ONE_FLANK if ahead <= 0 else _ONE_FLANK_PAWN_AHEAD if ahead == 1 else FULL_SCALE
+    pawns_ahead = count(pawns & own) - count(pawns & enemy)
+    return (
+        _ONE_FLANK
+        if pawns_ahead <= 0
+        else _ONE_FLANK_PAWN_AHEAD
+        if pawns_ahead == 1
+        else FULL_SCALE
+    )
 
 
 @kernel
 def _non_pawn_material(position: Position, side: int) -> int:
-    """Return the value of the side's pieces, pawns not counted."""
     own = position.sides[side]
     value = 0
     for kind in range(KNIGHT, KING):
@@ -150,49 +152,48 @@ def _non_pawn_material(position: Position, side: int) -> int:
 
 @kernel
 def _scale_without_pawns(position: Position, strong: int) -> int:
-    """Scale where the stronger side has pieces only: a minor piece more does not win."""
     own, enemy = position.sides[strong], position.sides[1 - strong]
-    own_material, enemy_material = (
-        _non_pawn_material(position, strong),
-        _non_pawn_material(position, 1 - strong),
-    )
-    pawns_against = position.kinds[PAWN] & enemy != 0
+    own_material = _non_pawn_material(position, strong)
+    enemy_material = _non_pawn_material(position, 1 - strong)
+    has_enemy_pawns = position.kinds[PAWN] & enemy != 0
     if own_material - enemy_material <= PIECE_VALUES[BISHOP]:
         if own_material < PIECE_VALUES[ROOK]:
-            return _NEARLY_DRAWN_SCALE if pawns_against else _DRAWN_SCALE
-        if pawns_against:
+            return _NEARLY_DRAWN_SCALE if has_enemy_pawns else _DRAWN_SCALE
+        if has_enemy_pawns:
             return DIFFICULT_SCALE
         return _NEARLY_DRAWN_SCALE if enemy_material <= PIECE_VALUES[BISHOP] else DIFFICULT_SCALE
     if own_material == 2 * PIECE_VALUES[KNIGHT] and own & position.kinds[KNIGHT]:
-        # Two knights mate only a king whose own pawn spoils the stalemate.
-        return DIFFICULT_SCALE if pawns_against else _DRAWN_SCALE
+        # Two knights can mate only if an enemy pawn prevents stalemate.
+        return DIFFICULT_SCALE if has_enemy_pawns else _DRAWN_SCALE
     if own_material == PIECE_VALUES[QUEEN] and enemy_material == PIECE_VALUES[ROOK]:
         return _NEARLY_DRAWN_SCALE if _is_rook_fortress(position, 1 - strong) else FULL_SCALE
-    return _PIECES_AGAINST_PAWNS if pawns_against and enemy_material else FULL_SCALE
+    return _PIECES_AGAINST_PAWNS if has_enemy_pawns and enemy_material else FULL_SCALE
 
 
 @kernel
 def _is_rook_fortress(position: Position, side: int) -> bool:
-    """Tell whether a rook, held by a pawn of the second rank, bars the king of a queen.
+    """Return whether `side` has a rook fortress against a queen.
 
-    The side's king stands on its first two ranks, beside one of them.
+    The rook is on the third rank, is defended by a pawn on the second rank, and cuts off the enemy
+    king. The king of `side` is on one of its first two ranks, next to the rook or the pawn.
     """
     own = position.sides[side]
     rook = first_square(position.kinds[ROOK] & own)
     king = king_square(position, side)
     rook_rank = rook >> 3 if side == 0 else 7 - (rook >> 3)
     king_rank = king >> 3 if side == 0 else 7 - (king >> 3)
-    holders = pawn_attacks(1 - side, rook) & position.kinds[PAWN] & own
-    if rook_rank != 2 or king_rank > 1 or not holders:
+    defenders = pawn_attacks(1 - side, rook) & position.kinds[PAWN] & own
+    if rook_rank != 2 or king_rank > 1 or not defenders:
         return False
-    return king_distance(king, rook) == 1 or king_distance(king, first_square(holders)) == 1
+    return king_distance(king, rook) == 1 or king_distance(king, first_square(defenders)) == 1
 
 
 @kernel
 def _cannot_promote(position: Position, strong: int) -> bool:
-    """Tell whether all pawns are rook pawns of one file whose corner the enemy king holds.
+    """Return whether `strong`, which has only bishops and pawns, cannot promote ("wrong bishop").
 
-    The stronger side has no pieces but bishops, none of which controls the corner.
+    All pawns are on one rook file, the enemy king guards the promotion corner, and no bishop of
+    `strong` can control that corner.
     """
     pawns = position.kinds[PAWN]
     own_pawns = pawns & position.sides[strong]
@@ -201,15 +202,18 @@ def _cannot_promote(position: Position, strong: int) -> bool:
     file = 0 if own_pawns & FILE_A else 7
     corner = file + 56 if strong == 0 else file
     bishops = position.kinds[BISHOP] & position.sides[strong]
-    right = bishops & DARK_SQUARES if bit(corner) & DARK_SQUARES else bishops & ~DARK_SQUARES
-    return right == 0 and king_distance(king_square(position, 1 - strong), corner) <= 1
+    right_bishops = (
+        bishops & DARK_SQUARES if bit(corner) & DARK_SQUARES else bishops & ~DARK_SQUARES
+    )
+    return right_bishops == 0 and king_distance(king_square(position, 1 - strong), corner) <= 1
 
 
 @kernel
 def _is_blockaded(position: Position, strong: int) -> bool:
-    """Tell whether one pawn is all, and the enemy king stands before it where no bishop drives it.
+    """Return whether the enemy king safely blocks the only pawn.
 
-    Each side has one bishop besides.
+    Each side has one bishop. The bishop of `strong` cannot attack the square of the enemy king,
+    because the square has the opposite colour.
     """
     pawns: Bits = position.kinds[PAWN]
     if count(pawns) != 1 or pawns & position.sides[1 - strong]:

@@ -1,6 +1,6 @@
-"""What each weight of the hand-made evaluation counts for in positions: its linear features.
+"""Linear features of the hand-written evaluation, which are used to tune its weights.
 
-Nothing that the engine needs to play imports this module: it is compiled when it is first used.
+The engine does not import this module. The compiled code is created on first use.
 """
 
 from typing import Any, NamedTuple
@@ -20,17 +20,17 @@ from agent.kernel.intrinsics import int64
 from agent.kernel.record import FixedArray, allocate
 
 
-class Traces(NamedTuple):
-    """For the side to move of each position; counts times weights make the evaluation.
+class EvaluationTraces(NamedTuple):
+    """The features of each position from the point of view of the side to move.
 
-    That is, up to rounding: middlegame * (counts @ middlegame weights) + endgame * (counts @
-    endgame weights). Endings with a worth of their own count for nothing there.
+    Except for rounding, the evaluation is `middlegame * (counts @ middlegame_weights) + endgame *
+    (counts @ endgame_weights)`. Both factors are 0 for known wins, which use no weights.
     """
 
-    counts: npt.NDArray[np.int16]  # (positions, TERMS)
-    middlegame: npt.NDArray[np.float64]  # 1 with all pieces on the board, 0 with kings and pawns
-    endgame: npt.NDArray[np.float64]  # the rest of 1, less where the advantage is hard to win with
-    evaluations: npt.NDArray[np.int64]  # centipawns, by the evaluation itself
+    counts: npt.NDArray[np.int16]  # (positions, WEIGHT_COUNT)
+    middlegame: npt.NDArray[np.float64]  # 1 with all pieces, 0 with only kings and pawns
+    endgame: npt.NDArray[np.float64]  # (1 - middlegame) * endgame scale
+    evaluations: npt.NDArray[np.int64]  # the evaluation itself, in centipawns
 
 
 @entry_point(
@@ -53,7 +53,7 @@ def _trace(
     endgame: npt.NDArray[np.float64],
     evaluations: npt.NDArray[np.int64],
 ) -> None:
-    """Fill the arrays of `Traces`. trace: (2, TERMS), for use meanwhile."""
+    """Fill the arrays of `EvaluationTraces`. `trace` is a buffer of shape (2, WEIGHT_COUNT)."""
     for i in range(len(positions)):
         unpack(positions[i], position)
         trace[:] = 0
@@ -66,10 +66,10 @@ def _trace(
         evaluations[i] = result.value
 
 
-def trace(positions: npt.NDArray[np.void]) -> Traces:
-    """Evaluate packed positions and note what each weight counted for."""
+def trace(positions: npt.NDArray[np.void]) -> EvaluationTraces:
+    """Evaluate packed positions, and return how often each weight is used in each position."""
     n = len(positions)
-    traces = Traces(
+    traces = EvaluationTraces(
         np.zeros((n, WEIGHT_COUNT), np.int16), np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
     )
     packed: Any = np.ascontiguousarray(positions)

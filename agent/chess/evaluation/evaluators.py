@@ -1,4 +1,4 @@
-"""Evaluations of chess as the kernel calls them."""
+"""Chess evaluations as C functions that the kernel can call."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -24,7 +24,7 @@ _POSITION_SIZE = dtype_of(Position).itemsize
 
 
 def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:
-    """Make a board of the position at `ply` of the worker at that address."""
+    """Return a board with the position at `ply`. `worker` is the address of the worker record."""
     position = _PositionStruct.from_address(worker + _POSITIONS + ply * _POSITION_SIZE)
     board = chess.Board(None, chess960=chess960)
     (
@@ -48,10 +48,10 @@ def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:
 
 
 class ChessEvaluator:
-    """An evaluation that is ready to be lent to workers.
+    """An evaluation that can be attached to kernel workers.
 
-    evaluator: its C function. network: what that evaluates with, if it is the function of networks.
-    address: the function's.
+    `evaluator` is the C function, and `address` is its address. `network` is the neural network
+    that the evaluation uses, or None.
     """
 
     def __init__(self, evaluator: Evaluator, network: NnueNetwork | None = None) -> None:
@@ -60,31 +60,35 @@ class ChessEvaluator:
         self.network = network
 
     def attach(self, game: KernelBoard) -> None:
-        """Let a worker evaluate by it; what the worker keeps of another network is forgotten."""
+        """Make the worker in `game` use this evaluation.
+
+        Accumulators of other networks are dropped.
+        """
         game.worker.evaluate = U64(self.address)
         game.set_network(self.network, allocate_accumulators)
 
     def evaluate(self, game: KernelBoard) -> int:
-        """Return what it says of the root position; see `pop_error`."""
+        """Return the evaluation of the root position. The caller must then check `pop_error`."""
         self.attach(game)
         return evaluate_root(self._evaluator, game.address)
 
     def pop_error(self, games: Iterable[KernelBoard]) -> EvaluationError | None:
-        """Return the exception that stopped the search of these, if any, and forget it."""
+        """Return and clear the exception that stopped a worker in `games`, or None."""
         return self._evaluator.pop_error(game.worker for game in games)
 
 
 def make_evaluator(
     evaluation: Evaluation, chess960: bool, on_error: Callable[[], None]
 ) -> ChessEvaluator:
-    """Make an evaluation ready, compiling it if need be.
+    """Return an evaluator for `evaluation`, and compile the evaluation if necessary.
 
-    Raises EvaluationError if it cannot be compiled.
+    `chess960` sets Chess960 mode on the boards for a Python evaluation. `on_error` is called after
+    a Python evaluation has raised an exception. Raise `EvaluationError` if compilation fails.
     """
     if evaluation.python is not None:
         function = evaluation.python
         if evaluation.batch:
-            from agent.games.chess_batch import as_board_evaluation  # no kernel depends on it
+            from agent.games.chess_batch import as_board_evaluation  # lazy: rarely used
 
             function = as_board_evaluation(evaluation)
 
@@ -94,15 +98,13 @@ def make_evaluator(
 
         return ChessEvaluator(PythonEvaluator(evaluation.name, evaluate, on_error))
     network: NnueNetwork | None = evaluation.network
-    if evaluation.jitted is not None:  # which may ask the network
+    if evaluation.jitted is not None:  # it may call the network
         compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, clamp_score)
     elif network is not None:
         compiled = network_function(network.neurons)
     else:
-        assert network_file(evaluation.name) is None, "a network is loaded before it judges"
-        from agent.chess.evaluation.handcrafted import (
-            handcrafted_function,  # only where it is asked for
-        )
+        assert network_file(evaluation.name) is None, "network not loaded"
+        from agent.chess.evaluation.handcrafted import handcrafted_function  # lazy: slow to load
 
         compiled = handcrafted_function
     return ChessEvaluator(CompiledEvaluator(evaluation.name, compiled), network)

@@ -1,14 +1,14 @@
-"""The hand-made evaluation: what a position has of each term, times the weights of `weights`.
+"""The hand-written evaluation: a weighted sum of terms with the weights in `weights`.
 
-Every term has a weight for the middlegame and one for the endgame, in centipawns; the total is
-their mean, weighted by the pieces left on the board ("tapered"). The evaluation is linear in its
-weights: the attack on a king, which is worth more than its parts, is a table of weights too.
+Every term has a middlegame weight and an endgame weight in centipawns. The evaluation interpolates
+between the two sums by the game phase ("tapered evaluation"). The evaluation is linear in its
+weights. King attacks are not additive, so a table contains one weight for each strength of attack.
 
-How much of the endgame's part counts depends on what is known of endings (`ending_knowledge`).
-Those that pieces alone win have a worth of their own, without any term.
+The endgame score is scaled by the rules in `endgame_knowledge`. Known wins have a special
+evaluation without terms.
 
-It is also the model of an evaluator: a function of (worker, ply) that changes nothing which the
-search knows of.
+This module is also an example of an evaluator, which is a function of `worker` and `ply` that does
+not change the state of the search.
 """
 
 from typing import Any, NamedTuple
@@ -76,45 +76,45 @@ from agent.kernel.intrinsics import (
 
 
 class AttackInfo(NamedTuple):
-    """The squares that a side's pieces attack, by kind, and its attack on the enemy king."""
+    """The squares that each piece type of one side attacks, and the danger to the enemy king."""
 
     pawns: Bits
     knights: Bits
     bishops: Bits
     rooks: Bits
     queens: Bits
-    without_king: Bits  # all of them, without the king
+    without_king: Bits  # attacks of all pieces except the king
     all_attacks: Bits
-    holes: Bits  # where no pawn can drive its pieces away, and its own defend them
-    danger_units: int  # of danger to the enemy king, by the pieces that attack its surroundings
+    holes: Bits  # outpost squares: defended by a pawn, safe from enemy pawns
+    danger_units: int  # danger to the enemy king from the pieces that attack its zone
 
 
 class EvaluationResult(NamedTuple):
-    """What a position is worth."""
+    """The evaluation of a position, its game phase, and its endgame scale factor."""
 
     value: int  # centipawns, for the side to move
-    phase: int  # how much of the middlegame counts, of FULL_PHASE
-    endgame_scale: int  # how much of what the endgame is better for one side counts, of FULL_SCALE
+    phase: int  # weight of the middlegame score, at most FULL_PHASE
+    endgame_scale: int  # scale factor of the endgame score, at most FULL_SCALE
 
 
-# The danger to a king is counted in units; two are one step in the table of weights. They were
-# fitted, as all weights, with the danger squared in place of the table.
-_ATTACK_UNITS = (0, 5, 4, 4, 6)  # a piece, knight to queen, that attacks the king's surroundings
-_SAFE_CHECK_UNITS = (0, 15, 16, 24, 14)
-_OTHER_CHECK_UNITS = 5
-_WEAK_SQUARE_UNITS = 6  # an attacked square beside the king that no piece of its side defends
-_DOUBLE_ATTACK_UNITS = 8  # a square beside the king that pieces of two kinds attack
-_UNDEFENDED_UNITS = 4  # a square beside the king that is neither attacked nor held by its own side
+# King danger is counted in units; two units are one step in the table of weights. The units were
+# tuned with a quadratic formula instead of the table.
+_ATTACK_UNITS = (0, 5, 4, 4, 6)  # a piece, knight to queen, that attacks the king zone
+_SAFE_CHECK_UNITS = (0, 15, 16, 24, 14)  # a safe checking square, knight to queen
+_OTHER_CHECK_UNITS = 5  # an unsafe checking square
+_WEAK_SQUARE_UNITS = 6  # an attacked square next to the king, defended at most by the king
+_DOUBLE_ATTACK_UNITS = 8  # a square next to the king that pieces of two kinds attack
+_UNDEFENDED_UNITS = 4  # a square next to the king, not attacked and without a defending piece on it
 _PINNED_UNITS = 12
-_FLANK_ATTACK_UNITS = 2  # a square of the king's wing that is attacked
-_FLANK_DEFENCE_UNITS = 4  # one that is defended counts less by so much
+_FLANK_ATTACK_UNITS = 2  # an attacked square on the king's wing
+_FLANK_DEFENCE_UNITS = 4  # subtracted for each defended square on the king's wing
 _QUEEN_UNITS = 18
 _BASE_UNITS = 7
 _KING_DANGER_STEPS = 64
 
 PHASE_WEIGHTS = (0, 1, 1, 2, 4, 0)
 FULL_PHASE = 24
-_MAX_KING_DISTANCE = 5  # squares: kings farther from a passed pawn count as this far
+_MAX_KING_DISTANCE = 5  # squares: larger distances of a king from a passed pawn are clamped
 
 _SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
 _CAMP = (U64(0x000000FFFFFFFFFF), U64(0xFFFFFFFFFF000000))  # ranks 1 to 5
@@ -158,7 +158,6 @@ _OUTPOST_REACHABLE = TERM_OFFSETS["outpost_reachable"]
 
 @kernel
 def _pieces(position: Position, side: int, trace: Trace) -> tuple[int, AttackInfo]:
-    """Score the side's knights to queens: placement, mobility, files, outposts."""
     own, enemy = position.sides[side], position.sides[1 - side]
     occupied = own | enemy
     pawns = position.kinds[PAWN]
@@ -167,9 +166,9 @@ def _pieces(position: Position, side: int, trace: Trace) -> tuple[int, AttackInf
     enemy_attack_span = fill_forward(enemy_pawn_attacks, 1 - side)
     holes = own_pawn_attacks & ~enemy_attack_span
     own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
-    surroundings = king_attacks(enemy_king)
-    surroundings |= shift_forward(surroundings, 1 - side)
-    usable = ~own & ~enemy_pawn_attacks
+    king_zone = king_attacks(enemy_king)
+    king_zone |= shift_forward(king_zone, 1 - side)
+    mobility_area = ~own & ~enemy_pawn_attacks
     orientation = square_orientation(position, side)
     score = units = 0
     by_knights = by_bishops = by_rooks = by_queens = U64(0)
@@ -182,7 +181,7 @@ def _pieces(position: Position, side: int, trace: Trace) -> tuple[int, AttackInf
             if kind == KNIGHT:
                 attacked = knight_attacks(square)
                 by_knights |= attacked
-            elif kind == BISHOP:  # sees through queens, as it would after their exchange
+            elif kind == BISHOP:  # X-ray through queens
                 attacked = bishop_attacks(square, occupied & ~position.kinds[QUEEN])
                 by_bishops |= attacked
             elif kind == ROOK:
@@ -193,12 +192,12 @@ def _pieces(position: Position, side: int, trace: Trace) -> tuple[int, AttackInf
                 attacked = piece_attacks(kind, square, occupied)
                 by_queens |= attacked
             score += piece_square_score(trace, side, orientation, kind, square)
-            score += term(trace, side, _MOBILITY[kind] + count(attacked & usable), 1)
-            if attacked & surroundings:
+            score += term(trace, side, _MOBILITY[kind] + count(attacked & mobility_area), 1)
+            if attacked & king_zone:
                 units += _ATTACK_UNITS[kind]
             if kind < ROOK:
-                away = king_distance(square, own_king)
-                score += term(trace, side, _MINOR_FROM_KING + 8 * (kind - KNIGHT) + away, 1)
+                distance = king_distance(square, own_king)
+                score += term(trace, side, _MINOR_FROM_KING + 8 * (kind - KNIGHT) + distance, 1)
             if kind == BISHOP and count(bishop_attacks(square, pawns) & _CENTRE) > 1:
                 score += term(trace, side, _LONG_DIAGONAL, 1)
             if kind == ROOK:
@@ -206,18 +205,18 @@ def _pieces(position: Position, side: int, trace: Trace) -> tuple[int, AttackInf
                 if file & enemy & position.kinds[QUEEN]:
                     score += term(trace, side, _ROOK_AND_QUEEN, 1)
                 if not file & pawns & own:
-                    opened = 0 if file & pawns else 1
-                    score += term(trace, side, _ROOK_FILE + opened, 1)
+                    open_offset = 0 if file & pawns else 1
+                    score += term(trace, side, _ROOK_FILE + open_offset, 1)
 
     bishops = position.kinds[BISHOP] & own
     minors = bishops | (position.kinds[KNIGHT] & own)
     if count(bishops) >= 2:
         score += term(trace, side, _BISHOP_PAIR, 1)
     dark, light = count(bishops & DARK_SQUARES), count(bishops & ~DARK_SQUARES)
-    hindering = dark * count(pawns & own & DARK_SQUARES) + light * count(
+    same_colour_pawns = dark * count(pawns & own & DARK_SQUARES) + light * count(
         pawns & own & ~DARK_SQUARES
     )
-    score += term(trace, side, _BISHOP_PAWNS, hindering)
+    score += term(trace, side, _BISHOP_PAWNS, same_colour_pawns)
     score += term(trace, side, _OUTPOST, count(position.kinds[KNIGHT] & own & holes))
     score += term(trace, side, _OUTPOST + 1, count(bishops & holes))
     score += term(trace, side, _BEHIND_PAWN, count(minors & shift_forward(pawns, 1 - side)))
@@ -243,7 +242,6 @@ def _pieces(position: Position, side: int, trace: Trace) -> tuple[int, AttackInf
 
 @kernel
 def _attacked_twice(attacks: AttackInfo) -> Bits:
-    """Return the squares that pieces of two kinds attack."""
     minors = attacks.knights | attacks.bishops
     majors = attacks.rooks | attacks.queens
     twice = (
@@ -256,26 +254,25 @@ def _attacked_twice(attacks: AttackInfo) -> Bits:
 def _threats(
     position: Position, side: int, trace: Trace, attacks: AttackInfo, enemy_attacks: AttackInfo
 ) -> int:
-    """Score what the side attacks of the enemy's, and the room that it has."""
     own, enemy = position.sides[side], position.sides[1 - side]
     pawns = position.kinds[PAWN]
     by_minors = attacks.knights | attacks.bishops
     enemy_pieces = enemy & ~pawns
-    loose = enemy & ~enemy_attacks.all_attacks
+    undefended = enemy & ~enemy_attacks.all_attacks
     score = 0
     for kind in range(KNIGHT, KING):
         targets = position.kinds[kind] & enemy
         score += term(trace, side, _PAWN_THREAT + kind, count(targets & attacks.pawns))
         score += term(trace, side, _MINOR_THREAT + kind, count(targets & by_minors))
         if kind < ROOK:
-            targets &= loose
+            targets &= undefended
         score += term(trace, side, _ROOK_THREAT + kind, count(targets & attacks.rooks))
-    loose_pawns = loose & pawns
-    score += term(trace, side, _MINOR_THREAT, count(loose_pawns & by_minors))
-    score += term(trace, side, _ROOK_THREAT, count(loose_pawns & attacks.rooks))
-    score += term(trace, side, _HANGING, count(loose & enemy_pieces & attacks.all_attacks))
+    undefended_pawns = undefended & pawns
+    score += term(trace, side, _MINOR_THREAT, count(undefended_pawns & by_minors))
+    score += term(trace, side, _ROOK_THREAT, count(undefended_pawns & attacks.rooks))
+    score += term(trace, side, _HANGING, count(undefended & enemy_pieces & attacks.all_attacks))
     by_king = king_attacks(king_square(position, side))
-    score += term(trace, side, _KING_THREAT, min(count(loose & by_king), 1))
+    score += term(trace, side, _KING_THREAT, min(count(undefended & by_king), 1))
     twice = _attacked_twice(attacks) & enemy & ~enemy_attacks.pawns
     score += term(trace, side, _DOUBLE_ATTACK, count(twice))
     reachable = attacks.holes & _OUTPOST_RANKS[side] & ~own
@@ -290,15 +287,14 @@ def _threats(
     restricted = enemy_attacks.all_attacks & ~enemy_attacks.pawns & attacks.all_attacks & ~own
     score += term(trace, side, _RESTRICTED, count(restricted))
 
-    room = _SPACE[side] & CENTRE_FILES & ~(pawns & own) & ~enemy_attacks.pawns
-    return score + term(trace, side, _SPACE_TERM, count(room))
+    space = _SPACE[side] & CENTRE_FILES & ~(pawns & own) & ~enemy_attacks.pawns
+    return score + term(trace, side, _SPACE_TERM, count(space))
 
 
 @kernel
 def _king_attack(
     position: Position, side: int, trace: Trace, attacks: AttackInfo, enemy_attacks: AttackInfo
 ) -> int:
-    """Score the side's attack on the enemy king: checks, and who holds the squares around it."""
     king = king_square(position, 1 - side)
     own, enemy = position.sides[side], position.sides[1 - side]
     beside_king = king_attacks(king)
@@ -315,8 +311,8 @@ def _king_attack(
     units += _SAFE_CHECK_UNITS[BISHOP] * count(by_bishops & safe)
     units += _SAFE_CHECK_UNITS[ROOK] * count(by_rooks & safe)
     units += _SAFE_CHECK_UNITS[QUEEN] * count(by_queens & safe)
-    others = count(by_knights & ~safe) + count(by_bishops & ~safe) + count(by_rooks & ~safe)
-    units += _OTHER_CHECK_UNITS * others
+    unsafe_checks = count(by_knights & ~safe) + count(by_bishops & ~safe) + count(by_rooks & ~safe)
+    units += _OTHER_CHECK_UNITS * unsafe_checks
 
     units += _WEAK_SQUARE_UNITS * count(
         beside_king & attacks.all_attacks & ~enemy_attacks.without_king
@@ -341,7 +337,6 @@ def _king_attack(
 def _passed_pawns(
     position: Position, side: int, trace: Trace, passed: Bits, enemy_attacks: AttackInfo
 ) -> int:
-    """Score the side's passed pawns by rank, by what stands before them and where the kings are."""
     own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
     own, enemy = position.sides[side], position.sides[1 - side]
     occupied = own | enemy
@@ -362,15 +357,20 @@ def _passed_pawns(
         rooks_behind = fill_forward(bit(square), 1 - side) & position.kinds[ROOK]
         score += term(trace, side, _ROOK_BEHIND, min(count(rooks_behind & own), 1))
         score += term(trace, side, _ROOK_BEHIND + 1, min(count(rooks_behind & enemy), 1))
-        near, far = king_distance(own_king, stop), king_distance(enemy_king, stop)
-        score += term(trace, side, _PASSED_OWN_KING + rank, min(near, _MAX_KING_DISTANCE))
-        score += term(trace, side, _PASSED_ENEMY_KING + rank, min(far, _MAX_KING_DISTANCE))
+        own_distance, enemy_distance = (
+            king_distance(own_king, stop),
+            king_distance(enemy_king, stop),
+        )
+        score += term(trace, side, _PASSED_OWN_KING + rank, min(own_distance, _MAX_KING_DISTANCE))
+        score += term(
+            trace, side, _PASSED_ENEMY_KING + rank, min(enemy_distance, _MAX_KING_DISTANCE)
+        )
     return score
 
 
 @kernel
 def game_phase(position: Position) -> int:
-    """Return 24 with all pieces on the board, down to 0 with kings and pawns only."""
+    """Return the game phase, from FULL_PHASE with all pieces to 0 with only kings and pawns."""
     phase = 0
     for kind in range(KNIGHT, KING):
         phase += PHASE_WEIGHTS[kind] * count(position.kinds[kind])
@@ -381,7 +381,11 @@ def game_phase(position: Position) -> int:
 def evaluate_position(
     position: Position, trace: Trace, worker: "Worker | None"
 ) -> EvaluationResult:
-    """Evaluate for the side to move. One of two is None: a trace is filled, a worker remembers."""
+    """Evaluate a position from the point of view of the side to move.
+
+    `trace` receives the number of uses of each weight. `worker` provides the pawn hash table.
+    Exactly one of `trace` and `worker` must be None.
+    """
     for side in range(2):
         if is_known_win(position, side):
             value = known_win_value(position, side)
@@ -411,7 +415,7 @@ def evaluate_position(
 
 @kernel
 def _rounded(dividend: int, divisor: int) -> int:
-    """Divide, towards zero: what is good for one side is as bad for the other."""
+    """Divide with rounding towards zero, which makes the evaluation equal for both colours."""
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
@@ -429,8 +433,9 @@ _address = external_table("kempelen_handcrafted", _ADDRESS)
 
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
-    """Evaluate the position at `ply`: centipawns for the side to move.
+    """Return the evaluation of the position at `ply` in centipawns for the side to move.
 
-    What is built upon it, a user's evaluation, calls it: compiled into that it would take seconds.
+    User evaluations can call this function. It is called by address, because inlining it would add
+    several seconds to the compilation.
     """
     return call_evaluator(_address(0), worker, ply)

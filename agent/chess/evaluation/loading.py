@@ -1,6 +1,6 @@
-"""The evaluation of chess that a user names: a network's too, `nnue` or `nnue:FILE`.
+"""Loading of chess evaluations by name, including neural networks (`nnue` or `nnue:FILE`).
 
-DEFAULT alone says by which one chess is played where nobody names any.
+DEFAULT is the name of the default evaluation.
 """
 
 import os
@@ -20,50 +20,51 @@ from agent.evaluation_types import (
 from agent.threads.background_call import MonitoredFunction
 
 DEFAULT = NETWORK
-# What stands for it until it is loaded.
+# The placeholder for the default evaluation until it is loaded.
 UNLOADED_DEFAULT = Evaluation(DEFAULT)
 
-# The networks in use, by file and state of the file: one serves all engines of this process.
+# Loaded networks, by path and file status: all engines of a process share one copy.
 _networks: WeakValueDictionary[tuple[str, tuple[int, ...]], Any] = WeakValueDictionary()
 
 
 def load(spec: str) -> Evaluation:
-    """Find the evaluation that `spec` names, reading its file anew if it has changed.
+    """Return the evaluation with the name `spec`. An empty string means the default evaluation.
 
-    "" is the default. Raises EvaluationError with a message that names what is wrong.
+    A network file is read again if it has changed. Raise `EvaluationError` if `spec` is unknown or
+    invalid.
     """
     spec = spec.strip() or DEFAULT
     file = network_file(spec)
     if file is None:
         return evaluation_loading.load(spec)
-    from agent.chess.evaluation import nnue_format  # which takes NumPy
+    from agent.chess.evaluation import nnue_format  # lazy: NumPy is slow to load
 
     if not file:
-        raise EvaluationError(f"evaluation {spec} names no file: nnue:FILE is meant")
-    shipped = file == str(SHIPPED_NETWORK)  # to which nobody writes
+        raise EvaluationError(f"evaluation {spec}: missing file name (expected nnue:FILE)")
+    shipped = file == str(SHIPPED_NETWORK)  # never changed in place: can be mapped
     try:
         try:
             state = os.stat(file)
         except (OSError, ValueError):
-            return Evaluation(spec, network=nnue_format.read(file))  # which says what is wrong
-        # Of a file that another has taken the place of, times and size may be the same.
-        changes = state.st_mtime_ns, state.st_ctime_ns, state.st_ino, state.st_size
-        key = os.path.realpath(file), changes
+            return Evaluation(spec, network=nnue_format.read(file))  # raises with a clear message
+        # A file that replaces another may have the same times and size: compare the inode too.
+        version = state.st_mtime_ns, state.st_ctime_ns, state.st_ino, state.st_size
+        key = os.path.realpath(file), version
         network = _networks.get(key)
         if network is None:
             network = _networks[key] = nnue_format.read(file, mapped=shipped)
         return Evaluation(spec, network=network)
     except nnue_format.NetworkError as error:
-        remedy = f"; install Kempelen anew, or choose `{HANDCRAFTED.name}`" if shipped else ""
+        remedy = f"; reinstall Kempelen, or use `{HANDCRAFTED.name}`" if shipped else ""
         raise EvaluationError(f"evaluation {spec}: {error}{remedy}") from None
 
 
 def load_with_timeout(spec: str) -> Evaluation:
-    """Load an evaluation to be played with, in bounded time; a plain function is watched.
+    """Load an evaluation with a timeout, and monitor a Python evaluation for hanging calls.
 
-    Raises EvaluationError as `load` does, and if its file takes too long.
+    Raise `EvaluationError` if loading fails or takes too long.
     """
-    loaded = evaluation_loading.load_with_timeout(spec, load)
-    if loaded.python is None:
-        return loaded
-    return replace(loaded, python=MonitoredFunction(loaded.python))
+    evaluation = evaluation_loading.load_with_timeout(spec, load)
+    if evaluation.python is None:
+        return evaluation
+    return replace(evaluation, python=MonitoredFunction(evaluation.python))

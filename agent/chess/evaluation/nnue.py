@@ -1,13 +1,16 @@
-"""A network's evaluation in the kernel: what its neurons sum up is brought up to date move by move.
+"""The NNUE evaluation in the kernel, with accumulators that are updated only when needed.
 
-A worker keeps a row of sums for each ply and view, with the key of the position that it belongs to;
-making a move does not touch them. Where an evaluation finds a row stale, it looks back for the last
-ply whose row is not, and goes forward from there by the moves that were made. Where the view's own
-king has changed the half of the board, and so the side from which the board is seen, a row is made
-from one that is kept for each half, by what has changed since that was used.
+A worker has an accumulator (a row of sums) for each ply and perspective. Each accumulator is
+labelled with the key of its position. Making a move does not update accumulators. The evaluation
+goes back to the last ply with a valid accumulator, and updates the later accumulators with the
+moves that were made since then.
+
+If a king moves to the other half of the board, all features of its perspective change. The
+accumulator is then computed from the cached accumulator for that half of the board. Only the pieces
+that differ from the cached accumulator are added or removed.
 
 There is one compiled function for each number of neurons. The address of the weights is a field of
-the worker, so that compiled code holds none.
+the worker, so the compiled code contains no address.
 """
 
 from collections.abc import Callable
@@ -73,14 +76,12 @@ _output_bucket = kernel(output_bucket)
 
 @kernel
 def _half(position: Position, perspective: int) -> int:
-    """Return on which half of the board the view's own king stands."""
     half: int = _board_half(king_square(position, perspective))
     return half
 
 
 @kernel
 def _scaled_for_endgame(position: Position, score: int) -> int:
-    """Return a score with what is known of endings that the stronger side cannot win."""
     factor = endgame_scale(position, position.turn if score > 0 else 1 - position.turn)
     if factor > DIFFICULT_SCALE:
         return score
@@ -89,7 +90,10 @@ def _scaled_for_endgame(position: Position, score: int) -> int:
 
 @cache
 def network_function(neurons: int) -> Any:
-    """Return the C function int32 evaluate(worker*, int64 ply) for networks of so many neurons."""
+    """Return the compiled C function `int32 evaluate(worker*, int64 ply)`.
+
+    `neurons` is the number of hidden neurons in the network.
+    """
     score_position = network_score_function(neurons)
 
     def evaluate(address: Any, ply: Any) -> Any:
@@ -105,7 +109,10 @@ def network_function(neurons: int) -> Any:
 
 
 def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
-    """Make the kernel function f(worker, ply): the score by a network of so many neurons alone."""
+    """Return the kernel function `f(worker, ply)` that computes the score of a network.
+
+    `neurons` is the number of hidden neurons. The score does not include endgame rules.
+    """
     rows = make_row_operations(neurons, NEURON_SCALE)
     copy, add, remove, move, take = rows.copy, rows.add, rows.remove, rows.move, rows.take
     activate = rows.activate
@@ -114,78 +121,76 @@ def network_score_function(neurons: int) -> Callable[[Worker, int], int]:
 
     @kernel
     def weights_of(worker: Worker, index: int) -> Bits:
-        """Return where the weights of an input lie."""
         return worker.network + U64(index * row_bytes)
 
     @kernel
     def row_at(worker: Worker, index: int) -> Bits:
-        """Return where a row of sums lies."""
         return worker.accumulators + U64(ROWS_OFFSET + index * row_bytes)
 
     @kernel
     def refresh(worker: Worker, ply: int, perspective: int) -> None:
-        """Make the row of a ply from the one that is kept for the half where the king stands."""
+        """Compute the accumulator at `ply` from the cached one for the king's half of the board."""
         position = position_at(worker, ply)
         half = _half(position, perspective)
-        kept = HALVES * perspective + half
-        row = row_at(worker, CACHED_ROWS + kept)
+        cached = HALVES * perspective + half
+        row = row_at(worker, CACHED_ROWS + cached)
         for side in range(2):
             for kind in range(KINDS):
-                place = U64(SQUARES_OFFSET + kept * PIECES + KINDS * (side ^ perspective) + kind)
-                before = load(worker.accumulators, place)
+                word = U64(SQUARES_OFFSET + cached * PIECES + KINDS * (side ^ perspective) + kind)
+                before = load(worker.accumulators, word)
                 now = position.kinds[kind] & position.sides[side]
-                store(worker.accumulators, place, now)
-                gone, come = before & ~now, now & ~before
-                while gone:
-                    index = _feature_index(perspective, half, side, kind, first_square(gone))
+                store(worker.accumulators, word, now)
+                removed, added = before & ~now, now & ~before
+                while removed:
+                    index = _feature_index(perspective, half, side, kind, first_square(removed))
                     remove(row, row, weights_of(worker, index))
-                    gone &= gone - U64(1)
-                while come:
-                    index = _feature_index(perspective, half, side, kind, first_square(come))
+                    removed &= removed - U64(1)
+                while added:
+                    index = _feature_index(perspective, half, side, kind, first_square(added))
                     add(row, row, weights_of(worker, index))
-                    come &= come - U64(1)
+                    added &= added - U64(1)
         copy(row_at(worker, 2 * ply + perspective), row)
         store(worker.accumulators, U64(KEYS_OFFSET + 2 * ply + perspective), position.key)
 
     @kernel
     def update_incrementally(worker: Worker, ply: int, perspective: int) -> None:
-        """Make the row of a ply from the one before, by the move that was made."""
+        """Compute the accumulator at `ply` from the previous accumulator and the last move."""
         before, position = position_at(worker, ply - 1), position_at(worker, ply)
-        half, side, made = _half(position, perspective), before.turn, position.move
+        half, side, last_move = _half(position, perspective), before.turn, position.move
         source, target = (
             row_at(worker, 2 * (ply - 1) + perspective),
             row_at(worker, 2 * ply + perspective),
         )
-        start, end, flag = from_square(made), to_square(made), made & FLAG_MASK
-        if made == NO_MOVE:
+        start, end, flag = from_square(last_move), to_square(last_move), last_move & FLAG_MASK
+        if last_move == NO_MOVE:
             copy(target, source)
         elif flag == CASTLING:
             king_to, rook_to = castling_squares(start, end)
-            come = weights_of(worker, _feature_index(perspective, half, side, KING, king_to))
-            gone = weights_of(worker, _feature_index(perspective, half, side, KING, start))
-            move(target, source, come, gone)
-            come = weights_of(worker, _feature_index(perspective, half, side, ROOK, rook_to))
-            gone = weights_of(worker, _feature_index(perspective, half, side, ROOK, end))
-            move(target, target, come, gone)
+            added = weights_of(worker, _feature_index(perspective, half, side, KING, king_to))
+            removed = weights_of(worker, _feature_index(perspective, half, side, KING, start))
+            move(target, source, added, removed)
+            added = weights_of(worker, _feature_index(perspective, half, side, ROOK, rook_to))
+            removed = weights_of(worker, _feature_index(perspective, half, side, ROOK, end))
+            move(target, target, added, removed)
         else:
             captured, square = int64(before.board[end]), end
             if flag == EN_PASSANT:
                 captured, square = PAWN, (start & 56) | (end & 7)
             placed, moved = int64(position.board[end]), int64(before.board[start])
-            come = weights_of(worker, _feature_index(perspective, half, side, placed, end))
-            gone = weights_of(worker, _feature_index(perspective, half, side, moved, start))
+            added = weights_of(worker, _feature_index(perspective, half, side, placed, end))
+            removed = weights_of(worker, _feature_index(perspective, half, side, moved, start))
             if captured == EMPTY:
-                move(target, source, come, gone)
+                move(target, source, added, removed)
             else:
-                lost = weights_of(
+                captured_row = weights_of(
                     worker, _feature_index(perspective, half, 1 - side, captured, square)
                 )
-                take(target, source, come, gone, lost)
+                take(target, source, added, removed, captured_row)
         store(worker.accumulators, U64(KEYS_OFFSET + 2 * ply + perspective), position.key)
 
     @kernel
     def current_row(worker: Worker, ply: int, perspective: int) -> Bits:
-        """Return where the row of a ply lies, brought up to date."""
+        """Update the accumulator at `ply` if it is out of date, and return its address."""
         position = position_at(worker, ply)
         half = _half(position, perspective)
         first = ply

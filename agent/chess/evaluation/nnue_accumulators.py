@@ -1,8 +1,13 @@
-"""What a worker keeps of a network: the sums of its neurons, by ply and view.
+"""The memory layout of a worker's NNUE accumulators.
 
-In one piece of memory lie, as words, the keys by ply and view of the positions that the sums belong
-to; by view and half of the board, where the own king may stand, the squares of the pieces, own and
-then enemy, that the row kept for it sums up; then the rows by ply and view, and those kept.
+An accumulator is a row that contains the sum for each neuron from one side's perspective. One block
+of memory contains:
+
+- words with the key of each accumulator's position, by ply and perspective;
+- words with the pieces in each cached accumulator, by perspective, half of the board (where the
+  king of the perspective is), and piece (own pieces first);
+- rows with the accumulators, by ply and perspective;
+- rows with the cached accumulators, by perspective and half of the board ("Finny tables").
 """
 
 import numpy as np
@@ -23,13 +28,15 @@ CACHED_ROWS = 2 * _PLIES  # in rows
 
 
 def allocate_accumulators(network: NnueNetwork) -> npt.NDArray[np.uint8]:
-    """Allocate what a worker keeps of a network, where no ply is up to date."""
+    """Return new accumulators for a worker that uses `network`.
+
+    They are all marked as out of date.
+    """
     biases = network.weights["biases"][0]
-    count = CACHED_ROWS + 2 * HALVES
+    row_count = CACHED_ROWS + 2 * HALVES
     memory: npt.NDArray[np.uint8] = aligned_zeros(
-        np.dtype(np.uint8), ROWS_OFFSET + count * biases.nbytes
+        np.dtype(np.uint8), ROWS_OFFSET + row_count * biases.nbytes
     )
-    memory[ROWS_OFFSET:].view(np.int16).reshape(count, -1)[CACHED_ROWS:] = (
-        biases  # of an empty board
-    )
+    rows = memory[ROWS_OFFSET:].view(np.int16).reshape(row_count, -1)
+    rows[CACHED_ROWS:] = biases  # the accumulators of an empty board
     return memory

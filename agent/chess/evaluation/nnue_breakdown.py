@@ -1,4 +1,4 @@
-"""What a network sees in a position, for people: the worth of each piece, and of each output."""
+"""A breakdown of a network's evaluation, with the value of each piece and of each output bucket."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,10 +11,11 @@ from agent.chess.evaluation.nnue_reference import bucket_index, bucket_scores, e
 
 @dataclass(frozen=True)
 class NetworkBreakdown:
-    """Centipawns, from White's point of view.
+    """The breakdown of an evaluation in centipawns from White's point of view.
 
-    score: of the position. worth: of each piece but the kings, by square: what the score loses
-    without it. outputs: what each output would say; chosen: the index of the one that is asked.
+    `score` is the evaluation. `piece_values` contains, for each square with a piece other than a
+    king, how much the score drops if the piece is removed. `outputs` contains the score of each
+    output bucket, and `selected_output` is the index of the bucket in use.
     """
 
     score: int
@@ -24,7 +25,7 @@ class NetworkBreakdown:
 
 
 def break_down(network: NnueNetwork, board: chess.Board) -> NetworkBreakdown:
-    """Look at a position by a network alone, without what is known of endings besides."""
+    """Return the breakdown of the position on `board` without endgame rules."""
     sign = 1 if board.turn else -1
     score = sign * evaluate(network, board)
     piece_values = {}
@@ -40,7 +41,10 @@ def break_down(network: NnueNetwork, board: chess.Board) -> NetworkBreakdown:
 
 
 def format_breakdown(network: NnueNetwork, board: chess.Board) -> list[str]:
-    """Draw the board with the worth of each piece, in pawns, below it; then tell of the outputs."""
+    """Return the breakdown as lines of text.
+
+    A board with the value of each piece in pawns is followed by the scores of the output buckets.
+    """
     breakdown = break_down(network, board)
     edge = "+" + "-------+" * 8
     lines = [edge]
@@ -58,7 +62,7 @@ def format_breakdown(network: NnueNetwork, board: chess.Board) -> list[str]:
     outputs = [_pawns(score) for score in breakdown.outputs]
     outputs[breakdown.selected_output] = f"[{outputs[breakdown.selected_output]}]"
     lines.append(f"Network: {network.shape}")
-    lines.append(f"Outputs, the most pieces last: {' '.join(outputs)}")
+    lines.append(f"Outputs, fewest pieces first: {' '.join(outputs)}")
     return lines
 
 

@@ -1,31 +1,36 @@
-"""Which input of a network a piece sets, and which output judges a position.
+"""The input features and output buckets of the neural network.
 
-All is arithmetic that plain numbers, NumPy's arrays and kernels do alike: `kernel` compiles these
-functions as they are. Views and sides: 0 White, 1 Black. Halves of the board: 0 the files a to d.
+The functions contain only arithmetic, so they accept integers and NumPy arrays and can be compiled
+with `kernel`. Perspectives and sides are 0 for White and 1 for Black. The half of the board is 0
+for the files a to d and 1 for the files e to h.
 """
 
 from typing import Any
 
 KINDS = 6
-MAX_PIECES = 32  # of a legal position
+MAX_PIECES = 32
 _SQUARES = 64
 _FLIP_RANKS, _MIRROR_FILES = 56, 7
 
 
 def board_half(square: Any) -> Any:
-    """Return on which half of the board a square lies."""
+    """Return 0 if `square` is on the files a to d, and 1 if it is on the files e to h."""
     return square >> 2 & 1
 
 
 def feature_index(perspective: Any, half: Any, side: Any, kind: Any, square: Any) -> Any:
-    """Return the input that a side's piece on a square sets for a view.
+    """Return the input index for a piece of type `kind` and colour `side` on `square`.
 
-    The view's own king stands on that half of the board.
+    `half` is the half of the board with the king of `perspective`.
     """
-    turned = square ^ _FLIP_RANKS * perspective ^ _MIRROR_FILES * half
-    return (KINDS * (side ^ perspective) + kind) * _SQUARES + turned
+    oriented = square ^ _FLIP_RANKS * perspective ^ _MIRROR_FILES * half
+    return (KINDS * (side ^ perspective) + kind) * _SQUARES + oriented
 
 
 def output_bucket(pieces: Any, buckets: Any) -> Any:
-    """Return which of the outputs judges a position of so many pieces, at most MAX_PIECES."""
+    """Return the index of the output bucket for a position with `pieces` pieces.
+
+    `pieces` includes the kings and is at most MAX_PIECES. `buckets` is the number of output
+    buckets.
+    """
     return (pieces - 1) * buckets // MAX_PIECES

@@ -1,20 +1,28 @@
-"""A network that evaluates chess: its shape, its weights, and the file that holds them.
+"""The architecture, weights and file format of the chess network (NNUE).
 
-768 inputs for each of two views, one neuron row each -> `neurons` for each view, squared clipped
-ReLU -> one of `buckets` outputs, by the number of pieces. Inputs are what stands where as one side
-sees it: `(6 * (0 own, 1 enemy) + kind) * 64 + square`, the ranks turned for Black, the files
-mirrored where the view's own king stands on the e-file or beyond. The score is that of the side to
-move, whose view comes first.
+The architecture is (768 -> neurons)x2 -> buckets. There are two perspectives, and the perspective
+of the side to move comes first. Each perspective has 768 inputs and `neurons` hidden neurons with
+squared clipped ReLU. The number of pieces selects one of `buckets` outputs. The score is for the
+side to move.
 
-All numbers are whole: a neuron's 1.0 is NEURON_SCALE, an output weight's WEIGHT_SCALE, and an output of
-1.0 is SCORE_SCALE centipawns, so that
+The index of an input is `(6 * side + piece_type) * 64 + square`, where `side` is 0 for own pieces
+and 1 for enemy pieces. For Black the ranks are flipped. The files are mirrored if the king of the
+perspective is on the files e to h.
+
+All numbers are integers (quantized). The number 1.0 is stored as NEURON_SCALE for a neuron and as
+WEIGHT_SCALE for an output weight. An output of 1.0 means SCORE_SCALE centipawns. For neurons `a`,
+output weights `w` and an output bias, the score is
 
     score = (sum(clip(a, 0, NEURON_SCALE)**2 * w) // NEURON_SCALE + bias) * SCORE_SCALE
             // (NEURON_SCALE * WEIGHT_SCALE)
 
-The file is a container (agent.io.container): its numbers are the version, the neurons, the
-buckets and the three scales, its head is the manifest (data, settings, licence), its content the
-weights as they lie in memory (`weights_dtype`). Neither this module nor its readers need Numba.
+The file is a container (`agent.io.container`) with these parts:
+
+- numbers: the version, the number of neurons, the number of buckets, and the three scales;
+- header: the manifest (training data, settings, licence);
+- content: the weights in their memory layout (`weights_dtype`).
+
+This module does not need Numba.
 """
 
 import json
@@ -37,7 +45,7 @@ INPUTS = 768
 NEURON_SCALE = 255
 WEIGHT_SCALE = 64
 SCORE_SCALE = 400
-MAX_OUTPUT_WEIGHT = 127  # of an output: NEURON_SCALE times it must fit into 16 bits
+MAX_OUTPUT_WEIGHT = 127  # times NEURON_SCALE it must fit into 16 bits
 ALIGNMENT = 64
 NEURON_COUNTS = range(32, 2049, 32)
 BUCKET_COUNTS = (1, 2, 4, 8, 16, 32)
@@ -45,22 +53,22 @@ BUCKET_COUNTS = (1, 2, 4, 8, 16, 32)
 _FORMAT = ContainerFormat(b"\x8bKmpNN\r\n", numbers=6, alignment=ALIGNMENT)
 _VERSION = 1
 _MAX_MANIFEST_BYTES = 1 << 20
-_MAX_FILE_BYTES = 1 << 26  # of a file, in bytes: more than any network needs
+_MAX_FILE_BYTES = 1 << 26  # more than any network needs
 
 Weights = npt.NDArray[np.int16]
 
 
 class NetworkError(Exception):
-    """A network that cannot be used; the message names the file and what is wrong with it."""
+    """The error for an invalid network. Its message names the file and the problem."""
 
 
 def weights_dtype(neurons: int, buckets: int) -> "np.dtype[np.void]":
-    """Return how the weights lie in memory: every row begins at a multiple of ALIGNMENT."""
+    """Return the memory layout of the weights. Every row is aligned to ALIGNMENT bytes."""
     return np.dtype(
         [
             ("inputs", "<i2", (INPUTS, neurons)),
             ("biases", "<i2", (neurons,)),
-            ("outputs", "<i2", (buckets, 2, neurons)),  # of the mover's view, then of the other
+            ("outputs", "<i2", (buckets, 2, neurons)),  # perspective of the side to move first
             ("output_biases", "<i8", (buckets,)),
         ]
     )
@@ -68,9 +76,9 @@ def weights_dtype(neurons: int, buckets: int) -> "np.dtype[np.void]":
 
 @dataclass(frozen=True, eq=False)
 class NnueNetwork:
-    """A network that is ready to be evaluated.
+    """A quantized neural network.
 
-    weights: one record of `weights_dtype`, at an address that is a multiple of ALIGNMENT.
+    `weights` is one record of the type `weights_dtype`, and is aligned to ALIGNMENT bytes.
     """
 
     weights: np.ndarray[Any, np.dtype[np.void]]
@@ -86,11 +94,11 @@ class NnueNetwork:
         output_biases: npt.NDArray[np.floating],
         manifest: dict[str, Any],
     ) -> Self:
-        """Round a trained network, whose numbers have their natural scales.
+        """Return a network with quantized weights. The arguments are the trained weights as floats.
 
-        inputs: (768, neurons); biases: (neurons,); outputs: (buckets, 2 * neurons);
-        output_biases: (buckets,). Raises NetworkError if a shape is another, or a number does not
-        fit.
+        The shapes are (768, neurons) for `inputs`, (neurons,) for `biases`, (buckets, 2 * neurons)
+        for `outputs`, and (buckets,) for `output_biases`. Raise `NetworkError` if a shape is wrong
+        or a weight is out of range.
         """
         buckets, neurons = len(outputs), len(biases)
         _require_shape(neurons, buckets)
@@ -102,68 +110,71 @@ class NnueNetwork:
             names, (inputs, biases, outputs, output_biases), scales, shapes, strict=True
         ):
             if np.shape(values) != shape:
-                turned = "; transpose them" if np.shape(values) == shape[::-1] else ""
+                hint = "; transpose it" if np.shape(values) == shape[::-1] else ""
                 raise NetworkError(
-                    f"the {name} of the network have the shape {np.shape(values)}, "
-                    f"not {shape}{turned}"
+                    f"network: {name} has the shape {np.shape(values)} (expected {shape}{hint})"
                 )
-            whole = np.rint(np.asarray(values, np.float64) * scale)
+            integers = np.rint(np.asarray(values, np.float64) * scale)
             target = weights[name][0]
             limit = np.iinfo(target.dtype).max
-            if not np.isfinite(whole).all() or np.abs(whole).max() > limit:
-                raise NetworkError(f"the {name} of the network do not fit into {target.dtype}")
-            target[...] = whole.reshape(target.shape)
-        made = cls(weights, manifest)
-        made.validate_ranges("the network")
-        return made
+            if not np.isfinite(integers).all() or np.abs(integers).max() > limit:
+                raise NetworkError(f"network: {name} out of range of {target.dtype}")
+            target[...] = integers.reshape(target.shape)
+        network = cls(weights, manifest)
+        network.validate_ranges("network")
+        return network
 
     @property
     def neurons(self) -> int:
-        """The number of neurons of each view."""
+        """The number of hidden neurons for each perspective."""
         return int(self.weights["biases"].shape[1])
 
     @property
     def buckets(self) -> int:
-        """The number of outputs, of which the number of pieces chooses one."""
+        """The number of output buckets."""
         return int(self.weights["output_biases"].shape[1])
 
     @property
     def address(self) -> int:
-        """Where the weights begin in memory."""
+        """The address of the weights in memory."""
         return int(self.weights.ctypes.data)
 
     @property
     def shape(self) -> str:
-        """The architecture, as people write it."""
+        """The architecture in the usual notation, for example `(768 -> 512)x2 -> 1x8`."""
         outputs = f"1x{self.buckets}" if self.buckets > 1 else "1"
         return f"({INPUTS} -> {self.neurons})x2 -> {outputs}"
 
     def validate_ranges(self, name: str) -> None:
-        """Raise NetworkError unless the arithmetic of every legal position fits into its bits."""
+        """Raise `NetworkError` if the arithmetic could overflow in a legal position.
+
+        `name` is the file name for the error message.
+        """
         weights = self.weights[0]
         outputs = np.abs(weights["outputs"].astype(np.int64))
         if outputs.max() > MAX_OUTPUT_WEIGHT:
             raise NetworkError(
-                f"{name}: an output weight is beyond {MAX_OUTPUT_WEIGHT / WEIGHT_SCALE:.2f}; clip them"
+                f"{name}: output weight out of range (at most "
+                f"{MAX_OUTPUT_WEIGHT / WEIGHT_SCALE:.2f}; clip them in training)"
             )
-        biases = weights["output_biases"].tolist()  # of 64 bits the least has no opposite
+        biases = weights["output_biases"].tolist()  # abs() of the int64 minimum overflows in NumPy
         bias = max(map(abs, biases)) / (NEURON_SCALE * WEIGHT_SCALE)
         if bias * SCORE_SCALE > MAX_EVALUATION:
             raise NetworkError(
-                f"{name}: an output bias of {bias:.6g} is more than any score; 1.0 is "
-                f"{SCORE_SCALE} centipawns"
+                f"{name}: output bias {bias:.6g} out of range (at most "
+                f"{MAX_EVALUATION / SCORE_SCALE:g}; 1.0 is {SCORE_SCALE} centipawns)"
             )
-        # Each piece stands on a square of its own: of each square the most that any adds.
+        # A square has at most one piece: take the largest weight of each square.
         rows = np.abs(weights["inputs"].astype(np.int64)).reshape(12, 64, -1).max(axis=0)
-        most = np.sort(rows, axis=0)[-MAX_PIECES:].sum(axis=0)
-        most += np.abs(weights["biases"].astype(np.int64))
-        if most.max() > np.iinfo(np.int16).max:
-            raise NetworkError(f"{name}: the sum of a neuron's weights does not fit into 16 bits")
+        maximum = np.sort(rows, axis=0)[-MAX_PIECES:].sum(axis=0)
+        maximum += np.abs(weights["biases"].astype(np.int64))
+        if maximum.max() > np.iinfo(np.int16).max:
+            raise NetworkError(f"{name}: the sum of a neuron's weights can exceed 16 bits")
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file; raises OSError, and leaves what was there, if that fails.
+        """Write the network to `path` atomically.
 
-        Raises NetworkError for a manifest that could not be read again.
+        Raise `OSError` if writing fails, and `NetworkError` if the manifest is invalid.
         """
         manifest = manifest_text(self.manifest, path)
         shape = _VERSION, self.neurons, self.buckets, NEURON_SCALE, WEIGHT_SCALE, SCORE_SCALE
@@ -171,39 +182,39 @@ class NnueNetwork:
 
 
 def manifest_text(manifest: dict[str, Any], path: str | os.PathLike[str]) -> str:
-    """Return a manifest as the file has it; raises NetworkError if that could not be read again."""
+    """Return the manifest as JSON text. Raise `NetworkError` if it is invalid or too long."""
     try:
         text = json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise NetworkError(f"{path}: the manifest is no JSON: {error}") from None
+        raise NetworkError(f"{path}: invalid manifest: {error}") from None
     if len(text) > _MAX_MANIFEST_BYTES:
         raise NetworkError(
-            f"{path}: a manifest of {len(text)} bytes is too long; at most {_MAX_MANIFEST_BYTES}"
+            f"{path}: manifest of {len(text)} bytes is too long (at most {_MAX_MANIFEST_BYTES})"
         )
     return text
 
 
 def read(path: str | os.PathLike[str], mapped: bool = False) -> NnueNetwork:
-    """Read a network's file; raises NetworkError if it is none, damaged, or of another kind.
+    """Read a network file. Raise `NetworkError` if it is invalid or damaged.
 
-    mapped: its memory is shared with all processes that map it. Who writes into a mapped file
-    changes the network while it plays, and who truncates it ends the process: only files that
-    nobody writes to may be mapped. On Windows it is read all the same: a mapped file could not be
-    replaced, as by an update of this package.
+    If `mapped` is true, the file is mapped into memory, so that processes share it. A mapped file
+    must never be changed in place: a write would change the network during use, and truncation
+    would crash the process. `mapped` is ignored on Windows, where a mapped file would block updates
+    of this package.
     """
     try:
         content = _map(path) if mapped and sys.platform != "win32" else _copy(path)
     except OSError as error:
         raise NetworkError(f"{path}: {error.strerror}") from None
-    except ValueError:  # nothing to map
-        raise NetworkError(f"{path} is empty") from None
+    except ValueError:  # an empty file cannot be mapped
+        raise NetworkError(f"{path}: empty file") from None
     return _parse_network(str(path), content)
 
 
 def read_neuron_count(path: str | os.PathLike[str]) -> int:
-    """Return the neurons of each view that the head of a network's file tells, and nothing else.
+    """Return the number of neurons from the header of a network file.
 
-    Raises NetworkError if it has no such head.
+    The rest of the file is not read. Raise `NetworkError` if the header is invalid.
     """
     try:
         with open_file(path) as file:
@@ -226,42 +237,44 @@ def _copy(path: str | os.PathLike[str]) -> memoryview:
 
 
 def _parse_network(path: str, content: memoryview) -> NnueNetwork:
-    """Make a network of a file's content, which begins at a multiple of ALIGNMENT."""
+    """Return the network from the content of a file, which must be aligned to ALIGNMENT bytes."""
     file = Container(_FORMAT, content)
     dtype, start = weights_dtype(*_read_shape(path, file)), file.content_start
     if len(content) != start + dtype.itemsize:
         raise NetworkError(
-            f"{path} is truncated or damaged: it has {len(content)} bytes, not the "
-            f"{start + dtype.itemsize} that its head speaks of"
+            f"{path}: truncated or damaged file of {len(content)} bytes "
+            f"(expected {start + dtype.itemsize})"
         )
     if file.header_length > _MAX_MANIFEST_BYTES:
-        raise NetworkError(f"{path}: its manifest of {file.header_length} bytes is too long")
+        raise NetworkError(
+            f"{path}: manifest of {file.header_length} bytes is too long "
+            f"(at most {_MAX_MANIFEST_BYTES})"
+        )
     if not file.is_intact:
-        raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
+        raise NetworkError(f"{path}: damaged file (wrong checksum); download or train it again")
     try:
         manifest = json.loads(file.header)
     except (ValueError, RecursionError):
-        raise NetworkError(f"{path}: its manifest is not JSON") from None
+        raise NetworkError(f"{path}: invalid manifest (expected JSON)") from None
     if not isinstance(manifest, dict):
-        raise NetworkError(f"{path}: its manifest is not a JSON object")
+        raise NetworkError(f"{path}: invalid manifest (expected a JSON object)")
     network = NnueNetwork(np.frombuffer(content, dtype, 1, start), manifest, file.checksum.hex())
     network.validate_ranges(path)
     return network
 
 
 def _read_shape(path: str, file: Container) -> tuple[int, int]:
-    """Return a network's neurons and outputs; raises NetworkError if it is none of ours."""
     if not file.data:
-        raise NetworkError(f"{path} is empty")
+        raise NetworkError(f"{path}: empty file")
     if not file.has_magic:
-        raise NetworkError(f"{path} is not a network of ours")
+        raise NetworkError(f"{path}: not a Kempelen network file")
     if len(file.data) < _FORMAT.min_size:
-        raise NetworkError(f"{path} is truncated")
+        raise NetworkError(f"{path}: truncated file")
     version, neurons, buckets, *scales = file.numbers
     if version != _VERSION or scales != [NEURON_SCALE, WEIGHT_SCALE, SCORE_SCALE]:
         raise NetworkError(
-            f"{path} is of version {version} with the scales {'/'.join(map(str, scales))}; "
-            f"version {_VERSION} with {NEURON_SCALE}/{WEIGHT_SCALE}/{SCORE_SCALE} is understood"
+            f"{path}: unsupported version {version} with scales {'/'.join(map(str, scales))} "
+            f"(expected version {_VERSION} with {NEURON_SCALE}/{WEIGHT_SCALE}/{SCORE_SCALE})"
         )
     try:
         _require_shape(neurons, buckets)
@@ -271,7 +284,7 @@ def _read_shape(path: str, file: Container) -> tuple[int, int]:
 
 
 def aligned_zeros(dtype: "np.dtype[Any]", count: int = 1) -> npt.NDArray[Any]:
-    """Allocate zeros at an address that is a multiple of ALIGNMENT."""
+    """Return an array of `count` zero elements, aligned to ALIGNMENT bytes."""
     size = dtype.itemsize * count
     raw = np.zeros(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
@@ -281,7 +294,7 @@ def aligned_zeros(dtype: "np.dtype[Any]", count: int = 1) -> npt.NDArray[Any]:
 def _require_shape(neurons: int, buckets: int) -> None:
     if neurons not in NEURON_COUNTS or buckets not in BUCKET_COUNTS:
         raise NetworkError(
-            f"a network of {neurons} neurons and {buckets} outputs cannot be evaluated: neurons "
-            f"are a multiple of {NEURON_COUNTS.step} from {NEURON_COUNTS[0]} to "
-            f"{NEURON_COUNTS[-1]}, outputs {', '.join(map(str, BUCKET_COUNTS))}"
+            f"unsupported network of {neurons} neurons and {buckets} outputs (neurons must be a "
+            f"multiple of {NEURON_COUNTS.step} from {NEURON_COUNTS[0]} to {NEURON_COUNTS[-1]}, "
+            f"outputs one of {', '.join(map(str, BUCKET_COUNTS))})"
         )

@@ -1,4 +1,4 @@
-"""A network evaluated in plain NumPy: what the kernel is held against."""
+"""A reference implementation of the neural network in NumPy, which is used to test the kernel."""
 
 import chess
 import numpy as np
@@ -21,10 +21,13 @@ from agent.chess.evaluation.nnue_format import (
 
 
 def active_features(board: chess.Board, view: chess.Color) -> list[int]:
-    """Return the inputs that are set as a side sees the board, in ascending order."""
+    """Return the indices of the active inputs for the perspective `view`, in ascending order.
+
+    Raise `ValueError` if the side `view` has no king.
+    """
     king = board.king(view)
     if king is None:
-        raise ValueError("both sides need a king")
+        raise ValueError(f"{board.fen()}: missing king")
     return sorted(
         feature_index(
             int(not view), board_half(king), int(not piece.color), piece.piece_type - 1, square
@@ -34,15 +37,15 @@ def active_features(board: chess.Board, view: chess.Color) -> list[int]:
 
 
 def bucket_index(pieces: int, buckets: int) -> int:
-    """Return which of the outputs judges a position of so many pieces, kings included."""
-    chosen: int = output_bucket(min(pieces, MAX_PIECES), buckets)
-    return chosen
+    """Return the index of the output bucket for `pieces` pieces, including kings."""
+    index: int = output_bucket(min(pieces, MAX_PIECES), buckets)
+    return index
 
 
 def accumulate(
     network: NnueNetwork, board: chess.Board, view: chess.Color
 ) -> npt.NDArray[np.int64]:
-    """Return what the neurons of a view sum up."""
+    """Return the accumulator for the perspective `view`."""
     weights = network.weights[0]
     rows = weights["inputs"][active_features(board, view)].astype(np.int64)
     total: npt.NDArray[np.int64] = weights["biases"] + rows.sum(axis=0)
@@ -50,13 +53,13 @@ def accumulate(
 
 
 def evaluate(network: NnueNetwork, board: chess.Board) -> int:
-    """Return the network's score of a position: centipawns for the side to move."""
+    """Return the network's score for a position in centipawns for the side to move."""
     pieces = chess.popcount(board.occupied)
     return bucket_scores(network, board)[bucket_index(pieces, network.buckets)]
 
 
 def bucket_scores(network: NnueNetwork, board: chess.Board) -> list[int]:
-    """Return what each output says of a position, of which `evaluate` takes one."""
+    """Return the score of each output bucket. `evaluate` selects one of these scores."""
     weights = network.weights[0]
     views = [accumulate(network, board, view) for view in (board.turn, not board.turn)]
     active = np.clip(np.stack(views), 0, NEURON_SCALE)
@@ -69,9 +72,9 @@ def bucket_scores(network: NnueNetwork, board: chess.Board) -> list[int]:
 def evaluate_batch(
     network: NnueNetwork, packed: npt.NDArray[np.void], batch: int = 4096
 ) -> npt.NDArray[np.int64]:
-    """Return the network's scores of packed positions, as `evaluate` of each would be."""
+    """Return the same scores as `evaluate` for an array of packed positions."""
     weights = network.weights[0]
-    # Whole numbers below 2 ** 24, which float32 holds exactly.
+    # float32 represents integers below 2 ** 24 exactly.
     rows, biases = (weights[name].astype(np.float32) for name in ("inputs", "biases"))
     outputs = weights["outputs"].astype(np.int64)
     scores = np.zeros(len(packed), np.int64)
@@ -79,35 +82,39 @@ def evaluate_batch(
         positions = packed[start : start + batch]
         black = positions["state"] >= BLACK_TO_MOVE
         sums = np.stack([active_feature_matrix(positions, view) @ rows + biases for view in (0, 1)])
-        own = np.where(black[:, None], sums[1], sums[0])
+        mover = np.where(black[:, None], sums[1], sums[0])
         other = np.where(black[:, None], sums[0], sums[1])
-        active = np.clip(np.stack([own, other], 1), 0, NEURON_SCALE).astype(np.int64)
+        active = np.clip(np.stack([mover, other], 1), 0, NEURON_SCALE).astype(np.int64)
         pieces = _bits(positions["occupied"]).sum(axis=1)
-        chosen = output_bucket(pieces, network.buckets)
-        total = np.einsum("pvn,pvn->p", active**2, outputs[chosen])
-        value = total // NEURON_SCALE + weights["output_biases"][chosen]
+        bucket = output_bucket(pieces, network.buckets)
+        total = np.einsum("pvn,pvn->p", active**2, outputs[bucket])
+        value = total // NEURON_SCALE + weights["output_biases"][bucket]
         scores[start : start + batch] = value * SCORE_SCALE // (NEURON_SCALE * WEIGHT_SCALE)
     return scores
 
 
 def active_feature_matrix(packed: npt.NDArray[np.void], view: int) -> npt.NDArray[np.float32]:
-    """Return which inputs packed positions set as a side (0: White) sees them: 0 or 1 for each."""
+    """Return the network inputs for packed positions, with shape (positions, INPUTS).
+
+    Active inputs are 1, and all others are 0. `view` is 0 for White's perspective and 1 for
+    Black's.
+    """
     occupied = _bits(packed["occupied"])
     position, square = np.nonzero(occupied)
-    number = (np.cumsum(occupied, axis=1) - 1)[position, square]
-    words = packed["pieces"][position, number >> 4]
-    piece = (words >> (4 * (number & 15)).astype(np.uint64) & np.uint64(15)).astype(np.int64)
+    piece_number = (np.cumsum(occupied, axis=1) - 1)[position, square]
+    words = packed["pieces"][position, piece_number >> 4]
+    piece = (words >> (4 * (piece_number & 15)).astype(np.uint64) & np.uint64(15)).astype(np.int64)
     side, kind = piece // BLACK_PIECE, piece % BLACK_PIECE
     kind[kind == CASTLING_ROOK] = chess.ROOK - 1
     kings = (kind == chess.KING - 1) & (side == view)
     half = np.zeros(len(packed), np.int64)
     half[position[kings]] = board_half(square[kings])
-    found = np.zeros((len(packed), INPUTS), np.float32)
-    found[position, feature_index(view, half[position], side, kind, square)] = 1
-    return found
+    features = np.zeros((len(packed), INPUTS), np.float32)
+    features[position, feature_index(view, half[position], side, kind, square)] = 1
+    return features
 
 
 def _bits(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Return the bits of each word, the lowest first."""
+    """Return an array of shape (words, 64) with the bits of each word, lowest bit first."""
     octets = np.ascontiguousarray(words.astype("<u8"))[:, None].view(np.uint8)
     return np.unpackbits(octets, axis=1, bitorder="little").astype(np.int64)

@@ -1,7 +1,8 @@
-"""Pawns and the kings behind them: their score, remembered while neither moves.
+"""The evaluation of pawns and kings, with a pawn hash table.
 
-Most moves change neither a pawn nor a king, so a worker keeps the scores it has met, in a table
-indexed by the low bits of a key of both (a "pawn hash table"; Slate and Atkin, 'Chess 4.5', 1977).
+Most moves change neither a pawn nor a king. Therefore each worker caches these scores in a hash
+table. The index is the low bits of a key for the pawns and kings (pawn hash table: Slate and Atkin,
+'Chess 4.5', 1977).
 """
 
 from typing import NamedTuple
@@ -38,9 +39,9 @@ from agent.kernel.intrinsics import U64, Bits, count, first_square, int64, last_
 
 
 class PawnStructure(NamedTuple):
-    """What pawns and kings are worth, for White less for Black, and the passed pawns of both."""
+    """The score for pawns and kings from White's point of view, and the passed pawns."""
 
-    score: int  # a pair, as `term` makes it
+    score: int  # packed middlegame and endgame score; see `terms`
     white_passed: Bits
     black_passed: Bits
 
@@ -60,7 +61,11 @@ _KING_PAWN_DISTANCE = TERM_OFFSETS["king_pawn_distance"]
 def evaluate_pawn_structure(
     position: Position, trace: Trace, worker: "Worker | None"
 ) -> PawnStructure:
-    """Score pawns and kings; with a worker, through its table. One of trace and worker is None."""
+    """Return the score for pawns and kings, from the hash table of `worker` if possible.
+
+    `trace` receives the number of uses of each weight. Exactly one of `trace` and `worker` must be
+    None.
+    """
     if worker is None:
         return _compute_pawn_structure(position, trace)
     key = position.pawn_key
@@ -69,12 +74,12 @@ def evaluate_pawn_structure(
     entry = (key & U64(PAWN_TABLE_ENTRIES - 1)) * U64(PAWN_TABLE_ENTRY_WORDS)
     words = worker.pawn_table
     if words[entry] != key:
-        found = _compute_pawn_structure(position, trace)
+        result = _compute_pawn_structure(position, trace)
         words[entry] = key
-        words[entry + U64(1)] = U64(found.score)
-        words[entry + U64(2)] = found.white_passed
-        words[entry + U64(3)] = found.black_passed
-        return found
+        words[entry + U64(1)] = U64(result.score)
+        words[entry + U64(2)] = result.white_passed
+        words[entry + U64(3)] = result.black_passed
+        return result
     return PawnStructure(int64(words[entry + U64(1)]), words[entry + U64(2)], words[entry + U64(3)])
 
 
@@ -88,7 +93,6 @@ def _compute_pawn_structure(position: Position, trace: Trace) -> PawnStructure:
 
 @kernel
 def _pawns(position: Position, side: int, trace: Trace) -> tuple[int, Bits]:
-    """Score the side's pawns: placement and structure; return the passed pawns too."""
     pawns = position.kinds[PAWN] & position.sides[side]
     enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
     own_attacks = shift_forward(adjacent_on_rank(pawns), side)
@@ -122,24 +126,23 @@ def _pawns(position: Position, side: int, trace: Trace) -> tuple[int, Bits]:
 
 @kernel
 def _king(position: Position, side: int, trace: Trace) -> int:
-    """Score the side's king: placement, and the pawns of both sides before it."""
     king = king_square(position, side)
     own_pawns = position.kinds[PAWN] & position.sides[side]
     enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
     score = king_square_score(trace, side, square_orientation(position, side), king)
     rank = king >> 3
-    # What is level with the king or before it, as the side sees it.
-    before = fill_forward(RANKS[rank], side)
+    # The king's rank and all ranks in front of it.
+    in_front = fill_forward(RANKS[rank], side)
     centre = min(max(king & 7, 1), 6)
     for file in range(centre - 1, centre + 2):
-        column = (FILE_A << U64(file)) & before
-        own, enemy = column & own_pawns, column & enemy_pawns
-        own_rank = _nearest_rank(own, side)
-        enemy_rank = _nearest_rank(enemy, side)
-        other = 0 if file == king & 7 else 8
-        score += term(trace, side, _SHELTER + other + own_rank, 1)
-        blocked = 8 if own_rank and enemy_rank == own_rank + 1 else 0
-        score += term(trace, side, _STORM + blocked + enemy_rank, 1)
+        column = (FILE_A << U64(file)) & in_front
+        own_on_file, enemy_on_file = column & own_pawns, column & enemy_pawns
+        own_rank = _nearest_rank(own_on_file, side)
+        enemy_rank = _nearest_rank(enemy_on_file, side)
+        file_offset = 0 if file == king & 7 else 8
+        score += term(trace, side, _SHELTER + file_offset + own_rank, 1)
+        blocked_offset = 8 if own_rank and enemy_rank == own_rank + 1 else 0
+        score += term(trace, side, _STORM + blocked_offset + enemy_rank, 1)
     if not king_flank(king) & position.kinds[PAWN]:
         score += term(trace, side, _PAWNLESS_WING, 1)
     return score + term(trace, side, _KING_PAWN_DISTANCE, _nearest_distance(own_pawns, king))
@@ -147,7 +150,7 @@ def _king(position: Position, side: int, trace: Trace) -> int:
 
 @kernel
 def _nearest_distance(squares: Bits, square: int) -> int:
-    """Return the distance to the nearest of some squares, 0 if there are none."""
+    """Return the distance from `square` to the nearest of `squares`, or 0 if `squares` is empty."""
     nearest = 8 if squares else 0
     while squares:
         nearest = min(nearest, king_distance(first_square(squares), square))
@@ -157,7 +160,7 @@ def _nearest_distance(squares: Bits, square: int) -> int:
 
 @kernel
 def _nearest_rank(pawns: Bits, side: int) -> int:
-    """Return the lowest rank of the pawns of one file as `side` sees it, 0 if there are none."""
+    """Return the lowest rank of `pawns` from the point of view of `side`, or 0 if none."""
     if not pawns:
         return 0
     if side == 0:

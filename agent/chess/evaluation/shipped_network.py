@@ -1,7 +1,8 @@
-"""The evaluation by networks of the size of the one that ships, compiled when this is imported.
+"""The compiled evaluation for neural networks of the shipped size.
 
-The head of its file says how large it is. Where there is none, nothing is compiled: whoever wants
-to play by it is told so when its file is read.
+Importing this module compiles the evaluation. The size is read from the header of the shipped
+network file. If the file cannot be read, nothing is compiled, and the error is reported when an
+engine loads the network.
 """
 
 from contextlib import suppress

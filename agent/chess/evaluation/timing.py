@@ -1,6 +1,7 @@
-"""How fast an evaluation is: called from compiled code, as the search does, and nothing else.
+"""Measurement of the speed of an evaluation.
 
-Nothing that the engine needs to play imports this module: it is compiled when it is first used.
+The evaluation is called from compiled code, as in a search. The engine does not import this module.
+Its code is compiled on first use.
 """
 
 import time
@@ -16,17 +17,20 @@ from agent.evaluation_types import Evaluation
 from agent.kernel.decorators import entry_point
 from agent.kernel.intrinsics import call_evaluator
 
-# As many calls in a row as take so long, in seconds: what surrounds them counts for nothing then.
-_BATCH = 0.001
+# The batch size grows until a batch takes this long, so that the overhead is negligible.
+_BATCH_S = 0.001
 
 _int64 = numba.int64
 
 
 @entry_point(_int64(Worker, _int64))
-def _call(worker: Worker, times: int) -> int:
-    """Evaluate the root position so often; return the sum, so that no call can be left out."""
+def _call(worker: Worker, count: int) -> int:
+    """Evaluate the root position `count` times.
+
+    The sum is returned, because the compiler could otherwise remove the calls.
+    """
     total = 0
-    for _ in range(times):
+    for _ in range(count):
         total += call_evaluator(worker.evaluate, worker, 0)
         if worker.stop:
             break
@@ -36,9 +40,9 @@ def _call(worker: Worker, times: int) -> int:
 def calls_per_second(
     evaluation: Evaluation, boards: Sequence[chess.Board], seconds: float
 ) -> float:
-    """Return how often an evaluation can be called, over these boards in turn for so long.
+    """Return the number of evaluations per second on `boards`, measured for `seconds`.
 
-    Raises EvaluationError if it cannot be compiled, or fails.
+    Raise `EvaluationError` if the evaluation fails or cannot be compiled.
     """
     game = KernelBoard()
 
@@ -47,16 +51,16 @@ def calls_per_second(
 
     evaluator = make_evaluator(evaluation, False, stop)
     evaluator.attach(game)
-    calls, batch, spent, turn = 0, 1, 0.0, 0
+    calls, batch, spent, board_index = 0, 1, 0.0, 0
     while spent < seconds:
-        game.load(boards[turn % len(boards)])
-        turn += 1
+        game.load(boards[board_index % len(boards)])
+        board_index += 1
         began = time.perf_counter()
         _call(game.worker, batch)
         took = time.perf_counter() - began
         if error := evaluator.pop_error([game]):
             raise error
         calls, spent = calls + batch, spent + took
-        if took < _BATCH:
+        if took < _BATCH_S:
             batch *= 2
     return calls / spent

@@ -1,19 +1,20 @@
-"""The weights of the hand-made evaluation, as `kempelen tune evaluation` writes them.
+"""The weights of the hand-written evaluation, written by `kempelen train tune evaluation`.
 
-Every weight is a pair of centipawns, for the middlegame and for the endgame, from the owner's
-point of view. Ranks are counted from the owner's first, which is 0.
+Every weight is a pair of values in centipawns, for the middlegame and for the endgame, from the
+point of view of the side that owns the piece. Ranks are counted from that side's first rank, which
+is 0.
 
-Where a piece stands is seen with its own king on the files e to h: if that is on a to d, the board
-is mirrored. There are two tables for each kind, one while the kings are on the same half of the
-board and one while they are not, each from the first rank up, two lines a rank; a king's, always on
-those files, have one.
+Placement tables assume that the side's king is on the files e to h. If the king is on the files a
+to d, the board is mirrored. Each piece type has two tables, one for kings on the same half of the
+board and one for kings on different halves. A table begins with the first rank and has two lines
+for each rank. The king has one table with only the files e to h.
 """
 
 from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """What counts, how many weights make a line here, and the weights."""
+    """A term of the evaluation, with its meaning and its weights."""
 
     meaning: str
     row: int
@@ -23,7 +24,7 @@ class Term(NamedTuple):
 # fmt: off
 WEIGHTS = {
     "tempo": Term(
-        "having the move",
+        "bonus for the side to move",
         6,
         (
             (24, 16),
@@ -37,7 +38,7 @@ WEIGHTS = {
         ),
     ),
     "pawn_placement": Term(
-        "where it stands: the kings on the same half of the board, then on different ones",
+        "by square: first with the kings on the same half of the board, then on different halves",
         4,
         (
             (0, 0), (0, 0), (0, 0), (0, 0),
@@ -75,7 +76,7 @@ WEIGHTS = {
         ),
     ),
     "knight_placement": Term(
-        "where it stands: the kings on the same half of the board, then on different ones",
+        "by square: first with the kings on the same half of the board, then on different halves",
         4,
         (
             (-105, 10), (-13, -8), (-10, -14), (-1, 0),
@@ -113,7 +114,7 @@ WEIGHTS = {
         ),
     ),
     "bishop_placement": Term(
-        "where it stands: the kings on the same half of the board, then on different ones",
+        "by square: first with the kings on the same half of the board, then on different halves",
         4,
         (
             (7, -22), (21, 2), (10, 4), (12, -4),
@@ -151,7 +152,7 @@ WEIGHTS = {
         ),
     ),
     "rook_placement": Term(
-        "where it stands: the kings on the same half of the board, then on different ones",
+        "by square: first with the kings on the same half of the board, then on different halves",
         4,
         (
             (-4, 13), (-2, 11), (3, 14), (5, 7),
@@ -189,7 +190,7 @@ WEIGHTS = {
         ),
     ),
     "queen_placement": Term(
-        "where it stands: the kings on the same half of the board, then on different ones",
+        "by square: first with the kings on the same half of the board, then on different halves",
         4,
         (
             (7, -42), (4, -82), (11, -27), (10, -49),
@@ -227,7 +228,7 @@ WEIGHTS = {
         ),
     ),
     "king_placement": Term(
-        "files e to h, which a to d mirror: the same two",
+        "by square, only the files e to h: the same two tables",
         4,
         (
             (5, -25), (-7, -12), (28, -21), (20, -40),
@@ -249,7 +250,7 @@ WEIGHTS = {
         ),
     ),
     "knight_mobility": Term(
-        "by squares attacked, those of enemy pawns not counted",
+        "by number of attacked squares that no enemy pawn attacks",
         6,
         (
             (-37, -54), (-23, -21), (-15, -5), (-11, 2), (-6, 6), (-2, 9),
@@ -257,7 +258,7 @@ WEIGHTS = {
         ),
     ),
     "bishop_mobility": Term(
-        "by squares attacked, those of enemy pawns not counted",
+        "by number of attacked squares that no enemy pawn attacks",
         6,
         (
             (-46, -49), (-32, -27), (-23, -16), (-19, -6), (-14, 1), (-11, 5),
@@ -266,7 +267,7 @@ WEIGHTS = {
         ),
     ),
     "rook_mobility": Term(
-        "by squares attacked, those of enemy pawns not counted",
+        "by number of attacked squares that no enemy pawn attacks",
         6,
         (
             (-42, -61), (-30, -36), (-25, -27), (-19, -11), (-17, -6), (-13, -1),
@@ -275,7 +276,7 @@ WEIGHTS = {
         ),
     ),
     "queen_mobility": Term(
-        "by squares attacked, those of enemy pawns not counted",
+        "by number of attacked squares that no enemy pawn attacks",
         6,
         (
             (-54, -41), (-43, -31), (-41, -40), (-39, -35), (-37, -15), (-35, -13),
@@ -286,21 +287,21 @@ WEIGHTS = {
         ),
     ),
     "doubled": Term(
-        "pawn behind another",
+        "doubled pawn",
         6,
         (
             (-6, -25),
         ),
     ),
     "isolated": Term(
-        "pawn without neighbours: with an enemy pawn before it, without one",
+        "isolated pawn: with an enemy pawn in front of it, without one",
         6,
         (
             (-2, 0), (-9, -9),
         ),
     ),
     "backward": Term(
-        "pawn that cannot safely catch up: the same two",
+        "backward pawn: the same two cases",
         6,
         (
             (1, -6), (-12, -11),
@@ -331,7 +332,7 @@ WEIGHTS = {
         ),
     ),
     "passed_blocked": Term(
-        "passed pawn with a piece before it, by rank",
+        "passed pawn with a piece in front of it, by rank",
         4,
         (
             (0, 0), (-19, 12), (2, 1), (-6, -4),
@@ -339,7 +340,7 @@ WEIGHTS = {
         ),
     ),
     "passed_free": Term(
-        "passed pawn that may safely advance, by rank",
+        "passed pawn that can safely advance, by rank",
         4,
         (
             (0, 0), (-2, 6), (-2, 4), (-3, 6),
@@ -355,7 +356,7 @@ WEIGHTS = {
         ),
     ),
     "passed_enemy_king": Term(
-        "the same of the enemy king",
+        "per square of the enemy king's distance from the next square, by rank",
         4,
         (
             (0, 0), (7, -5), (4, -3), (1, 6),
@@ -433,7 +434,7 @@ WEIGHTS = {
         ),
     ),
     "push_threat": Term(
-        "enemy piece that a safe advance of a pawn would attack",
+        "enemy piece that a safe pawn push would attack",
         6,
         (
             (17, 18),
@@ -447,7 +448,7 @@ WEIGHTS = {
         ),
     ),
     "shelter": Term(
-        "by rank, 0 for none, the nearest own pawn before the king: on its file, on one beside",
+        "pawn shield by rank of the nearest pawn (0: none): on the king's file, on adjacent files",
         4,
         (
             (-18, 10), (16, -9), (11, -4), (-3, 2),
@@ -457,7 +458,7 @@ WEIGHTS = {
         ),
     ),
     "storm": Term(
-        "by rank, 0 for none, the nearest enemy pawn before the king: free, blocked by a pawn",
+        "pawn storm by rank of the nearest enemy pawn (0: none): free, blocked by a pawn",
         4,
         (
             (-5, 4), (27, 30), (-14, 14), (-5, 1),
@@ -505,7 +506,7 @@ WEIGHTS = {
         ),
     ),
     "passed_safe": Term(
-        "passed pawns whose way is neither blocked nor attacked, by ranks",
+        "passed pawns whose path is neither blocked nor attacked, by rank",
         4,
         (
             (0, 0), (-49, 33), (-76, 33), (-87, 44),
@@ -537,7 +538,7 @@ WEIGHTS = {
         ),
     ),
     "king_threat": Term(
-        "the king attacks what is not defended",
+        "undefended enemy piece attacked by the king",
         4,
         (
             (38, 41),
@@ -558,7 +559,7 @@ WEIGHTS = {
         ),
     ),
     "pawnless_wing": Term(
-        "the king's wing is without pawns",
+        "no pawns on the king's wing",
         4,
         (
             (26, -71),

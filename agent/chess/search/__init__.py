@@ -1,1 +1,1 @@
-"""Alpha-beta, MCTS and what both share."""
+"""The chess searches: alpha-beta, Monte Carlo tree search (MCTS), and the code that they share."""

@@ -1,12 +1,14 @@
-"""The compiled alpha-beta search: principal-variation search with a transposition table.
+"""The compiled alpha-beta search: a principal variation search with a transposition table.
 
-Contract, for `search` and `quiescence` alike (fail-soft): with v the true value of the position
-to this depth, a result r <= alpha means v <= r, r >= beta means v >= r, and anything between is v.
-Scores are centipawns for the side to move; a mate is MATE minus its distance in plies from the
-root. After `worker.stop` is set every function returns at once, and what it returns means nothing.
+`search` and `quiescence` are fail-soft. Let v be the true value of the position at this depth. A
+result r <= alpha means v <= r, a result r >= beta means v >= r, and any other result is v. Scores
+are in centipawns for the side to move. A mate scores MATE minus its distance from the root in
+plies. After `worker.stop` is set, every function returns immediately, and its result is
+meaningless.
 
-With `worker.selective` off nothing is pruned, reduced, extended or taken from the table: the
-value is that of plain minimax with the same quiescence, which the tests compare.
+If `worker.selective` is 0, nothing is pruned, reduced, extended or read from the transposition
+table. The result is then that of plain minimax with the same quiescence search. The tests verify
+this.
 """
 
 from numba import boolean
@@ -130,7 +132,6 @@ from agent.kernel.transposition_table import (
 
 @kernel
 def _clear_killers(worker: Worker, ply: int) -> None:
-    """Forget what nodes at `ply` below another parent noted for their siblings."""
     frame = frame_at(worker, ply)
     frame.killers[0] = NO_MOVE
     frame.killers[1] = NO_MOVE
@@ -138,17 +139,12 @@ def _clear_killers(worker: Worker, ply: int) -> None:
 
 @kernel
 def _has_non_pawn_material(position: Position) -> bool:
-    """Tell whether the side to move has more than king and pawns: zugzwang is then unlikely."""
     own = position.sides[position.turn]
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
 
 
 @kernel
 def _allows_null_move(position: Position) -> bool:
-    """Tell whether a pass is likely to be worse than some move of the side to move.
-
-    A minor piece alone beside king and pawns soon runs out of good moves, as they do.
-    """
     own, kinds = position.sides[position.turn], position.kinds
     minors = own & (kinds[KNIGHT] | kinds[BISHOP])
     return own & (kinds[ROOK] | kinds[QUEEN]) != 0 or minors & (minors - U64(1)) != 0
@@ -156,19 +152,21 @@ def _allows_null_move(position: Position) -> bool:
 
 @kernel
 def _hindsight_depth(worker: Worker, ply: int, depth: int) -> int:
-    """Learn from what the last move did to the evaluation; return the depth that it deserves."""
+    """Return `depth`, reduced if the last move was reduced and worsened the evaluation.
+
+    The history score of the last move is also updated by the change in evaluation.
+    """
     evaluation, parent = frame_at(worker, ply).evaluation, frame_at(worker, ply - 1)
     if parent.evaluation == NO_EVALUATION:
         return depth
     gain = -evaluation - parent.evaluation  # for the side that moved
     update_history_by_gain(worker, ply, gain)
-    poor = parent.reduced_plies >= hindsight_plies() and gain < -hindsight_margin()
-    return depth - 1 if poor and depth >= 2 else depth
+    bad = parent.reduced_plies >= hindsight_plies() and gain < -hindsight_margin()
+    return depth - 1 if bad and depth >= 2 else depth
 
 
 @kernel
 def _passes_reverse_futility(depth: int, beta: int, evaluation: int, improving: bool) -> bool:
-    """Tell whether no quick reply brings the evaluation below beta."""
     margin = reverse_futility_margin() * depth
     if improving:
         margin -= reverse_futility_improving()
@@ -182,7 +180,6 @@ def _passes_reverse_futility(depth: int, beta: int, evaluation: int, improving: 
 
 @kernel
 def _passes_table_probcut(data: Bits, ply: int, depth: int, beta: int) -> bool:
-    """Tell whether an entry of the table, not quite as deep, is far above beta."""
     return (
         data != 0
         and data_depth(data) >= depth - table_plies()
@@ -195,7 +192,6 @@ def _passes_table_probcut(data: Bits, ply: int, depth: int, beta: int) -> bool:
 
 @kernel
 def _is_singular_candidate(data: Bits, ply: int, depth: int) -> bool:
-    """Tell whether an entry of the table, not much shallower, has a move that may alone hold."""
     return (
         data_move(data) != NO_MOVE
         and data_depth(data) >= depth - singular_table_plies()
@@ -206,14 +202,13 @@ def _is_singular_candidate(data: Bits, ply: int, depth: int) -> bool:
 
 @kernel
 def _late_pruning_count(depth: int, improving: bool) -> int:
-    """Return how many moves late pruning leaves of a node."""
     sixteenths = 16 * late_pruning_base() + late_pruning_square() * depth * depth
     return sixteenths * (16 if improving else late_pruning_not_improving()) // 256
 
 
 @kernel
 def _node_reduction(in_pv: bool, was_pv: bool, cut_node: bool, improving: bool) -> int:
-    """Return by how many 1024ths of a ply every late move of such a node is reduced."""
+    """Return the reduction that applies to all late moves of a node, in 1024ths of a ply."""
     total = 0
     if in_pv:
         total -= reduction_pv()
@@ -228,7 +223,10 @@ def _node_reduction(in_pv: bool, was_pv: bool, cut_node: bool, improving: bool) 
 
 @kernel
 def _move_reduction(depth: int, move_number: int, quiet: bool, killer: bool, history: int) -> int:
-    """Return by how many 1024ths of a ply to reduce a late move: less if its history is good."""
+    """Return the reduction that depends on the move, in 1024ths of a ply.
+
+    Moves with a good history are reduced less.
+    """
     total = reduction(depth, move_number)
     if not quiet:
         return total + reduction_noisy() - history * REDUCTION_UNIT // reduction_noisy_history()
@@ -239,7 +237,6 @@ def _move_reduction(depth: int, move_number: int, quiet: bool, killer: bool, his
 
 @kernel
 def _is_futile(reduced: int, history: int, deficit: int) -> bool:
-    """Tell whether a quiet move gains too little for what lacks to alpha."""
     margin = futility_base() + futility_margin() * reduced
     margin += futility_history() * history // MAX_HISTORY
     return reduced <= futility_depth() and margin <= deficit
@@ -249,7 +246,6 @@ def _is_futile(reduced: int, history: int, deficit: int) -> bool:
 def _can_prune_quiet(
     position: Position, move: int, reduced: int, killer: bool, history: int
 ) -> bool:
-    """Tell whether a quiet move has a poor history or loses material."""
     if reduced <= history_depth() and not killer and history < -history_margin() * (reduced + 1):
         return True
     return reduced <= exchange_depth() and not see_ge(
@@ -259,7 +255,6 @@ def _can_prune_quiet(
 
 @kernel
 def _can_prune_noisy(position: Position, move: int, depth: int, reduced: int, deficit: int) -> bool:
-    """Tell whether a noisy move takes too little for what lacks to alpha, or loses material."""
     victim = position.board[to_square(move)]
     margin = noisy_futility_base() + noisy_futility_margin() * reduced + PIECE_VALUES[victim]
     if reduced <= noisy_futility_depth() and victim != EMPTY and margin <= deficit:
@@ -270,40 +265,39 @@ def _can_prune_noisy(position: Position, move: int, depth: int, reduced: int, de
 
 
 @kernel
-def _should_update_correction(bound: int, best: int, evaluation: int) -> bool:
-    """Tell whether a score shows that the evaluation missed something."""
+def _should_update_correction(bound: int, best_score: int, evaluation: int) -> bool:
     if bound == LOWER:
-        return best > evaluation
-    return bound != UPPER or best < evaluation
+        return best_score > evaluation
+    return bound != UPPER or best_score < evaluation
 
 
 @entry_point(int64(Worker, int64, int64, int64, int64, boolean))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node: bool) -> int:
-    """Search to `depth` plies at a `ply` of at least 1; see the module's contract.
+    """Search the node at `ply` to `depth`, and return its score as defined in the module docstring.
 
-    cut_node: a cut-off is expected.
+    `ply` must be at least 1. `cut_node` is true if a beta cutoff is expected.
     """
-    # 1. Horizon.
+    # Step 1. Quiescence search at depth 0.
     if depth <= 0:
         return quiescence(worker, ply, alpha, beta)
     enter_node(worker, ply)
     if worker.stop:
         return 0
 
-    # 2. Draws, endgame tables, and the end of the stack.
+    # Step 2. Draws, endgame tables, and the maximum ply.
     score = terminal_score(worker, ply)
     if score != NO_SCORE:
         return score
     position = position_at(worker, ply)
     selective = worker.selective != 0
 
-    # 3. Upcoming repetition: whoever can repeat has at least a draw.
+    # Step 3. Upcoming repetition: a side that can repeat the position has at least a draw.
     if selective and alpha < DRAW and has_upcoming_repetition(worker, ply):
         alpha = int64(DRAW)
         if alpha >= beta:
             return alpha
 
-    # 4. Mate distance: no line from here beats a mate that is already certain nearer the root.
+    # Step 4. Mate distance pruning: a shorter mate has already been found.
     alpha = max(alpha, ply - MATE)
     beta = min(beta, MATE - ply - 1)
     if alpha >= beta:
@@ -315,7 +309,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     excluded = frame.excluded
     key = position.key
 
-    # 5. Transposition table.
+    # Step 5. Transposition table lookup and cutoff.
     data = probe(worker, key) if selective else U64(0)
     table_move = data_move(data)
     was_pv = in_pv or (data != 0 and data_was_pv(data))
@@ -328,7 +322,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     ):
         return data_score(data, ply)
 
-    # 6. Static evaluation, and whether it has improved since our last move.
+    # Step 6. Static evaluation, and whether it improves on that of two plies earlier.
     raw = NO_EVALUATION
     evaluation = NO_EVALUATION
     if excluded != NO_MOVE:
@@ -339,18 +333,18 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     frame.evaluation = evaluation
     improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
 
-    # 7. Hindsight: a move that was reduced and then proves poor may be searched shallower still.
+    # Step 7. Hindsight reduction: the last move was reduced and worsened the evaluation.
     if selective and not in_check and excluded == NO_MOVE:
         depth = _hindsight_depth(worker, ply, depth)
 
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
-        # 8. Reverse futility: so far above beta that no quick reply brings it below. It is as blind
-        # to zugzwang as a null move, which is why a verification of that does without.
+        # Step 8. Reverse futility pruning: the evaluation exceeds beta by a margin. Like a null
+        # move it fails in zugzwang, so it is disabled in verification searches.
         verifying = ply < worker.null_move_min_ply
         if not verifying and _passes_reverse_futility(depth, beta, evaluation, improving):
             return evaluation
 
-        # 9. Razoring: so far below alpha that only captures might help.
+        # Step 9. Razoring: the evaluation is so far below alpha that only captures can raise it.
         margin = razor_base() + razor_square() * depth * depth
         if evaluation + margin <= alpha and alpha < MATE_BOUND:
             score = quiescence(worker, ply, alpha, beta)
@@ -359,7 +353,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             if score <= alpha:
                 return score
 
-        # 10. Null move: if even passing holds beta, some move will.
+        # Step 10. Null move pruning: if passing already fails high, some move will.
         if (
             depth >= null_move_depth()
             and evaluation >= beta + null_entry_margin()
@@ -370,32 +364,31 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             frame.piece_target = NO_PIECE_TARGET
             make_null_move(worker, ply)
             lead = min((evaluation - beta) * REDUCTION_UNIT // null_move_margin(), null_most_lead())
-            less = (
-                depth - (null_move_reduction() + depth * null_move_share() + lead) // REDUCTION_UNIT
-            )
-            score = -search(worker, ply + 1, less, -beta, 1 - beta, not cut_node)
+            reduction_units = null_move_reduction() + depth * null_move_share() + lead
+            null_depth = depth - reduction_units // REDUCTION_UNIT
+            score = -search(worker, ply + 1, null_depth, -beta, 1 - beta, not cut_node)
             if worker.stop:
                 return 0
             if score >= beta:
                 score = beta if score >= MATE_BOUND else score
                 if depth < null_verification_depth() or worker.null_move_min_ply:
                     return score
-                # Zugzwang threatens deep searches: verify without passing.
-                worker.null_move_min_ply = ply + 3 * less // 4
-                verified = search(worker, ply, less, beta - 1, beta, False)
+                # At high depth, verify without null moves, in case of zugzwang.
+                worker.null_move_min_ply = ply + 3 * null_depth // 4
+                verified_score = search(worker, ply, null_depth, beta - 1, beta, False)
                 worker.null_move_min_ply = 0
                 if worker.stop:
                     return 0
-                if verified >= beta:
+                if verified_score >= beta:
                     return score
 
-        # 11. ProbCut without a search: what the table promises is taken for a cut-off.
+        # Step 11. ProbCut from the table alone: a shallower entry is far above beta.
         if _passes_table_probcut(data, ply, depth, beta):
             return beta + table_margin()
 
-    # 12. Internal reduction: without a table move, or with that of a much shallower search, order
-    # is poor, and depth is better spent when the position comes back with a good one. Where no
-    # move is expected to hold, order is no matter.
+    # Step 12. Internal iterative reduction: move ordering is bad without a hash move, or with a
+    # hash move from a much shallower search. A reduced search finds a better hash move for later.
+    # At expected all-nodes the order does not matter.
     if (
         selective
         and depth >= internal_reduction_depth()
@@ -404,7 +397,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     ):
         depth -= 1
 
-    # 13. Singular extension: a table move that alone holds is searched deeper.
+    # Step 13. Singular extension: if all other moves fail low against the score of the hash move,
+    # the hash move is extended.
     extension = 0
     if (
         selective
@@ -414,9 +408,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         and _is_singular_candidate(data, ply, depth)
     ):
         singular_beta = data_score(data, ply) - singular_margin() * depth // 8
-        less = (depth - 1) // 2
+        singular_search_depth = (depth - 1) // 2
         frame.excluded = table_move
-        score = search(worker, ply, less, singular_beta - 1, singular_beta, cut_node)
+        score = search(
+            worker, ply, singular_search_depth, singular_beta - 1, singular_beta, cut_node
+        )
         frame.excluded = NO_MOVE
         if worker.stop:
             return 0
@@ -424,18 +420,18 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             extension = 1
             if not in_pv and score < singular_beta - double_margin():
                 extension = 2
-        elif singular_beta >= beta:  # several moves hold
+        elif singular_beta >= beta:  # multi-cut: another move fails high too
             return singular_beta
         elif data_score(data, ply) >= beta:
             extension = -1
 
-    # 14. Moves.
+    # Step 14. Loop over the moves, in order.
     start_picking(worker, ply, table_move)
     _clear_killers(worker, ply + 1)
     node_reduction = _node_reduction(in_pv, was_pv, cut_node, improving)
     noisy_table_move = table_move != NO_MOVE and is_noisy(position, table_move)
-    most = _late_pruning_count(depth, improving)
-    best, best_move, bound, move_number = -INFINITE, NO_MOVE, UPPER, 0
+    late_move_limit = _late_pruning_count(depth, improving)
+    best_score, best_move, bound, move_number = -INFINITE, NO_MOVE, UPPER, 0
     while True:
         move = next_move(worker, ply, False)
         if move == NO_MOVE:
@@ -445,20 +441,20 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         move_number += 1
         record_tried_move(frame, move)
         quiet = not is_noisy(position, move)
-        # The histories must be read before the search of the move changes them.
+        # Read the histories before the search of the move changes them.
         if quiet:
             history = quiet_history(worker, ply, move)
         else:
             history = capture_history(worker, position, move)
         killer = is_killer(frame, move)
 
-        # 15. Pruning of moves: too late in the order, too far below alpha, of poor history, or
-        # losing material.
-        if selective and best > -MATE_BOUND and _has_non_pawn_material(position):
+        # Step 15. Pruning at shallow depth: late moves, futile moves, moves with a bad history, and
+        # moves that lose material (SEE).
+        if selective and best_score > -MATE_BOUND and _has_non_pawn_material(position):
             reduced = max(depth - reduction(depth, move_number) // REDUCTION_UNIT, 0)
             deficit = -INFINITE if in_check else alpha - evaluation
             if quiet:
-                late = depth <= late_pruning_depth() and not in_pv and move_number > most
+                late = depth <= late_pruning_depth() and not in_pv and move_number > late_move_limit
                 if late or _is_futile(reduced, history, deficit):
                     frame.skip_quiets = 1
                     continue
@@ -476,7 +472,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         make_move(worker, ply, move)
         child = position_at(worker, ply + 1)
 
-        # 16. Extension of the singular move, and of checks that do not lose much.
+        # Step 16. Extensions: the singular move, and checks that do not lose much material.
         gives_check = child.checkers != 0
         next_depth = depth - 1
         if move == table_move and extension:
@@ -484,21 +480,26 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         elif selective and gives_check and see_ge(position, move, -check_exchange_margin()):
             next_depth += 1
 
-        # 17. Late move reduction: moves ordered late are searched shallower, and again if good,
-        # then deeper still if very good.
+        # Step 17. Late move reduction (LMR): search late moves at reduced depth with a null window.
+        # A move that fails high is searched again, one ply deeper if its score is very good.
         score = alpha + 1
         if total and (in_check or gives_check):
             total -= reduction_check()
         reduce_by = total // REDUCTION_UNIT
         if reduce_by > 0:
-            less = max(next_depth - reduce_by, 1)
-            frame.reduced_plies = next_depth - less
-            score = -search(worker, ply + 1, less, -alpha - 1, -alpha, True)
+            reduced_depth = max(next_depth - reduce_by, 1)
+            frame.reduced_plies = next_depth - reduced_depth
+            score = -search(worker, ply + 1, reduced_depth, -alpha - 1, -alpha, True)
             frame.reduced_plies = 0
-            if score > best + deeper_margin() and score > alpha and less < next_depth:
+            if (
+                score > best_score + deeper_margin()
+                and score > alpha
+                and reduced_depth < next_depth
+            ):
                 next_depth += 1
 
-        # 18. Principal variation: after the first move a null window shows that others are worse.
+        # Step 18. Principal variation search: moves after the first are searched with a null
+        # window; a full window is needed only in PV nodes, for scores above alpha.
         if score > alpha and move_number > 1:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
         elif move_number == 1 and not in_pv:
@@ -508,8 +509,9 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         if worker.stop:
             return 0
 
-        if score > best:
-            best = score
+        # Step 19. New best move, and beta cutoff.
+        if score > best_score:
+            best_score = score
             if score > alpha:
                 alpha = score
                 best_move = move
@@ -522,37 +524,37 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                         update_histories(worker, ply, move, depth)
                     break
 
-    # 19. Mate and stalemate; or no move beside the excluded one.
+    # Step 20. Mate and stalemate, or no move besides the excluded one.
     if move_number == 0:
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else DRAW
 
-    # 20. Remember, and learn from what the evaluation missed.
+    # Step 21. Save to the transposition table; update histories and corrections.
     if selective and excluded == NO_MOVE:
-        save(worker, key, ply, depth, best_move, best, raw, bound, was_pv)
+        save(worker, key, ply, depth, best_move, best_score, raw, bound, was_pv)
         if bound == UPPER and depth > 1:
             update_last_move_history(worker, ply, depth)
         if (
             not in_check
             and (best_move == NO_MOVE or not is_noisy(position, best_move))
-            and _should_update_correction(bound, best, evaluation)
+            and _should_update_correction(bound, best_score, evaluation)
         ):
-            update_correction_history(worker, ply, depth, best - evaluation)
-    return best
+            update_correction_history(worker, ply, depth, best_score - evaluation)
+    return best_score
 
 
 @kernel
 def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
-    """Search the root moves from `root_first` on; the best goes to that place in the list.
+    """Search the root moves from index `multipv_start` on, and move the best move to that index.
 
-    worker.best_move, best_score and frame 0's principal variation hold the best so far, also when
-    the search is stopped; best_move is NO_MOVE, and best_score the last search's, as long as no
-    move has been searched.
+    `worker.best_move`, `worker.best_score` and the principal variation in frame 0 are updated
+    during the search, so they are valid after a stop. Until the first move has been searched,
+    `best_move` is NO_MOVE, and `best_score` is the score of the previous search.
     """
     position, frame = position_at(worker, 0), frame_at(worker, 0)
     worker.best_move = NO_MOVE
-    best, best_index, bound = -INFINITE, worker.multipv_start, UPPER
+    best_score, best_index, bound = -INFINITE, worker.multipv_start, UPPER
     ply, child_ply = int64(0), int64(1)
     worker.root_depth = depth
     worker.null_move_min_ply = 0
@@ -566,7 +568,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
         move = int64(worker.root_moves[index])
         move_number = index - worker.multipv_start + 1
         worker.root_index = index
-        before = worker.nodes
+        nodes_before = worker.nodes
         quiet = not is_noisy(position, move)
         frame.piece_target = piece_target_index(position, move)
         make_move(worker, ply, move)
@@ -574,7 +576,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
         next_depth = depth if worker.selective and gives_check and depth > 1 else depth - 1
         score = alpha + 1
         if move_number > 1:
-            less = next_depth
+            reduced_depth = next_depth
             if (
                 worker.selective
                 and quiet
@@ -586,17 +588,17 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 history = quiet_history(worker, ply, move)
                 total = _node_reduction(boolean(True), boolean(True), boolean(False), boolean(True))
                 total += _move_reduction(depth, move_number, quiet, is_killer(frame, move), history)
-                less = max(next_depth - max(total // REDUCTION_UNIT, 0), 1)
-            score = -search(worker, child_ply, less, -alpha - 1, -alpha, True)
-            if score > alpha and less < next_depth:
+                reduced_depth = max(next_depth - max(total // REDUCTION_UNIT, 0), 1)
+            score = -search(worker, child_ply, reduced_depth, -alpha - 1, -alpha, True)
+            if score > alpha and reduced_depth < next_depth:
                 score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, True)
         if move_number == 1 or score > alpha:
             score = -search(worker, child_ply, next_depth, -beta, -alpha, False)
         if worker.stop:
             break
-        worker.root_nodes[index] += worker.nodes - before
-        if score > best:
-            best = score
+        worker.root_nodes[index] += worker.nodes - nodes_before
+        if score > best_score:
+            best_score = score
             if score > alpha or move_number == 1:
                 best_index = index
                 worker.best_move = move
@@ -619,5 +621,15 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     worker.root_nodes[worker.multipv_start] = best_nodes
     if worker.selective and not worker.stop and worker.multipv_start == 0:
         best_move = worker.best_move
-        save(worker, position.key, ply, depth, best_move, best, NO_EVALUATION, bound, boolean(True))
-    return best
+        save(
+            worker,
+            position.key,
+            ply,
+            depth,
+            best_move,
+            best_score,
+            NO_EVALUATION,
+            bound,
+            boolean(True),
+        )
+    return best_score

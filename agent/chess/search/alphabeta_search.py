@@ -1,8 +1,9 @@
-"""The compiled search as the player drives it: progressive deepening, one kernel call a step.
+"""The alpha-beta search for agents: iterative deepening with one kernel call per iteration.
 
-Progressive deepening ('Tema 2: Búsqueda en juegos') searches to depth 1, 2, 3, ... so that an
-answer is there at any time; each level orders the next, and its score is what the next expects
-(see `aspiration`).
+Iterative deepening ('Tema 2: Búsqueda en juegos', where it is called progressive deepening)
+searches to depth 1, 2, 3, and so on, so a move is available at any time. Each iteration improves
+the move ordering for the next one. The score of an iteration is the centre of the next aspiration
+window (see `aspiration`).
 """
 
 import time
@@ -23,19 +24,20 @@ from agent.learning.learned_move import LearnedMove
 from agent.limits import Info, Limits, Progress
 from agent.multipv import merge_interrupted
 
-# Other threads help from this depth on: the levels before are over sooner than threads start, and
-# with them there is a move to play, however long the threads keep this one waiting.
+# Helper threads start at this depth. Lower depths take less time than starting threads. They also
+# guarantee that a move is available even if threads start slowly.
 _HELPERS_MIN_DEPTH = 5
-# Threads are not worth starting for fewer nodes each: what they search comes off the main thread's.
+# A node limit covers all threads, so helpers leave fewer nodes for the main thread. They are useful
+# only above this number of nodes per thread.
 _MIN_NODES_PER_THREAD = 10_000
 
 
 class AlphaBetaSearch(ChessSearch):
-    """The compiled alpha-beta on one or more threads that share a table (Lazy SMP).
+    """The compiled alpha-beta search, which implements `Searcher`.
 
-    Implements the player's Searcher. evaluation: the default one without it. selective: False
-    switches off all pruning, reductions, extensions and the table, for comparison with plain
-    minimax.
+    Its threads share a transposition table (Lazy SMP). If `evaluation` is None, the default
+    evaluation is used. If `selective` is False, pruning, reductions, extensions and the
+    transposition table are disabled, so that the search can be compared with plain minimax.
     """
 
     def __init__(
@@ -48,33 +50,35 @@ class AlphaBetaSearch(ChessSearch):
     ) -> None:
         super().__init__(megabytes, threads, evaluation, selective)
         self._root_moves: dict[int, chess.Move] = {}
-        # What experience knows, and how much of it the table does.
         self._learned_moves: Mapping[str, LearnedMove] = {}
         self._learned_order: Sequence[str] = ()
-        self._seeded_count = 0
+        self._seeded_count = 0  # number of learned moves that are in the table
 
     def resize(self, megabytes: int) -> None:
-        """Replace the table by an empty one; raises MemoryError, and keeps it, for want of room."""
+        """Replace the transposition table with an empty table of `megabytes`.
+
+        On failure, raise `MemoryError` and keep the old table.
+        """
         self._table = TableMemory(megabytes)
         self.set_learned_moves({}, ())
         self._seeded_count = 0
 
     def clear(self) -> None:
-        """Empty the table."""
         super().clear()
         self.set_learned_moves({}, ())
         self._seeded_count = 0
 
-    def set_learned_moves(self, lessons: Mapping[str, LearnedMove], order: Sequence[str]) -> None:
-        """Meet lessons in the tree from the next search on: see `table_lessons`.
+    def set_learned_moves(
+        self, learned_moves: Mapping[str, LearnedMove], order: Sequence[str]
+    ) -> None:
+        """Set the learned moves that the next search writes into the transposition table.
 
-        order: in which they were learned; it may grow from one search to the next. An emptied
-        table has forgotten all: they are to be told again.
+        `order` contains the keys in the order of learning, and may grow between searches. Call this
+        method again after the table has been cleared or resized. See `table_seeding`.
         """
-        self._learned_moves, self._learned_order = lessons, order
+        self._learned_moves, self._learned_order = learned_moves, order
 
     def progress(self) -> Progress[chess.Move]:
-        """Tell where the running search stands."""
         worker = self._workers.first.worker
         index = int(worker.root_index)
         return Progress(
@@ -89,14 +93,12 @@ class AlphaBetaSearch(ChessSearch):
         return (limits.nodes or NO_LIMIT) // self._search_threads(limits)
 
     def _search_threads(self, limits: Limits[chess.Move]) -> int:
-        """Return how many threads search, the main one included."""
         worthwhile = (limits.nodes or NO_LIMIT) // _MIN_NODES_PER_THREAD
         return min(len(self._workers), max(worthwhile, 1))
 
     def _search_iterations(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
-        """Search level by level; after a stop tell what was found of the last one."""
         start_time = time.perf_counter()
         game = self._workers.first
         worker = game.worker
@@ -107,14 +109,14 @@ class AlphaBetaSearch(ChessSearch):
         iteration: list[Info[chess.Move]] = []
         scores = [0] * lines
         for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-            last, iteration = iteration, []
+            previous, iteration = iteration, []
             worker.seldepth = 0
             if depth == _HELPERS_MIN_DEPTH:
                 self._workers.add_workers(self._search_threads(limits))
                 self._workers.start(self._run_helper)
             for number in range(lines):
                 worker.root_nodes[:] = 0
-                before = int(worker.nodes)
+                nodes_before = int(worker.nodes)
                 worker.multipv_start = number
                 score = int(aspiration_search(worker, depth, scores[number]))
                 while self._workers.resume_after_pause():
@@ -122,16 +124,18 @@ class AlphaBetaSearch(ChessSearch):
                 scores[number] = score
                 if self._workers.interrupted:
                     break
-                effort = int(worker.root_nodes[number]) / (int(worker.nodes) - before)
+                effort = int(worker.root_nodes[number]) / (int(worker.nodes) - nodes_before)
                 iteration.append(self._info(depth, start_time, number + 1, effort))
-            # A line searched later may turn out better than one searched before it.
+            # A later MultiPV line can have a better score than an earlier one.
             order = sorted(range(len(iteration)), key=lambda number: -scores[number])
             iteration = [replace(iteration[old], multipv=new) for new, old in enumerate(order, 1)]
             if self._workers.interrupted:
-                if not iteration and (not last or self._best_move() not in (None, last[0].pv[0])):
+                if not iteration and (
+                    not previous or self._best_move() not in (None, previous[0].pv[0])
+                ):
                     iteration = [self._info(depth, start_time, complete=False)]
                 if iteration:
-                    yield from merge_interrupted([*iteration, *last], lines)
+                    yield from merge_interrupted([*iteration, *previous], lines)
                 return
             scores = [scores[number] for number in order]
             worker.root_moves[:lines] = worker.root_moves[order]
@@ -140,9 +144,9 @@ class AlphaBetaSearch(ChessSearch):
                 return
 
     def _best_move(self) -> chess.Move | None:
-        """Return the move that the last level had found best when it was stopped, if any.
+        """Return the best move of a stopped iteration, or None if there is none.
 
-        A move that failed high stands first in the list while it is searched again.
+        A move that fails high is at the front of the list while it is searched again.
         """
         worker = self._workers.first.worker
         if worker.multipv_start:
@@ -157,7 +161,6 @@ class AlphaBetaSearch(ChessSearch):
         effort: float | None = None,
         complete: bool = True,
     ) -> Info[chess.Move]:
-        """Report the principal variation that the kernel has just found."""
         game = self._workers.first
         worker = game.worker
         frame = worker.frames[0]
@@ -177,7 +180,6 @@ class AlphaBetaSearch(ChessSearch):
         )
 
     def _run_helper(self, game: KernelBoard, index: int) -> None:
-        """Deepen beside the main thread, for the table's sake; every other helper a ply ahead."""
         score = 0
         for depth in range(1 + index % 2, MAX_DEPTH + 1):
             score = int(aspiration_search(game.worker, depth, score))

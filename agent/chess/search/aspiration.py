@@ -1,7 +1,8 @@
-"""Aspiration: searching the root with a narrow window around the score that is expected.
+"""Aspiration windows: the root is searched with a narrow window around the expected score.
 
-Most searches of a level return about what the level before did, and a narrow window cuts more.
-Where it proves too narrow it is widened on that side, and the search repeated.
+The score of an iteration is usually close to the previous score, and a narrow window causes more
+cutoffs. If the score is outside the window, the window is widened on that side, and the search is
+repeated.
 """
 
 from agent.chess.board.records import Worker
@@ -10,17 +11,17 @@ from agent.kernel.decorators import entry_point
 from agent.kernel.intrinsics import int64
 from agent.kernel.scores import INFINITE, MATE_BOUND
 
-_MIN_DEPTH = 5  # plies: from here the window is narrow
-_WIDTH = 14  # centipawns to either side
+_MIN_DEPTH = 5  # lower depths use a full window
+_WIDTH = 14  # centipawns on either side
 _WIDENING_FACTOR = 3
-_MAX_WIDTH = 600  # centipawns: a window missed by more is opened whole
+_MAX_WIDTH = 600  # centipawns; a wider bound becomes infinite
 
 
 @entry_point(int64(Worker, int64, int64))
 def aspiration_search(worker: Worker, depth: int, previous_score: int) -> int:
-    """Search the root to `depth` and return its score; see `search_root` for what else is known.
+    """Search the root to `depth`, and return its score. `search_root` describes the other results.
 
-    previous_score: that of the level before.
+    `previous_score` is the score of the previous iteration.
     """
     width = int64(_WIDTH)
     alpha, beta = int64(-INFINITE), int64(INFINITE)
@@ -31,11 +32,11 @@ def aspiration_search(worker: Worker, depth: int, previous_score: int) -> int:
         if worker.stop:
             return score
         width *= _WIDENING_FACTOR
-        open_whole = width > _MAX_WIDTH
+        unbounded = width > _MAX_WIDTH
         if score <= alpha and alpha > -INFINITE:
             beta = (alpha + beta) // 2
-            alpha = int64(-INFINITE) if open_whole else score - width
+            alpha = int64(-INFINITE) if unbounded else score - width
         elif score >= beta and beta < INFINITE:
-            beta = int64(INFINITE) if open_whole else score + width
+            beta = int64(INFINITE) if unbounded else score + width
         else:
             return score

@@ -1,10 +1,10 @@
-"""Monte Carlo tree search for chess whose leaves are judged in Python, many at once.
+"""Monte Carlo tree search for chess with a Python evaluation that scores many positions at once.
 
-As in `mcts`, but for phase 3: playouts end at leaves, which `gather` writes down until there are as
-many as are judged at once; `settle` gives their values back to the tree, with all their moves as
-children, each with its prior. What is on its way has visits and virtual losses, which send the next
-playouts elsewhere (Chaslot, Winands and van den Herik, 'Parallel Monte-Carlo tree search', 2008);
-one that comes to a leaf that is on its way already is taken back in the end. One thread does all.
+Only phase 3 (simulation) differs from `mcts`. `collect_leaves` runs playouts down to leaves until a
+batch is full. `backup_leaves` backs up the scores of the batch, and adds all moves of each leaf to
+the tree with their priors. Pending playouts have virtual losses, so that later playouts take other
+paths (Chaslot, Winands and van den Herik, 'Parallel Monte-Carlo tree search', 2008). A playout that
+reaches a pending leaf is cancelled. Everything runs on one thread.
 """
 
 import numba
@@ -49,17 +49,16 @@ from agent.kernel.mcts_tree import (
 )
 from agent.kernel.scores import MATE
 
-# Columns of what is written of a position: bitboards, and numbers.
+# Columns of the arrays of leaves: bitboards, and numbers.
 KINDS, SIDES, CASTLING, BITBOARD_COLUMNS = 0, 6, 8, 9
 TURN, EN_PASSANT, HALFMOVES, COUNT, NUMBER_COLUMNS = range(5)
-# Columns of what is written of a playout: the ply of its leaf, and which of the positions that is.
+# Columns of the array of playouts: the ply of the leaf, and the row of the leaf.
 PLY, LEAF, PLAYOUT_COLUMNS = range(3)
-CANCELLED = -1  # in the column of leaves
+CANCELLED = -1  # in the column LEAF
 
 
 @kernel
 def _value_without_evaluation(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
-    """Return what a leaf is worth for certain to whoever is to move, or UNJUDGED."""
     value = proven_value(worker, tree, node, ply)
     if value != UNEVALUATED:
         return value
@@ -81,7 +80,6 @@ def _encode_leaf(
     batch_moves: npt.NDArray[np.int32],
     priors: npt.NDArray[np.float32],
 ) -> None:
-    """Write down the position at `ply` and its moves; see `gather`."""
     total = generate_with_priors(worker, ply)
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     for kind in range(6):
@@ -125,32 +123,33 @@ def collect_leaves(
     batch_moves: npt.NDArray[np.int32],
     priors: npt.NDArray[np.float32],
 ) -> int:
-    """Make playouts down to leaves that are to be judged; return how many playouts wait for that.
+    """Run playouts down to leaves that need an evaluation. Return the number of pending playouts.
 
-    It ends with as many leaves as there is room for, or as many playouts, at the tree's goal, where
-    the tree's state forbids more, or after a stop.
+    Stop when the arrays are full, when the tree reaches its goal, is full or is solved, or when a
+    stop is requested.
 
-    paths: by playout, the nodes from the root to the leaf, DEEPEST + 2. playouts: by playout, the
-    columns PLY and LEAF. bitboards, numbers: by leaf, the columns named above. moves, shown: by
-    leaf, the kernel's moves and those of a batch; priors: what move ordering knows of them.
+    `paths` receives the nodes from the root to each leaf and has the shape (playouts, MAX_TREE_PLY
+    + 2). `playouts` receives the columns PLY and LEAF. `bitboards` and `numbers` receive one row
+    for each leaf. `moves` and `batch_moves` receive the moves of each leaf in the encodings of the
+    kernel and of batches. `priors` receives the prior of each move from move ordering.
     """
-    leaves = made = 0
-    while leaves < len(numbers) and made < len(playouts):
+    leaves = n_playouts = 0
+    while leaves < len(numbers) and n_playouts < len(playouts):
         if worker.stop or tree.state != GROWING:
             break
         if count_playouts(tree, 1) >= tree.goal:
             count_playouts(tree, -1)
             break
-        path = paths[made]
+        path = paths[n_playouts]
         ply = select(worker, tree, path)
         node = path[ply]
         worker.seldepth = max(worker.seldepth, ply)
-        if ply == 0 and first_child(tree, node) != NO_NODE:  # all its moves are proven
+        if ply == 0 and first_child(tree, node) != NO_NODE:  # all root moves are proven
             cancel_visit(tree, node)
             count_playouts(tree, -1)
             tree.state = SOLVED
             break
-        # A root is judged for its moves' sake, whatever is known of it.
+        # The root is always evaluated, because it must be expanded.
         value = UNEVALUATED
         if ply > 0:
             value = _value_without_evaluation(worker, tree, node, ply)
@@ -159,16 +158,16 @@ def collect_leaves(
             if tree.stop_at_proven_root and proof_of(tree, int64(ROOT)) != UNKNOWN:
                 tree.state = SOLVED
             continue
-        playouts[made, PLY] = ply
-        playouts[made, LEAF] = CANCELLED
+        playouts[n_playouts, PLY] = ply
+        playouts[n_playouts, LEAF] = CANCELLED
         if try_lock(tree, node):
             _encode_leaf(worker, ply, leaves, bitboards, numbers, moves, batch_moves, priors)
-            playouts[made, LEAF] = leaves
+            playouts[n_playouts, LEAF] = leaves
             leaves += 1
-        made += 1
-        if ply == 0:  # nothing else can be done before the root has moves
+        n_playouts += 1
+        if ply == 0:  # the root must be expanded before other playouts
             break
-    return made
+    return n_playouts
 
 
 @kernel
@@ -180,16 +179,15 @@ def _expand_leaf(
     moves: npt.NDArray[np.int32],
     priors: npt.NDArray[np.float32],
 ) -> None:
-    """Give a leaf its moves as children; of the root's only those that are to be searched."""
     for i in range(count):
-        wanted = node != ROOT
+        included = node != ROOT
         for j in range(worker.root_count):
-            if not wanted and worker.root_moves[j] == moves[i]:
-                wanted = True
-        if not wanted:
+            if not included and worker.root_moves[j] == moves[i]:
+                included = True
+        if not included:
             continue
         if add_child(tree, node, int64(moves[i]), float64(priors[i]), EXHAUSTED) == NO_NODE:
-            drop_children(tree, node)  # it would be left with some of its moves for good
+            drop_children(tree, node)  # otherwise some moves would be missing permanently
             tree.state = FULL
             return
 
@@ -216,10 +214,10 @@ def backup_leaves(
     priors: npt.NDArray[np.float32],
     scores: npt.NDArray[np.float64],
 ) -> None:
-    """Give the leaves that wait what they are worth, and their moves; take the other playouts back.
+    """Back up the scores of pending leaves and expand the leaves. Cancel all other playouts.
 
-    playouts: those that `gather` made. scores: by leaf, for whoever is to move, in centipawns; none
-    at all takes all playouts back.
+    `playouts` contains the pending playouts from `collect_leaves`. `scores` contains the score of
+    each leaf in centipawns for the side to move. If `scores` is empty, all playouts are cancelled.
     """
     for i in range(len(playouts)):
         path, ply, leaf = paths[i], playouts[i, PLY], playouts[i, LEAF]

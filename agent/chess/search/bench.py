@@ -1,6 +1,7 @@
-"""A fixed search of fixed positions: its node count is the signature of the chess search.
+"""The benchmark, which searches fixed positions to a fixed depth.
 
-The count is the same on every run and machine, and changes with every change of the search.
+The node count is a signature of the search. It is the same in every run and on every machine, and
+it changes with every functional change of the search.
 """
 
 import threading
@@ -18,7 +19,7 @@ from agent.threads.one_shot_event import OneShotEvent
 
 DEPTH = 14
 
-# Openings, middle games with and against attack, and endings of each kind.
+# Openings, middlegames and endgames of different types.
 POSITIONS = (
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -40,9 +41,10 @@ POSITIONS = (
 
 
 def run(depth: int = DEPTH, stop: OneShotEvent | None = None) -> Iterator[Info[chess.Move]]:
-    """Search each position to a depth; yield the last line of each, with its seconds.
+    """Search each benchmark position to `depth`, and yield the last info with its time in seconds.
 
-    One thread, the default table and evaluation, whatever a user has set. Needs the kernel.
+    The search uses one thread, the default table size and the default evaluation. The kernel must
+    be available.
     """
     search = AlphaBetaSearch()
     search.clear_stop()
@@ -58,10 +60,10 @@ def run(depth: int = DEPTH, stop: OneShotEvent | None = None) -> Iterator[Info[c
 
 
 def nodes_per_second(seconds: float, evaluation: Evaluation | None = None) -> float:
-    """Return the speed of searches of the same positions that take so long together.
+    """Return the search speed on the benchmark positions, measured for `seconds` in total.
 
-    One thread, the default table; without an evaluation the default one. Needs the kernel. Raises
-    EvaluationError if the evaluation cannot be compiled, or fails.
+    The search uses one thread and the default table size. The kernel must be available. Raise
+    `EvaluationError` if the evaluation fails or cannot be compiled.
     """
     search = AlphaBetaSearch(evaluation=evaluation)
     nodes, spent = 0, 0.0
@@ -78,7 +80,6 @@ def nodes_per_second(seconds: float, evaluation: Evaluation | None = None) -> fl
 
 @contextmanager
 def _stop_after(search: AlphaBetaSearch, seconds: float) -> Iterator[None]:
-    """Stop the search that runs inside the block after so many seconds."""
     search.clear_stop()
     timer = threading.Timer(seconds, search.stop)
     timer.start()
@@ -86,4 +87,4 @@ def _stop_after(search: AlphaBetaSearch, seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-        timer.join()  # lest it stop the next one
+        timer.join()  # so that the timer cannot stop the next search

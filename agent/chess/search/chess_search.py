@@ -1,8 +1,8 @@
-"""What the compiled searches of chess share: a crew of loaded workers, and what they play by.
+"""The base class of the compiled chess searches.
 
-That is an evaluation and its exceptions, a transposition table, endgame tables, and the moves at
-the root. How the workers search is each search's own: alpha-beta in `search`, Monte Carlo tree
-search in `tree_search`.
+The base class manages the worker pool, the evaluation and its errors, the transposition table, the
+endgame tablebases, and the root moves. The subclasses `AlphaBetaSearch` and `MctsSearch` implement
+the search.
 """
 
 from abc import ABC, abstractmethod
@@ -28,10 +28,11 @@ MAX_DEPTH = MAX_PLY - 1
 
 
 class ChessSearch(ParallelSearch[KernelBoard], ABC):
-    """A search by a crew, on one or more threads; with what is its own, the player's Searcher.
+    """The base class for a compiled search on one or more threads.
 
-    megabytes: the table's. evaluation: the default one without it. selective: False switches off
-    all pruning, reductions, extensions and the table.
+    `megabytes` is the size of the transposition table. If `evaluation` is None, the default
+    evaluation is used. If `selective` is False, pruning, reductions, extensions and the
+    transposition table are disabled.
     """
 
     def __init__(
@@ -44,62 +45,64 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         self._chess960 = False
         self._selective = selective
         self._tablebases = Tablebases()
-        self._is_clean = True  # nothing was searched since all was forgotten
+        self._is_clean = True  # no search since the last `new_game`
 
-    # Settings: never called during a search.
+    # Settings: these methods must not be called during a search.
 
     @abstractmethod
     def resize(self, megabytes: int) -> None:
-        """Use so much memory, empty; raises MemoryError, and keeps the old, for want of room."""
+        """Replace the transposition table or tree with an empty one of `megabytes`.
+
+        On failure, raise `MemoryError` and keep the old one.
+        """
 
     def clear(self) -> None:
-        """Empty the memory."""
         self._table.clear()
 
     def set_threads(self, threads: int) -> None:
-        """Search with so many threads."""
         self._workers.resize(threads)
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
-        """Evaluate with another function; what was learned with the last one is forgotten.
+        """Set the evaluation, and clear the data that was learned with the previous evaluation.
 
-        Nothing is where it is the same, as far as that can be told. Raises EvaluationError, and
-        keeps the last one, if it cannot be compiled.
+        Nothing is cleared if the evaluation is the same as before, but user functions always count
+        as different. If compilation fails, raise `EvaluationError` and keep the previous
+        evaluation.
         """
-        before = self.evaluation
-        is_function = evaluation.is_function or before.is_function
-        if evaluation.network is before.network and not is_function:
+        previous = self.evaluation
+        is_function = evaluation.is_function or previous.is_function
+        if evaluation.network is previous.network and not is_function:
             self.evaluation = evaluation
             return
         self._evaluator = make_evaluator(evaluation, self._chess960, self.stop)
         self.evaluation = evaluation
         self.new_game()
 
-    def set_tablebases(self, endgame: Tablebases) -> None:
-        """Use these endgame tables; what was learned without them is forgotten."""
-        self._tablebases = endgame
+    def set_tablebases(self, tablebases: Tablebases) -> None:
+        """Set the endgame tablebases, and clear the data that was learned without them."""
+        self._tablebases = tablebases
         self.new_game()
 
     def new_game(self) -> None:
-        """Forget everything that can change a search: the memory and the histories."""
+        """Clear all search data: the transposition table or tree, and the histories."""
         if self._is_clean:
             return
         self._is_clean = True
         self.clear()
         self._workers.first.clear_histories()
-        # New ones have forgotten too, and sooner.
+        # Creating new workers is faster than clearing the old ones.
         self._workers.reset_helpers()
 
     @property
     def network(self) -> NnueNetwork | None:
-        """The network that evaluates, if one does."""
+        """The neural network of the evaluation, or None if the evaluation uses no network."""
         return self._evaluator.network
 
-    # From any thread.
+    # Thread-safe methods.
 
     @abstractmethod
     def progress(self) -> Progress[chess.Move]:
-        """Tell where the running search stands."""
+        """Return the progress of the running search."""
 
     def _nodes(self) -> int:
         return sum(int(game.worker.nodes) for game in self._workers.active)
@@ -110,11 +113,11 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     # The search.
 
     def evaluate(self, board: chess.Board) -> int:
-        """Return the static evaluation: centipawns for the side to move.
+        """Return the static evaluation in centipawns for the side to move.
 
-        Raises EvaluationError if the user's evaluation fails.
+        Raise `EvaluationError` if the user's evaluation fails.
         """
-        self._is_clean = False  # evaluations are remembered
+        self._is_clean = False  # evaluations are cached
         self._update_chess960(board)
         game = self._workers.first
         game.load(board)
@@ -127,14 +130,16 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Search deeper and deeper; yield the lines of each level, best first.
+        """Search with iterative deepening, and yield the lines of each iteration, best first.
 
-        Obeys depth, nodes, mate and search_moves; time is the caller's, who calls `stop`. After a
-        stop the best line of the partial level is yielded, if that tells anything new. At least
-        one Info is yielded. Raises EvaluationError if the user's evaluation failed.
+        The limits on depth, nodes, mate and root moves are respected. For a time limit, the caller
+        must call `stop`. After a stop, the best line of the incomplete iteration is yielded if it
+        is new. At least one `Info` is yielded. Raise `EvaluationError` if the user's evaluation
+        fails.
 
-        Where endgame tables know the best move for certain it is yielded without a search; where
-        they only know which moves keep the result, no others are searched (one line only).
+        If `lines` is 1, the endgame tablebases are probed first. If they provide the best move and
+        its score, the move is yielded without a search. If they only determine which moves preserve
+        the result, only these moves are searched.
         """
         self._is_clean = False
         hits = 0
@@ -169,14 +174,14 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
     def _search_iterations(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
-        """Search as `deepen` says, with the first worker loaded; more may be employed."""
+        """Yield the results for `search`. The first worker must already be loaded."""
 
     def _load(self, board: chess.Board, limits: Limits[chess.Move], game: KernelBoard) -> None:
         game.load(board)
         worker = game.worker
         moves = game.legal_moves()
-        wanted = [number for number in moves if game.decode_move(number) in limits.search_moves]
-        moves = wanted or moves
+        search_moves = [move for move in moves if game.decode_move(move) in limits.search_moves]
+        moves = search_moves or moves
         worker.root_moves[: len(moves)] = moves
         worker.root_nodes[:] = 0
         worker.root_count = len(moves)
@@ -191,20 +196,16 @@ class ChessSearch(ParallelSearch[KernelBoard], ABC):
         worker.tablebase_hits = 0
 
     def _max_nodes(self, limits: Limits[chess.Move]) -> int:
-        """Return after how many of its nodes each worker stops by itself."""
         return NO_LIMIT
 
     def _update_chess960(self, board: chess.Board) -> None:
-        """Give the boards that a Python evaluation sees the notation of the game's board."""
         if board.chess960 != self._chess960:
             self._chess960 = board.chess960
             self._evaluator = make_evaluator(self.evaluation, self._chess960, self.stop)
 
     def _stop_on_failure(self, game: KernelBoard) -> None:
-        """End the search of all threads where the user's evaluation has failed in one."""
         if game.worker.failure:
             self.stop()
 
     def _take_error(self) -> EvaluationError | None:
-        """Return what the user's evaluation has raised, if anything, and forget it."""
         return self._evaluator.pop_error(self._workers)

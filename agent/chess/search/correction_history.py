@@ -1,7 +1,7 @@
-"""Correction history: what searches found, against what the static evaluation had said.
+"""Correction history, which learns the difference between search scores and static evaluations.
 
-Where positions with the same pawns, the same pieces of a side or the same last two moves turned out
-better or worse than evaluated, the evaluation of the next such position is shifted that way.
+The differences are averaged over positions with the same pawns, the same pieces of one side, or the
+same last two moves. These averages correct the static evaluation of later positions.
 """
 
 from agent.chess.board.records import (
@@ -26,7 +26,7 @@ from agent.kernel.scores import MAX_EVALUATION
 _MASK = U64(CORRECTION_ENTRIES - 1)
 _MAX_ENTRY = 1024
 _HASH_MULTIPLIER = 40503  # an odd number that mixes the bits of two moves
-_SCALE = 1536  # of an entry times its weight for one centipawn
+_SCALE = 1536  # an entry times its weight, per centipawn
 
 
 @kernel
@@ -43,12 +43,11 @@ def _piece_index(position: Position, side: int) -> int:
 
 @kernel
 def _line_index(worker: Worker, ply: int) -> int:
-    """Return the entry of the last two moves, by pieces and targets."""
     line = earlier_piece_target(worker, ply, 1) * PIECE_TARGETS + earlier_piece_target(
         worker, ply, 2
     )
-    spread = line * _HASH_MULTIPLIER >> 4
-    return CORRECTION_ENTRIES * position_at(worker, ply).turn + (spread & (CORRECTION_ENTRIES - 1))
+    mixed = line * _HASH_MULTIPLIER >> 4
+    return CORRECTION_ENTRIES * position_at(worker, ply).turn + (mixed & (CORRECTION_ENTRIES - 1))
 
 
 @kernel
@@ -58,7 +57,7 @@ def _index_of_key(key: Bits) -> int:
 
 @kernel
 def corrected_evaluation(worker: Worker, ply: int, evaluation: int) -> int:
-    """Return the static evaluation, shifted by what was learned."""
+    """Return the static evaluation plus the learned corrections."""
     position = position_at(worker, ply)
     total = (
         correction_pawn() * worker.pawn_corrections[_pawn_index(position)]
@@ -77,10 +76,13 @@ def _updated_entry(entry: int, step: int) -> int:
 
 @kernel
 def update_correction_history(worker: Worker, ply: int, depth: int, difference: int) -> None:
-    """Note that a search to `depth` found `difference` more than the corrected evaluation."""
+    """Update the corrections after a search to `depth`.
+
+    `difference` is the search score minus the corrected evaluation.
+    """
     position = position_at(worker, ply)
-    most = correction_most_step()
-    step = min(max(difference * depth * correction_rate() // 64, -most), most)
+    max_step = correction_most_step()
+    step = min(max(difference * depth * correction_rate() // 64, -max_step), max_step)
     index = _pawn_index(position)
     worker.pawn_corrections[index] = _updated_entry(worker.pawn_corrections[index], step)
     index = _line_index(worker, ply)

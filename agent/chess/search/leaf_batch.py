@@ -1,4 +1,4 @@
-"""The leaves of a tree that wait to be judged together, and who judges them."""
+"""Batches of MCTS leaves for an evaluation that scores many positions at once."""
 
 import numpy as np
 
@@ -22,12 +22,12 @@ from agent.games.game_batch import evaluate_batch
 from agent.kernel.mcts_tree import NodeTree
 from agent.kernel.scores import MAX_EVALUATION
 
-# Playouts that may be under way for each leaf that is judged: some come to the same leaf.
+# Maximum number of pending playouts per leaf of a batch. Several playouts may reach the same leaf.
 _PLAYOUTS_PER_LEAF = 2
 
 
 class LeafBatch:
-    """Memory for the leaves that a batched evaluation judges at once."""
+    """A batch of leaves, and the evaluation that scores them."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         size = evaluation.batch
@@ -41,11 +41,11 @@ class LeafBatch:
         self._priors = np.zeros((size, MAX_MOVES), np.float32)
 
     def run_playouts(self, game: KernelBoard, tree: NodeTree) -> EvaluationError | None:
-        """Make playouts, batch after batch, until the tree's goal, or until it can grow no more.
+        """Run playouts in batches until the tree reaches its goal or can take no more playouts.
 
-        Returns what the evaluation failed with, after which the tree has none of its batch.
+        If the evaluation fails, cancel the playouts of the batch and return the error.
         """
-        while made := collect_leaves(
+        while n_playouts := collect_leaves(
             game.worker,
             tree,
             self._paths,
@@ -58,26 +58,25 @@ class LeafBatch:
         ):
             error, scores = None, np.zeros(0)
             try:
-                scores = self._evaluate_leaves(int(self._playouts[:made, LEAF].max()) + 1)
-            except EvaluationError as failed:
-                error = failed
+                scores = self._evaluate_leaves(int(self._playouts[:n_playouts, LEAF].max()) + 1)
+            except EvaluationError as raised:
+                error = raised
             backup_leaves(
                 game.worker,
                 tree,
                 self._paths,
-                self._playouts[:made],
+                self._playouts[:n_playouts],
                 self._numbers,
                 self._moves,
                 self._priors,
                 scores,
             )
-            game.worker.nodes += made
+            game.worker.nodes += n_playouts
             if error is not None:
                 return error
         return None
 
     def _evaluate_leaves(self, leaves: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-        """Return the scores of the first leaves, and take their priors, if they are judged too."""
         bitboards, numbers = self._bitboards[:leaves], self._numbers[:leaves]
         batch = oriented_batch(
             bitboards[:, KINDS:SIDES],

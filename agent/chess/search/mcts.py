@@ -1,23 +1,23 @@
-"""Monte Carlo tree search for chess, compiled: playouts down a tree that grows where they go well.
+"""Compiled Monte Carlo tree search (MCTS) for chess, with PUCT and quiescence search.
 
 Source: 'Técnicas de IA, Tema 3.2: Búsqueda adversaria en juegos'. A playout has four phases:
 
-1. selection: from the root down to a leaf of the tree, at each node to the move with the greatest
-   upper confidence bound (UCT: L. Kocsis and C. Szepesvári, 'Bandit based Monte-Carlo planning',
-   2006), here PUCT's: mean value + exploration * prior * sqrt(visits) / (1 + visits of the move)
-   (C. Rosin, 'Multi-armed bandits with episode context', 2011, in the form of AlphaZero: D. Silver
-   and others, 'A general reinforcement learning algorithm', 2018);
-2. expansion: the untried move of the greatest prior becomes a new node;
-3. simulation: instead of playing on at random, quiescence search evaluates the new position,
-   and its score is turned into a value from -1, a certain loss, to 1, a certain win;
-4. backpropagation: the value goes back up to the root, changing sides at every ply, and so does
-   what is proven: a mate below a node may prove the node itself.
+1. Selection: go down from the root to a leaf, at each node to the move with the highest upper
+   confidence bound (UCT: L. Kocsis and C. Szepesvári, 'Bandit based Monte-Carlo planning', 2006).
+   The bound is that of PUCT: mean value + exploration * prior * sqrt(visits) / (1 + visits of the
+   move) (C. Rosin, 'Multi-armed bandits with episode context', 2011, in the form of AlphaZero:
+   D. Silver and others, 'A general reinforcement learning algorithm', 2018).
+2. Expansion: add a node for the untried move with the highest prior.
+3. Simulation: in place of a random game, evaluate the new position with quiescence search. Map its
+   score to a value from -1 (certain loss) to 1 (certain win).
+4. Backpropagation: add the value to all nodes up to the root, with alternating sign. Proofs are
+   propagated too: a mate below a node may prove the node itself.
 
-Values and proofs are those of the side to move, but a node's mean is that of the side that moved
-to it. Priors come from what move ordering knows: captures by what they win, quiet moves by whether
-they lose the piece, both turned into probabilities.
+Values and proofs are for the side to move, but the mean value of a node is for the side that moved
+to the node. Priors are probabilities derived from move ordering: for captures from the material
+won, for quiet moves from whether the piece is lost.
 
-After `worker.stop` is set, `play_out` returns within one playout, which is taken back.
+After `worker.stop` is set, `run_playouts` returns within one playout, which is cancelled.
 """
 
 import math
@@ -84,23 +84,23 @@ from agent.kernel.mcts_tree import (
 )
 from agent.kernel.scores import INFINITE, MATE_BOUND, MAX_PLY
 
-MAX_TREE_PLY = MAX_PLY // 2  # plies from the root that the tree reaches; quiescence needs the rest
-UNEVALUATED = 2.0  # no value
-LOGISTIC_SCALE = 200.0  # centipawns: so far ahead, the value is that of winning e of e + 1 games
+MAX_TREE_PLY = MAX_PLY // 2  # maximum depth of the tree; quiescence search needs the rest
+UNEVALUATED = 2.0  # outside the range of values
+LOGISTIC_SCALE = 200.0  # score in centipawns at which the odds of winning are e to 1
 
-# The logarithm, in thousandths, of how much more promising a move is than an ordinary one.
+# Logits of priors, in thousandths, relative to an ordinary quiet move.
 _CAPTURE_LOGIT = 800
-_LOGIT_PER_CENTIPAWN = 2  # and per centipawn of what is captured
+_LOGIT_PER_CENTIPAWN = 2  # per centipawn of the captured piece
 _LOSING_LOGIT = -1000
 _SAFE_CHECK_LOGIT = 700
-_ESCAPE_LOGIT = 500  # of a piece that a pawn attacks
-_ROOT_FIRST_PLAY_VALUE = 1e6  # of a root move without visits: above every bound
-_EXPANDED = -(1 << 30)  # the move has a node already
+_ESCAPE_LOGIT = 500  # moving a piece that a pawn attacks
+_ROOT_FIRST_PLAY_VALUE = 1e6  # value of unvisited root moves, higher than every bound
+_EXPANDED = -(1 << 30)  # marks moves that already have a node
 
 
 @kernel
 def _prior_logit(position: Position, move: int) -> int:
-    """Return how promising a move looks, in thousandths of a logarithm."""
+    """Return the logit of a move's prior probability, in thousandths."""
     side = position.turn
     start, target = from_square(move), to_square(move)
     safe = see_ge(position, move, 0)
@@ -128,7 +128,7 @@ def _prior_logit(position: Position, move: int) -> int:
 
 @kernel
 def generate_with_priors(worker: Worker, ply: int) -> float:
-    """Generate the moves at `ply` and score them; return the sum of their weights."""
+    """Generate and score the moves at `ply`. Return the sum of their unnormalized priors."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     frame.count = generate(position, frame, 0, ALL, ALL_SQUARES, False)
     total = 0.0
@@ -140,13 +140,12 @@ def generate_with_priors(worker: Worker, ply: int) -> float:
 
 @kernel
 def prior_weight(logit: int) -> float:
-    """Return what a promise counts beside others, as a factor."""
+    """Return the unnormalized prior for a logit that is given in thousandths."""
     return math.exp(logit / 1000.0)
 
 
 @kernel
 def _mark_expanded_moves(worker: Worker, tree: NodeTree, node: int, ply: int) -> None:
-    """Mark those moves at `ply` that are children of the node already."""
     frame = frame_at(worker, ply)
     child = first_child(tree, node)
     while child != NO_NODE:
@@ -159,7 +158,10 @@ def _mark_expanded_moves(worker: Worker, tree: NodeTree, node: int, ply: int) ->
 
 @kernel
 def _add_best_child(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
-    """Add a child for the untried move of the greatest prior; return it, NO_NODE without room."""
+    """Add a child for the untried move with the highest prior.
+
+    Return NO_NODE if the pool is full.
+    """
     total = generate_with_priors(worker, ply)
     _mark_expanded_moves(worker, tree, node, ply)
     frame = frame_at(worker, ply)
@@ -177,17 +179,16 @@ def _add_best_child(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
 
 @kernel
 def _make_tree_move(worker: Worker, ply: int, move: int) -> None:
-    """Make a move of the tree at `ply`."""
     frame_at(worker, ply).piece_target = piece_target_index(position_at(worker, ply), move)
     make_move(worker, ply, move)
 
 
 @kernel
 def _best_child(tree: NodeTree, node: int) -> int:
-    """Return the child with the greatest upper confidence bound, NO_NODE to try a new move.
+    """Return the child with the highest upper confidence bound, or NO_NODE to try a new move.
 
-    A move that is not tried yet counts as somewhat worse than its parent; but at the root each is
-    tried once first. Moves that are proven to win or lose are left out.
+    The value of an untried move is the value of its parent minus a reduction (first play urgency).
+    At the root, every move is tried once first. Moves that are proven to win or lose are excluded.
     """
     first_play_value = -mean_value(tree, node) - tree.fpu_reduction
     if node == ROOT:
@@ -214,9 +215,9 @@ def _best_child(tree: NodeTree, node: int) -> int:
 
 @kernel
 def select(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> int:
-    """Phase 1: go down by upper confidence bounds; return the ply of the node where that ends.
+    """Run phase 1: descend by upper confidence bounds, and return the ply of the last node.
 
-    path[ply] is the node at `ply`. All on the path have their visit counted, and a virtual loss.
+    The nodes are written to `path`. Each node gets a visit and a virtual loss.
     """
     ply = 0
     node = int64(ROOT)
@@ -238,19 +239,19 @@ def select(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> int:
 
 @kernel
 def _expand(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64], ply: int) -> int:
-    """Phase 2: try a new move from a node that was visited before; return the ply it leads to.
+    """Run phase 2: add a child to a node that was visited before, and return the ply of the leaf.
 
-    A node that is new, ends the game, is as deep as can be, or gets a child from another thread
-    just now stays a leaf. The tree's state tells if nothing can be added at all.
+    No child is added if the node is new, ends the game, is at the maximum depth, or is locked by
+    another thread. `tree.state` is set if no node can be added anywhere.
     """
     node = path[ply]
-    if ply == 0:  # all root moves are children from the start: none is left that is not proven
+    if ply == 0:  # all root moves are children from the start, so all are proven
         tree.state = SOLVED
         return ply
     leaf = visits_of(tree, node) <= 1 or proof_of(tree, node) != UNKNOWN or ply >= MAX_TREE_PLY
     if leaf or untried_prior(tree, node) == EXHAUSTED or is_drawn(worker, ply):
         return ply
-    # Another thread may have entered a mate or stalemate just now, and not yet proven it.
+    # Another thread may have just added a mate or stalemate that is not yet proven.
     if not has_legal_moves(worker, ply):
         return ply
     if not try_lock(tree, node):
@@ -278,10 +279,9 @@ def _proof_to_value(proof: int) -> float:
 
 @kernel
 def proven_value(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
-    """Return what the node at `ply` is worth to whoever is to move, where nothing need be judged.
+    """Return the known value of the node at `ply` for the side to move, or UNEVALUATED.
 
-    That is where it is proven, drawn by the rules, or drawn in an endgame table; UNJUDGED anywhere
-    else.
+    The value is known if the node is proven or is drawn by the rules.
     """
     proof = proof_of(tree, node)
     if proof != UNKNOWN:
@@ -297,9 +297,9 @@ def proven_value(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
 
 @kernel
 def tablebase_proof(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
-    """Return the score that an endgame table has of the node at `ply`, and note it as proven.
+    """Return the tablebase score for the node at `ply`, or NO_SCORE if there is none.
 
-    NO_SCORE says that there is none.
+    If there is a score, the node is marked as proven.
     """
     position = position_at(worker, ply)
     if ply == 0 or not worker.tablebase or not may_have_table(position):
@@ -314,7 +314,6 @@ def tablebase_proof(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
 
 @kernel
 def _set_mate_proof(tree: NodeTree, node: int, score: int, ply: int) -> None:
-    """Note that the node at `ply` is proven, if its score, counted from the root, is a mate's."""
     if score >= MATE_BOUND:
         set_proof(tree, node, score + ply)
     elif score <= -MATE_BOUND:
@@ -323,17 +322,17 @@ def _set_mate_proof(tree: NodeTree, node: int, score: int, ply: int) -> None:
 
 @kernel
 def score_to_value(score: float) -> float:
-    """Return the value, from -1 to 1, of a score in centipawns."""
+    """Convert a score in centipawns to a value from -1 to 1."""
     return 2.0 / (1.0 + math.exp(-score / LOGISTIC_SCALE)) - 1.0
 
 
 @kernel
 def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
-    """Phase 3: return the value for the side to move at `ply`, by quiescence search.
+    """Run phase 3: return the value for the side to move at `ply`, or UNEVALUATED after a stop.
 
-    UNJUDGED says that the search was stopped before there was one. A mate that is found is proven:
-    quiescence search tries every answer to a check, and whoever is not in check need not capture;
-    or it is in an endgame table, as a draw may be.
+    A mate score from quiescence search is a proof for two reasons. Quiescence search tries every
+    reply to a check, and it never forces a capture by a side that is not in check. A score from a
+    tablebase is also a proof.
     """
     value = proven_value(worker, tree, node, ply)
     if value != UNEVALUATED:
@@ -352,7 +351,7 @@ def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
 
 @kernel
 def backpropagate(tree: NodeTree, path: npt.NDArray[np.int64], ply: int, value: float) -> None:
-    """Phase 4: give the value of the node at `ply` to all nodes on the path, and what it proves."""
+    """Run phase 4: add `value`, which is for the node at `ply`, to the path; propagate proofs."""
     node = path[ply]
     record_value(tree, node, -value)
     while ply > 0:
@@ -369,10 +368,10 @@ def backpropagate(tree: NodeTree, path: npt.NDArray[np.int64], ply: int, value: 
 
 @entry_point(numba.void(Worker, NodeTree, int64[::1]))
 def run_playouts(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> None:
-    """Make playouts until the tree's goal is reached, the tree's state forbids, or a stop.
+    """Run playouts until the tree reaches its goal, is full or solved, or `worker.stop` is set.
 
-    Any number of workers may do so at once, each with a path of its own (DEEPEST + 2 nodes). The
-    root must have been opened.
+    Workers can run concurrently if each has its own `path` with MAX_TREE_PLY + 2 elements.
+    `open_root` must be called first.
     """
     while not worker.stop and tree.state == GROWING:
         if count_playouts(tree, 1) >= tree.goal:
@@ -394,7 +393,7 @@ def run_playouts(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) ->
 
 @entry_point(numba.void(Worker, NodeTree))
 def open_root(worker: Worker, tree: NodeTree) -> None:
-    """Make every root move a child of the root, where it is not, and give the root a value."""
+    """Add all missing root moves to the tree, and evaluate the root if it is new."""
     ply = 0
     root = int64(ROOT)
     total = generate_with_priors(worker, ply)

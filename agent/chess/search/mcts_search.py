@@ -1,7 +1,8 @@
-"""Monte Carlo tree search as the player drives it: playouts in growing numbers, then a choice.
+"""The Monte Carlo tree search for agents, which runs playouts and chooses the move.
 
-`nodes` are playouts, which are visits of the root. The tree is kept for the next move as far
-as it hangs below the new position, and when the pool is full, what was visited least is dropped.
+The node count of this search is the number of playouts, which is the number of visits of the root.
+The next search reuses the subtree below its position. If the node pool is full, the least visited
+nodes are removed.
 """
 
 import math
@@ -33,12 +34,14 @@ FPU_REDUCTION = 0.2
 
 
 class MctsSearch(ChessSearch):
-    """Monte Carlo tree search on one or more threads that share a tree.
+    """A Monte Carlo tree search, which implements `Searcher`. Its threads share one tree.
 
-    megabytes: the tree's. evaluation: the default one without it. choice: whether the move with the
-    most visits is played, that of the greatest mean value, or that of the greatest upper bound; a
-    proven win comes before all, a proven loss after all. A batched evaluation judges the leaves, in
-    place of quiescence search, and makes one thread search. Implements the player's Searcher.
+    `megabytes` is the size of the tree. If `evaluation` is None, the default evaluation is used.
+    `choice` selects the move with the most visits, the highest mean value, or the highest upper
+    confidence bound. A proven win is always preferred, and a proven loss is chosen last.
+
+    An evaluation that scores many positions at once replaces quiescence search at the leaves, and
+    uses one thread.
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class MctsSearch(ChessSearch):
         super().__init__(_QUIESCENCE_MEGABYTES, threads, evaluation, selective=True)
         self.final_choice = choice
         self._pool = self._make_pool(megabytes)
-        self._board: chess.Board | None = None  # at the root of the tree, if that is of use
+        self._board: chess.Board | None = None  # at the root of the tree, if it can be reused
         self._restricted = False
         self._batch = self._make_batch()
         self._batch_error: EvaluationError | None = None
@@ -60,7 +63,6 @@ class MctsSearch(ChessSearch):
         return LeafBatch(self.evaluation) if self.evaluation.batch else None
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
-        """Evaluate with another function; see `ChessSearch`."""
         super().set_evaluation(evaluation)
         self._batch = self._make_batch()
 
@@ -72,18 +74,20 @@ class MctsSearch(ChessSearch):
         return pool
 
     def resize(self, megabytes: int) -> None:
-        """Replace the tree by an empty one; raises MemoryError, and keeps it, for want of room."""
+        """Replace the tree with an empty tree of `megabytes`.
+
+        On failure, raise `MemoryError` and keep the old tree.
+        """
         self._pool = self._make_pool(megabytes)
         self._board = None
 
     def clear(self) -> None:
-        """Forget the tree."""
         super().clear()
         self._pool.clear()
         self._board = None
 
     def progress(self) -> Progress[chess.Move]:
-        """Tell where the running search stands; no root move is searched before another."""
+        """Return the progress of the running search. It does not include a current root move."""
         return Progress(
             nodes=self._pool.playouts,
             hashfull=self._pool.permille_used(),
@@ -93,36 +97,36 @@ class MctsSearch(ChessSearch):
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Search as every crew does, and forget the tree if the user's evaluation failed."""
+        """Search like `ChessSearch`, and discard the tree if the user's evaluation fails."""
         try:
             yield from super().search(board, limits, lines)
         except EvaluationError:
-            self._board = None  # the tree has values that mean nothing
+            self._board = None  # discard the tree: it contains meaningless values
             raise
 
     def _set_root(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
-        """Make the position the root: its node in the tree, where there is one, or a new root."""
         self._pool.begin_search(self._find_node(board, limits))
         self._board = board.copy()
         self._restricted = bool(limits.search_moves)
 
     def _find_node(self, board: chess.Board, limits: Limits[chess.Move]) -> int:
-        """Return the position's node in the tree, NO_NODE if there is none of use."""
-        last = self._board
-        if last is None or limits.search_moves or last.chess960 != board.chess960:
+        tree_board = self._board
+        if tree_board is None or limits.search_moves or tree_board.chess960 != board.chess960:
             return NO_NODE
-        played = len(last.move_stack)
-        if board.move_stack[:played] != last.move_stack or board.root() != last.root():
+        n_played = len(tree_board.move_stack)
+        if (
+            board.move_stack[:n_played] != tree_board.move_stack
+            or board.root() != tree_board.root()
+        ):
             return NO_NODE
-        later = board.move_stack[played:]
-        if self._restricted and not later:
+        new_moves = board.move_stack[n_played:]
+        if self._restricted and not new_moves:
             return NO_NODE
-        return self._pool.find_node(later, self._workers.first.decode_move)
+        return self._pool.find_node(new_moves, self._workers.first.decode_move)
 
     def _search_iterations(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
-        """Make more and more playouts; report after each level or part of one, and after a stop."""
         start_time = time.perf_counter()
         self._set_root(board, limits)
         self._workers.add_workers(len(self._workers) if self._batch is None else 1)
@@ -130,12 +134,12 @@ class MctsSearch(ChessSearch):
         pool.tree.stop_at_proven_root = lines == 1 and not limits.mate
         if self._batch is None:
             open_root(worker, pool.tree)
-        most = MAX_VISITS - pool.visits(ROOT)
+        max_playouts = MAX_VISITS - pool.visits(ROOT)
         for depth, goal in playout_goals(
-            limits.depth or MAX_DEPTH, min(limits.nodes or most, most)
+            limits.depth or MAX_DEPTH, min(limits.nodes or max_playouts, max_playouts)
         ):
             grow_tree(pool, self._workers, goal, self._run_playouts)
-            if not pool.children(ROOT):  # stopped before its moves were judged
+            if not pool.children(ROOT):  # stopped before the root was expanded
                 open_root(worker, pool.tree)
             iteration = self._infos(depth, start_time, lines)
             if self._workers.interrupted:
@@ -159,7 +163,6 @@ class MctsSearch(ChessSearch):
         return error or super()._take_error()
 
     def _infos(self, depth: int, start_time: float, lines: int) -> list[Info[chess.Move]]:
-        """Report the best moves of the root, as they stand."""
         now: Info[chess.Move] = Info(
             depth=depth,
             score=score_of(0),
@@ -181,7 +184,6 @@ class MctsSearch(ChessSearch):
         ]
 
     def _ranking(self, node: int) -> list[int]:
-        """Return a node's children, the one to play first."""
         return sorted(
             self._pool.children(node),
             key=lambda child: self._ranking_key(node, child),
@@ -189,7 +191,6 @@ class MctsSearch(ChessSearch):
         )
 
     def _ranking_key(self, node: int, child: int) -> tuple[int, float, float]:
-        """Return what a move is chosen by: what is proven, the final rule, and the prior."""
         pool = self._pool
         visits, prior, proof = pool.visits(child), pool.prior(child), pool.proven_score(child)
         if proof is not None and abs(proof) >= MATE_BOUND:
@@ -204,7 +205,7 @@ class MctsSearch(ChessSearch):
         return 0, merit, prior
 
     def _score(self, node: int) -> int:
-        """Return a root move's score, as the kernel writes it; without visits it is the root's."""
+        """Return the kernel score of a root move, or that of the root if the move is unvisited."""
         proof = self._pool.proven_score(node)
         if proof is not None:
             return proof
@@ -216,7 +217,6 @@ class MctsSearch(ChessSearch):
         )
 
     def _variation(self, node: int) -> Iterator[chess.Move]:
-        """Generate a root move and the best moves after it, as far as they were tried."""
         game = self._workers.first
         yield game.decode_move(self._pool.move(node))
         while ranking := self._ranking(node):

@@ -1,9 +1,10 @@
-"""Move ordering: the table's move, winning captures, killers, quiet moves by history, the rest.
+"""Move ordering: hash move, winning captures, killer moves, quiet moves, losing captures.
 
-Moves are generated and picked in stages, so that a cut-off spares the work of later stages.
-The killer heuristic keeps, for each ply, the last quiet moves that cut off a sibling node; the
-history heuristic counts how well a quiet move did anywhere in the tree (Schaeffer, 1989). Checks,
-and moves out of a pawn's attack, come earlier than their history says; moves into one later.
+Moves are generated and picked in stages, so that a cutoff saves the work of later stages. Killer
+moves are the last two quiet moves at each ply that caused a cutoff. Quiet moves are ordered by the
+history heuristic, which rates moves by their success anywhere in the tree (Schaeffer, 1989). Checks
+and moves that escape an attack by a pawn get a bonus. Moves to a square that a pawn attacks get a
+penalty.
 """
 
 from agent.chess.board.attacks import bishop_attacks, has, king_square, rook_attacks
@@ -54,20 +55,20 @@ from agent.chess.search.parameters import (
 from agent.kernel.decorators import kernel
 from agent.kernel.intrinsics import U64, int64
 
-# Stages of picking; quiescence ends after WINNING.
+# Stages of move picking. Quiescence search ends after GOOD_NOISY.
 TABLE_MOVE, GENERATE_NOISY, GOOD_NOISY, GENERATE_QUIETS, QUIETS, BAD_NOISY = range(6)
 
 MAX_HISTORY = 1 << 14
 _KILLER_SCORE = 1 << 20  # above every history
-_WEIGHT_UNIT = 64  # weights of histories, and shares of a bonus, are given in 64ths
-_VICTIM_WEIGHT = 64  # a pawn's worth outweighs a third of the history's range
-_INDEX_BITS = 9  # hold the place of a move in its list
+_WEIGHT_UNIT = 64  # weights of histories and of bonuses are in 64ths
+_VICTIM_WEIGHT = 64  # per centipawn, so that a pawn is worth a fifth of the history range
+_INDEX_BITS = 9  # number of bits for the index of a move in its list
 _INDEX_MASK = (1 << _INDEX_BITS) - 1
 
 
 @kernel
 def is_legal(position: Position, frame: Frame, move: int) -> bool:
-    """Tell whether the move, whatever it is, is legal here. Overwrites the frame's move list."""
+    """Return whether the 16-bit number `move` is a legal move. `frame.moves` is overwritten."""
     start = from_square(move)
     if move == NO_MOVE or not has(position.sides[position.turn], start):
         return False
@@ -79,7 +80,10 @@ def is_legal(position: Position, frame: Frame, move: int) -> bool:
 
 @kernel
 def start_picking(worker: Worker, ply: int, table_move: int) -> None:
-    """Begin with the moves at `ply`; `table_move` (or NO_MOVE) need not be legal."""
+    """Start picking moves at `ply`.
+
+    `table_move` is the hash move or NO_MOVE. It may be illegal.
+    """
     frame = frame_at(worker, ply)
     frame.table_move = NO_MOVE
     if is_legal(position_at(worker, ply), frame, table_move):
@@ -99,7 +103,7 @@ def _piece_index(side: int, kind: int, target: int) -> int:
 
 @kernel
 def piece_target_index(position: Position, move: int) -> int:
-    """Return a number for the piece that moves and its target, for the tables of histories."""
+    """Return the index for the moving piece and its target square in history tables."""
     kind = position.board[from_square(move)]
     return _piece_index(position.turn, kind, to_square(move))
 
@@ -111,13 +115,12 @@ def _capture_index(position: Position, move: int) -> int:
 
 @kernel
 def capture_history(worker: Worker, position: Position, move: int) -> int:
-    """Return how well such a capture did, of that kind of piece by that piece on that square."""
+    """Return the capture history by moving piece, target square and captured piece type."""
     return worker.capture_history[_capture_index(position, move)]
 
 
 @kernel
 def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
-    """Order captures by the most valuable victim, and by what such captures did elsewhere."""
     for i in range(frame.count):
         move = int64(frame.moves[i])
         score = _VICTIM_WEIGHT * PIECE_VALUES[position.board[to_square(move)]]
@@ -129,36 +132,35 @@ def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
 
 @kernel
 def history_index(side: int, move: int) -> int:
-    """Return the place of a quiet move in the history table."""
     return side << 12 | from_square(move) << 6 | to_square(move)
 
 
 @kernel
 def earlier_piece_target(worker: Worker, ply: int, plies: int) -> int:
-    """Return the `piece_target_index` of the move made `plies` before, NO_PIECE_TARGET before the root."""
+    """Return the piece-target index for the move `plies` earlier, or NO_PIECE_TARGET."""
     return frame_at(worker, ply - plies).piece_target if plies <= ply else NO_PIECE_TARGET
 
 
 @kernel
 def _continuation_start(worker: Worker, ply: int, plies: int) -> int:
-    """Return the start of the continuation history of the move made `plies` before."""
     return earlier_piece_target(worker, ply, plies) * PIECE_TARGETS
 
 
 @kernel
-def _combined_history(worker: Worker, anywhere: int, after_one: int, after_two: int) -> int:
-    """Join the histories of a quiet move, given by their places."""
+def _combined_history(
+    worker: Worker, main_index: int, one_ply_index: int, two_ply_index: int
+) -> int:
     total = (
-        history_anywhere() * worker.quiet_history[anywhere]
-        + continuation_one() * worker.continuation_history[after_one]
-        + continuation_two() * worker.continuation_history[after_two]
+        history_anywhere() * worker.quiet_history[main_index]
+        + continuation_one() * worker.continuation_history[one_ply_index]
+        + continuation_two() * worker.continuation_history[two_ply_index]
     )
     return total // _WEIGHT_UNIT
 
 
 @kernel
 def quiet_history(worker: Worker, ply: int, move: int) -> int:
-    """Return how well a quiet move did: anywhere, and after the last two moves."""
+    """Return the weighted sum of a quiet move's own history and its continuation histories."""
     position = position_at(worker, ply)
     after_one, after_two = _continuation_start(worker, ply, 1), _continuation_start(worker, ply, 2)
     moved = piece_target_index(position, move)
@@ -169,7 +171,6 @@ def quiet_history(worker: Worker, ply: int, move: int) -> int:
 
 @kernel
 def is_killer(frame: Frame, move: int) -> bool:
-    """Tell whether a quiet move cut off a sibling node lately."""
     return move == frame.killers[0] or move == frame.killers[1]
 
 
@@ -215,17 +216,16 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
 
 @kernel
 def _rank(score: int, index: int) -> int:
-    """Join a move's score and its place in the list to one number: the highest is the best move.
+    """Pack a move's score and index into one number, which is highest for the best move.
 
-    Of equal scores the first in the list is best. To find one number a vector at a time is much
-    faster than to find its place.
+    If scores are equal, the first move in the list ranks highest. The maximum rank can be computed
+    with vector instructions, which is much faster than a search for its index.
     """
     return score << _INDEX_BITS | (_INDEX_MASK - index)
 
 
 @kernel
 def _pick_best(frame: Frame) -> int:
-    """Take the move with the highest rank out of those not yet picked."""
     first = frame.next_index
     highest = frame.scores[first]
     for i in range(first + 1, frame.count):
@@ -241,17 +241,16 @@ def _pick_best(frame: Frame) -> int:
 
 @kernel
 def _start_bad_noisy(frame: Frame) -> None:
-    """Go on to the captures set aside."""
     frame.next_index = 0
     frame.stage = BAD_NOISY
 
 
 @kernel
 def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
-    """Return the next legal move at `ply`, NO_MOVE when there is none left.
+    """Return the next legal move at `ply`, or NO_MOVE at the end.
 
-    `only_noisy` ends after the captures and promotions; losing ones are then left out, too, by a
-    selective search.
+    If `only_noisy` is true, only captures and promotions are returned, and a selective search skips
+    losing captures.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     if frame.stage == TABLE_MOVE:
@@ -297,7 +296,7 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
 
 @kernel
 def _updated_history(value: int, bonus: int) -> int:
-    """Move a history value towards +- its maximum, the less the nearer it is ("gravity")."""
+    """Return a history value after a bonus, which shrinks near the maximum ("history gravity")."""
     return value + bonus - value * abs(bonus) // MAX_HISTORY
 
 
@@ -322,22 +321,24 @@ def _update_capture_history(worker: Worker, position: Position, move: int, bonus
 
 @kernel
 def _history_bonus(depth: int) -> int:
-    """Return by how much the history of a move rises that cut off a search of that depth."""
     return min(history_bonus() * depth * (depth + 2), history_most_bonus())
 
 
 @kernel
 def record_tried_move(frame: Frame, move: int) -> None:
-    """Note that a move was searched, or pruned."""
+    """Record that a move was searched or pruned at this node."""
     frame.tried_moves[frame.tried_count] = move
     frame.tried_count += 1
 
 
 @kernel
 def update_histories(worker: Worker, ply: int, move: int, depth: int) -> None:
-    """Note that `move` cut off: its history rises, and a quiet move becomes a killer.
+    """Update the histories after a beta cutoff by `move`.
 
-    The moves noted as tried before it lose history, quiet ones only if it is quiet itself.
+    A quiet `move` also becomes a killer move.
+
+    Captures and promotions that were tried before `move` get a penalty. Quiet moves get a penalty
+    only if `move` is quiet.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     bonus = _history_bonus(depth)
@@ -362,7 +363,6 @@ def update_histories(worker: Worker, ply: int, move: int, depth: int) -> None:
 
 @kernel
 def _last_quiet_move(worker: Worker, ply: int) -> int:
-    """Return the quiet move that led to `ply`, NO_MOVE if it was another or none."""
     move = position_at(worker, ply).move
     if move == NO_MOVE or is_noisy(position_at(worker, ply - 1), move):
         return NO_MOVE
@@ -371,7 +371,7 @@ def _last_quiet_move(worker: Worker, ply: int) -> int:
 
 @kernel
 def update_last_move_history(worker: Worker, ply: int, depth: int) -> None:
-    """Note that no move at `ply` did any good: the quiet move that led here rises in history."""
+    """Increase the history score of a quiet last move after a fail-low node at `ply`."""
     move = _last_quiet_move(worker, ply)
     if move != NO_MOVE:
         _update_quiet_history(
@@ -381,10 +381,10 @@ def update_last_move_history(worker: Worker, ply: int, depth: int) -> None:
 
 @kernel
 def update_history_by_gain(worker: Worker, ply: int, gain: int) -> None:
-    """Note by how much the last move bettered the evaluation for its side, if it was quiet."""
+    """Update the history score of a quiet last move by its gain in evaluation."""
     move = _last_quiet_move(worker, ply)
     if move != NO_MOVE:
-        most = gain_most_bonus()
-        bonus = min(max(gain_bonus() * gain, -most), most)
+        limit = gain_most_bonus()
+        bonus = min(max(gain_bonus() * gain, -limit), limit)
         index = history_index(position_at(worker, ply - 1).turn, move)
         worker.quiet_history[index] = _updated_history(worker.quiet_history[index], bonus)

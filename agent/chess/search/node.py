@@ -1,4 +1,4 @@
-"""What every node of a search needs: draws by the rules, the evaluation, the best line."""
+"""Functions for all search nodes: draws, tablebases, evaluation, and principal variation."""
 
 from agent.chess.board.bitboards import ALL_SQUARES
 from agent.chess.board.movegen import ALL, generate
@@ -23,29 +23,29 @@ _VALUE_MASK = U64(0xFFFF)
 
 @kernel
 def evaluate(worker: Worker, ply: int) -> int:
-    """Call the worker's evaluation, or remember what it said; keep that apart from mates."""
+    """Return the evaluation at `ply`, from the cache if possible. It is never a mate score."""
     key = position_at(worker, ply).key
-    place = int64(key & _INDEX_MASK)
-    kept = worker.evaluation_cache[place]
-    if (kept ^ key) <= _VALUE_MASK:
-        return signed_16(kept)
+    index = int64(key & _INDEX_MASK)
+    entry = worker.evaluation_cache[index]
+    if (entry ^ key) <= _VALUE_MASK:
+        return signed_16(entry)
     value = call_evaluator(worker.evaluate, worker, ply)
     value = min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
-    if not worker.stop:  # as it is where a user's evaluation has failed
-        worker.evaluation_cache[place] = (key & ~_VALUE_MASK) | (U64(value) & _VALUE_MASK)
+    if not worker.stop:  # a failing user evaluation sets `stop`: do not cache its value
+        worker.evaluation_cache[index] = (key & ~_VALUE_MASK) | (U64(value) & _VALUE_MASK)
     return value
 
 
 @kernel
 def static_evaluation(worker: Worker, ply: int, data: Bits) -> int:
-    """Return the evaluation that the node's table entry (0: none) keeps, else evaluate."""
+    """Return the static evaluation from the table entry `data`, or compute it if it is missing."""
     value = data_evaluation(data) if data else NO_EVALUATION
     return evaluate(worker, ply) if value == NO_EVALUATION else value
 
 
 @kernel
 def enter_node(worker: Worker, ply: int) -> None:
-    """Count a node and see whether it was the last."""
+    """Count a node, and set `worker.stop` when the node limit is reached."""
     worker.nodes += 1
     if worker.nodes >= worker.node_limit:
         worker.stop = 1
@@ -56,13 +56,12 @@ def enter_node(worker: Worker, ply: int) -> None:
 
 @kernel
 def has_legal_moves(worker: Worker, ply: int) -> bool:
-    """Tell whether there is a legal move."""
     return generate(position_at(worker, ply), frame_at(worker, ply), 0, ALL, ALL_SQUARES, True) > 0
 
 
 @kernel
 def is_drawn(worker: Worker, ply: int) -> bool:
-    """Tell whether the rules end the game here without a mate or stalemate."""
+    """Return whether the position is a draw by material, repetition or the fifty-move rule."""
     position = position_at(worker, ply)
     if is_insufficient_material(position) or is_repetition(worker, ply):
         return True
@@ -73,9 +72,9 @@ def is_drawn(worker: Worker, ply: int) -> bool:
 
 @kernel
 def terminal_score(worker: Worker, ply: int) -> int:
-    """Return the score of a node that needs no search, else NO_SCORE.
+    """Return the score of a node that needs no search, or NO_SCORE for all other nodes.
 
-    It is drawn, an endgame table knows it, or it lies at the end of the stack.
+    A node needs no search if it is drawn, is in an endgame tablebase, or is at the maximum ply.
     """
     if is_drawn(worker, ply):
         return DRAW
@@ -89,7 +88,7 @@ def terminal_score(worker: Worker, ply: int) -> int:
 
 @kernel
 def extend_pv(worker: Worker, ply: int, move: int) -> None:
-    """Make `move`, followed by the child's principal variation, the one at `ply`."""
+    """Set the principal variation at `ply` to `move` and the variation of the next ply."""
     frame, child = frame_at(worker, ply), frame_at(worker, ply + 1)
     frame.pv[0] = move
     length = min(child.pv_length, MAX_PLY - 1)

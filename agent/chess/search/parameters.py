@@ -1,9 +1,9 @@
-"""The constants of the search: one table, which a tuner can vary without compiling anew.
+"""The parameters of the search, which a tuner can change without recompilation.
 
-Each constant is a kernel function without arguments, named as the search reads it, with its
-default and the range that makes sense. `PARAMETERS` holds them all by their names for front ends:
-`kempelen uci --tune` makes each a UCI option. Depths are plies, margins centipawns, and reductions
-1024ths of a ply.
+The search reads each parameter through a kernel function without arguments. Each parameter has a
+default value and a range. `PARAMETERS` maps names to parameters. `kempelen uci --tune` offers each
+parameter as a UCI option. Depths are in plies, margins in centipawns, and reductions in 1024ths of
+a ply.
 """
 
 import math
@@ -18,15 +18,15 @@ from agent.kernel.intrinsics import external_number, external_table
 _MAX_PARAMETERS = 128
 _VALUES = np.zeros(_MAX_PARAMETERS, np.int64)
 
-REDUCTION_UNIT = 1024  # the unit of reductions
-_REDUCTION_TABLE_SIZE = 64  # depths and move numbers beyond it are reduced alike
+REDUCTION_UNIT = 1024  # one ply
+_REDUCTION_TABLE_SIZE = 64  # larger depths and move numbers are clamped
 _REDUCTIONS = np.zeros(_REDUCTION_TABLE_SIZE * _REDUCTION_TABLE_SIZE, np.int64)
 _reduction: Callable[[int], int] = external_table("kempelen_reductions", _REDUCTIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One constant: a whole number from `least` to `most`."""
+    """A search parameter, which is an integer from `minimum` to `maximum`."""
 
     name: str
     index: int
@@ -36,13 +36,14 @@ class Parameter:
 
     @property
     def value(self) -> int:
-        """What the search reads now."""
         return int(_VALUES[self.index])
 
     def set(self, value: int) -> None:
-        """Change what the next search reads; raises ValueError out of range."""
+        """Set the value for later searches. Raise `ValueError` if it is out of range."""
         if not self.minimum <= value <= self.maximum:
-            raise ValueError(f"{self.name} goes from {self.minimum} to {self.maximum}, not {value}")
+            raise ValueError(
+                f"{self.name}: {value} is out of range (expected {self.minimum} to {self.maximum})"
+            )
         _VALUES[self.index] = value
         _fill_reductions()
 
@@ -58,7 +59,10 @@ def _parameter(name: str, default: int, minimum: int, maximum: int) -> Callable[
 
 
 def _fill_reductions() -> None:
-    """Tabulate base + ln(depth) ln(number) / divisor, both given in hundredths."""
+    """Tabulate `base + ln(depth) * ln(move_number) / divisor`.
+
+    The parameters for `base` and `divisor` are in hundredths.
+    """
     base, divisor = (PARAMETERS[name].value / 100 for name in ("ReductionBase", "ReductionDivisor"))
     logarithms = [math.log(move_number) for move_number in range(1, _REDUCTION_TABLE_SIZE)]
     plies = base + np.outer(logarithms, logarithms) / divisor
@@ -69,14 +73,14 @@ def _fill_reductions() -> None:
 
 @kernel
 def reduction(depth: int, move_number: int) -> int:
-    """Return the usual reduction, in 1024ths of a ply, of the move of that number (from 1)."""
+    """Return the base reduction of a move in 1024ths of a ply. `move_number` starts at 1."""
     return _reduction(
         _REDUCTION_TABLE_SIZE * min(depth, _REDUCTION_TABLE_SIZE - 1)
         + min(move_number, _REDUCTION_TABLE_SIZE - 1)
     )
 
 
-# Reverse futility.
+# Reverse futility pruning.
 reverse_futility_depth = _parameter("ReverseFutilityDepth", 9, 1, 14)
 reverse_futility_margin = _parameter("ReverseFutilityMargin", 46, 20, 200)
 reverse_futility_improving = _parameter("ReverseFutilityImproving", 28, 0, 200)
@@ -85,25 +89,25 @@ reverse_futility_improving = _parameter("ReverseFutilityImproving", 28, 0, 200)
 razor_base = _parameter("RazorBase", 395, 0, 2000)
 razor_square = _parameter("RazorSquare", 146, 10, 800)
 
-# Null move.
+# Null move pruning.
 null_move_depth = _parameter("NullMoveDepth", 3, 1, 8)
 null_move_reduction = _parameter("NullMoveReduction", 4525, 1024, 8192)
-null_move_share = _parameter("NullMoveShare", 365, 0, 800)  # of each ply of depth
+null_move_share = _parameter("NullMoveShare", 365, 0, 800)  # per ply of depth
 null_move_margin = _parameter("NullMoveMargin", 55, 50, 500)
 null_most_lead = _parameter("NullMostLead", 2193, 0, 6000)
 null_entry_margin = _parameter("NullEntryMargin", 65, -100, 200)
 null_verification_depth = _parameter("NullVerificationDepth", 14, 4, 99)
 
-# What the table says of the node.
+# ProbCut from the transposition table, and internal iterative reduction.
 table_plies = _parameter("TablePlies", 4, 1, 8)
 table_margin = _parameter("TableMargin", 430, 50, 1500)
 internal_reduction_depth = _parameter("InternalReductionDepth", 6, 2, 12)
 internal_reduction_plies = _parameter("InternalReductionPlies", 6, 2, 20)
 
-# What is seen in hindsight of the last move.
-hindsight_plies = _parameter("HindsightPlies", 2, 1, 6)  # of reduction, at least
+# Hindsight reduction, and the history of the last move by its gain in static evaluation.
+hindsight_plies = _parameter("HindsightPlies", 2, 1, 6)  # minimum reduction of the last move
 hindsight_margin = _parameter("HindsightMargin", 160, 0, 600)
-gain_bonus = _parameter("GainBonus", 3, 0, 40)  # history for each centipawn
+gain_bonus = _parameter("GainBonus", 3, 0, 40)  # history per centipawn
 gain_most_bonus = _parameter("GainMostBonus", 694, 0, 3000)
 
 # Extensions.
@@ -121,7 +125,7 @@ late_pruning_not_improving = _parameter("LatePruningNotImproving", 9, 2, 16)  # 
 futility_depth = _parameter("FutilityDepth", 9, 1, 14)
 futility_base = _parameter("FutilityBase", 45, 0, 300)
 futility_margin = _parameter("FutilityMargin", 107, 20, 300)
-futility_history = _parameter("FutilityHistory", 42, 0, 300)  # at a full history
+futility_history = _parameter("FutilityHistory", 42, 0, 300)  # at the maximum history
 noisy_futility_depth = _parameter("NoisyFutilityDepth", 6, 1, 14)
 noisy_futility_base = _parameter("NoisyFutilityBase", 361, 0, 1500)
 noisy_futility_margin = _parameter("NoisyFutilityMargin", 163, 20, 600)
@@ -149,21 +153,22 @@ reduction_noisy_history = _parameter("ReductionNoisyHistory", 3311, 2000, 60000)
 reduction_check = _parameter("ReductionCheck", 2896, -3000, 9000)
 deeper_margin = _parameter("DeeperMargin", 88, 10, 400)
 
-# The order of quiet moves, in units of history.
+# Ordering of quiet moves, in units of history.
 pawn_threat = _parameter("PawnThreat", 5780, -20000, 40000)
 check_order = _parameter("CheckOrder", 5335, -20000, 40000)
 
 # Histories.
 history_bonus = _parameter("HistoryBonus", 30, 4, 64)
 history_most_bonus = _parameter("HistoryMostBonus", 2205, 400, 4000)
-history_malus = _parameter("HistoryMalus", 90, 10, 160)  # in 64ths of the bonus, as what follows
+# This value and the next ones are in 64ths of the bonus.
+history_malus = _parameter("HistoryMalus", 90, 10, 160)
 noisy_bonus = _parameter("NoisyBonus", 58, 10, 200)
 history_reply = _parameter("HistoryReply", 36, 0, 128)
 history_anywhere = _parameter("HistoryAnywhere", 48, 0, 200)
 continuation_one = _parameter("ContinuationOne", 68, 0, 160)
 continuation_two = _parameter("ContinuationTwo", 54, 0, 160)
 
-# Corrections.
+# Correction history.
 correction_pawn = _parameter("CorrectionPawn", 49, 0, 400)
 correction_piece = _parameter("CorrectionPiece", 102, 0, 300)
 correction_line = _parameter("CorrectionLine", 73, 0, 300)

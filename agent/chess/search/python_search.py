@@ -1,4 +1,4 @@
-"""The plain Python chess player: it needs no compiler, and plays while the kernel is compiled."""
+"""A chess search in plain Python, which is used while the compiled kernel is not available."""
 
 from collections.abc import Callable, Iterator
 from math import inf
@@ -18,13 +18,14 @@ MAX_DEPTH = 100
 
 
 class PythonSearch:
-    """Alpha-beta by progressive deepening over chess positions: the player's Searcher.
+    """An alpha-beta search with iterative deepening in plain Python, which implements `Searcher`.
 
-    evaluation: centipawns for the side to move; the built-in one without it. What it raises
-    comes out of `deepen`. `stop` and `progress` may be called from any thread.
+    `evaluation` returns centipawns for the side to move. If it is None, a simple evaluation is
+    used. Exceptions in the evaluation are propagated by `search`. `stop` and `progress` are
+    thread-safe.
     """
 
-    # Every mate is worth more than any evaluation.
+    # Every mate score exceeds every evaluation.
     ENDING = TerminalScoring(win=32_000, ply_penalty=1)
     MAX_EVALUATION = 30_000
     TABLE_ENTRIES = 200_000
@@ -51,19 +52,16 @@ class PythonSearch:
         self._deepening = IterativeDeepening(self._search)
 
     def clear_stop(self) -> None:
-        """Reset the stop flag before a search: `stop` is remembered until then."""
         self._search.stopped = False
 
     def stop(self) -> None:
-        """End the search at its next node."""
+        """Stop the search at its next node."""
         self._search.stopped = True
 
     def new_game(self) -> None:
-        """Forget everything that could change a search."""
         self._search.reset()
 
     def progress(self) -> Progress[chess.Move]:
-        """Return where the search stands."""
         counts = self._search.counts
         move, number = self._deepening.root or (None, 0)
         return Progress(counts.nodes, self._table.permille_full(), counts.seldepth, move, number)
@@ -71,10 +69,11 @@ class PythonSearch:
     def search(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Yield the lines of each level, multipv 1 to `lines`, until a limit or `stop`.
+        """Yield the best `lines` lines of each iteration until a limit or `stop` ends the search.
 
-        Obeys depth, nodes, mate and search_moves; time is the caller's. Yields at least once. A
-        last, incomplete level is yielded if it found a better line. There must be a legal move.
+        The limits on depth, nodes, mate and root moves are respected. For a time limit, the caller
+        must call `stop`. At least one line is yielded. The lines of an incomplete iteration are
+        yielded if its best line is new. The position must have a legal move.
         """
         game = PlainChess(board)
         self._search.reset_stats()
@@ -91,8 +90,8 @@ class PythonSearch:
             if limits.mate_found(score(last.lines[0][0])):
                 return
         if last is None:
-            at_once = Iteration(1, [(self._evaluation(game), (moves[0],))])
-            yield from self._infos(at_once)
+            static_iteration = Iteration(1, [(self._evaluation(game), (moves[0],))])
+            yield from self._infos(static_iteration)
 
     def _infos(self, iteration: Iteration[chess.Move]) -> Iterator[Info[chess.Move]]:
         counts = self._search.counts
@@ -111,7 +110,7 @@ class PythonSearch:
 
 
 def score(value: float) -> Score:
-    """Return a value of PythonSearch as centipawns, or moves to mate."""
+    """Convert a value from `PythonSearch` to a score in centipawns or moves to mate."""
     if not PythonSearch.ENDING.is_decisive(value):
         return Cp(int(value))
     plies = PythonSearch.ENDING.win - abs(value)

@@ -1,7 +1,7 @@
-"""The end of every line of search: captures until the position is quiet (heuristic continuation).
+"""Quiescence search, which searches captures until the position is quiet.
 
-What the static evaluation says is worth something only where no capture is about to change it.
-The contract is that of `agent.chess.search.alphabeta`.
+The static evaluation is reliable only if no capture is pending. Scores have the same meaning as in
+`agent.chess.search.alphabeta`.
 """
 
 from agent.chess.board.movegen import to_square
@@ -30,7 +30,10 @@ from agent.kernel.transposition_table import (
 
 @entry_point(int64(Worker, int64, int64, int64))
 def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
-    """Search captures and promotions until the position is quiet; in check, every move."""
+    """Search captures and promotions to a queen, and return the score.
+
+    If the side to move is in check, all moves are searched.
+    """
     enter_node(worker, ply)
     if worker.stop:
         return 0
@@ -43,27 +46,27 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     in_check = position.checkers != 0
     key = position.key
 
-    # 1. Transposition table.
+    # Step 1. Transposition table lookup and cutoff.
     data = probe(worker, key) if selective else U64(0)
     was_pv = in_pv or (data != 0 and data_was_pv(data))
     if data and not in_pv and causes_cutoff(data, ply, beta):
         return data_score(data, ply)
 
-    # 2. Standing pat: whoever is not in check may leave it at that.
-    best = ply - MATE
+    # Step 2. Stand pat: the side to move need not capture, unless it is in check.
+    best_score = ply - MATE
     raw = NO_EVALUATION
-    standing = best
+    stand_pat = best_score
     if not in_check:
         raw = static_evaluation(worker, ply, data)
-        if worker.stop:  # a user's evaluation has failed: the table must not keep what it said
+        if worker.stop:  # a user's evaluation has failed: do not save its value to the table
             return 0
-        standing = corrected_evaluation(worker, ply, raw) if selective else raw
-        best = standing
-        if best >= beta:
-            return best
-        alpha = max(alpha, best)
+        stand_pat = corrected_evaluation(worker, ply, raw) if selective else raw
+        best_score = stand_pat
+        if best_score >= beta:
+            return best_score
+        alpha = max(alpha, best_score)
 
-    # 3. Moves; in check all of them, else captures and promotions to a queen.
+    # Step 3. Loop over the moves: all in check, else captures and promotions to a queen.
     frame = frame_at(worker, ply)
     start_picking(worker, ply, data_move(data))
     best_move, bound = NO_MOVE, UPPER
@@ -71,19 +74,21 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         move = next_move(worker, ply, not in_check)
         if move == NO_MOVE:
             break
-        # What would not reach alpha if the captured piece were free is left out.
+        # Delta pruning: skip captures that cannot raise alpha even if the piece is unprotected.
         if selective and not in_check and move & FLAG_MASK == 0:
-            free = standing + PIECE_VALUES[position.board[to_square(move)]] + quiescence_margin()
-            if free <= alpha:
-                best = max(best, free)
+            optimistic_score = (
+                stand_pat + PIECE_VALUES[position.board[to_square(move)]] + quiescence_margin()
+            )
+            if optimistic_score <= alpha:
+                best_score = max(best_score, optimistic_score)
                 continue
         frame.piece_target = piece_target_index(position, move)
         make_move(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
             return 0
-        if score > best:
-            best = score
+        if score > best_score:
+            best_score = score
             if score > alpha:
                 alpha = score
                 best_move = move
@@ -92,5 +97,5 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
                     bound = LOWER
                     break
     if selective:
-        save(worker, key, ply, 0, best_move, best, raw, bound, was_pv)
-    return best
+        save(worker, key, ply, 0, best_move, best_score, raw, bound, was_pv)
+    return best_score

@@ -1,7 +1,7 @@
-"""Whole games of self-play in one call of the kernel, for training data.
+"""Self-play games for training data, with one kernel call for each complete game.
 
-Nothing that the engine needs to play imports this module: it is compiled on the first self-play.
-A game follows from its rules, evaluation and seed alone, so it can be played again.
+The engine does not import this module. Its code is compiled on first use. The settings, the
+evaluation, the seed and the game number determine a game.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ from agent.kernel.scores import MATE_BOUND, MAX_PLY
 from agent.kernel.table_memory import TableMemory
 from agent.kernel.transposition_table import GENERATIONS
 
-_HARD_LIMIT = 20  # times the soft limit of nodes
+_HARD_LIMIT = 20  # multiple of the soft node limit
 _NO_LIMIT = 1 << 62
 _REJECTED = -1
 _MAX_OPENING_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
@@ -41,9 +41,9 @@ _MAX_OPENING_ATTEMPTS = 1000  # to find an opening that does not end or decide t
 
 @record
 class _SelfPlayState(SelfPlaySettings):
-    """The rules of a game, and what its last search found."""
+    """The settings of a game, and the result of its last search."""
 
-    random: Bits  # state of the generator
+    random: Bits  # state of the random number generator
     move: int
     score: int
     depth: int
@@ -51,7 +51,7 @@ class _SelfPlayState(SelfPlaySettings):
 
 @kernel
 def _random_below(play: _SelfPlayState, limit: int) -> int:
-    """Draw a number (SplitMix64: Steele, Lea and Flood, 2014)."""
+    """Return a random number from 0 to `limit - 1` (SplitMix64: Steele, Lea and Flood, 2014)."""
     play.random += U64(0x9E3779B97F4A7C15)
     bits = play.random
     bits = (bits ^ bits >> U64(30)) * U64(0xBF58476D1CE4E5B9)
@@ -61,7 +61,6 @@ def _random_below(play: _SelfPlayState, limit: int) -> int:
 
 @kernel
 def _search_root(worker: Worker, play: _SelfPlayState) -> None:
-    """Search the root position, which has a legal move: sets play.move, score and depth."""
     root, frame = position_at(worker, 0), frame_at(worker, 0)
     worker.root_count = generate(root, frame, 0, ALL, ALL_SQUARES, False)
     for i in range(worker.root_count):
@@ -70,7 +69,7 @@ def _search_root(worker: Worker, play: _SelfPlayState) -> None:
     worker.multipv_start = worker.root_index = 0
     worker.nodes = worker.seldepth = worker.stop = 0
     worker.best_move = worker.best_score = 0
-    worker.node_limit = _NO_LIMIT  # without a first iteration there is no score
+    worker.node_limit = _NO_LIMIT  # the first iteration must complete to get a score
     worker.generation = (worker.generation + 1) % GENERATIONS
     play.move, play.score, play.depth = worker.root_moves[0], 0, 0
     depth = int64(0)
@@ -85,7 +84,7 @@ def _search_root(worker: Worker, play: _SelfPlayState) -> None:
 
 @kernel
 def _outcome(worker: Worker) -> int:
-    """Return 0 as long as the game goes on, 1 where it is drawn, 2 where the mover is mated."""
+    """Return 0 if the game continues, 1 if it is drawn, and 2 if the side to move is mated."""
     position = position_at(worker, 0)
     if generate(position, frame_at(worker, 0), 0, ALL, ALL_SQUARES, True) == 0:
         return 2 if position.checkers else 1
@@ -96,7 +95,6 @@ def _outcome(worker: Worker) -> int:
 
 @kernel
 def _play_randomly(worker: Worker, play: _SelfPlayState, plies: int) -> bool:
-    """Make random moves; return False if the game ended."""
     for _ in range(plies):
         position, frame = position_at(worker, 0), frame_at(worker, 0)
         n = generate(position, frame, 0, ALL, ALL_SQUARES, False)
@@ -108,7 +106,6 @@ def _play_randomly(worker: Worker, play: _SelfPlayState, plies: int) -> bool:
 
 @kernel
 def _is_quiet(worker: Worker, play: _SelfPlayState) -> bool:
-    """Tell whether the root can be judged as it stands: no check, nothing to take, no mate."""
     position = position_at(worker, 0)
     return (
         position.checkers == 0
@@ -118,15 +115,15 @@ def _is_quiet(worker: Worker, play: _SelfPlayState) -> bool:
 
 
 @entry_point(int64(Worker, _SelfPlayState, numba.types.Array(packed_type, 1, "C")))
-def _play(worker: Worker, play: _SelfPlayState, kept: FixedArray[PackedPosition]) -> int:
-    """Play from the root position to the end; write what is kept, and return how many.
+def _play(worker: Worker, play: _SelfPlayState, positions: FixedArray[PackedPosition]) -> int:
+    """Play a game from the root position, and return the number of positions that were written.
 
-    Returns _REJECTED, having kept nothing, if the random opening ends or decides the game.
+    Return _REJECTED if the random opening moves end or decide the game.
     """
     random_plies = play.random_plies + _random_below(play, 2)
     if not _play_randomly(worker, play, random_plies):
         return _REJECTED
-    n = lead = level = result = 0  # result is White's
+    n = winning_plies = drawn_plies = result = 0  # winning_plies and result: White's
     for ply in range(random_plies, play.max_plies):
         position = position_at(worker, 0)
         sign = 1 - 2 * position.turn
@@ -140,32 +137,34 @@ def _play(worker: Worker, play: _SelfPlayState, kept: FixedArray[PackedPosition]
         if ply == random_plies and abs(play.score) > play.opening_limit:
             return _REJECTED
         if ply >= play.first_ply and _is_quiet(worker, play):
-            pack(kept[n], position)
-            kept[n].score = play.score
-            kept[n].depth = play.depth
+            pack(positions[n], position)
+            positions[n].score = play.score
+            positions[n].depth = play.depth
             n += 1
 
-        ahead = sign * play.score
-        if ahead >= play.win_score:
-            lead = max(lead, 0) + 1
-        elif ahead <= -play.win_score:
-            lead = min(lead, 0) - 1
+        # Adjudication of decided and drawn games.
+        white_score = sign * play.score
+        if white_score >= play.win_score:
+            winning_plies = max(winning_plies, 0) + 1
+        elif white_score <= -play.win_score:
+            winning_plies = min(winning_plies, 0) - 1
         else:
-            lead = 0
-        if abs(lead) >= play.win_plies:
-            result = 1 if lead > 0 else -1
+            winning_plies = 0
+        if abs(winning_plies) >= play.win_plies:
+            result = 1 if winning_plies > 0 else -1
             break
-        level = level + 1 if abs(ahead) <= play.draw_score and ply >= play.draw_ply else 0
-        if level >= play.draw_plies:
+        is_level = abs(white_score) <= play.draw_score and ply >= play.draw_ply
+        drawn_plies = drawn_plies + 1 if is_level else 0
+        if drawn_plies >= play.draw_plies:
             break
         advance_root(worker, play.move)
     for i in range(n):
-        kept[i].result = -result if kept[i].state >= BLACK_TO_MOVE else result
+        positions[i].result = -result if positions[i].state >= BLACK_TO_MOVE else result
     return n
 
 
 class SelfPlay:
-    """Plays games by their numbers."""
+    """A generator of self-play games, each of which is identified by a number."""
 
     def __init__(
         self,
@@ -174,10 +173,10 @@ class SelfPlay:
         openings: Sequence[chess.Board] = (),
         evaluation: Evaluation | None = None,
     ) -> None:
-        """Take what all games share.
+        """Set the parameters for all games.
 
-        openings: where games begin, before their random plies; the start position if none.
-        evaluation: the default one without it.
+        `openings` contains the positions before the random plies. By default this is the initial
+        position. If `evaluation` is None, the default evaluation is used.
         """
         self._rules = rules
         self._seed = seed
@@ -192,10 +191,10 @@ class SelfPlay:
         self._game.worker.stop = 1
 
     def play(self, number: int) -> npt.NDArray[np.void]:
-        """Play one game; return the positions kept of it, packed.
+        """Play the game with this number, and return its selected positions in packed form.
 
-        Raises EvaluationError if the user's evaluation fails, and OpeningsError if no opening
-        will do.
+        Raise `EvaluationError` if the user's evaluation fails. Raise `OpeningsError` if every
+        opening that was tried ended or decided the game.
         """
         generator = random.Random(f"{self._seed}/{number}")
         for name, value in dataclasses.asdict(self._rules).items():
@@ -209,14 +208,15 @@ class SelfPlay:
             if error is not None:
                 raise error
             if count != _REJECTED:
-                kept: npt.NDArray[np.void] = self._kept[:count].copy()
-                return kept
+                positions: npt.NDArray[np.void] = self._kept[:count].copy()
+                return positions
         raise OpeningsError(
-            f"of {_MAX_OPENING_ATTEMPTS} openings none left a game to play: choose others or fewer random plies"
+            f"openings: {_MAX_OPENING_ATTEMPTS} attempts all ended or decided the game; "
+            "use other openings or fewer random plies"
         )
 
     def _prepare(self, opening: chess.Board) -> None:
-        """Forget all earlier games, so that each follows from its number alone."""
+        """Clear the table and the histories, so that a game does not depend on earlier games."""
         self._table.clear()
         self._game = KernelBoard()
         self._game.load(opening)

@@ -1,7 +1,7 @@
-"""What experience knows, written into the transposition table, so that searches meet it there.
+"""Stores learned moves in the transposition table, where searches find them.
 
-An entry is as deep as the search that taught the lesson would have had to be, so that a deeper
-search looks for itself. The layout is that of `agent.kernel.transposition_table`.
+An entry has the depth of the search that learned the move, so a deeper search replaces it.
+`agent.kernel.transposition_table` defines the layout of entries.
 """
 
 import ctypes
@@ -20,10 +20,10 @@ _KEY_MASK = (1 << 64) - 1
 _MAX_DEPTH = 127
 
 
-def seed_table(table: TableMemory, lessons: Mapping[str, LearnedMove]) -> None:
-    """Write the lessons, by the keys of the positions that their moves lead to."""
+def seed_table(table: TableMemory, learned_moves: Mapping[str, LearnedMove]) -> None:
+    """Write learned moves into the table. The key of an entry is the position after the move."""
     words = _table_words(table)
-    for key, data in _entries(table, lessons.items()):
+    for key, data in _entries(table, learned_moves.items()):
         start = (key * table.clusters >> 64) * _WORDS
         slot = start
         for word in range(start, start + _WORDS, 2):
@@ -36,14 +36,14 @@ def seed_table(table: TableMemory, lessons: Mapping[str, LearnedMove]) -> None:
 
 
 def _entries(
-    table: TableMemory, lessons: Iterable[tuple[str, LearnedMove]]
+    table: TableMemory, learned_moves: Iterable[tuple[str, LearnedMove]]
 ) -> Iterable[tuple[int, int]]:
-    """Generate keys and data of the entries; the score is of whoever is to move there."""
-    for key_text, lesson in lessons:
-        bound = LOWER if lesson.is_refutation else UPPER
-        depth = min(max(lesson.depth - 1, 1), _MAX_DEPTH)
+    """Yield the key and data of each entry. Scores are for the side to move after the move."""
+    for key_text, learned_move in learned_moves:
+        bound = LOWER if learned_move.is_refutation else UPPER
+        depth = min(max(learned_move.depth - 1, 1), _MAX_DEPTH)
         data = (
-            (round(-lesson.found) & 0xFFFF) << 16
+            (round(-learned_move.found) & 0xFFFF) << 16
             | (NO_EVALUATION & 0xFFFF) << 32
             | depth << 48
             | bound << 56

@@ -1,1 +1,1 @@
-"""The classical search algorithms, one module each."""
+"""The classic search algorithms, one per module."""

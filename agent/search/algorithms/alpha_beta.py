@@ -1,8 +1,13 @@
-"""Alpha-beta over any game, in the fail-soft negamax form, with the techniques that refine it.
+"""Alpha-beta search in fail-soft negamax form, with common refinements.
 
-Source: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975); fail-soft by
-J. Fishburn (1981). 'Tema 2: Búsqueda en juegos' gives the fail-hard form with MAX and MIN,
-which is agent.search.algorithms.alpha_beta_fail_hard.
+The search keeps a window. Alpha is the value that the player to move can already force, and beta is
+the value to which the opponent can already limit that player. If the value of a node reaches beta,
+the node cannot affect the result, and the remaining moves are skipped. Fail-soft means that a
+returned value may be outside the window. It is then a bound on the exact value.
+
+Source: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975); fail-soft by J. Fishburn
+(1981). For the fail-hard form with MAX and MIN in the lecture notes 'Tema 2: Búsqueda en juegos',
+see agent.search.algorithms.alpha_beta_fail_hard.
 """
 
 from collections.abc import Callable
@@ -19,11 +24,12 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True)
 class ExtensionRule:
-    """Which leaves at the horizon are searched so many `plies` deeper, every move of them.
+    """A rule that selects leaves at the horizon. They are searched `plies` deeper, with all moves.
 
-    selects: those that it picks, by a heuristic of the game (the heuristic continuation of 'Tema
-    2: Búsqueda en juegos'). swing: those whose last move changed the evaluation by as much or
-    more: a move that gains much is suspicious (the dynamic horizon of 'Fundamentos de IA 10').
+    `selects` is a game-specific function that returns whether to extend a position. This is the
+    heuristic continuation in 'Tema 2: Búsqueda en juegos'.
+    `swing` extends leaves if the last move changed the evaluation by at least this value, because
+    such an evaluation is unreliable. This is the dynamic horizon in 'Fundamentos de IA 10'.
     """
 
     plies: int
@@ -33,10 +39,13 @@ class ExtensionRule:
 
 @dataclass(frozen=True, kw_only=True)
 class AlphaBetaOptions(SearchOptions):
-    """The techniques of alpha-beta, besides the order of moves.
+    """Options for alpha-beta.
 
-    continuation: continue leaves on the noisy moves of a `Continued` game, with no limit of
-    depth. table: remember positions. beyond: search some leaves deeper first.
+    `continuation` enables a quiescence search of unlimited depth at leaves. The game must implement
+    `SupportsQuiescence`.
+    `table` is the transposition table, or None to use no table.
+    `beyond` is the rule that selects leaves to extend. Leaves are extended before the quiescence
+    search starts.
     """
 
     continuation: bool = False
@@ -45,7 +54,7 @@ class AlphaBetaOptions(SearchOptions):
 
 
 class AlphaBeta(Search[Move]):
-    """A search by alpha-beta; with every option off it prunes by alpha and beta alone."""
+    """Alpha-beta search. Without options, the tree is pruned only by alpha and beta."""
 
     name = "alpha-beta"
     options = AlphaBetaOptions
@@ -59,11 +68,11 @@ class AlphaBeta(Search[Move]):
         self.table: TranspositionTable[Move] | None = options.table
         self.beyond = options.beyond
         self._horizon = 0
-        # The evaluation, for its mover, of the node one ply above the horizon.
+        # The mover's evaluation of the node one ply above the horizon.
         self._previous_evaluation = 0.0
 
     def reset(self) -> None:
-        """Forget what earlier searches counted and learned."""
+        """Clear the statistics and all data from earlier searches."""
         super().reset()
         if self.table is not None:
             self.table.clear()
@@ -76,20 +85,25 @@ class AlphaBeta(Search[Move]):
         beta: float = inf,
         ply: int = 0,
     ) -> SearchResult[Move]:
-        """Return the value of the game's position, `depth` plies deep, and its variation.
+        """Return the value of the position at `depth` plies, and the principal variation.
 
-        A value v between alpha and beta, two evaluations, is exact; v <= alpha is an upper bound
-        and v >= beta a lower bound of the exact one. `ply` counts from the root of a larger search.
+        The value is exact if it is between `alpha` and `beta`. A value at or below `alpha` is an
+        upper bound on the exact value. A value at or above `beta` is a lower bound. Both parameters
+        are on the scale of the evaluation. `ply` is the distance in plies from the root of the
+        enclosing search.
         """
-        found = self.search_window(game, depth, alpha, beta, ply)
-        return self._result(found.value, found.pv)
+        result = self.search_window(game, depth, alpha, beta, ply)
+        return self._result(result.value, result.pv)
 
     def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
     ) -> SearchResult[Move]:
-        """Return what `search` finds, all values as they are inside, where ends outrank others."""
+        """Return the same result as `search`, but on the internal scale.
+
+        On this scale wins are always greater than evaluations.
+        """
         if self.continuation and not isinstance(game, SupportsQuiescence):
-            raise TypeError(f"{type(game).__name__} has no moves to continue leaves on")
+            raise TypeError(f"{type(game).__name__} does not support continuation")
         self._begin(game, ply)
         self._horizon = ply + depth
         value = self._value(game, depth, ply, alpha, beta)
@@ -97,14 +111,14 @@ class AlphaBeta(Search[Move]):
         return SearchResult(value, self._pv_table[ply])
 
     def exceeds(self, game: Game[Move], depth: int, bound: float) -> bool:
-        """Tell whether the position is worth more than `bound` to its mover, and no more.
+        """Return whether the value for the player to move is greater than `bound`.
 
-        This is the null-window search of 'Técnicas de IA, Tema 3.2': it fails high or low.
+        This is the null-window search in 'Técnicas de IA, Tema 3.2'. It either fails high or fails
+        low.
         """
         return self.search(game, depth, bound, next_up(bound)).value > bound
 
     def _record_table_size(self) -> None:
-        """Count the entries that the table holds."""
         if self.table is not None:
             self.counts.peak_open = max(self.counts.peak_open, len(self.table))
 
@@ -124,7 +138,6 @@ class AlphaBeta(Search[Move]):
         return self._best(game, self._moves(game, ply), depth, ply, alpha, beta)
 
     def _extension(self, game: Game[Move], beyond: ExtensionRule, ply: int) -> int:
-        """Return by how many plies more than its depth a node is to be searched."""
         if ply not in (self._horizon - 1, self._horizon) or game.outcome() is not None:
             return 0
         swings = False
@@ -138,13 +151,17 @@ class AlphaBeta(Search[Move]):
             )
         if ply < self._horizon:
             return 0
-        chosen = beyond.selects is not None and beyond.selects(game)
-        return beyond.plies if swings or chosen else 0
+        selected = beyond.selects is not None and beyond.selects(game)
+        return beyond.plies if swings or selected else 0
 
     def _quiescence(
         self, game: SupportsQuiescence[Move], ply: int, alpha: float, beta: float
     ) -> float:
-        """Search on from a leaf: every move if the mover is forced, else stand pat or be noisy."""
+        """Run a quiescence search and return the value for the player to move.
+
+        If the player to move is forced, all moves are searched. Otherwise the player may stand pat,
+        and only noisy moves are searched.
+        """
         if game.forced():
             leaf = self._leaf(game, 1, ply)
             if leaf is not None:
@@ -161,7 +178,6 @@ class AlphaBeta(Search[Move]):
         return max(stand, self._best(game, noisy_moves, 0, ply, max(alpha, stand), beta))
 
     def _stand_pat(self, game: Game[Move], outcome: float | None, ply: int) -> float:
-        """Return the value, for its mover, of a visited leaf that may be continued."""
         self.counts.leaves += 1
         if outcome is not None:
             return self._scoring.value(-outcome if game.turn else outcome, ply)
@@ -176,7 +192,6 @@ class AlphaBeta(Search[Move]):
         alpha: float,
         beta: float,
     ) -> float:
-        """Answer from the table if it knows enough, else search and remember."""
         key = game.key()
         entry = table.get(key)
         first = None
@@ -210,7 +225,6 @@ class AlphaBeta(Search[Move]):
         alpha: float,
         beta: float,
     ) -> float:
-        """Return the best of the values of the moves, as far as the window asks."""
         best = -inf
         for move in moves:
             game.play(move)

@@ -1,6 +1,6 @@
-"""Alpha-beta as the textbooks spell it: MAX and MIN apart, nodes kept within the window.
+"""Alpha-beta in textbook form, with separate MAX and MIN nodes and fail-hard values.
 
-Source: 'Tema 2: Búsqueda en juegos'.
+Source: the lecture notes 'Tema 2: Búsqueda en juegos'.
 """
 
 from math import inf
@@ -13,10 +13,11 @@ Move = TypeVar("Move")
 
 
 class FailHardAlphaBeta(Search[Move]):
-    """Fail-hard alpha-beta: what a node returns never leaves the window from alpha to beta.
+    """Fail-hard alpha-beta search, in which the value of an inner node is never outside the window.
 
-    alpha is the most that MAX, beta the least that MIN is sure of above this node: once they
-    meet, the node does not matter any more. Only a leaf returns its value as it is.
+    Alpha is the value that MAX can already force, and beta is the value to which MIN can already
+    limit MAX. When alpha reaches beta, the remaining moves are skipped. Only the value of a leaf
+    may be outside the window.
     """
 
     name = "alpha-beta-hard"
@@ -25,7 +26,6 @@ class FailHardAlphaBeta(Search[Move]):
         return self._value(game, depth, 0, -inf, inf)
 
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
-        """Return the position's value for MAX; a node's that is cut off as the bound it meets."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
             return leaf

@@ -1,8 +1,8 @@
-"""AlphaZero: tree search in which a learned network says what leaves are worth and moves promise.
+"""AlphaZero, a tree search guided by a neural network that returns values and move priors.
 
 Source: D. Silver et al., 'A general reinforcement learning algorithm that masters chess, shogi, and
-Go through self-play' (2018), and of 'AlphaGo' in 'Técnicas de IA, Tema 3.2'. `kempelen lab learn`
-makes the network.
+Go through self-play' (2018); 'AlphaGo' in the lecture notes 'Técnicas de IA, Tema 3.2'. The command
+`kempelen lab learn` trains the network.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, kw_only=True)
 class AlphaZeroOptions(UCTOptions):
-    """How AlphaZero chooses.
+    """Options for AlphaZero.
 
-    network: a file of `kempelen lab learn`; without one the evaluation judges leaves if it judges
-    batches, else playouts do, and all moves are alike before they are tried. at_once: leaves that
-    the network judges together.
+    `network` is the path of a file written by `kempelen lab learn`. Without a network, leaves are
+    evaluated by a batched evaluation or by playouts, and all moves start with equal priors.
+    `at_once` is the number of leaves that the network evaluates per call.
     """
 
     exploration: float = 1.5
@@ -34,9 +34,10 @@ class AlphaZeroOptions(UCTOptions):
 
 
 class AlphaZero(UCT[Move]):
-    """PUCT at every node: a move's prior decides how soon, and how often, it is tried.
+    """Monte Carlo tree search that selects moves by PUCT at every node.
 
-    A network's values count in full, since it has learned how games end: they are expected rewards.
+    PUCT tries moves with higher priors earlier and more often. The values of a network are expected
+    rewards, learned from game results. These values are not scaled.
     """
 
     name = "alphazero"
@@ -49,13 +50,11 @@ class AlphaZero(UCT[Move]):
         super().__init__(_network(options) if options.network else evaluate, options)
 
     def _reward(self, value: float) -> float:
-        """Return a leaf's value from -1 to 1: what a network expects is a reward already."""
         if self._values_are_rewards and not self._scoring.is_decisive(value):
             return max(-1.0, min(1.0, value))
         return super()._reward(value)
 
     def _children(self, game: Game[Move], ply: int) -> list[Node[Move]]:
-        """Return a node for each move to try, all alike until a network tells them apart."""
         children = super()._children(game, ply)
         if game.turn != CHANCE:
             for child in children:
@@ -64,12 +63,10 @@ class AlphaZero(UCT[Move]):
 
 
 def _network(options: AlphaZeroOptions) -> BatchEvaluation:
-    """Return what judges leaves; EvaluationError, naming the file, if it cannot be used."""
-    from agent.games import learned_evaluation  # lazy import: brings in NumPy
+    from agent.games import learned_evaluation  # lazy import: loads NumPy
 
     return learned_evaluation.load(options.network).in_batches(max(options.at_once, 1))
 
 
 def _is_learned(evaluate: Callable[[Any], float]) -> bool:
-    """Tell whether an evaluation is a learned network."""
     return isinstance(evaluate, BatchEvaluation) and evaluate.values_are_rewards

@@ -1,8 +1,8 @@
-"""AND/OR search: whether the mover can force a win, and the strategy that does it.
+"""AND/OR search, which decides whether the player to move can force a win, and finds a strategy.
 
-Source: 'Búsqueda con adversario' and 'Juegos: minimax, método alfa-beta': a winning strategy is
-a sub-tree with one move at each position of the winner (OR), an answer to every move at each
-position of the other (AND), and only won leaves.
+Source: the lecture notes 'Búsqueda con adversario' and 'Juegos: minimax, método alfa-beta'. A
+winning strategy is a subtree in which all leaves are won. It has one move at each OR node, where
+the winner is to move, and answers to all moves at each AND node, where the opponent is to move.
 """
 
 from collections.abc import Hashable
@@ -17,23 +17,25 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, slots=True)
 class Strategy(Generic[Move]):
-    """How to win from a position: the winner's move, or what to do after each of the other's.
+    """A winning strategy from a position.
 
-    Where the winner is to move `answers` has one move, where the other is it has all his, and
-    where the game is won it is empty. Positions that come about in several ways share theirs.
+    `answers` maps moves to strategies. At an OR node it contains one move, and at an AND node all
+    moves of the opponent. At a won leaf it is empty. Positions that are reached in several ways
+    share one strategy.
     """
 
     answers: "dict[Move, Strategy[Move]]" = field(default_factory=dict)
 
     def size(self) -> int:
-        """Return the number of positions of the strategy, written out as a tree."""
+        """Return the number of positions in the strategy when it is written out as a tree."""
         return 1 + sum(answer.size() for answer in self.answers.values())
 
 
 class AndOr(WinLossSearch[Move]):
-    """Solve for the mover: the value is 1 if he can force a leaf worth more than 0, else -1.
+    """AND/OR search. The value is 1 if the player to move can force a leaf above 0, otherwise -1.
 
-    After a search `strategy` says how, or is None. Every position is solved once.
+    After a search, `strategy` is a winning strategy, or None if there is none. Each position is
+    solved only once.
     """
 
     name = "and-or"
@@ -53,7 +55,6 @@ class AndOr(WinLossSearch[Move]):
         return self.strategy is not None
 
     def _solve(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
-        """Return MAX's winning strategy from here, or None if there is none."""
         key = game.key(), depth
         if key in self._solved:
             self.counts.table_hits += 1
@@ -71,7 +72,6 @@ class AndOr(WinLossSearch[Move]):
         return strategy
 
     def _solve_or(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
-        """Solve an OR node: one winning move is enough."""
         for move in self._moves(game, ply):
             game.play(move)
             answer = self._solve(game, depth - 1, ply + 1)
@@ -82,7 +82,6 @@ class AndOr(WinLossSearch[Move]):
         return None
 
     def _solve_and(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
-        """Solve an AND node: every move must be answered."""
         answers = {}
         for move in self._moves(game, ply):
             game.play(move)
@@ -96,7 +95,6 @@ class AndOr(WinLossSearch[Move]):
 
 
 def _main_line(strategy: Strategy[Any] | None) -> list[Any]:
-    """Return the strategy's first move, the first answer to it, and so on."""
     line = []
     while strategy is not None and strategy.answers:
         move, strategy = next(iter(strategy.answers.items()))

@@ -1,7 +1,7 @@
-"""B*: prove which move is best by closing bounds around every move, best first.
+"""B*, which proves that a move is best by narrowing the bounds on the value of each move.
 
 Source: H. Berliner, 'The B* tree search algorithm: a best-first proof procedure' (1979); the
-listing of 'Técnicas de IA, Tema 3.2'.
+listing in the lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from agent.search.tree_cursor import Label, TreeCursor
 
 Move = TypeVar("Move")
 
-# A pessimistic and an optimistic bound of a position's value for its mover.
+# Pessimistic and optimistic bound of a position's value for the player to move.
 Bounds = tuple[float, float]
 Strategy = Literal["prove-best", "disprove-rest", "widest"]
 
 
 @dataclass(slots=True)
 class Node:
-    """A node of the tree: the bounds are for whoever moved to it."""
+    """A node of the tree. Its bounds are for the player who made the move to the node."""
 
     label: Label
     parent: "Node | None"
@@ -31,7 +31,7 @@ class Node:
     children: "list[Node]" = field(default_factory=list)
 
     def tighten(self) -> bool:
-        """Take from the children what they say of the bounds; tell whether it changed them."""
+        """Narrow the bounds to those implied by the children. Return whether they changed."""
         pessimistic = max(self.pessimistic, -max(child.optimistic for child in self.children))
         optimistic = min(self.optimistic, -max(child.pessimistic for child in self.children))
         changed = (pessimistic, optimistic) != (self.pessimistic, self.optimistic)
@@ -39,23 +39,24 @@ class Node:
         return changed
 
     def is_closed(self) -> bool:
-        """Tell whether the bounds have met, or contradict each other."""
+        """Return whether the lower bound has reached the upper bound."""
         return self.pessimistic >= self.optimistic
 
     def width(self) -> float:
-        """Return how far the bounds are apart."""
+        """Return the difference between the upper and the lower bound."""
         return self.optimistic - self.pessimistic
 
 
 @dataclass(frozen=True, kw_only=True)
 class BStarOptions(SearchOptions):
-    """What B* knows of positions, and how it goes about its proof.
+    """Options for B*.
 
-    bounds: the bounds of a position that is not a leaf, as evaluations; without it the utilities
-    between which a `Bounded` game lies, and of any other nothing is known. strategy: what to do
-    at the root. "prove-best" raises the pessimistic bound of the most promising move,
-    "disprove-rest" lowers the optimistic bound of the next, "widest" takes of these two the one
-    whose bounds are further apart.
+    `bounds` is a function that returns bounds on the value of an inner node, on the scale of the
+    evaluation. By default, a game that implements `HasValueBounds` provides the bounds. In other
+    games the bounds are infinite.
+    `strategy` selects the root move to expand. With "prove-best", it is the most promising move,
+    whose lower bound should rise. With "disprove-rest", it is the second-best move, whose upper
+    bound should fall. With "widest", it is the one of these two moves that has the wider bounds.
     """
 
     bounds: Callable[[Any], Bounds] | None = None
@@ -63,11 +64,11 @@ class BStarOptions(SearchOptions):
 
 
 class BStar(Search[Move]):
-    """B*: stop as soon as one move's pessimistic bound reaches all others' optimistic bounds.
+    """B* search, which stops when one lower bound reaches the upper bounds of all other moves.
 
-    An only move has no others: its bounds are closed, so that it has a value. The value found is
-    the best move's pessimistic bound.
-    `counts.peak_open` is the size of the tree in memory.
+    The returned value is the lower bound of the best move. A position's only legal move is searched
+    until its bounds meet, so that its value is exact. `counts.peak_open` is the number of nodes in
+    memory.
     """
 
     name = "b-star"
@@ -105,16 +106,14 @@ class BStar(Search[Move]):
         return best.pessimistic
 
     def _expand(self, game: Game[Move], cursor: TreeCursor[Move], node: Node, depth: int) -> None:
-        """Give a node its children, each with its own bounds."""
         moves = cursor.moves[node.label] = self._moves(game, len(node.label))
-        for number, move in enumerate(moves, 1):
+        for index, move in enumerate(moves, 1):
             game.play(move)
-            node.children.append(self._node(game, (*node.label, number), node, depth))
+            node.children.append(self._node(game, (*node.label, index), node, depth))
             game.undo()
         self.counts.peak_open += len(moves)
 
     def _node(self, game: Game[Move], label: Label, parent: Node | None, depth: int) -> Node:
-        """Visit a position; the bounds of a leaf are its value."""
         ply = len(label)
         value = self._leaf(game, depth - ply, ply)
         if value is not None:
@@ -127,16 +126,14 @@ class BStar(Search[Move]):
         return Node(label, parent, -optimistic, -pessimistic)
 
     def _interior_bounds(self, game: Game[Move], ply: int) -> Bounds:
-        """Return the bounds of a position that is not a leaf."""
         if self._bounds is not None:
             return self._bounds(game)
         if not isinstance(game, HasValueBounds):
             return -inf, inf
-        least, greatest = game.bounds()
-        return self._scoring.value(least, ply), self._scoring.value(greatest, ply)
+        lower, upper = game.bounds()
+        return self._scoring.value(lower, ply), self._scoring.value(upper, ply)
 
     def _choose(self, best: Node, other: Node) -> Node:
-        """Return where to go on from the root; never a settled node, which has no more to tell."""
         if best.is_closed() or other.is_closed():
             return other if best.is_closed() else best
         if self._strategy == "widest":

@@ -1,7 +1,10 @@
-"""Best-node search: find the best move without its value, by guesses that set it apart.
+"""Best-node search (BNS), which finds the best move without its exact value.
 
-Source: D. Rutko, 'Fuzzified algorithm for game tree search' (2011); the listing of 'Técnicas de
-IA, Tema 3.2'.
+The search guesses a value and tests which moves reach the guess. The guess is adjusted until
+exactly one move reaches it.
+
+Source: D. Rutko, 'Fuzzified algorithm for game tree search' (2011); the listing in the lecture
+notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from collections.abc import Callable
@@ -18,18 +21,22 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, kw_only=True)
 class BestNodeOptions(AlphaBetaOptions):
-    """low, high: the range of the first guess; if it is not finite that is 0."""
+    """Options for best-node search.
+
+    `low` and `high` are the range from which the first guess is chosen. If the range is not finite,
+    the first guess is 0.
+    """
 
     low: float = -inf
     high: float = inf
 
 
 class BestNodeSearch(AlphaBeta[Move]):
-    """BNS: guess a value until exactly one move is worth at least that much.
+    """Best-node search, which adjusts a guess until exactly one move reaches it.
 
-    Each guess is tested on the moves by null-window searches. What these return narrows the
-    range in which the next guess is made. The value found is a lower bound of the best move's, and
-    the value itself of an only move, which no guess sets apart. A table spares the repeated work.
+    Null-window searches test which moves reach the guess. Their results narrow the range for the
+    next guess. The returned value is a lower bound on the value of the best move. It is exact if
+    there is only one legal move. A transposition table avoids repeated work.
     """
 
     name = "bns"
@@ -45,7 +52,7 @@ class BestNodeSearch(AlphaBeta[Move]):
     def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
     ) -> SearchResult[Move]:
-        """Return a best move, and the greatest value that it is known to reach."""
+        """Return the best move and the greatest known lower bound on its value."""
         self._begin(game, ply)
         self._horizon = ply + depth
         leaf = self._leaf(game, depth, ply)
@@ -72,7 +79,6 @@ class BestNodeSearch(AlphaBeta[Move]):
                 return SearchResult(values[best], (best,))
 
     def _search_only_move(self, game: Game[Move], move: Move, depth: int, ply: int) -> float:
-        """Return the value of an only move, and put down its variation."""
         game.play(move)
         value = -self._value(game, depth - 1, ply + 1, -inf, inf)
         game.undo()
@@ -81,17 +87,19 @@ class BestNodeSearch(AlphaBeta[Move]):
         return value
 
     def _test(self, game: Game[Move], move: Move, depth: int, ply: int, guess: float) -> float:
-        """Return a bound of the move's value that tells whether it is at least the guess."""
         game.play(move)
         value = -self._value(game, depth - 1, ply + 1, -guess, -next_down(guess))
         game.undo()
         return value
 
     def _next_guess(self, low: float, high: float, first: tuple[float, float], moves: int) -> float:
-        """Return a guess that about one of so many moves should reach.
+        """Return a guess that about one of the moves is expected to reach.
 
-        low, high: the range that is known; where it has no end, that of the first guess is taken
-        if it lies beyond, else the guess goes as far again.
+        `low` and `high` are the known range of the value.
+        `first` is the range for the first guess. Its bounds replace infinite bounds if the range
+        remains valid. If only one bound is finite, the guess is that bound, moved outwards by at
+        least 1.
+        `moves` is the number of moves.
         """
         lower = low if isfinite(low) else first[0] if first[0] < high else -inf
         upper = high if isfinite(high) else first[1] if first[1] > low else inf

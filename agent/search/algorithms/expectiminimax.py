@@ -1,4 +1,4 @@
-"""Expectiminimax: minimax with a third kind of node, whose value is the mean of its children.
+"""Expectiminimax, which is minimax with chance nodes. Their value is the mean of their children.
 
 Source: D. Michie, 'Game-playing and game-learning automata' (1966).
 """
@@ -13,45 +13,47 @@ from agent.search.search import Search
 Move = TypeVar("Move")
 
 
-class WinValueExceeded(Exception):  # noqa: N818 - it reports no error
-    """An evaluation is no less than a win."""
+class WinValueExceeded(Exception):  # noqa: N818 - control flow, not an error
+    """An evaluation has reached the value of a win."""
 
 
 class Expectiminimax(Search[Move]):
-    """Minimax for games of chance; `depth` counts the players' moves, not the events.
+    """Minimax for games of chance. The search depth counts players' moves, but not chance events.
 
-    The principal variation ends at the first event. Without chance it is minimax.
+    The principal variation ends at the first chance event. In games without chance events, the
+    search is equivalent to minimax.
 
-    With chance, values are averages of wins and evaluations, and so cannot be of different ranks:
-    a win is worth its utility. If an evaluation turns out to be as much, the search begins anew,
-    wins being worth a power of two that is at least twice that, and stays with it.
+    Wins and evaluations are averaged at chance nodes, so they must be on the same scale. The value
+    of a win is its utility. If an evaluation reaches this value, the search restarts with a greater
+    value for a win, which is a power of two and at least twice the evaluation. Later searches keep
+    the new value.
     """
 
     name = "expectiminimax"
 
-    # What a win is worth in games of chance.
+    # Value of a win in games of chance.
     _win = 1.0
 
     def reset(self) -> None:
-        """Forget what earlier searches counted and learned."""
+        """Clear the statistics and all data from earlier searches."""
         super().reset()
         self._win = 1.0
 
     def _root(self, game: Game[Move], depth: int) -> float:
         if not isinstance(game, ChanceGame) or self._has_terminal_values:
             return self._value(game, depth, 0)
-        counted = replace(self.counts)
+        counts = replace(self.counts)
         while True:
             self._scoring = replace(self.ending, scale=self._win)
             try:
                 return self._value(game, depth, 0)
             except WinValueExceeded:
-                for each in fields(counted):
-                    setattr(self.counts, each.name, getattr(counted, each.name))
+                for field in fields(counts):
+                    setattr(self.counts, field.name, getattr(counts, field.name))
                 self._on_restart(self._win)
 
     def _on_restart(self, win: float) -> None:
-        """Take note that the search begins again, a win being worth so much."""
+        """Handle a restart of the search. `win` is the new value of a win."""
 
     def _evaluate_leaf(self, game: Game[Move], ply: int) -> float:
         value = super()._evaluate_leaf(game, ply)
@@ -62,7 +64,6 @@ class Expectiminimax(Search[Move]):
         raise WinValueExceeded
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
-        """Return the position's value for MAX."""
         if game.turn == CHANCE:
             return self._chance_value(cast(ChanceGame[Move], game), depth, ply)
         leaf = self._leaf_for_max(game, depth, ply)
@@ -80,7 +81,6 @@ class Expectiminimax(Search[Move]):
         return best
 
     def _chance_value(self, game: ChanceGame[Move], depth: int, ply: int) -> float:
-        """Return the mean of the events' values, each weighted by its probability."""
         self._visit(game, ply)
         mean = 0.0
         for event, probability in game.chance_outcomes():

@@ -1,10 +1,10 @@
-"""Monte Carlo tree search: playouts from the leaves of a tree that grows where they go well.
+"""Monte Carlo tree search (MCTS), which evaluates moves by playouts from a growing tree.
 
-Source: 'Técnicas de IA, Tema 3.2', in its four phases; UCT by L. Kocsis and C. Szepesvári,
-'Bandit based Monte-Carlo planning' (2006); UCB1 by P. Auer, N. Cesa-Bianchi and P. Fischer,
-'Finite-time analysis of the multiarmed bandit problem' (2002); RAVE by S. Gelly and D. Silver,
-'Combining online and offline knowledge in UCT' (2007); the solver by M. Winands, Y. Björnsson
-and J.-T. Saito, 'Monte-Carlo tree search solver' (2008).
+Sources: the four phases in the lecture notes 'Técnicas de IA, Tema 3.2'; UCT by L. Kocsis and C.
+Szepesvári, 'Bandit based Monte-Carlo planning' (2006); UCB1 by P. Auer, N. Cesa-Bianchi and P.
+Fischer, 'Finite-time analysis of the multiarmed bandit problem' (2002); RAVE by S. Gelly and D.
+Silver, 'Combining online and offline knowledge in UCT' (2007); the solver by M. Winands, Y.
+Björnsson and J.-T. Saito, 'Monte-Carlo tree search solver' (2008).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,26 +35,33 @@ Move = TypeVar("Move")
 
 FinalMoveRule = Literal["visits", "mean", "ucb"]
 
-UNLIMITED = 10**9  # plies, playouts
-# Iterations end after FIRST_PLAYOUTS, times 2 for every so many PARTS.
+UNLIMITED = 10**9  # plies or playouts
+# The first iteration ends after about FIRST_PLAYOUTS playouts. Over each REPORTS_PER_DOUBLING
+# iterations, the number of playouts doubles.
 FIRST_PLAYOUTS, REPORTS_PER_DOUBLING = 16, 4
-# Playouts that may be under way for each leaf of a batch: some come to the same leaf.
+# Maximum number of playouts per leaf in a batch. Several playouts may reach the same pending leaf.
 MAX_PLAYOUTS_PER_LEAF = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class UCTOptions(SearchOptions):
-    """How UCT chooses in its tree and below it.
+    """Options for UCT.
 
-    playouts: the most of a search. scale: a utility of so much or more is a whole win.
-    exploration: how much more a little-tried move is worth. threshold: the visits from which on
-    a leaf is expanded. final: play the move of most visits (among equals of the greatest mean), of
-    the greatest mean, or of the greatest upper bound. policy: the moves of a playout; without it
-    the game's own playouts, where it has some and `depth` is beyond their end, or moves at random.
-    solver: keep track of what is certain. rave: the visits at which a move's own mean counts as
-    much as that of the playouts in which it came later; 0 leaves these out. urgency: the bound of
-    a move that was not tried yet, above its mean in such playouts; infinite, all moves are tried
-    once first. seed: what all that is random follows from.
+    `playouts` is the maximum number of playouts per search.
+    `scale` is the utility that counts as a full win.
+    `exploration` is the weight of the bonus for moves with few visits.
+    `threshold` is the number of visits at which a leaf is expanded.
+    `final` selects the move to play. With "visits", it is the most visited move, and ties are
+    broken by the mean reward. With "mean", it is the move with the greatest mean reward. With
+    "ucb", it is the move with the greatest upper confidence bound.
+    `policy` chooses the moves of a playout. By default, the playouts of the game are used, if the
+    game has them and if `depth` does not shorten them. Otherwise the moves are uniformly random.
+    `solver` enables the propagation of proven wins and losses up the tree.
+    `rave` is the number of visits at which the mean reward and the RAVE mean of a move have equal
+    weight, or 0 to disable RAVE.
+    `urgency` is the value of a move without visits, to which its RAVE mean is added. If the value
+    is infinite, every move is tried once first.
+    `seed` is the seed for the random number generator.
     """
 
     playouts: int = 1000
@@ -70,17 +77,20 @@ class UCTOptions(SearchOptions):
 
 
 class UCT(Search[Move]):
-    """UCT: MCTS that selects by upper confidence bounds at every node of the tree.
+    """Monte Carlo tree search that selects moves by upper confidence bounds at every node.
 
-    A search makes its playouts, fewer if it is stopped or at its node limit: then it answers with
-    what it has, and raises SearchStopped only if it has nothing. They go on to the end of the
-    game, or to `depth`, where the evaluation takes over; no evaluation counts more than half of a
-    win. But a batched evaluation judges every new leaf, in place of a playout: leaves are gathered
-    by virtual loss (G. Chaslot, M. Winands and J. van den Herik, 'Parallel Monte-Carlo tree
-    search', 2008), and where it tells priors, moves are chosen by PUCT (C. Rosin, 'Multi-armed
-    bandits with episode context', 2011, in the form of AlphaZero).
+    A search runs up to `playouts` playouts. If the search is stopped or reaches the node limit, it
+    returns the best result so far. It raises SearchStopped only if there is no result yet. A
+    playout ends at the end of the game or at `depth`, where the position is evaluated. An
+    evaluation counts as at most half of a win.
 
-    `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
+    With a batched evaluation, new leaves are evaluated without playouts. The leaves of a batch are
+    collected with virtual losses (G. Chaslot, M. Winands and J. van den Herik, 'Parallel
+    Monte-Carlo tree search', 2008). If the evaluation returns priors, moves are selected by PUCT
+    (C. Rosin, 'Multi-armed bandits with episode context', 2011, in the form of AlphaZero).
+
+    In the statistics, `counts.leaves` is the number of playouts and `counts.peak_open` is the
+    number of nodes in the tree.
     """
 
     name = "uct"
@@ -103,13 +113,13 @@ class UCT(Search[Move]):
         self._policy = options.policy
         self._random = Random(options.seed)
         self._batch = as_batch_evaluation(evaluate)
-        # The tree of the last search, or of the one that is going on, for whoever looks on.
+        # Tree of the last or current search, for observers.
         self.tree: Node[Any] | None = None
         self._simulated: SupportsPlayouts[Move] | None = None
         self._chance: ChanceGame[Move] | None = None
 
     def search(self, game: Game[Move], depth: int) -> SearchResult[Move]:
-        """Return the move chosen, its mean reward, and the variation that was tried most."""
+        """Return the chosen move, its mean reward, and the most visited variation."""
         leaf = self._start_tree(game, depth)
         if leaf is not None:
             return self._result(leaf, ())
@@ -126,10 +136,13 @@ class UCT(Search[Move]):
     def iterations(
         self, game: Game[Move], max_depth: int | None, lines: int
     ) -> Iterator[Info[Move]]:
-        """Make more and more playouts; yield how the best moves stand after each part of them.
+        """Run playouts in increasingly large batches. Yield the best lines after each batch.
 
-        `deepest`: plies of a playout. It ends with `playouts`, and after a stop with the lines
-        as they stand then.
+        `max_depth` is the maximum number of plies in a playout.
+        `lines` is the number of lines to yield.
+
+        The generator ends after `playouts` playouts. If the search is stopped, the current lines
+        are yielded before the generator ends.
         """
         depth = max_depth or UNLIMITED
         self._start_tree(game, depth)
@@ -145,7 +158,7 @@ class UCT(Search[Move]):
             yield from (replace(info, depth=part, complete=complete) for info in level)
 
     def current_lines(self, lines: int | None = None) -> Sequence[Info[Move]]:
-        """Return how the root's moves stand, the one to play first; the first `lines` of them."""
+        """Return the statistics of up to `lines` root moves, sorted from best to worst."""
         root = self.tree
         if root is None or not root.children or not root.visits or root.is_chance_node:
             return ()
@@ -159,24 +172,22 @@ class UCT(Search[Move]):
                 pv=(child.move, *self.pv_from(child)),
                 pv_visits=(child.visits, *(node.visits for node in self._pv_nodes(child))),
                 seldepth=self.counts.seldepth,
-                multipv=number,
+                multipv=index,
                 nodes=self.counts.nodes,
                 effort=child.visits / root.visits,
                 visits=child.visits,
                 expected_outcome=child.mean() if child.proven is None else child.proven,
             )
-            for number, child in enumerate((best, *others)[:lines], 1)
+            for index, child in enumerate((best, *others)[:lines], 1)
         ]
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self.search(game, depth).value
 
     def _trusts(self, lesson: LearnedMove, depth: int) -> bool:
-        """Believe every lesson: playouts go to the end, whatever is known on the way."""
         return True
 
     def _start_tree(self, game: Game[Move], depth: int) -> float | None:
-        """Begin a new tree here; return the position's value instead if it is a leaf."""
         self.tree = None
         self._begin(game)
         leaf = self._leaf(game, depth, 0)
@@ -193,7 +204,6 @@ class UCT(Search[Move]):
         return self.tree
 
     def _run_playouts(self, game: Game[Move], depth: int, playouts: int) -> bool:
-        """Make playouts, until the root is proven; return False if it was stopped before."""
         root = self._current_root()
         made = 0
         try:
@@ -208,13 +218,11 @@ class UCT(Search[Move]):
         return True
 
     def _tree(self, game: Game[Move]) -> "Node[Any]":
-        """Return a new tree: the root with its children."""
         root = Node[Any](move=None, player=1 if game.turn == CHANCE else 1 - game.turn)
         self._add_children(game, root, 0)
         return root
 
     def _run_playout(self, game: Game[Move], root: Node[Move], depth: int) -> None:
-        """Go through the four phases once."""
         path = self._select(game, root)
         self._expand(game, path, depth)
         reward, played = self._simulate(game, path, depth)
@@ -223,14 +231,14 @@ class UCT(Search[Move]):
         self._backpropagate(path, reward, played)
 
     def _select(self, game: Game[Move], root: Node[Move]) -> list[Node[Move]]:
-        """Phase 1: go down by the upper confidence bounds, to a leaf of the tree."""
+        """Phase 1, selection: descend to a leaf of the tree by upper confidence bounds."""
         path = [root]
         while path[-1].children and path[-1].proven is None:
             self._descend(game, path)
         return path
 
     def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
-        """Phase 2: let a leaf that was visited often enough have children; go to one of them."""
+        """Phase 2, expansion: add children to a leaf with enough visits, and descend to one."""
         leaf, ply = path[-1], len(path) - 1
         if (
             leaf.visits < self.threshold
@@ -243,7 +251,6 @@ class UCT(Search[Move]):
             self._descend(game, path)
 
     def _remaining_depth(self, depth: int, path: list[Node[Move]]) -> int:
-        """Return how many moves of players are left of a depth at the end of a path."""
         if self._chance is None:
             return depth - len(path) + 1
         return depth - sum(node.probability is None for node in path[1:])
@@ -251,23 +258,26 @@ class UCT(Search[Move]):
     def _simulate(
         self, game: Game[Move], path: list[Node[Move]], depth: int
     ) -> tuple[float, list[tuple[int, Move]]]:
-        """Phase 3: play on to an end. Return player 0's reward, and who played which moves."""
+        """Phase 3, simulation: play to the end, and return the reward of player 0 and the moves.
+
+        Each move is returned as a pair of the player and the move.
+        """
         leaf = path[-1]
         if leaf.proven is not None:
             return for_player0(leaf.player, leaf.proven), []
         played: list[tuple[int, Move]] = []
         ply = start = len(path) - 1
-        left, chance = self._remaining_depth(depth, path), self._chance
-        while (value := self._leaf(game, left, ply)) is None:
-            own = self._simulated
-            if own is not None and left >= own.max_playout_length:
-                return self._game_playout(own)
+        remaining, chance = self._remaining_depth(depth, path), self._chance
+        while (value := self._leaf(game, remaining, ply)) is None:
+            simulated = self._simulated
+            if simulated is not None and remaining >= simulated.max_playout_length:
+                return self._game_playout(simulated)
             moves = list(game.moves())
             policy = self._policy
             move = policy(game, moves, self._random) if policy else self._random.choice(moves)
             played.append((game.turn, move))
             game.play(move)
-            ply, left = ply + 1, left - 1
+            ply, remaining = ply + 1, remaining - 1
             while chance is not None and game.turn == CHANCE:
                 game.play(draw_event(chance, self._random.random()))
                 ply += 1
@@ -279,14 +289,12 @@ class UCT(Search[Move]):
         return reward, played
 
     def _game_playout(self, game: SupportsPlayouts[Move]) -> tuple[float, list[tuple[int, Move]]]:
-        """Let the game play on; return player 0's reward, and who played which moves."""
         utility, played = game.playout(self._random)
         self.counts.nodes += len(played)
         self.counts.leaves += 1
         return self._reward(self._scoring.value(utility, 0)), list(played)
 
     def _reward(self, value: float) -> float:
-        """Return a leaf's value from -1 to 1: a win's by the scale, an evaluation's within half."""
         if self._has_terminal_values or self._scoring.is_decisive(value):
             return max(-1.0, min(1.0, self._scoring.unscaled(value) / self.scale))
         return 0.5 * value / ((self._clear_lead or 0.5 * self.scale) + abs(value))
@@ -294,7 +302,10 @@ class UCT(Search[Move]):
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
-        """Phase 4: add player 0's reward to every node of the path, each for its own player."""
+        """Phase 4, backpropagation: add the reward of player 0 to all nodes of the path.
+
+        Each node stores the reward of the player who made the move that leads to the node.
+        """
         later = set(played)
         for node in reversed(path):
             node.visits += 1
@@ -314,62 +325,61 @@ class UCT(Search[Move]):
         game: Game[Move],
         root: Node[Move],
         depth: int,
-        most: int,
+        limit: int,
         batch: BatchEvaluation,
     ) -> int:
-        """Gather up to `most` leaves, or a batch, and judge them; return the playouts made.
+        """Collect and evaluate up to `limit` leaves, but at most one batch. Return their number.
 
-        What is on its way counts as a loss, so that the next playouts go elsewhere; those that come
-        to a leaf that waits already are taken back in the end.
+        Leaves that wait for their evaluation count as losses, so that the next playouts prefer
+        other leaves. If a playout reaches such a leaf again, its losses are removed at the end.
         """
         waiting: dict[int, _PendingLeaf[Move]] = {}
         made, stopped = 0, False
-        ways: list[list[Node[Move]]] = []
-        tries = min(most, MAX_PLAYOUTS_PER_LEAF * batch.batch_size)
+        pending_paths: list[list[Node[Move]]] = []
+        tries = min(limit, MAX_PLAYOUTS_PER_LEAF * batch.batch_size)
         try:
-            while made + len(ways) < tries and len(waiting) < batch.batch_size:
+            while made + len(pending_paths) < tries and len(waiting) < batch.batch_size:
                 path = self._select(game, root) if root.visits or root.is_chance_node else [root]
                 ply = len(path) - 1
                 try:
                     self._visit(game, ply)
-                except SearchStopped:  # the game is back at the root
+                except SearchStopped:  # the game is already restored to the root
                     stopped = True
                     break
                 try:
                     reward = self._terminal_reward(game, path[-1], ply)
                     if reward is None and id(path[-1]) not in waiting:
                         legal = list(game.moves())
-                        left = self._remaining_depth(depth, path)
-                        children = self._children(game, ply) if left > 0 else []
+                        remaining = self._remaining_depth(depth, path)
+                        children = self._children(game, ply) if remaining > 0 else []
                         waiting[id(path[-1])] = _PendingLeaf(
                             path, children, game.turn, legal, batch.encode(game, legal)
                         )
                 finally:
                     self._undo_to_root(game, ply)
                 if reward is None:
-                    ways.append(path)
+                    pending_paths.append(path)
                     add_virtual_losses(path, 1)
-                    if ply == 0:  # it has no priors yet
+                    if ply == 0:  # the root has no priors yet
                         break
                 else:
                     self._backpropagate(path, reward, [])
                     made += 1
             if waiting and not self.stopped:
-                answer = batch.evaluate([each.taken for each in waiting.values()])
+                evaluated = batch.evaluate([leaf.encoded for leaf in waiting.values()])
             else:
-                answer = None
+                evaluated = None
         finally:
-            for path in ways:
+            for path in pending_paths:
                 add_virtual_losses(path, -1)
-        if answer is not None:
-            self._backup_leaves(list(waiting.values()), *answer)
+        if evaluated is not None:
+            self._backup_leaves(list(waiting.values()), *evaluated)
             made += len(waiting)
         if stopped or self.stopped:
             raise SearchStopped
         return made
 
     def _terminal_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
-        """Return player 0's reward of a leaf that is proven or ends the game, None of others."""
         if leaf.proven is not None:
             return for_player0(leaf.player, leaf.proven)
         outcome = game.outcome()
@@ -385,30 +395,29 @@ class UCT(Search[Move]):
     def _backup_leaves(
         self, waiting: "list[_PendingLeaf[Move]]", values: Any, priors: Any | None
     ) -> None:
-        """Give leaves their values, and their moves as children.
+        """Store the values of evaluated leaves, and add their children to the tree.
 
-        values: an array, by leaf; priors: one by leaf and move, or None.
+        `values` is an array indexed by leaf.
+        `priors` is an array indexed by leaf and move, or None.
         """
-        for number, each in enumerate(waiting):
+        for index, pending in enumerate(waiting):
             self.counts.leaves += 1
-            leaf = each.path[-1]
+            leaf = pending.path[-1]
             if not leaf.children:
-                self._attach_children(leaf, each.children)
+                self._attach_children(leaf, pending.children)
             if priors is not None:
-                known = dict(zip(each.legal, map(float, priors[number]), strict=False))
+                prior_of = dict(zip(pending.legal, map(float, priors[index]), strict=False))
                 for child in leaf.children:
-                    child.prior = known[child.move]
-            value = max(-MAX_EVALUATION, min(MAX_EVALUATION, float(values[number])))
-            reward = for_player0(each.turn, self._reward(value))
-            self._backpropagate(each.path, reward, [])
+                    child.prior = prior_of[child.move]
+            value = max(-MAX_EVALUATION, min(MAX_EVALUATION, float(values[index])))
+            reward = for_player0(pending.turn, self._reward(value))
+            self._backpropagate(pending.path, reward, [])
 
     def _attach_children(self, leaf: Node[Move], children: "list[Node[Move]]") -> None:
-        """Give a leaf its children."""
         leaf.children = children
         self.counts.peak_open += len(children)
 
     def _add_children(self, game: Game[Move], node: Node[Move], ply: int) -> None:
-        """Give a node its children: moves, or what may happen where chance is to move."""
         if self._chance is not None and game.turn == CHANCE:
             node.children = chance_children(self._chance, node.player)
         else:
@@ -416,7 +425,6 @@ class UCT(Search[Move]):
         self.counts.peak_open += len(node.children)
 
     def _children(self, game: Game[Move], ply: int) -> "list[Node[Move]]":
-        """Return a node for each move to try, in random order if no other is asked for."""
         moves = self._moves(game, ply)
         if self._simulated is not None:
             candidate_moves = set(self._simulated.candidate_moves())
@@ -426,7 +434,6 @@ class UCT(Search[Move]):
         return [Node(move, game.turn) for move in moves]
 
     def _descend(self, game: Game[Move], path: list[Node[Move]]) -> None:
-        """Play the move of the child with the greatest upper bound, and let chance play on."""
         parent, chance = path[-1], self._chance
         if chance is None or not parent.is_chance_node:
             child = max(parent.children, key=lambda child: self._upper_bound(parent, child))
@@ -440,16 +447,17 @@ class UCT(Search[Move]):
             path.append(event)
 
     def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
-        """Return UCB1's bound of a child's mean reward: `urgency` until it has been tried.
+        """Return the UCB1 upper bound on a child's mean reward, or `urgency` if it is unvisited.
 
-        With a prior it is PUCT's, in which a move that was not tried counts as its parent does.
+        If the child has a prior, return the PUCT bound instead. This bound uses the mean reward of
+        `parent` for an unvisited child.
         """
         if child.proven is not None:
             return child.proven if child.proven >= 0 else -inf
         if child.prior is not None:
             mean = child.mean() if child.visits else mean_reward_for(child.player, parent)
-            spread = self.exploration * child.prior * sqrt(parent.visits)
-            return mean + spread / (1 + child.visits)
+            bonus = self.exploration * child.prior * sqrt(parent.visits)
+            return mean + bonus / (1 + child.visits)
         if not child.visits:
             return self.urgency + (child.rave_total / child.rave_visits if child.rave_visits else 0)
         mean = child.mean()
@@ -459,7 +467,7 @@ class UCT(Search[Move]):
         return mean + self.exploration * sqrt(log(parent.visits) / child.visits)
 
     def final_child(self, node: Node[Move]) -> Node[Move]:
-        """Return the child to play: by the final rule, but never against what is proven."""
+        """Return the child that the `final` option selects. Proven values take precedence."""
 
         def merit(child: Node[Move]) -> tuple[bool, bool, float, float]:
             won = child.proven is not None and child.proven > 0
@@ -475,8 +483,8 @@ class UCT(Search[Move]):
         return max(node.children, key=merit)
 
     def pv_from(self, node: Node[Move]) -> Iterator[Move]:
-        """Generate the moves chosen from here on, as far as they were tried."""
-        return (chosen.move for chosen in self._pv_nodes(node))
+        """Generate the chosen moves from this node to the first unvisited node."""
+        return (pv_node.move for pv_node in self._pv_nodes(node))
 
     def _pv_nodes(self, node: Node[Move]) -> Iterator[Node[Move]]:
         while node.children and not node.is_chance_node:
@@ -487,32 +495,35 @@ class UCT(Search[Move]):
 
 
 class UCB1(UCT[Move]):
-    """Flat Monte Carlo: UCB1 shares the playouts out among the root's moves; no tree grows."""
+    """Flat Monte Carlo search, which distributes its playouts among the root moves by UCB1."""
 
     name = "ucb1"
 
     def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
-        """Leave the tree as it is."""
+        """Do nothing, because the tree does not grow."""
 
     def _attach_children(self, leaf: Node[Move], children: "list[Node[Move]]") -> None:
-        """Leave the tree as it is."""
+        """Do nothing, because the tree does not grow."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PendingLeaf(Generic[Move]):
-    """A leaf that waits to be judged.
+    """A leaf that waits for its evaluation.
 
-    path: from the root to it. children: what it will have. turn: who is to move there. legal: the
-    moves that may be made. taken: what the evaluation has taken of the position.
+    `path` contains the nodes from the root to the leaf.
+    `children` are the nodes to add below the leaf.
+    `turn` is the player to move.
+    `legal` contains the legal moves in the order of the priors.
+    `encoded` is the encoded position.
     """
 
     path: list[Node[Move]]
     children: list[Node[Move]]
     turn: int
     legal: list[Move]
-    taken: Any
+    encoded: Any
 
 
 def as_batch_evaluation(evaluate: Callable[[Any], float]) -> BatchEvaluation | None:
-    """Return an evaluation that judges batches as what it is, None for any other."""
+    """Return the evaluation if it is batched, otherwise None."""
     return evaluate if isinstance(evaluate, BatchEvaluation) else None

@@ -1,6 +1,8 @@
-"""Minimax: the value of a position is the best that its mover can force.
+"""Minimax, which finds the best outcome that the player to move can force.
 
-Source: J. von Neumann (1928); the listings of 'Tema 2: Búsqueda en juegos'.
+MAX chooses the child with the greatest value, and MIN chooses the child with the smallest.
+
+Source: J. von Neumann (1928); the listings in the lecture notes 'Tema 2: Búsqueda en juegos'.
 """
 
 from math import inf
@@ -14,7 +16,7 @@ Move = TypeVar("Move")
 
 
 class Minimax(Search[Move]):
-    """Visit every node of the tree; at MAX take the greatest child, at MIN the least."""
+    """Minimax search, which visits every node of the tree."""
 
     name = "minimax"
 
@@ -22,7 +24,6 @@ class Minimax(Search[Move]):
         return self._value(game, depth, 0)
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
-        """Return the position's value for MAX."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
             return leaf
@@ -39,9 +40,9 @@ class Minimax(Search[Move]):
 
 
 class WinLossMinimax(WinLossSearch[Move]):
-    """Minimax where a leaf is won or lost: the first child that wins for its mover is enough.
+    """Minimax for trees with only won and lost leaves. The search stops at the first winning move.
 
-    The variation of a lost node follows its first move.
+    At a lost node, the principal variation continues with the first move.
     """
 
     name = "minimax-two-valued"
@@ -50,7 +51,6 @@ class WinLossMinimax(WinLossSearch[Move]):
         return self._value(game, depth, 0) == WIN
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
-        """Return WIN or LOSS for MAX."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
             return WIN if self._reaches_bound(leaf) else LOSS

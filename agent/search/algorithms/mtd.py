@@ -1,8 +1,11 @@
-"""MTD: find the value by null-window searches alone, over one alpha-beta with memory.
+"""MTD, which finds a position's value by a series of null-window alpha-beta searches with memory.
+
+Each null-window search returns a new lower or upper bound on the value. The search ends when the
+two bounds are equal.
 
 Source: A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin, 'Best-first fixed-depth minimax
-algorithms' (1996), who show that SSS* and DUAL* are such drivers; the listings of 'Técnicas de
-IA, Tema 3.2', whose MTD(f) returns one line too early.
+algorithms' (1996), who show that SSS* and DUAL* are special cases; the listings in the lecture
+notes 'Técnicas de IA, Tema 3.2', whose MTD(f) has the return statement one line too early.
 """
 
 from collections.abc import Callable, Hashable
@@ -18,7 +21,7 @@ Move = TypeVar("Move")
 
 @dataclass(slots=True)
 class Bounds:
-    """What is known of a position's value for its mover."""
+    """The known bounds on a position's value for the player to move."""
 
     lower: float = -inf
     upper: float = inf
@@ -26,17 +29,20 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class MTDOptions(SearchOptions):
-    """first_guess: near which value to begin."""
+    """Options for MTD(f).
+
+    `first_guess` is the value f with which the search starts.
+    """
 
     first_guess: float = 0
 
 
 class MTD(Search[Move]):
-    """MTD(f): close in on the value from a first guess f; the better f, the fewer passes.
+    """MTD(f), which starts with a guess f of the value. Better guesses need fewer searches.
 
-    The memory holds every node that was searched, with its depth, so that no pass visits what
-    an earlier one has settled; `counts.peak_open` is its size. Positions with equal keys must
-    have equal values: a game in which repetition is a draw does not.
+    The memory stores every searched node and its depth, so that completed work is not repeated.
+    `counts.peak_open` is the size of the memory. Positions with equal keys must have equal values.
+    This is not the case in games with draws by repetition.
     """
 
     name = "mtd-f"
@@ -67,7 +73,6 @@ class MTD(Search[Move]):
         return value
 
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
-        """Return a bound of the position's value for its mover: alpha-beta with memory."""
         self._visit(game, ply)
         key = game.key(), depth
         known = self._memory.get(key)
@@ -99,7 +104,6 @@ class MTD(Search[Move]):
         return best
 
     def _trace_pv(self, game: Game[Move], depth: int, value: float) -> None:
-        """Put down the principal variation: from the root on, moves to a node settled at value."""
         line: list[Move] = []
         settled = True
         while settled and game.outcome() is None:
@@ -118,7 +122,7 @@ class MTD(Search[Move]):
 
 
 class SSSStarMTD(MTD[Move]):
-    """SSS* as MTD(+infinity): it evaluates the leaves that Stockman's lists do, in their order."""
+    """SSS* as MTD(+infinity). The leaves are evaluated in the same order as in Stockman's SSS*."""
 
     name = "sss-star-mtd"
 

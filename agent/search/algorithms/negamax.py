@@ -1,6 +1,8 @@
-"""Negamax: minimax in one formula, since what is good for one player is bad for the other.
+"""Negamax, which is minimax with the same formula for both players.
 
-Source: 'Técnicas de IA, Tema 3.2: Búsqueda adversaria en juegos'.
+The value for one player is the negative of the value for the other.
+
+Source: the lecture notes 'Técnicas de IA, Tema 3.2: Búsqueda adversaria en juegos'.
 """
 
 from math import inf
@@ -13,7 +15,10 @@ Move = TypeVar("Move")
 
 
 class Negamax(Search[Move]):
-    """Visit every node of the tree; a node's value for its mover is the greatest of -child."""
+    """Negamax search, which visits every node of the tree.
+
+    The value of a node is the maximum of -value(child) over its children.
+    """
 
     name = "negamax"
     mover_relative = True
@@ -22,7 +27,6 @@ class Negamax(Search[Move]):
         return self._value(game, depth, 0)
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
-        """Return the position's value for its mover."""
         leaf = self._leaf(game, depth, ply)
         if leaf is not None:
             return leaf

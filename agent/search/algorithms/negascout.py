@@ -1,7 +1,10 @@
-"""NegaScout: SCOUT's test as a null window in negamax form, in Reinefeld's two versions.
+"""Two versions of NegaScout, which is SCOUT in negamax form, with null-window searches as tests.
 
-Source: A. Reinefeld, 'An improvement to the Scout tree search algorithm' (1983) and his later
-listing; both are in 'Técnicas de IA, Tema 3.2'.
+The first move is searched with the full window. Every other move is tested with a null window. If
+the test shows that the move is better, it is searched again.
+
+Source: A. Reinefeld, 'An improvement to the Scout tree search algorithm' (1983) and a later listing
+by Reinefeld. Both are in the lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from typing import TypeVar
@@ -14,9 +17,10 @@ Move = TypeVar("Move")
 
 
 class NegaScout1(NullWindowSearch[Move]):
-    """The first version: search again from the tested value up, but not just above the leaves.
+    """NegaScout version 1, which searches a better move again with the test value as alpha.
 
-    The value of a leaf is exact whatever the window, so a test of a leaf need not be repeated.
+    Moves that lead to leaves are not searched again, because the value of a leaf is exact for any
+    window.
     """
 
     name = "negascout-1"
@@ -26,10 +30,10 @@ class NegaScout1(NullWindowSearch[Move]):
     ) -> float:
         children_are_leaves = depth <= 1 and not self.continuation and self.beyond is None
         upper = beta
-        for number, move in enumerate(moves):
+        for index, move in enumerate(moves):
             game.play(move)
             value = -self._value(game, depth - 1, ply + 1, -upper, -alpha)
-            if alpha < value < beta and number > 0 and not children_are_leaves:
+            if alpha < value < beta and index > 0 and not children_are_leaves:
                 self.counts.researches += 1
                 value = -self._value(game, depth - 1, ply + 1, -beta, -value)
             game.undo()
@@ -44,7 +48,7 @@ class NegaScout1(NullWindowSearch[Move]):
 
 
 class NegaScout2(NullWindowSearch[Move]):
-    """The second version: search again with the window from alpha up, at any depth."""
+    """NegaScout version 2, which searches a better move again with the original alpha."""
 
     name = "negascout-2"
 
@@ -52,10 +56,10 @@ class NegaScout2(NullWindowSearch[Move]):
         self, game: Game[Move], moves: list[Move], depth: int, ply: int, alpha: float, beta: float
     ) -> float:
         upper = beta
-        for number, move in enumerate(moves):
+        for index, move in enumerate(moves):
             game.play(move)
             value = -self._value(game, depth - 1, ply + 1, -upper, -alpha)
-            if alpha < value < beta and number > 0:
+            if alpha < value < beta and index > 0:
                 self.counts.researches += 1
                 value = -self._value(game, depth - 1, ply + 1, -beta, -alpha)
             game.undo()

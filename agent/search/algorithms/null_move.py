@@ -1,7 +1,7 @@
-"""The null move: where even passing is good enough, some move surely is.
+"""Null-move pruning: if passing already reaches beta, assume that the best move does so too.
 
-Source: 'Fundamentos de IA 10: Estrategia de juego'; D. Beal, 'A generalised quiescence search
-algorithm' (1990).
+Source: the lecture notes 'Fundamentos de IA 10: Estrategia de juego'; D. Beal, 'A generalised
+quiescence search algorithm' (1990).
 """
 
 from collections.abc import Callable
@@ -18,16 +18,20 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, kw_only=True)
 class NullMoveOptions(AlphaBetaOptions):
-    """reduction: by how many plies more than a move the search after passing is shallower."""
+    """Options for null-move pruning.
+
+    `reduction` is the number of additional plies by which the search after a pass is reduced.
+    """
 
     reduction: int = 2
 
 
 class NullMove(AlphaBeta[Move]):
-    """Alpha-beta that first lets the mover pass, and cuts off if that already reaches beta.
+    """Alpha-beta with null-move pruning: moves are skipped at a node where passing reaches beta.
 
-    It is wrong where every move does harm (zugzwang), so the value need not be minimax's. A game
-    that is not `Passing` is searched as by alpha-beta.
+    The assumption is wrong in zugzwang, where every move is worse than passing. The value may
+    therefore differ from that of minimax. Games that do not implement `SupportsNullMove` are
+    searched by plain alpha-beta.
     """
 
     name = "null-move"
@@ -48,9 +52,8 @@ class NullMove(AlphaBeta[Move]):
     def _best(
         self, game: Game[Move], moves: list[Move], depth: int, ply: int, alpha: float, beta: float
     ) -> float:
-        """Try to pass, never twice running; then search the moves."""
-        passed, self._just_passed = self._just_passed, False
-        if not passed and depth > self.reduction and beta < inf and self._may_pass(game):
+        opponent_passed, self._just_passed = self._just_passed, False
+        if not opponent_passed and depth > self.reduction and beta < inf and self._may_pass(game):
             value = self._after_passing(game, depth, ply, beta)
             if value >= beta:
                 self._record_cutoff(game, None, depth, ply)
@@ -61,7 +64,6 @@ class NullMove(AlphaBeta[Move]):
         return isinstance(game, SupportsNullMove) and game.allows_null_move()
 
     def _after_passing(self, game: Game[Move], depth: int, ply: int, beta: float) -> float:
-        """Return a bound of the position's value if its mover passes."""
         assert isinstance(game, SupportsNullMove)
         game.play_null_move()
         self._just_passed = True

@@ -1,4 +1,4 @@
-"""What the searches share that test moves by null windows: their variation to its end."""
+"""Base class of NegaScout and PVS, which completes their principal variations."""
 
 from typing import TypeVar
 
@@ -11,34 +11,37 @@ Move = TypeVar("Move")
 
 
 class NullWindowSearch(AlphaBeta[Move]):
-    """An alpha-beta that searches a move again from the value up that its test has shown.
+    """Alpha-beta that tests moves with a null window, and searches them again if they are better.
 
-    If that value is the exact one, neither search goes down the variation that leads to it: the
-    test stops at what is enough, the other at what is too much. Then its end is searched for,
-    with the value known, once all is done; what that evaluates is counted as looked at.
+    The second search starts at the value returned by the test. If that value was already exact, the
+    second search only confirms it as an upper bound. Neither search then finds the complete
+    principal variation. A final search in a narrow window around the known value completes the
+    variation. The evaluations of the final search are counted in `looked_at`.
     """
 
     def search_window(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
     ) -> SearchResult[Move]:
-        """Return what `search` finds, all values as they are inside, where ends outrank others."""
-        found = super().search_window(game, depth, alpha, beta, ply)
-        left = depth - len(found.pv)
-        if ply or left <= 0 or self.table is not None or not alpha < found.value < beta:
-            return found
-        for move in found.pv:
+        """Return the same result as `search`, but on the internal scale.
+
+        On this scale wins are always greater than evaluations.
+        """
+        result = super().search_window(game, depth, alpha, beta, ply)
+        remaining = depth - len(result.pv)
+        if ply or remaining <= 0 or self.table is not None or not alpha < result.value < beta:
+            return result
+        for move in result.pv:
             game.play(move)
         try:
             if game.outcome() is None:
-                end = self._end(game, left, len(found.pv), found.value)
-                return SearchResult(found.value, found.pv + end)
+                end = self._end(game, remaining, len(result.pv), result.value)
+                return SearchResult(result.value, result.pv + end)
         finally:
-            for _ in found.pv:
+            for _ in result.pv:
                 game.undo()
-        return found
+        return result
 
     def _end(self, game: Game[Move], depth: int, ply: int, value: float) -> tuple[Move, ...]:
-        """Return the variation from a position on, which is worth `value` at the root."""
         value = -value if ply % 2 else value
         options = AlphaBetaOptions(
             ending=self.ending,

@@ -1,7 +1,7 @@
-"""Principal-variation search: the first move with the whole window, the others with none.
+"""Principal variation search (PVS): full window for the first move, null windows for the rest.
 
-Source: T. Marsland and M. Campbell, 'Parallel search of strongly ordered game trees' (1982);
-the listing of 'Técnicas de IA, Tema 3.2'.
+Source: T. Marsland and M. Campbell, 'Parallel search of strongly ordered game trees' (1982); the
+listing in the lecture notes 'Técnicas de IA, Tema 3.2'.
 """
 
 from typing import TypeVar
@@ -14,10 +14,11 @@ Move = TypeVar("Move")
 
 
 class PrincipalVariationSearch(NullWindowSearch[Move]):
-    """Alpha-beta that expects the first move to be best, and only tests the others.
+    """Alpha-beta that expects the first move to be best, and only tests the other moves.
 
-    A null window shows whether a move is better than the best so far; if it is, and its value
-    matters, the move is searched again. All techniques of alpha-beta are there.
+    A null-window search shows whether a move is better than the best move so far. If so, and if the
+    value is inside the window, the move is searched again. All options for alpha-beta are
+    available.
     """
 
     name = "pvs"
@@ -25,9 +26,9 @@ class PrincipalVariationSearch(NullWindowSearch[Move]):
     def _best(
         self, game: Game[Move], moves: list[Move], depth: int, ply: int, alpha: float, beta: float
     ) -> float:
-        for number, move in enumerate(moves):
+        for index, move in enumerate(moves):
             game.play(move)
-            if number == 0:
+            if index == 0:
                 value = -self._value(game, depth - 1, ply + 1, -beta, -alpha)
             else:
                 value = -self._value(game, depth - 1, ply + 1, -next_up(alpha), -alpha)

@@ -1,7 +1,7 @@
-"""SCOUT: before a move is searched, test whether it is better than the best so far.
+"""SCOUT, which tests whether a move is better than the best move so far before searching it.
 
-Source: J. Pearl, 'SCOUT: a simple game-searching algorithm with proven optimal properties'
-(1980); the listings of 'Tema 2: Búsqueda en juegos'.
+Source: J. Pearl, 'SCOUT: a simple game-searching algorithm with proven optimal properties' (1980);
+the listings in the lecture notes 'Tema 2: Búsqueda en juegos'.
 """
 
 from typing import TypeVar
@@ -13,7 +13,7 @@ Move = TypeVar("Move")
 
 
 class Scout(Search[Move]):
-    """EVAL finds a node's value; TEST finds out, with less work, whether it exceeds another."""
+    """SCOUT search: EVAL finds the value of a node, and TEST compares it with a bound."""
 
     name = "scout"
 
@@ -21,7 +21,6 @@ class Scout(Search[Move]):
         return self._eval(game, depth, 0)
 
     def _eval(self, game: Game[Move], depth: int, ply: int) -> float:
-        """Return the position's value for MAX."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
             return leaf
@@ -41,7 +40,6 @@ class Scout(Search[Move]):
         return best
 
     def _test(self, game: Game[Move], depth: int, ply: int, bound: float, or_equal: bool) -> bool:
-        """Tell whether the position's value for MAX is > bound (or >= bound, with `or_equal`)."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
             return leaf >= bound if or_equal else leaf > bound

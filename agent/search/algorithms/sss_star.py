@@ -1,8 +1,11 @@
-"""SSS*: a best-first search of solution trees, by lists of states as Stockman gave it.
+"""SSS*, a best-first search of solution trees that uses Stockman's open list of states.
+
+The open list is sorted by upper bound. The search always continues with the first state, until the
+root is solved.
 
 Source: G. Stockman, 'A minimax algorithm better than alpha-beta?' (1979); the listing and the
-run of 'Tema 2: Búsqueda en juegos'. DUAL* is the same with MAX and MIN exchanged: T. Marsland,
-A. Reinefeld and J. Schaeffer, 'Low overhead alternatives to SSS*' (1987).
+example run in the lecture notes 'Tema 2: Búsqueda en juegos'. DUAL* is SSS* with MAX and MIN
+exchanged: T. Marsland, A. Reinefeld and J. Schaeffer, 'Low overhead alternatives to SSS*' (1987).
 """
 
 from bisect import insort
@@ -19,7 +22,7 @@ Move = TypeVar("Move")
 
 
 class State(NamedTuple):
-    """A node, whether it is solved or still live, and an upper bound of its value."""
+    """A state: a node, its status (live or solved), and an upper bound on its value."""
 
     label: Label
     solved: bool
@@ -28,21 +31,24 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SSSStarOptions(SearchOptions):
-    """observe: called with the open list, in order, before each step."""
+    """Options for SSS*.
+
+    `observe` is called with the sorted open list before each step.
+    """
 
     observe: Callable[[Sequence[State]], None] | None = None
 
 
 class SSSStar(Search[Move]):
-    """SSS*: always go on with the state whose bound is greatest, leftmost among equals.
+    """SSS* search, which always continues with the state that has the greatest bound.
 
-    The bounds only fall, so the root's is its value once it is solved. `counts.peak_open` is the
-    longest that the open list was.
+    If bounds are equal, the leftmost state is chosen. Bounds never rise, so the bound of the root
+    is its value when the root is solved. `counts.peak_open` is the maximum length of the open list.
     """
 
     name = "sss-star"
     options = SSSStarOptions
-    # 1 where the root maximises, -1 where it minimises the negated values.
+    # 1 if the root maximises. -1 if the root minimises; values are then negated.
     _sign = 1
 
     def __init__(
@@ -73,7 +79,6 @@ class SSSStar(Search[Move]):
         return self._sign * state.bound
 
     def _expand(self, game: Game[Move], cursor: TreeCursor[Move], state: State, depth: int) -> None:
-        """Replace a live state: a leaf by its solution, MAX by all children, MIN by the first."""
         label, _, bound = state
         leaf = self._leaf_for_max(game, depth, len(label))
         if leaf is not None:
@@ -81,36 +86,29 @@ class SSSStar(Search[Move]):
             return
         cursor.moves[label] = self._moves(game, len(label))
         children = len(cursor.moves[label]) if self._maximises(label) else 1
-        for number in range(1, children + 1):
-            self._insert(State((*label, number), False, bound))
+        for index in range(1, children + 1):
+            self._insert(State((*label, index), False, bound))
 
     def _propagate_to_parent(self, cursor: TreeCursor[Move], state: State) -> None:
-        """Use a solved state: MAX has its value from one child, MIN must see them all."""
         label, _, bound = state
-        parent, number = label[:-1], label[-1]
+        parent, index = label[:-1], label[-1]
         if self._maximises(parent):
             others = [other for other in self._open if other.label[: len(parent)] != parent]
             self.counts.cutoffs += len(others) < len(self._open)
             self._open = others
             self._insert(State(parent, True, bound))
-        elif number < len(cursor.moves[parent]):
-            self._insert(State((*parent, number + 1), False, bound))
+        elif index < len(cursor.moves[parent]):
+            self._insert(State((*parent, index + 1), False, bound))
         else:
             self._insert(State(parent, True, bound))
 
     def _insert(self, state: State) -> None:
-        """Put a state in its place: by falling bound, from left to right among equals."""
         insort(self._open, state, key=open_list_key)
 
     def _maximises(self, label: Label) -> bool:
         return (len(label) % 2 == 0) == (self._sign > 0)
 
     def _variation(self, cursor: TreeCursor[Move]) -> tuple[Move, ...]:
-        """Return the moves down to the leaf that gave the root its value.
-
-        Of a node's solved children it is the first with the node's bound: only later children
-        were given that bound from outside.
-        """
         label: Label = ()
         line = []
         while label in cursor.moves:
@@ -123,16 +121,17 @@ class SSSStar(Search[Move]):
 
 
 class DualStar(SSSStar[Move]):
-    """DUAL*: SSS* with MAX and MIN exchanged, so that the bounds rise to the value."""
+    """DUAL* search, which is SSS* with MAX and MIN exchanged. Bounds rise towards the value."""
 
     name = "dual-star"
     _sign = -1
 
 
 def write_state(state: State, number: Callable[[float], str] = "{:g}".format) -> str:
-    """Write a state as the lecture notes do: (2.1, V, 15) is live, (2.1, S, 15) is solved.
+    """Return a state in the notation of the lecture notes.
 
-    number: how bounds are written.
+    The text "(2.1, V, 15)" is a live state, and "(2.1, S, 15)" is a solved state. `number` is a
+    function that formats the bound.
     """
     label = ".".join(map(str, state.label)) or "ε"
     bound = "∞" if state.bound == inf else number(state.bound)
@@ -140,5 +139,5 @@ def write_state(state: State, number: Callable[[float], str] = "{:g}".format) ->
 
 
 def open_list_key(state: State) -> tuple[float, Label]:
-    """Return what the open list is sorted by: the greatest bound first, then the leftmost node."""
+    """Return the key that sorts the open list by decreasing bound, then from left to right."""
     return -state.bound, state.label

@@ -1,4 +1,4 @@
-"""What the searches share that know only won and not won."""
+"""Base class of searches that only decide whether the player to move can force a win."""
 
 from abc import abstractmethod
 from math import inf, nextafter
@@ -11,16 +11,17 @@ from agent.search.terminal_scoring import MAX_EVALUATION
 Move = TypeVar("Move")
 
 WIN, LOSS = 1.0, -1.0
-# What is worth more is a win, is won, and is not a loss.
+# Thresholds of the passes: a leaf above the threshold is a win, better than 0, or not a loss.
 THRESHOLDS = MAX_EVALUATION, 0.0, nextafter(-MAX_EVALUATION, -inf)
 
 
 class WinLossSearch(Search[Move]):
-    """Finds out whether the mover can force a won leaf; the value is WIN or LOSS.
+    """A search that decides whether the player to move can force a won leaf.
 
-    A leaf is won if it is worth more than 0. So as not to take a good evaluation where there is
-    a win to be had, it first aims at wins alone; and where nothing is won, at a leaf that is not
-    lost: the value is LOSS all the same, but there is a move to play.
+    The value is WIN or LOSS. A leaf is won if its value is above 0. The first pass accepts only
+    real wins, so that a good evaluation is not preferred to a win. If no move wins, the last pass
+    accepts any leaf that is not lost. The value is then still LOSS, but the search returns a move
+    to play.
     """
 
     exact = False
@@ -29,7 +30,7 @@ class WinLossSearch(Search[Move]):
         self._best_below_bound = inf
         self._is_certain = False
         for bound in (0.0,) if self._has_terminal_values else THRESHOLDS:
-            # No leaf that refuted the moves before is won now: they would be refuted again.
+            # No leaf that refuted a move in the last pass is above this bound, so skip this pass.
             if self._best_below_bound <= bound:
                 continue
             self._bound, self._best_below_bound = bound, -inf
@@ -44,7 +45,7 @@ class WinLossSearch(Search[Move]):
 
     @abstractmethod
     def _can_force(self, game: Game[Move], depth: int) -> bool:
-        """Tell whether MAX can force a leaf that `_reaches_bound`; leave a variation."""
+        """Set the principal variation, and return whether MAX can force a leaf above the bound."""
 
     def _reaches_bound(self, leaf: float) -> bool:
         if leaf > self._bound:

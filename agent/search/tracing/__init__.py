@@ -1,1 +1,1 @@
-"""Searches that report each step: nodes entered, values returned, cut-offs."""
+"""Search tracing, which reports every visited node, returned value and cut-off."""

@@ -1,7 +1,7 @@
-"""Watching an algorithm as `observing` does, and what it keeps besides: memory, guesses, bounds.
+"""Detailed tracing, which adds table entries, guesses and selection bounds to `search_tracing`.
 
-Who draws a search step by step asks for this; what a node is stored as, what is guessed and what
-each child's upper confidence bound is are known only at the moment.
+These events are used to draw a search step by step. The details are available only at the time of
+the event.
 """
 
 from bisect import bisect_left
@@ -28,10 +28,10 @@ Move = TypeVar("Move")
 
 @dataclass(frozen=True, slots=True)
 class Stored(Event):
-    """The memory has an entry of the node: its value for MAX, so deep, lies between two bounds.
+    """An entry was stored in a table: bounds on the value of the node for MAX, at `depth` plies.
 
-    row: the entry's number, from 0; an entry that is replaced or made closer keeps it. place: of
-    the move to try first, 0 for none.
+    `row` is the index of the entry, from 0. The index does not change when the entry is updated.
+    `place` is the index of the move to search first, from 1, or 0 if there is no such move.
     """
 
     row: int
@@ -43,7 +43,7 @@ class Stored(Event):
 
 @dataclass(frozen=True, slots=True)
 class Guessed(Event):
-    """Best-node search asks which of so many moves are worth at least the guess."""
+    """Best-node search is about to test which of `moves` moves reach the guess."""
 
     guess: float
     low: float
@@ -51,16 +51,16 @@ class Guessed(Event):
     moves: int
 
 
-# So many states of a list are removed from a place on, and these put there.
+# A list change: start index, number of removed states, inserted states.
 ListSplice: TypeAlias = "tuple[int, int, tuple[State, ...]]"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenListChanged(Event):
-    """SSS* is about to take the first state of its open list, the node's.
+    """SSS* is about to take the first state from its open list. `label` is the node of that state.
 
-    splices: what has changed in the list since it took the state before, one after the other; at
-    first the whole list. The lists of all steps together would be as long as its square.
+    `splices` contains the changes to the list since the previous step, in order. The first event
+    contains the complete list. Storing the complete list at every step would take quadratic space.
     """
 
     state: State
@@ -69,9 +69,11 @@ class OpenListChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ChildStats:
-    """A child as MCTS chooses: its place, visits, total reward for its mover, and upper bound.
+    """Statistics of a child at selection: the move index, visits, total reward and upper bound.
 
-    prior: how promising an evaluation has called the move; None where none has.
+    The reward is for the player who makes the move to the child.
+
+    `prior` is the prior that the evaluation assigns to the move, or None.
     """
 
     place: int
@@ -83,7 +85,7 @@ class ChildStats:
 
 @dataclass(frozen=True, slots=True)
 class Selected(Event):
-    """MCTS goes on from the node to the child at a place, whose upper bound is greatest."""
+    """MCTS descends to child number `by`, which has the greatest upper bound."""
 
     children: tuple[ChildStats, ...]
     by: int
@@ -91,16 +93,17 @@ class Selected(Event):
 
 @dataclass(frozen=True, slots=True)
 class BackedUp(Event):
-    """A playout's reward was added on the way to the node.
+    """The reward of a playout was added to all nodes on the path.
 
-    totals: visits and total reward, for whoever moved there, of each node from the root on.
+    `totals` contains the visits and total reward of each node, starting at the root. Rewards are
+    for the player who made the move to the node.
     """
 
     totals: tuple[tuple[int, float], ...]
 
 
 def traced_in_detail(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[Any]]:
-    """Return a sub-class of an algorithm that tells what it does, and what it keeps."""
+    """Return a subclass of an algorithm that reports its steps in detail."""
     special: dict[Any, Any] = {
         BestNodeSearch: _DetailedBestNode,
         AlphaBeta: _DetailedAlphaBeta,
@@ -110,12 +113,12 @@ def traced_in_detail(search_class: type[Search[Any]], emit: EventHandler) -> typ
         SSSStar: _DetailedSSSStar,
     }
     mixins = [mixin for base, mixin in special.items() if issubclass(search_class, base)]
-    watched = traced(search_class, emit)
-    return type(f"Closely{watched.__name__}", (*mixins, watched), {}) if mixins else watched
+    tracing = traced(search_class, emit)
+    return type(f"Detailed{tracing.__name__}", (*mixins, tracing), {}) if mixins else tracing
 
 
 class _TableTracing:
-    """The numbers of a memory's entries, and what was told of them."""
+    """Numbers the entries of a table, and reports each change to an entry once."""
 
     emit: EventHandler
     label: Label
@@ -130,11 +133,15 @@ class _TableTracing:
         bounds: tuple[float, float],
         place: int = 0,
     ) -> None:
-        """Tell of an entry, unless it is what was told before. The bounds are the recursion's."""
+        """Report an entry if it has changed.
+
+        `bounds` are from the point of view of the search method: that of the player to move, as in
+        negamax, or that of MAX.
+        """
         rows: dict[Hashable, tuple[int, object]] = self.__dict__.setdefault("_rows", {})
-        row, before = rows.get(key, (len(rows), None))
+        row, previous = rows.get(key, (len(rows), None))
         content = depth, bounds, place
-        if content == before:
+        if content == previous:
             return
         rows[key] = row, content
         maximises = self._is_max(game)
@@ -145,7 +152,7 @@ class _TableTracing:
 
 
 class _DetailedAlphaBeta(_TableTracing, Search[Move]):
-    """Alpha-beta with a table, which may have forgotten an entry again."""
+    """Alpha-beta: reports the stored entries that the transposition table still contains."""
 
     def _probe_table(
         self, game: Game[Move], table: TranspositionTable[Move], *arguments: Any
@@ -161,7 +168,7 @@ class _DetailedAlphaBeta(_TableTracing, Search[Move]):
 
 
 class _DetailedMTD(_TableTracing, Search[Move]):
-    """MTD, whose memory knows each position at each depth."""
+    """MTD with a memory that has one entry for each position and depth."""
 
     def _value(self, game: Game[Move], depth: int, *arguments: Any) -> float:
         value: float = super()._value(game, depth, *arguments)  # type: ignore[misc]
@@ -173,23 +180,23 @@ class _DetailedMTD(_TableTracing, Search[Move]):
 
 
 class _DetailedAndOr(_TableTracing, Search[Move]):
-    """AND/OR search, which solves each position once."""
+    """AND/OR search, which solves each position only once."""
 
     def _can_force(self, game: Game[Move], depth: int) -> bool:
         self.__dict__.pop("_rows", None)
         return super()._can_force(game, depth)  # type: ignore[misc, no-any-return]
 
     def _solve(self, game: Game[Move], depth: int, *arguments: Any) -> Strategy[Move] | None:
-        found: Strategy[Move] | None = super()._solve(  # type: ignore[misc]
+        strategy: Strategy[Move] | None = super()._solve(  # type: ignore[misc]
             game, depth, *arguments
         )
-        value = LOSS if found is None else WIN
+        value = LOSS if strategy is None else WIN
         self._emit_entry(game, (game.key(), depth), depth, (value, value))
-        return found
+        return strategy
 
 
 class _DetailedBestNode(Search[Move]):
-    """Best-node search: its guesses. Windows are the root's mover's, who is MAX."""
+    """Best-node search: reports its guesses. Windows are for MAX, who moves at the root."""
 
     emit: EventHandler
 
@@ -200,7 +207,7 @@ class _DetailedBestNode(Search[Move]):
 
 
 class _DetailedSSSStar(Search[Move]):
-    """SSS* and DUAL*: what changes in the open list, in place of the list."""
+    """SSS* and DUAL*: report the changes to the open list instead of the complete list."""
 
     emit: EventHandler
     _open: list[State]
@@ -209,7 +216,7 @@ class _DetailedSSSStar(Search[Move]):
         self._splices: list[ListSplice] = []
         return super().search(game, *arguments, **options)
 
-    def _list(self, states: Sequence[State]) -> None:
+    def _emit_open_list(self, states: Sequence[State]) -> None:
         first = states[0]
         splices = tuple(self._splices) or ((0, 0, tuple(states)),)
         self.emit(OpenListChanged(first.label, len(first.label) % 2 == 0, first, splices))
@@ -219,12 +226,13 @@ class _DetailedSSSStar(Search[Move]):
         parent = state.label[:-1]
         if self._maximises(parent):  # type: ignore[attr-defined]
             length = len(parent)
-            places = [at for at, each in enumerate(self._open) if each.label[:length] == parent]
-            # From the end on, so that the places before stay; neighbours leave together.
-            for at in reversed(places):
-                start, removed, put = self._splices[-1]
+            removals = [at for at, other in enumerate(self._open) if other.label[:length] == parent]
+            # Remove from the end, so that earlier indices remain valid. Adjacent states form one
+            # splice.
+            for at in reversed(removals):
+                start, removed, inserted = self._splices[-1]
                 if start == at + 1:
-                    self._splices[-1] = at, removed + 1, put
+                    self._splices[-1] = at, removed + 1, inserted
                 else:
                     self._splices.append((at, 1, ()))
         super()._propagate_to_parent(cursor, state)  # type: ignore[misc]
@@ -232,15 +240,15 @@ class _DetailedSSSStar(Search[Move]):
     def _insert(self, state: State) -> None:
         super()._insert(state)  # type: ignore[misc]
         at = bisect_left(self._open, open_list_key(state), key=open_list_key)
-        start, removed, put = self._splices[-1]
-        if put and start + len(put) == at:
-            self._splices[-1] = start, removed, (*put, state)
+        start, removed, inserted = self._splices[-1]
+        if inserted and start + len(inserted) == at:
+            self._splices[-1] = start, removed, (*inserted, state)
         else:
             self._splices.append((at, 0, (state,)))
 
 
 class _DetailedUCT(Search[Move]):
-    """MCTS: how it chooses each child, and what the way holds afterwards."""
+    """MCTS: reports the selection of each child, and the totals on the path after each playout."""
 
     emit: EventHandler
     label: Label

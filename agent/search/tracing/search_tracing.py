@@ -1,14 +1,16 @@
-"""Watching any algorithm at work, step by step, without a word about it in the algorithms.
+"""Step-by-step tracing of any search algorithm, without changes to the algorithm.
 
-`observed(SomeSearch, tell)` is a sub-class that does exactly what the algorithm does and calls
-`tell` with an Event at each step. It stands at the seams that all algorithms share: `_visit`,
-`_leaf_value`, `_stand`, `_cut`, and the recursion, which is named `_value`, `_eval`, `_test` or
-`_solve` and takes the game, the depth, the ply, and then its window. The best-first algorithms,
-which have no recursion, are watched where they choose. A search that nobody watches pays nothing.
+The function call `traced(SomeSearch, emit)` returns a subclass that behaves like the algorithm and
+calls `emit` with an Event at each step. The subclass overrides the methods shared by all
+algorithms: `_visit`, `_leaf_value`, `_stand_pat` and `_record_cutoff`. It also wraps the recursive
+method, which is named `_value`, `_eval`, `_test` or `_solve`. The parameters of this method are the
+game, the depth, the ply and the window, if any. Best-first algorithms have no recursive method.
+They are traced where they choose a node. Searches without tracing have no overhead.
 
-Nodes are named in Dewey's notation by the moves' places in `game.moves()`, from 1. Values and
-windows are MAX's, who is to move at the root, whatever the algorithm's own point of view; they
-are as they are inside the search, where ends outrank evaluations (see agent.search.terminal_scoring).
+Nodes are named in Dewey notation, by the indices of moves in `game.moves()`, starting at 1. For
+every algorithm, values and windows are for MAX, the player to move at the root. They are internal
+values of the search, in which wins are always greater than evaluations (see
+agent.search.terminal_scoring).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +39,10 @@ RECURSIONS = ("_value", "_eval", "_test", "_solve")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened at a node. maximises: whether MAX is to move there."""
+    """An event at a node.
+
+    `maximises` is true if MAX is to move at the node.
+    """
 
     label: Label
     maximises: bool
@@ -45,15 +50,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Visited(Event):
-    """The search counted the node."""
+    """A node was counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entered(Event):
-    """The recursion went into the node, with a window (alpha, beta) if it has one.
+    """The recursive method was called for the node, with a window (alpha, beta) if it has one.
 
-    test: SCOUT's question about the node instead, such as ("≥", 5). again: it was there before,
-    from the same parent: a re-search, or a new pass.
+    `test` is the comparison that SCOUT makes instead of using a window, such as ("≥", 5).
+    `again` is true if the node was entered before from the same parent.
     """
 
     procedure: str
@@ -64,30 +69,33 @@ class Entered(Event):
 
 @dataclass(frozen=True, slots=True)
 class Evaluated(Event):
-    """The node is a leaf of the search, worth so much."""
+    """The node is a leaf with this value."""
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class CutOff(Event):
-    """The node's remaining moves need not be looked at, because of this one; 0 is a pass."""
+    """Move number `by` made the remaining moves of the node irrelevant. The number 0 is a pass."""
 
     by: int
 
 
 @dataclass(frozen=True, slots=True)
 class BegunAnew(Event):
-    """Expectiminimax begins again: an evaluation was as much as a win, which now counts `win`."""
+    """Expectiminimax restarts because an evaluation reached the value of a win.
+
+    `win` is the new value of a win.
+    """
 
     win: float
 
 
 @dataclass(frozen=True, slots=True)
 class Returned(Event):
-    """The recursion came back from the node; a test's value is True or False.
+    """The recursive method returned this value for the node. The value of a test is True or False.
 
-    remembered: from a table, without looking at the node.
+    `remembered` is true if the value comes from a table, without a search of the node.
     """
 
     value: float | bool
@@ -96,14 +104,14 @@ class Returned(Event):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Event):
-    """SSS* is about to take the first state of its open list."""
+    """SSS* is about to take the first state from its open list."""
 
     states: tuple[State, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowed(Event):
-    """B* knows that the node's value lies between two bounds, closer ones than before."""
+    """B* has narrowed the bounds on the value of the node."""
 
     lower: float
     upper: float
@@ -111,10 +119,12 @@ class Narrowed(Event):
 
 @dataclass(frozen=True, slots=True)
 class PlayedOut(Event):
-    """MCTS made a playout from the node, the last of those selected.
+    """MCTS ran a playout from this node, the last node that was selected.
 
-    expanded: the node was new. length: moves of the simulation. reward: from -1 to 1. judged: a
-    batched evaluation judged the node, in place of a simulation.
+    `expanded` is true if the node is new.
+    `length` is the number of moves in the playout.
+    `reward` is the result of the playout, from -1 to 1.
+    `judged` is true if a batched evaluation replaced the playout.
     """
 
     expanded: bool
@@ -125,7 +135,7 @@ class PlayedOut(Event):
 
 @dataclass(frozen=True, slots=True)
 class Counted(Event):
-    """MCTS ended with so many visits of the node, and this mean reward."""
+    """The final statistics of a node in MCTS: the number of visits and the mean reward."""
 
     visits: int
     mean: float
@@ -135,7 +145,7 @@ EventHandler = Callable[[Event], None]
 
 
 def traced(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[Any]]:
-    """Return a sub-class of an algorithm that tells what it does."""
+    """Return a subclass of an algorithm that reports its steps."""
     special: dict[Any, Any] = {
         SSSStar: _TracedSSSStar,
         BStar: _TracedBStar,
@@ -149,15 +159,15 @@ def traced(search_class: type[Search[Any]], emit: EventHandler) -> type[Search[A
         for name in RECURSIONS
         if "ply" in list(signature(getattr(search_class, name, _absent_method)).parameters)[:4]
     }
-    body["tell"] = staticmethod(emit)
-    return type(f"Observed{search_class.__name__}", (*(mixins or [_Traced]), search_class), body)
+    body["emit"] = staticmethod(emit)
+    return type(f"Traced{search_class.__name__}", (*(mixins or [_Traced]), search_class), body)
 
 
 @contextmanager
 def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
-    """Yield the label of the game's position, which changes with every `play` and `undo`.
+    """Yield the label of the current position. Calls to `play` and `undo` update the label.
 
-    Raises TypeError for a game whose methods cannot be stood before.
+    Raise TypeError if the methods of the game cannot be replaced.
     """
     label: list[int] = []
     passing = False
@@ -165,7 +175,7 @@ def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
     def enter(play: Callable[..., None]) -> Callable[..., None]:
         def entering(*move: Any) -> None:
             nonlocal passing
-            if passing:  # a game may pass by playing a move that is none
+            if passing:  # a game may implement passing as a null move
                 play(*move)
                 return
             label.append(1 + list(game.moves()).index(move[0]) if move else 0)
@@ -184,14 +194,14 @@ def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
 
         return leaving
 
-    around = {"play": enter, "play_null_move": enter, "undo": leave}
-    present = {name: wrap for name, wrap in around.items() if hasattr(game, name)}
+    wrappers = {"play": enter, "play_null_move": enter, "undo": leave}
+    present = {name: wrap for name, wrap in wrappers.items() if hasattr(game, name)}
     try:
         for name, wrap in present.items():
             setattr(game, name, wrap(getattr(game, name)))
     except AttributeError:
         raise TypeError(
-            f"{type(game).__name__} cannot be watched: its class has __slots__ without __dict__"
+            f"{type(game).__name__}: cannot be traced (its class has __slots__ without __dict__)"
         ) from None
     try:
         yield label
@@ -201,20 +211,23 @@ def tracked_label(game: Game[Any]) -> Iterator[list[int]]:
 
 
 class _Traced(Search[Move]):
-    """The seams of every algorithm; a mix-in in front of the algorithm's class."""
+    """Mix-in that traces the methods shared by all algorithms.
+
+    It must come before the class of the algorithm in the list of base classes.
+    """
 
     emit: EventHandler
     _path: Sequence[int] = ()
 
     def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
-        # For each node on the way to this one, the children that were entered from it.
+        # For each node on the path, the children that were entered from it.
         self._entered: list[set[Label]] = [set()]
         with tracked_label(game) as self._path:
             return super().search(game, *arguments, **options)
 
     @property
     def label(self) -> Label:
-        """The node where the search is."""
+        """Label of the current node."""
         return tuple(self._path)
 
     def _visit(self, game: Game[Move], ply: int) -> None:
@@ -230,23 +243,22 @@ class _Traced(Search[Move]):
 
     def _record_cutoff(self, game: Game[Move], move: Move | None, depth: int, ply: int) -> None:
         super()._record_cutoff(game, move, depth, ply)
-        number = 0 if move is None else list(game.moves()).index(move) + 1
-        self.emit(CutOff(self.label, self._is_max(game), number))
+        index = 0 if move is None else list(game.moves()).index(move) + 1
+        self.emit(CutOff(self.label, self._is_max(game), index))
 
 
 def _traced_recursion(recursion: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the recursion with an event before and one after it."""
     bind = signature(recursion).bind
 
     @wraps(recursion)
-    def telling(self: Any, game: Game[Any], *arguments: Any, **options: Any) -> Any:
+    def traced_call(self: Any, game: Game[Any], *arguments: Any, **options: Any) -> Any:
         label, maximises = self.label, self._is_max(game)
         sign = -1 if self.mover_relative and not maximises else 1
-        asked = bind(self, game, *arguments, **options).arguments
+        bound = bind(self, game, *arguments, **options).arguments
         again = label in self._entered[-1]
         self._entered[-1].add(label)
         procedure = recursion.__name__.lstrip("_")
-        window, test = _window(asked, sign), _null_window_test(asked)
+        window, test = _window(bound, sign), _null_window_test(bound)
         self.emit(Entered(label, maximises, procedure, window, test, again))
         self._entered.append(set())
         hits = self.counts.table_hits
@@ -260,24 +272,24 @@ def _traced_recursion(recursion: Callable[..., Any]) -> Callable[..., Any]:
         self.emit(Returned(label, maximises, value_for_max, remembered))
         return value
 
-    return telling
+    return traced_call
 
 
-def _window(asked: dict[str, Any], sign: int) -> tuple[float, float] | None:
-    if not {"alpha", "beta"} <= asked.keys():
+def _window(arguments: dict[str, Any], sign: int) -> tuple[float, float] | None:
+    if not {"alpha", "beta"} <= arguments.keys():
         return None
-    alpha, beta = asked["alpha"], asked["beta"]
+    alpha, beta = arguments["alpha"], arguments["beta"]
     return (alpha, beta) if sign > 0 else (-beta, -alpha)
 
 
-def _null_window_test(asked: dict[str, Any]) -> tuple[str, float] | None:
-    if not {"bound", "or_equal"} <= asked.keys():
+def _null_window_test(arguments: dict[str, Any]) -> tuple[str, float] | None:
+    if not {"bound", "or_equal"} <= arguments.keys():
         return None
-    return "≥" if asked["or_equal"] else ">", asked["bound"]
+    return "≥" if arguments["or_equal"] else ">", arguments["bound"]
 
 
 class _TracedAlphaBeta(_Traced[Move]):
-    """Alpha-beta: leaves that may be continued are evaluated too."""
+    """Alpha-beta: also reports the evaluations of leaves that quiescence search may extend."""
 
     def _stand_pat(self, game: Game[Move], outcome: float | None, ply: int) -> float:
         value: float = super()._stand_pat(game, outcome, ply)  # type: ignore[misc]
@@ -287,7 +299,7 @@ class _TracedAlphaBeta(_Traced[Move]):
 
 
 class _TracedExpectiminimax(_Traced[Move]):
-    """Expectiminimax: that it begins anew."""
+    """Expectiminimax: also reports restarts of the search."""
 
     def _on_restart(self, win: float) -> None:
         self._entered = [set()]
@@ -295,34 +307,36 @@ class _TracedExpectiminimax(_Traced[Move]):
 
 
 class _TracedSSSStar(_Traced[Move]):
-    """SSS* and DUAL*: the open list before each step, and at the end the nodes' values."""
+    """SSS* and DUAL*: report the open list before each step, and the values of nodes at the end."""
 
     def __init__(
         self, evaluate: Callable[[Any], float], options: SSSStarOptions | None = None
     ) -> None:
-        super().__init__(evaluate, replace(options or SSSStarOptions(), observe=self._list))
+        super().__init__(
+            evaluate, replace(options or SSSStarOptions(), observe=self._emit_open_list)
+        )
 
-    def _list(self, states: Sequence[State]) -> None:
+    def _emit_open_list(self, states: Sequence[State]) -> None:
         first = states[0].label
         self.emit(Listed(first, len(first) % 2 == 0, tuple(states)))
 
     def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
-        found = super().search(game, *arguments, **options)
+        result = super().search(game, *arguments, **options)
         for label, bound in self._bounds.items():  # type: ignore[attr-defined]
             value = self._sign * bound  # type: ignore[attr-defined]
             self.emit(Returned(label, len(label) % 2 == 0, value))
-        return found
+        return result
 
 
 class _TracedBStar(_Traced[Move]):
-    """B*: the nodes that are expanded, and before each all bounds that have changed."""
+    """B*: reports expanded nodes. Before each expansion, all changed bounds are reported."""
 
     def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
         self._emitted_bounds: dict[Label, b_star.Bounds] = {}
         self._tree: b_star.Node | None = None
-        found = super().search(game, *arguments, **options)
+        result = super().search(game, *arguments, **options)
         self._emit_changes()
-        return found
+        return result
 
     def _expand(
         self, game: Game[Move], cursor: TreeCursor[Move], node: b_star.Node, depth: int
@@ -346,20 +360,21 @@ class _TracedBStar(_Traced[Move]):
 
 
 class _TracedUCT(_Traced[Move]):
-    """MCTS: each playout, and at the end what the tree holds."""
+    """MCTS: reports each playout, and the statistics of the tree at the end."""
 
     def search(self, game: Game[Move], *arguments: Any, **options: Any) -> SearchResult[Move]:
         self._root_player = game.turn
-        found = super().search(game, *arguments, **options)
-        if found.pv:
+        result = super().search(game, *arguments, **options)
+        if result.pv:
             with tracked_label(game) as self._path:
                 self._emit_node_stats(game, self._root_node)
-        return found
+        return result
 
     def _tree(self, game: Game[Move]) -> Node[Move]:
         root: Node[Move] = super()._tree(game)  # type: ignore[misc]
         self._root_node = root
-        # Where playouts have ended, by the nodes there: batches are judged later than reached.
+        # Label of the node where each playout ended, and whether it is new. A batch is evaluated
+        # only after all its leaves were reached.
         self._leaves: dict[int, tuple[Label, bool]] = {}
         self._expanded = self._batch_evaluated = False
         return root
@@ -372,8 +387,8 @@ class _TracedUCT(_Traced[Move]):
 
     def _terminal_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
         self._leaves[id(leaf)] = self.label, self._is_max(game)
-        known: float | None = super()._terminal_reward(game, leaf, ply)  # type: ignore[misc]
-        return known
+        terminal: float | None = super()._terminal_reward(game, leaf, ply)  # type: ignore[misc]
+        return terminal
 
     def _backup_leaves(self, *arguments: Any) -> None:
         self._batch_evaluated = True
@@ -388,7 +403,7 @@ class _TracedUCT(_Traced[Move]):
         leaf = path[-1]
         if (
             self._batch_evaluated
-        ):  # it got its children with its first visit; the root had them before
+        ):  # a new leaf gets its children at the first visit; the root has them already
             self._expanded = leaf.visits == 1 and bool(leaf.children) and len(path) > 1
         self.emit(
             PlayedOut(
@@ -413,4 +428,4 @@ class _TracedUCT(_Traced[Move]):
 
 
 def _absent_method() -> None:
-    """Stand for a method that an algorithm does not have."""
+    """Stand in for a method that an algorithm does not have."""
