@@ -1,1 +1,1 @@
-"""Knowledge kept on disk: opening books to edit and to play from, and endgame tables."""
+"""Opening books and endgame tablebases."""

@@ -1,4 +1,4 @@
-"""Checking a book: every line legal, and no move that a search finds to lose."""
+"""Check a book for illegal entries, and for moves that a search considers losing."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ from chess.polyglot import MemoryMappedReader, zobrist_hash
 from agent.limits import Cp, Mate, Score
 from openings.polyglot import encode_move
 
-# What a mate counts, in centipawns.
+# Score of a mate in centipawns.
 _MATE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """A move that a book plays, as the last of the moves that lead there from the start."""
+    """A line of book moves from the start position. The last move is the move to check."""
 
     moves: tuple[chess.Move, ...]
 
     def board(self) -> chess.Board:
-        """Return the position after the move."""
+        """Return the position after the last move."""
         board = chess.Board()
         for move in self.moves:
             board.push(move)
         return board
 
     def san(self) -> str:
-        """Return the moves as people write them."""
         return chess.Board().variation_san(self.moves)
 
 
 @dataclass(frozen=True, slots=True)
-class WalkResult:
-    """What is found on the way through a book.
+class BookWalkResult:
+    """The result of visiting all positions in a book.
 
-    visits: the moves played. illegal: entries that are not. unreachable: entries whose positions
-    are not reached from the start.
+    `lines` contains the playable moves.
+    `illegal` is the number of illegal entries.
+    `unreachable` is the number of entries for positions that book moves do not reach from the start
+    position.
     """
 
     lines: list[BookLine]
@@ -46,9 +47,9 @@ class WalkResult:
     unreachable: int
 
 
-def walk_book(reader: MemoryMappedReader) -> WalkResult:
-    """Go through all positions that a book's moves lead to, those of weight 0 too."""
-    visits, illegal, reached = [], 0, 0
+def walk_book(reader: MemoryMappedReader) -> BookWalkResult:
+    """Visit every position that is reachable by book moves, including moves of weight 0."""
+    lines, illegal, reached = [], 0, 0
     seen: set[int] = set()
     waiting: list[tuple[chess.Move, ...]] = [()]
     while waiting:
@@ -67,29 +68,30 @@ def walk_book(reader: MemoryMappedReader) -> WalkResult:
             line = (*moves, entry.move)
             waiting.append(line)
             if entry.weight:
-                visits.append(BookLine(line))
+                lines.append(BookLine(line))
         entries = sum(1 for _ in reader.find_all(key, minimum_weight=0))
         reached += entries
         illegal += entries - legal
-    return WalkResult(visits, illegal, len(reader) - reached)
+    return BookWalkResult(lines, illegal, len(reader) - reached)
 
 
 def score_lines(
-    visits: Iterable[BookLine], search: Callable[[chess.Board], Score]
+    lines: Iterable[BookLine], search: Callable[[chess.Board], Score]
 ) -> Iterator[tuple[BookLine, Score]]:
-    """Yield each move with its score for the side that plays it.
+    """Yield each book move with its score for the side that plays the move.
 
-    search: gives the score of a position with a legal move, for the side to move.
+    `search` is a function that returns the score of a position for the side to move. It is called
+    only for positions with a legal move.
     """
-    for visit in visits:
-        board = visit.board()
+    for line in lines:
+        board = line.board()
         if board.is_checkmate():
-            yield visit, Mate(1)
+            yield line, Mate(1)
         elif not any(board.legal_moves):
-            yield visit, Cp(0)
+            yield line, Cp(0)
         else:
             score = search(board)
-            yield visit, type(score)(-_score_number(score))
+            yield line, type(score)(-_score_number(score))
 
 
 def _score_number(score: Score) -> int:
@@ -97,7 +99,7 @@ def _score_number(score: Score) -> int:
 
 
 def centipawns(score: Score) -> int:
-    """Return a score as one number: mates count more than any material."""
+    """Return a score in centipawns. Mate scores are outside the range of all other scores."""
     if isinstance(score, Cp):
         return score.value
     return _MATE - score.moves if score.moves > 0 else -_MATE - score.moves

@@ -1,12 +1,13 @@
-"""Growing a book: where it ends, search; then play on, and let the results move the weights.
+"""Extend a book by search and self-play.
 
-Each step walks from the start by the book's own moves, chosen by chance in the proportion of
-their weights, to a position that it does not know. A search names the moves worth playing there.
-Where it finds that side to be lost, and a longer search confirms it, the book's last move of that
-side is to be avoided; where it finds it winning, the other side's. Then a quick game of self-play
-goes on to the end, and each of the book's moves on its way gains or loses weight by the result.
+Each step follows book moves from the start position, chosen randomly by weight, to a position
+without entries. The best moves found by a search are added as entries. If the side to move is
+losing and a longer search confirms the loss, the last book move of that side is marked to be
+avoided. If the side to move is winning, the last book move of the opponent is marked in the same
+way. Finally, a fast game is played from the position to its end. The result of the game adjusts the
+weights of the book moves on the path.
 
-What is learned is added to a Polyglot book, or written as lines of a repertoire of its own.
+The results are added to a Polyglot book, or written as lines of a separate repertoire.
 """
 
 from __future__ import annotations
@@ -27,22 +28,26 @@ from openings.book_common import MAX_WEIGHT as MAX_LINE_WEIGHT
 from openings.book_common import BookError
 from openings.polyglot import MAX_WEIGHT, Entry, MoveStatistics, atomic_replace, encode_move
 
-# A search: position, nodes, lines -> the best lines, best first.
+# Arguments: position, nodes, number of lines. Returns the lines, best first.
 SearchFunction = Callable[[chess.Board, int, int], Sequence[Info[chess.Move]]]
 
 BEST_WEIGHT = 10
 MULTIPV = 3
-LOSING_SCORE = 150  # centipawns: who stands so badly does not go there again
-DECIDED_SCORE = 600  # centipawns: a game of self-play is over
-MAX_GAME_PLIES = 160  # after so many plies of self-play a game is a draw
-_CONFIRM_FACTOR = 20  # times the nodes, before a move of the book is condemned
-_SELFPLAY_DIVISOR = 20  # a move of self-play gets this part of the nodes
-_MAX_WALKS = 200  # walks in a row that end at nothing new
+LOSING_SCORE = 150  # centipawns: a score this bad counts as lost
+DECIDED_SCORE = 600  # centipawns: a self-play game ends at this score
+MAX_GAME_PLIES = 160  # plies: a longer self-play game is a draw
+_CONFIRM_FACTOR = 20  # multiplies the nodes in the search that confirms a loss
+_SELFPLAY_DIVISOR = 20  # divides the nodes for self-play moves
+_MAX_WALKS = 200  # consecutive walks without a new position
 
 
 @dataclass(slots=True)
 class BookMove:
-    """A move of the book. path: the moves that lead to its position, if it was learned here."""
+    """A book move.
+
+    `path` contains the moves from the start position to the book position if this move was learned,
+    otherwise None.
+    """
 
     move: chess.Move
     weight: int
@@ -52,11 +57,14 @@ class BookMove:
 
     @property
     def learned(self) -> bool:
-        """Whether the move, or that it is not to be played, was learned here."""
+        """Whether a run of book extension added this move or marked it to be avoided."""
         return self.path is not None
 
     def add_result(self, points: float) -> None:
-        """Take in a game's result for the mover: 1, 0.5 or 0."""
+        """Record the result of a game, and adjust the weight of the move.
+
+        `points` is 1, 0.5 or 0, for the side that played the move.
+        """
         old = MoveStatistics.unpack(self.learn)
         games, total = (old.games, old.points) if old else (0, 0.0)
         self.learn = MoveStatistics(games + 1, total + points).pack()
@@ -70,10 +78,12 @@ BookPath = list[tuple[int, int, chess.Move]]
 
 @dataclass
 class BookExtender:
-    """A book that grows.
+    """Extend a book by search and self-play.
 
-    nodes: of the search where the book ends. plies: no deeper. margin: centipawns that a move may
-    be worse than the best and yet be taken into the book.
+    `nodes` is the node limit for the search of each new position.
+    `plies` is the maximum depth of the book.
+    `margin` is the greatest difference in centipawns between the best score and the score of a move
+    that is added.
     """
 
     search: SearchFunction
@@ -85,16 +95,19 @@ class BookExtender:
     _exhausted: set[int] = field(default_factory=set)
 
     def add_entries(self, entries: Iterable[Entry]) -> None:
-        """Take in a book, sorted or not. The moves of a position that is known count anew."""
-        taken: dict[int, dict[int, BookMove]] = {}
+        """Add the entries of a book, in any order.
+
+        Existing entries for the same positions are replaced.
+        """
+        added: dict[int, dict[int, BookMove]] = {}
         for entry in entries:
-            move = chess.Move.null()  # known when its position is reached
+            move = chess.Move.null()  # Entries are decoded when their position is reached.
             known = BookMove(move, entry.weight, entry.learn)
-            taken.setdefault(entry.key, {})[entry.raw_move] = known
-        self.book.update(taken)
+            added.setdefault(entry.key, {})[entry.raw_move] = known
+        self.book.update(added)
 
     def add_lines(self, lines: Iterable[repertoire.Line]) -> None:
-        """Take in what an earlier run has learned and written as lines."""
+        """Add the lines that an earlier run learned."""
         for line in lines:
             board = chess.Board()
             for move in line.moves[: line.own_from_ply]:
@@ -106,7 +119,7 @@ class BookExtender:
                 self.book.setdefault(zobrist_hash(board), {})[encode_move(board, move)] = known
 
     def step(self) -> bool:
-        """Learn one position; return False where the walks find no more to learn."""
+        """Extend the book by one position. Return False if there is nothing left to learn."""
         for _ in range(_MAX_WALKS):
             board, walk = self._walk_to_leaf()
             if board is None:
@@ -117,7 +130,7 @@ class BookExtender:
         return False
 
     def entries(self) -> list[Entry]:
-        """Return the whole book, sorted by key."""
+        """Return all entries, sorted by key."""
         return [
             Entry(key, raw_move, known.weight, known.learn)
             for key, moves in sorted(self.book.items())
@@ -125,11 +138,15 @@ class BookExtender:
         ]
 
     def learned_moves(self) -> list[BookMove]:
-        """Return what was learned here and in the runs before that are taken in as lines."""
+        """Return all learned moves, including those from earlier runs."""
         return [known for moves in self.book.values() for known in moves.values() if known.learned]
 
     def _walk_to_leaf(self) -> tuple[chess.Board | None, BookPath]:
-        """Follow the book; return where it ends, and the way; None if there is nothing to learn."""
+        """Follow random book moves from the start position to a position without entries.
+
+        Return this position and the path, or None and the path if there is no new position at its
+        end.
+        """
         board = chess.Board()
         walk: BookPath = []
         while len(walk) < self.plies and not board.is_game_over() and not board.is_repetition(2):
@@ -152,14 +169,14 @@ class BookExtender:
         return [item for item in moves.items() if item[1].weight and item[1].move]
 
     def _expand(self, board: chess.Board, walk: BookPath) -> bool:
-        """Search a position, write down what is found, play on; False if there is nothing new."""
-        found = self.search(board, self.nodes, MULTIPV)
-        best = centipawns(found[0].score)
+        """Search a position, add its moves, and play a game. Return False if no move was added."""
+        infos = self.search(board, self.nodes, MULTIPV)
+        best = centipawns(infos[0].score)
         key = zobrist_hash(board)
         path = tuple(move for _, _, move in walk)
         moves = self.book.setdefault(key, {})
         new = False
-        for info in found:
+        for info in infos:
             move, loss = info.pv[0], best - centipawns(info.score)
             raw_move = encode_move(board, move)
             if loss <= self.margin and raw_move not in moves:
@@ -170,14 +187,13 @@ class BookExtender:
         if abs(best) >= LOSING_SCORE:
             self._confirm_loss(board, walk)
         if new:
-            first = found[0].pv[0]
-            way = [*walk, (key, encode_move(board, first), first)]
+            first = infos[0].pv[0]
+            path_with_move = [*walk, (key, encode_move(board, first), first)]
             board.push(first)
-            self._add_results(way, self._play_out(board))
+            self._add_results(path_with_move, self._play_out(board))
         return new
 
     def _confirm_loss(self, board: chess.Board, walk: BookPath) -> None:
-        """Search longer, and avoid the move of the book that led a side to a lost position."""
         nodes = self.nodes * _CONFIRM_FACTOR
         info = self.search(board, nodes, 1)[0]
         score = centipawns(info.score)
@@ -188,17 +204,16 @@ class BookExtender:
             self._mark_avoided(walk, 1 if score > 0 else 2, comment)
 
     def _mark_avoided(self, walk: BookPath, back: int, comment: str) -> None:
-        """Note that the move so many plies ago loses."""
         if len(walk) < back:
             return
         key, raw_move, move = walk[-back]
         known = self.book[key][raw_move]
         known.move, known.weight = move, 0
-        known.path = tuple(each for _, _, each in walk[:-back])
+        known.path = tuple(earlier for _, _, earlier in walk[:-back])
         known.comment = comment
 
     def _play_out(self, board: chess.Board) -> float:
-        """Play a game to its end; return White's points."""
+        """Play a game to its end. Return the points of White."""
         nodes = max(self.nodes // _SELFPLAY_DIVISOR, 1)
         for _ in range(MAX_GAME_PLIES):
             outcome = board.outcome(claim_draw=True)
@@ -211,8 +226,8 @@ class BookExtender:
             board.push(info.pv[0])
         return 0.5
 
-    def _add_results(self, way: BookPath, points: float) -> None:
-        for ply, (key, raw_move, _) in enumerate(way):
+    def _add_results(self, path: BookPath, points: float) -> None:
+        for ply, (key, raw_move, _) in enumerate(path):
             self.book[key][raw_move].add_result(1 - points if ply % 2 else points)
 
 
@@ -223,22 +238,25 @@ def _format_score(info: Info[chess.Move]) -> str:
 
 
 def write_lines(path: Path, learned: Iterable[BookMove]) -> int:
-    """Write what was learned as lines of a repertoire, whole or not at all; return their number.
+    """Write learned moves atomically to a repertoire file. Return their number.
 
-    The way to a position has weight 1, which changes nothing where other files know it.
+    The moves that lead to a learned position get weight 1, so that a greater weight in another file
+    takes precedence.
     """
     by_path: dict[tuple[chess.Move, ...], list[BookMove]] = {}
     for known in learned:
         by_path.setdefault(known.path or (), []).append(known)
     lines, count = [], 0
-    for way, moves in sorted(by_path.items(), key=lambda item: [move.uci() for move in item[0]]):
+    for moves_before, moves in sorted(
+        by_path.items(), key=lambda item: [move.uci() for move in item[0]]
+    ):
         board = chess.Board()
-        if not way:
-            continue  # the first move is for people to choose
-        text = board.variation_san(way)
-        for move in way:
+        if not moves_before:
+            continue  # first moves are chosen by the user
+        text = board.variation_san(moves_before)
+        for move in moves_before:
             board.push(move)
-        below = [
+        children = [
             {
                 "moves": board.san(known.move) + ("" if known.weight else "?"),
                 "weight": min(max(known.weight, 1), MAX_LINE_WEIGHT),
@@ -246,13 +264,13 @@ def write_lines(path: Path, learned: Iterable[BookMove]) -> int:
             }
             for known in moves
         ]
-        lines.append({"moves": text, "weight": 1, "lines": below})
-        count += len(below)
+        lines.append({"moves": text, "weight": 1, "lines": children})
+        count += len(children)
     header = "# Learned by self-play and search: `kempelen book extend`.\n"
     body = yaml.safe_dump(lines, sort_keys=False, width=1000) if lines else ""
     try:
         with atomic_replace(path) as temporary:
             temporary.write_text(header + body, "utf-8", newline="\n")
     except OSError as error:
-        raise BookError(f"cannot write {path}: {error.strerror}") from None
+        raise BookError(f"{path}: could not write: {error.strerror}") from None
     return count

@@ -1,11 +1,11 @@
-"""The player's advisor for the opening: it answers from books, in their order.
+"""Move provider for chess openings, which plays moves from a list of books.
 
-A book is asked only in a game, which is where time decides: a clock or a time for the move. It is
-silent in analysis: UCI_AnalyseMode, an infinite search, several lines, chosen root moves, or a
-search for mate, and where only depth or nodes are given, which is how a search of a certain size
-is asked for. While pondering it may answer: its move is then ready at the ponder hit.
+Books are used only in timed games, with a clock or a fixed time per move. They are not used for
+analysis (UCI_AnalyseMode, infinite search, MultiPV, searchmoves or mate search), or if only a depth
+limit or a node limit is set. A book move that is found while pondering is played when the opponent
+plays the expected move.
 
-Nothing is read, and nothing heavy imported, before a book is first needed.
+Files are opened, and slow modules are imported, when a book is first needed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ if TYPE_CHECKING:
 
     from openings.names import OpeningName
 
-# What stands for the book in this package, and where that is.
+# Name and path of the built-in book.
 SHIPPED = "shipped"
 SHIPPED_BOOK = Path(__file__).with_name("kempelen.bin")
 SEPARATOR = ";"
 MAX_MOVES = 255
 
 
-# Which of a position's moves is played: the one of greatest weight, one by chance in the
-# proportion of the weights, or any.
+# Move choice: the highest weight, randomly in proportion to the weights, or uniformly at random.
 VARIETIES = BEST, WEIGHTED, UNIFORM = "best", "weighted", "uniform"
 
 
 class HasWeight(Protocol):
-    """An entry of a book."""
+    """A book entry that has a weight."""
 
     @property
     def weight(self) -> int:
-        """How often the move is to be chosen."""
+        """The relative frequency with which the move is played."""
 
 
 WeightedEntry = TypeVar("WeightedEntry", bound=HasWeight)
@@ -51,7 +50,10 @@ WeightedEntry = TypeVar("WeightedEntry", bound=HasWeight)
 def choose_entry(
     entries: Sequence[WeightedEntry], variety: str, rng: random.Random
 ) -> WeightedEntry:
-    """Return the entry of the move to play, of a position's entries: one of VARIETIES says how."""
+    """Choose the entry to play.
+
+    `variety` is one of the values in VARIETIES.
+    """
     if variety == BEST:
         return max(entries, key=_weight)
     weights = [1] * len(entries) if variety == UNIFORM else list(map(_weight, entries))
@@ -59,15 +61,13 @@ def choose_entry(
 
 
 def is_timed_move(limits: Limits[Any], lines: int) -> bool:
-    """Tell whether a move is asked for in a game, where time decides, and not for analysis."""
-    timed = limits.clock is not None or limits.movetime is not None
-    chosen = limits.infinite or limits.mate is not None or bool(limits.search_moves)
-    return timed and not chosen and lines == 1
+    """Return whether the search is for a move in a timed game rather than for analysis."""
+    is_timed = limits.clock is not None or limits.movetime is not None
+    is_analysis = limits.infinite or limits.mate is not None or bool(limits.search_moves)
+    return is_timed and not is_analysis and lines == 1
 
 
 class _Book:
-    """An open book."""
-
     def __init__(
         self, name: str, reader: MemoryMappedReader, names: Mapping[int, OpeningName]
     ) -> None:
@@ -76,23 +76,26 @@ class _Book:
         self.names = names
 
     def close(self) -> None:
-        """Close its file, unless all advisors share it."""
+        """Close the file. The built-in book is shared, and remains open."""
         if self is not _shipped.get(SHIPPED):
             self.reader.close()
 
 
-# The shipped book, and the names that come with it, once they are needed: for all advisors.
+# The built-in book and its opening names are loaded on demand and shared by all providers.
 _shipped: dict[str, _Book] = {}
 _shipped_names: dict[str, Mapping[int, OpeningName]] = {}
 
 
 class BookProvider:
-    """Knows the moves of books. All methods belong to the player's thread.
+    """Provide book moves. All methods must be called in the search thread.
 
-    enabled: play from books at all. analysing: be silent. depth: the last move number of the game
-    to be played from a book. variety: one of VARIETIES. prefer: changes the weights of entries by
-    what is known of the opponent. report: gets one line of text for each thing the user should
-    know.
+    `enabled` is true if books are used.
+    `analysing` is true in analysis mode, in which books are not used.
+    `depth` is the number of the last full move for which books are used.
+    `variety` is one of the values in VARIETIES.
+    `adjust_weights` is a function that adapts the weights of entries to the opponent, or None to
+    use the stored weights.
+    `report` is called with messages for the user.
     """
 
     def __init__(self, report: Callable[[str], None], rng: random.Random | None = None) -> None:
@@ -107,21 +110,21 @@ class BookProvider:
         self._books: list[_Book] | None = None
 
     def set_books(self, files: str) -> None:
-        """Use other books: paths separated by `;`, the earlier the more trusted; "" for none.
+        """Set the books. `files` contains paths in order of priority, separated by `;`.
 
-        One that cannot be used is named to the user and left out.
+        If `files` is empty, no books are used. Unusable books are reported and skipped.
         """
         self.close()
         self._files = files
-        self._open_all()  # even if there is no use for them now: what is wrong is said at once
+        self._open_all()  # Open the books now, to report errors immediately.
 
     def open(self) -> None:
-        """Open the books, unless they are open or there is no use for them."""
+        """Open the books if they are enabled and not yet open."""
         if self._books is None and self.enabled:
             self._open_all()
 
     def close(self) -> None:
-        """Close the books; they are opened again when they are needed."""
+        """Close the books. They are opened again when they are needed."""
         for book in self._books or ():
             book.close()
         self._books = None
@@ -129,7 +132,10 @@ class BookProvider:
     def probe(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Info[chess.Move] | None:
-        """Return a book's move and its best reply, and tell the book and the opening's name."""
+        """Return a book move and the most likely reply in the book, or None if there is none.
+
+        The name of the book and the name of the opening are reported to the user.
+        """
         if not self._should_probe(board, limits, lines):
             return None
         for book, entries in self._books_with(board):
@@ -145,9 +151,9 @@ class BookProvider:
         return None
 
     def move_probabilities(self, board: chess.Board) -> list[tuple[chess.Move, float]]:
-        """Return what the first book that knows the position plays, and how often, from 0 to 1.
+        """Return pairs of a move and its probability, from the first book with the position.
 
-        The likeliest come first. This holds whether or not a move would be played from a book.
+        The most likely move comes first. Books are consulted even if `enabled` is false.
         """
         for _, entries in self._books_with(board):
             entries.sort(key=_weight, reverse=True)
@@ -156,7 +162,6 @@ class BookProvider:
         return []
 
     def _books_with(self, board: chess.Board) -> Iterator[tuple[_Book, list[Entry]]]:
-        """Generate the books that know a position, with its entries."""
         if self._books is None:
             self._open_all()
         for book in self._books or ():
@@ -171,7 +176,7 @@ class BookProvider:
             try:
                 self._books.append(self._open(file))
             except BookError as error:
-                self._report(f"{error}; playing without it")
+                self._report(f"{error}; this book is not used")
 
     def _open(self, file: str) -> _Book:
         from openings.polyglot import open_book
@@ -181,11 +186,10 @@ class BookProvider:
                 names = self._load_names(SHIPPED_BOOK)
                 _shipped[SHIPPED] = _Book(SHIPPED_BOOK.name, open_book(SHIPPED_BOOK), names)
             return _shipped[SHIPPED]
-        path = Path(os.path.expanduser(file))  # which leaves what is nobody's home
+        path = Path(os.path.expanduser(file))  # An unknown user's path ("~name") is left unchanged.
         return _Book(path.name, open_book(path), self._load_names(path))
 
     def _load_names(self, path: Path) -> Mapping[int, OpeningName]:
-        """Return the names that go with a book, or those of the shipped book if it has none."""
         from openings.book_common import BookError
         from openings.names import SUFFIX, read
 
@@ -201,8 +205,8 @@ class BookProvider:
             return {}
 
     def _should_probe(self, board: chess.Board, limits: Limits[chess.Move], lines: int) -> bool:
-        wanted = self.enabled and not self.analysing and board.fullmove_number <= self.depth
-        return wanted and is_timed_move(limits, lines)
+        is_active = self.enabled and not self.analysing and board.fullmove_number <= self.depth
+        return is_active and is_timed_move(limits, lines)
 
     def _choose(self, entries: list[Entry]) -> Entry:
         if self._rng is None:
@@ -212,7 +216,6 @@ class BookProvider:
         return choose_entry(entries, self.variety, self._rng)
 
     def _opening_name(self, board: chess.Board) -> OpeningName | None:
-        """Return what the opening is called, by the first book that has a name for it."""
         from openings.names import find_name
 
         known = [book.names for book in self._books or ()]
@@ -220,7 +223,6 @@ class BookProvider:
 
 
 def _playable_entries(reader: MemoryMappedReader, board: chess.Board) -> Iterator[Entry]:
-    """Yield the moves that have a weight, without those that repeat a position of the game."""
     for entry in reader.find_all(board):
         board.push(entry.move)
         repeats = board.is_repetition(2)

@@ -1,4 +1,4 @@
-"""Where the user's data lie. Nothing heavy is imported here."""
+"""Paths to the user's data folders. This module imports only fast modules."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ DATA_VARIABLE = "KEMPELEN_DATA_DIR"
 
 
 def data_folder() -> Path:
-    """Return the folder of the user's data; it need not exist."""
+    """Return the path to the user's data folder, which may not exist."""
     base = os.environ.get(DATA_VARIABLE)
     if not base:
         from platformdirs import user_data_path
@@ -17,5 +17,5 @@ def data_folder() -> Path:
 
 
 def table_folder() -> Path:
-    """Return the folder of the user's endgame tables; it need not exist."""
+    """Return the path to the user's tablebase folder, which may not exist."""
     return data_folder() / "tables"

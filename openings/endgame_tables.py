@@ -1,8 +1,8 @@
-"""The endgame tables that a user has: where they are kept, and how they are built.
+"""Storage and generation of the user's endgame tablebases.
 
-Tables lie in the user's data folder, one file an ending. Those that the package ships, compressed,
-are unpacked there on first use; the others are built, each after the endings it leads to. A table
-is written whole or not at all, so whatever is there is kept when a build is taken up again.
+Each ending has one table file in the user's data folder. The tables in the distribution are
+compressed, and are unpacked on first use. Other tables are generated in order of dependency. Files
+are written atomically, so that an interrupted build can be resumed.
 """
 
 import contextlib
@@ -36,26 +36,26 @@ from openings.data_folders import table_folder
 _SHIPPED = Path(__file__).parent / "data"
 _COMPRESSED = SUFFIX + ".xz"
 
-_STALE_AFTER_SECONDS = 600.0  # seconds after which nobody writes a temporary file any more
+_STALE_AFTER_SECONDS = 600.0  # Older temporary files belong to a killed process.
 
 ProgressCallback = Callable[[str, float], None]
 
-# A folder, and name, time of change, size and number of each of its tables.
+# The folder, and the name, modification time (ns), size and inode of each table.
 _FolderState = tuple[Path, tuple[tuple[str, int, int, int], ...]]
 _opened: WeakValueDictionary[_FolderState, BuiltinTablebase] = WeakValueDictionary()
 _open_lock = threading.Lock()
 
 
 def table_path(folder: Path, ending: EndgameType) -> Path:
-    """Return where the table of an ending is kept."""
+    """Return the path to the table file for an ending."""
     return folder / (ending.name + SUFFIX)
 
 
 def open_tables(folder: Path | None = None) -> tuple[DtmTables, list[str]]:
-    """Map all tables of a folder, the user's by default; unpack what the package ships.
+    """Map all tables in a folder into memory, after unpacking the tables in the distribution.
 
-    Returns what is wrong with files that cannot be used, too. Where the folder cannot be written
-    the shipped tables are held in memory.
+    Return the tables, and messages about unusable files. By default, the user's tablebase folder is
+    used. If the folder is not writable, the tables in the distribution are unpacked into memory.
     """
     folder = table_folder() if folder is None else folder
     tables = DtmTables()
@@ -76,32 +76,35 @@ def open_tables(folder: Path | None = None) -> tuple[DtmTables, list[str]]:
 
 
 def open_builtin_tablebase(report: Callable[[str], None]) -> BuiltinTablebase:
-    """Open the user's tables for an engine; report what is wrong with any of them.
+    """Open the user's tablebases for an engine.
 
-    Checksums are compared in a thread of its own, so that the engine need not wait for that. All
-    engines of this process share them, as long as one has them and the files stay the same.
+    `report` is called with messages about unusable files.
+
+    Checksums are verified in a background thread. All engines in this process share one set of
+    tables. The set is reopened after a file changes.
     """
     with _open_lock:
         key = _folder_state(table_folder())
-        own = _opened.get(key)
-        if own is not None:
-            return own
+        tablebase = _opened.get(key)
+        if tablebase is not None:
+            return tablebase
         tables, problems = open_tables()
-        own = BuiltinTablebase(tables)
-        _opened[_folder_state(table_folder())] = own  # what is unpacked at first is there by now
+        tablebase = BuiltinTablebase(tables)
+        # The files may have changed: shipped tables are unpacked on first use.
+        _opened[_folder_state(table_folder())] = tablebase
     for problem in problems:
         report(problem)
 
-    def compare() -> None:
+    def verify() -> None:
         for problem in tables.drop_damaged():
             report(problem)
 
-    threading.Thread(target=compare, name="checksums", daemon=True).start()
-    return own
+    threading.Thread(target=verify, name="checksums", daemon=True).start()
+    return tablebase
 
 
 def _folder_state(folder: Path) -> _FolderState:
-    """Return what tells whether a folder still holds the same files."""
+    """Return a value that changes whenever the files in a folder change."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         states = [(entry.name, entry.stat()) for entry in entries if entry.name.endswith(SUFFIX)]
         return folder, tuple(sorted((n, s.st_mtime_ns, s.st_size, s.st_ino) for n, s in states))
@@ -109,7 +112,7 @@ def _folder_state(folder: Path) -> _FolderState:
 
 
 def write_compressed(ending: EndgameType, folder: Path, target: Path) -> Path:
-    """Write a compressed copy of a table, as the package ships it, into the folder `target`."""
+    """Write a compressed copy of a table to the folder `target`. Return the path to the copy."""
     content = map_file(table_path(folder, ending)).tobytes()
     path = target / (ending.name + _COMPRESSED)
     write_atomically(path, lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
@@ -117,9 +120,9 @@ def write_compressed(ending: EndgameType, folder: Path, target: Path) -> Path:
 
 
 def build_order(names: Iterable[str]) -> list[EndgameType]:
-    """Return the named endings, or all, and all that they lead to, those first.
+    """Return the named endings and their dependencies, in the order in which to build them.
 
-    Raises ValueError for what is not the name of a table.
+    If `names` is empty, all endings are returned. Raise ValueError if a name is invalid.
     """
     wanted = {ending.name for ending in map(endgame_from_name, names)}
     endings = all_endgames()
@@ -132,17 +135,21 @@ def build_order(names: Iterable[str]) -> list[EndgameType]:
 
 
 def load_intact(path: Path) -> tuple[EndgameType, Bytes]:
-    """Map a table and compare it with its checksum; raise TablebaseError if anything is wrong."""
+    """Map a table into memory and verify its checksum. Raise TablebaseError if it is invalid."""
     content = map_file(path)
     ending, data = parse_table(content, str(path))
     if not has_valid_checksum(content):
-        raise TablebaseError(f"{path} is damaged; delete it and build it anew")
+        raise TablebaseError(f"{path}: checksum mismatch (delete the file and build it again)")
     return ending, data
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltTable:
-    """One table that is whole now. kept: it was there before. problem: why it was built anew."""
+    """The result of building one table.
+
+    `kept` is true if a valid table already existed.
+    `problem` is the reason why an existing table was rebuilt, or an empty string.
+    """
 
     ending: EndgameType
     path: Path
@@ -151,9 +158,10 @@ class BuiltTable:
 
 
 class TableBuilder:
-    """The building of tables in several threads at once.
+    """Build tables in several threads.
 
-    watch: told, from these threads, what share of an ending is done, 0 to 1.
+    `on_progress` is called in the build threads with the name of an ending and its progress, which
+    is a number from 0 to 1.
     """
 
     def __init__(
@@ -171,9 +179,9 @@ class TableBuilder:
         self._stop = threading.Event()
 
     def run(self) -> Iterator[BuiltTable]:
-        """Yield each table as soon as it is whole; closing the generator gives the rest up.
+        """Yield each table when it is finished. Closing the generator cancels the other builds.
 
-        Raises OSError if a table cannot be written.
+        Raise OSError if a table cannot be written.
         """
         _prepare_folder(self._folder)
         problems = {}
@@ -209,33 +217,31 @@ class TableBuilder:
                 yield ending
 
     def _ready(self, running: int) -> list[EndgameType]:
-        """Return endings whose successors are all there, as many as there are idle threads."""
         ready = [
             ending
             for ending in self._pending.values()
             if all(
-                next_one.is_drawn or next_one.name in self._tables
-                for next_one in ending.successors()
+                successor.is_drawn or successor.name in self._tables
+                for successor in ending.successors()
             )
         ]
         return ready[: self._threads - running]
 
     def _add(self, ending: EndgameType, path: Path) -> None:
-        found, data = load_intact(path)
-        if found.name != ending.name:
-            raise TablebaseError(f"{path} holds {found.name}; delete it")
-        self._tables.add(found, data)
+        actual, data = load_intact(path)
+        if actual.name != ending.name:
+            raise TablebaseError(f"{path}: wrong ending {actual.name} (delete the file)")
+        self._tables.add(actual, data)
         self._pending.pop(ending.name, None)
 
     def _build_table(self, ending: EndgameType) -> Path:
-        from agent.chess.endgames.retrograde import (
-            RetrogradeAnalysis,  # compiles when it is imported
-        )
+        # Lazy import: compiles the kernels.
+        from agent.chess.endgames.retrograde import RetrogradeAnalysis
 
         analysis = RetrogradeAnalysis(ending, self._tables)
         for share in analysis.steps():
             if self._stop.is_set():
-                raise InterruptedError("given up")
+                raise InterruptedError("cancelled")
             if self._on_progress is not None:
                 self._on_progress(ending.name, share)
         path = table_path(self._folder, ending)
@@ -245,26 +251,27 @@ class TableBuilder:
 
 
 def _prepare_folder(folder: Path) -> None:
-    """Make the folder; raise OSError if it cannot be written; delete what killed builds left."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = f"{folder} cannot be made ({error.strerror}); choose another folder"
+        reason = f"{folder}: could not create the folder ({error.strerror}); choose another folder"
         raise OSError(reason) from None
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{folder} cannot be written; choose another folder")
-    for left in folder.glob(f"*{SUFFIX}.*.tmp"):
+        raise PermissionError(f"{folder}: not writable; choose another folder")
+    for temporary in folder.glob(f"*{SUFFIX}.*.tmp"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > _STALE_AFTER_SECONDS:
-                left.unlink()
+            if time.time() - temporary.stat().st_mtime > _STALE_AFTER_SECONDS:
+                temporary.unlink()
 
 
 @dataclass(frozen=True, slots=True)
 class TableStatistics:
-    """What a table holds for one side to move: numbers of positions, and the longest mates.
+    """Statistics of a table for one side to move: position counts and longest mates.
 
-    side: the pieces of the side to move first, as in KQKR for the stronger side of that ending.
-    longest_win, longest_loss: moves to mate, None if there is no such position.
+    `side` contains the pieces of the side to move.
+    `longest_win` is the number of moves to mate in the longest win, or None if no position is won.
+    `longest_loss` is the number of moves to mate in the longest loss, or None if no position is
+    lost.
     """
 
     ending: str
@@ -277,19 +284,19 @@ class TableStatistics:
 
 
 def statistics(ending: EndgameType, data: Bytes) -> Iterator[TableStatistics]:
-    """Count what is in a table, for the stronger and for the weaker side to move."""
+    """Yield the statistics for the stronger side to move, then those for the weaker side."""
     split = ending.name.index("K", 1)
     strong, weak = ending.name[:split], ending.name[split:]
     for turn, side in enumerate((strong, weak)):
         counts = np.bincount(data[turn * ending.size : (turn + 1) * ending.size], minlength=256)
-        counts[255] = 0  # not a position
-        won, lost = np.flatnonzero(counts[2::2]), np.flatnonzero(counts[1::2])
+        counts[255] = 0  # An illegal position.
+        win_lengths, loss_lengths = np.flatnonzero(counts[2::2]), np.flatnonzero(counts[1::2])
         yield TableStatistics(
             ending=ending.name,
             side=side,
             wins=int(counts[2::2].sum()),
             draws=int(counts[0]),
             losses=int(counts[1::2].sum()),
-            longest_win=int(won[-1]) + 1 if len(won) else None,
-            longest_loss=int(lost[-1]) if len(lost) else None,
+            longest_win=int(win_lengths[-1]) + 1 if len(win_lengths) else None,
+            longest_loss=int(loss_lengths[-1]) if len(loss_lengths) else None,
         )

@@ -1,9 +1,10 @@
-"""Positions with analysis, in EPD, as entries of a book.
+"""Convert analysed EPD positions to book entries.
 
-The opcodes that say something of moves: `bm` names the best; where it is missing, `sm` (supplied
-move), `pm` (predicted move) and the first move of `pv` stand for it, in this order; moves of `am`
-are known but not to be played. `acd` is the depth of the analysis and `ce` its score in
-centipawns: where a position comes twice, the deeper analysis counts, then the later one.
+All moves in the operation `bm` (best moves) are used. If it is missing, one move is used: the first
+move in `sm` (supplied move), `pm` (predicted move) or `pv`, in this order of preference. Moves in
+`am` (avoid moves) get weight 0. The operation `acd` is the analysis depth, and `ce` is the score in
+centipawns. If a position occurs several times, the deepest analysis is used. If depths are equal,
+the last analysis is used.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ _MOVES = ("bm", "sm", "pm", "pv")
 
 @dataclass(frozen=True, slots=True)
 class EpdAnalysis:
-    """What one line says. moves: raw moves and their weights; score: centipawns, if given."""
+    """The analysis on one line of an EPD file.
+
+    `moves` maps each move, as encoded by `encode_move`, to its weight.
+    `score` is the score in centipawns, or None if it is unknown.
+    """
 
     depth: int
     score: int | None
@@ -34,20 +39,20 @@ class EpdAnalysis:
 
 
 def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
-    """Return the entries of EPD files, sorted by key; raises BookError where a line is wrong.
+    """Return the entries in EPD files, sorted by key. Raise BookError if a line is invalid.
 
-    min_score: positions whose `ce` is lower are left out: the side to move should not get there.
+    `min_score` is the lowest `ce` of a position that is used, or None to use all positions.
     """
-    found: dict[int, EpdAnalysis] = {}
+    analyses: dict[int, EpdAnalysis] = {}
     for path in paths:
         for key, analysis in _read_file(path):
             if min_score is not None and (analysis.score or 0) < min_score:
                 continue
-            if key not in found or analysis.depth >= found[key].depth:
-                found[key] = analysis
+            if key not in analyses or analysis.depth >= analyses[key].depth:
+                analyses[key] = analysis
     return [
         Entry(key, raw_move, weight)
-        for key, analysis in sorted(found.items())
+        for key, analysis in sorted(analyses.items())
         for raw_move, weight in analysis.moves.items()
     ]
 
@@ -65,8 +70,8 @@ def _parse_analysis(line: str, location: str) -> tuple[int, EpdAnalysis]:
         moves = {code: epd_line.moves(operations, code) for code in (*_MOVES, "am")}
     except ValueError as error:
         raise BookError(f"{location}: {error}") from None
-    given = next((moves[code] for code in _MOVES if moves[code]), [])
-    best = given if "bm" in operations else given[:1]
+    candidates = next((moves[code] for code in _MOVES if moves[code]), [])
+    best = candidates if "bm" in operations else candidates[:1]
     weights = {encode_move(board, move): DEFAULT_WEIGHT for move in best}
     weights.update((encode_move(board, move), 0) for move in moves["am"])
     score = operations.get("ce")

@@ -1,4 +1,4 @@
-"""One line of EPD: a position of chess, and what is said of it by opcodes."""
+"""Parse a line of an EPD file: a position and its operations."""
 
 from typing import Any
 
@@ -6,22 +6,25 @@ import chess
 
 
 def parse(line: str) -> tuple[chess.Board, dict[str, Any]]:
-    """Return the position and the operations of a line; ValueError for what is none."""
+    """Return the position and the operations on an EPD line. Raise ValueError if it is invalid."""
     try:
         board, operations = chess.Board.from_epd(line)
     except IndexError as error:
         raise ValueError(str(error)) from None
     if not board.is_valid():
-        raise ValueError(f"not a legal chess position ({board.status()!r})")
+        raise ValueError(f"illegal chess position ({board.status()!r})")
     return board, dict(operations)
 
 
 def moves(operations: dict[str, Any], code: str) -> list[chess.Move]:
-    """Return the moves of an operation, if it is there; ValueError for others: quotes make text."""
-    given = operations.get(code)
-    if given is None:
+    """Return the moves listed by the operation `code`, or [] if the operation is missing.
+
+    Raise ValueError if the operand is not a list of moves.
+    """
+    value = operations.get(code)
+    if value is None:
         return []
-    found = list(given) if isinstance(given, list | tuple) else [given]
-    if not all(isinstance(each, chess.Move) for each in found):
-        raise ValueError(f"{code}: moves are expected, not {given!r}")
-    return found
+    values = list(value) if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(move, chess.Move) for move in values):
+        raise ValueError(f"{code}: must be moves (got {value!r})")
+    return values

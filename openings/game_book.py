@@ -1,9 +1,10 @@
-"""Books and solved values of any game: advisors over the Game interface, as for chess.
+"""Move providers for any game: opening books and solved games.
 
-A book of openings is a file of YAML, a list of lines. A line has `moves` in the game's notation,
-and may have `name`, `weight` (1 to 1000, how often its moves are chosen; 10, or that of the line
-above), `comment`, and `lines` that go on from its end. A move with `?` behind it is answered but
-never played. The books shipped are in openings/games, one file a game.
+A book is a YAML file with a list of lines. A line has `moves` in the game's notation. The optional
+keys are `name`, `comment`, `weight` and `lines`. The value of `weight` is the relative frequency of
+the line's moves, from 1 to 1000. The default is the weight of the parent line, or 10 at the top
+level. The value of `lines` is a list of continuations. A move followed by `?` may have replies but
+is never played. The built-in books are in openings/games, with one file per game.
 """
 
 from __future__ import annotations
@@ -29,17 +30,15 @@ _LINE_KEYS = ("moves", "name", "weight", "comment", "lines")
 
 
 class Entry(NamedTuple, Generic[Move]):
-    """A move of a book."""
-
     move: Move
     weight: int
 
 
 class GameBook:
-    """Moves by position; positions that a symmetry maps to each other are one.
+    """Book moves by position. Symmetric positions are merged.
 
-    What is kept of a move is the position that it leads to, so that it is known in all of its
-    mirror images.
+    Each move is stored as the position that results from it, so that the move is also found in
+    symmetric positions.
     """
 
     def __init__(self) -> None:
@@ -47,7 +46,7 @@ class GameBook:
         self._names: dict[Hashable, str] = {}
 
     def moves(self, game: Game[Move]) -> list[Entry[Move]]:
-        """Return the moves to choose from in a position, in the game's order; perhaps none."""
+        """Return the book entries for a position, in the game's move order."""
         weights = self._weights.get(_position_key(game), {})
         entries = []
         for move in list(game.moves()) if weights else ():
@@ -59,28 +58,33 @@ class GameBook:
         return entries
 
     def name(self, game: Game[Any]) -> str:
-        """Return what the position is called, or ""."""
+        """Return the name of the position, or an empty string if it has no name."""
         return self._names.get(_position_key(game), "")
 
     def add(self, before: Hashable, after: Hashable, weight: int) -> None:
-        """Add a move; where lines meet the greater weight counts."""
+        """Add the move that leads from the position with key `before` to the one with key `after`.
+
+        If the move exists, the greater weight is kept.
+        """
         weights = self._weights.setdefault(before, {})
         weights[after] = max(weight, weights.get(after, 0))
 
     def set_name(self, game: Game[Any], name: str) -> None:
-        """Give a position a name."""
         self._names[_position_key(game)] = name
 
 
 def read(path: Path, game: NotatedGame[Any]) -> GameBook:
-    """Read a book of openings; `game` stands at its start. Raises BookError, naming the line."""
-    from agent.io import safe_yaml  # which a session without such a book does not need
+    """Read a book. Raise BookError if the file is invalid.
+
+    `game` is a new game in its initial position.
+    """
+    from agent.io import safe_yaml  # lazy import: not needed without a book
 
     try:
         with convert_read_errors(path, BookError):
             lines = safe_yaml.read(path)
     except safe_yaml.YamlError as error:
-        raise BookError(f"{path} is not YAML: {error}") from None
+        raise BookError(f"{path}: invalid YAML: {error}") from None
     book = GameBook()
     try:
         _add_lines(book, game, lines, DEFAULT_WEIGHT)
@@ -91,19 +95,19 @@ def read(path: Path, game: NotatedGame[Any]) -> GameBook:
 
 def _add_lines(book: GameBook, game: NotatedGame[Any], lines: Any, weight: int) -> None:
     if not isinstance(lines, list):
-        raise ValueError(f"expected a list of lines, not {lines!r}")
+        raise ValueError(f"expected a list of lines (got {lines!r})")
     for line in lines:
         _add_line(book, game, line, weight)
 
 
 def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) -> None:
     if not isinstance(line, Mapping) or not line.get("moves"):
-        raise ValueError(f"expected a line with moves, not {line!r}")
-    if unknown := [word for word in line if word not in _LINE_KEYS]:
-        raise ValueError(f"unknown word {unknown[0]!r}; a line has {', '.join(_LINE_KEYS)}")
+        raise ValueError(f"expected a line with moves (got {line!r})")
+    if unknown := [key for key in line if key not in _LINE_KEYS]:
+        raise ValueError(f"unknown key {unknown[0]!r} (expected one of: {', '.join(_LINE_KEYS)})")
     weight = line.get("weight", weight)
     if not isinstance(weight, int) or not 1 <= weight <= MAX_WEIGHT:
-        raise ValueError(f"the weight of {line['moves']!r} is not from 1 to {MAX_WEIGHT}")
+        raise ValueError(f"weight of {line['moves']!r} must be from 1 to {MAX_WEIGHT}")
     texts = str(line["moves"]).split()
     played = 0
     try:
@@ -122,9 +126,10 @@ def _add_line(book: GameBook, game: NotatedGame[Any], line: Any, weight: int) ->
 
 
 class GameBookProvider(Generic[Move]):
-    """Knows the openings of a game; it is asked in games, and silent in analysis, as in chess.
+    """Provide book moves in timed games only.
 
-    variety: one of openings.book_provider's VARIETIES. report: told the name of the opening.
+    `variety` is one of the values in openings.book_provider.VARIETIES.
+    `report` is called with a message that contains the name of the opening.
     """
 
     def __init__(
@@ -140,7 +145,7 @@ class GameBookProvider(Generic[Move]):
         self._rng = rng or random.Random()
 
     def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
-        """Return a move of the book, or None."""
+        """Return a book move, or None if there is none."""
         if not is_timed_move(limits, lines):
             return None
         entries = self._book.moves(position)
@@ -155,17 +160,18 @@ class GameBookProvider(Generic[Move]):
 
 
 class SolvedProvider(Generic[Move]):
-    """Knows the exact value of every position of a game, and so a best move.
+    """Provide perfect moves in a solved game.
 
-    solved: the value of a position for its mover. It answers whatever is asked for, but not
-    where only some moves or several lines are.
+    `solved` is a function that returns the exact value of a position for the side to move.
+
+    No move is provided for searches with `search_moves` or with several lines.
     """
 
     def __init__(self, solved: Callable[[Any], float]) -> None:
         self._exact_value = solved
 
     def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
-        """Return the first move of those that keep the position's value."""
+        """Return the first move that preserves the value of the position, or None."""
         if limits.search_moves or lines != 1:
             return None
         best = self._exact_value(position)
@@ -183,44 +189,46 @@ class SolvedProvider(Generic[Move]):
 
 
 class ProviderChain(Generic[Move]):
-    """Whoever may know a move of the game that is played; silent in analysis.
+    """Query several move providers in turn, except in infinite analysis.
 
-    find: finds them, at the first question of a game.
+    `find` is a function that returns the providers. It is called at the first query in each game.
     """
 
     def __init__(self, find: Callable[[], Sequence[MoveProvider[Game[Move], Move]]]) -> None:
-        self._find_advisors = find
-        self._advisors: Sequence[MoveProvider[Game[Move], Move]] | None = None
+        self._find_providers = find
+        self._providers: Sequence[MoveProvider[Game[Move], Move]] | None = None
 
     def new_game(self) -> None:
-        """Find them anew: the game may be another one."""
-        self._advisors = None
+        """Discard the providers, because the next game may need others."""
+        self._providers = None
 
     def probe(self, position: Game[Move], limits: Limits[Move], lines: int, /) -> Info[Move] | None:
-        """Return what the first of them knows, or None."""
+        """Return the move from the first provider that finds one, or None."""
         if limits.infinite:
             return None
-        if self._advisors is None:
-            self._advisors = self._find_advisors()
-        known = (advisor.probe(position, limits, lines) for advisor in self._advisors)
-        return next((info for info in known if info is not None), None)
+        if self._providers is None:
+            self._providers = self._find_providers()
+        answers = (provider.probe(position, limits, lines) for provider in self._providers)
+        return next((info for info in answers if info is not None), None)
 
 
 def move_providers(
     kind: GameType, game: NotatedGame[Any], rng: random.Random | None = None
 ) -> list[MoveProvider[Game[Any], Any]]:
-    """Return who may be asked for a move before a search: solved values, a book of openings.
+    """Return the move providers for a game: the solution and the opening book, if available.
 
-    game: at its start, set up as it is played; the books are for the usual size of the board.
-    chance: chooses among the moves of a book.
+    Books are used only with the default options for the game.
+
+    `game` is a new game in its initial position, with the options to be played.
+    `rng` is the random number generator that is used to choose among book moves.
     """
-    found: list[MoveProvider[Game[Any], Any]] = []
+    providers: list[MoveProvider[Game[Any], Any]] = []
     if kind.exact_value is not None:
-        found.append(SolvedProvider(kind.exact_value))
+        providers.append(SolvedProvider(kind.exact_value))
     file = FOLDER / f"{kind.name}.yaml"
     if file.exists() and game.key() == kind.new().key() and str(game) == str(kind.new()):
-        found.append(GameBookProvider(read(file, game), rng=rng))
-    return found
+        providers.append(GameBookProvider(read(file, game), rng=rng))
+    return providers
 
 
 def _position_key(game: Game[Any]) -> Hashable:

@@ -1,8 +1,8 @@
-"""The names of openings by position: a small text file beside a book, sorted by key.
+"""Opening names by position, stored in a text file beside a book.
 
-Each line holds a Polyglot key (16 hexadecimal digits), the ECO code (or nothing) and the name,
-separated by tabs. A position has the name of the last named position on the way to it, so a game
-that transposes is named by where it is.
+Each line contains a Polyglot key (16 hexadecimal digits), the ECO code (which may be empty) and the
+name, separated by tabs. Lines are sorted by key. A game is named after its last named position, so
+that transpositions get the same name.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from openings.book_common import BookError
 from openings.polyglot import atomic_replace
 
 SUFFIX = ".names"
-# No named position lies deeper, in plies: where the search for a name begins in a long game.
+# Only this many plies of a long game are searched for a name; no named position is deeper.
 MAX_PLIES = 60
 MAX_FILE_BYTES = 64 << 20
 
 
 class OpeningName(NamedTuple):
-    """An ECO code, which may be empty, and what people call the opening."""
+    """The ECO code of an opening, which may be empty, and its name."""
 
     eco: str
     title: str
@@ -38,31 +38,31 @@ OpeningNames = Mapping[int, OpeningName]
 
 
 def read(path: Path) -> dict[int, OpeningName]:
-    """Read names; raises BookError."""
+    """Read a file of opening names. Raise BookError if it is invalid."""
     names = {}
     try:
         for line in read_text(path, MAX_FILE_BYTES).splitlines():
             key, eco, title = line.split("\t")
             names[int(key, 16)] = OpeningName(eco, title)
     except OSError as error:
-        raise BookError(f"cannot read the names {path}: {error.strerror}") from None
+        raise BookError(f"could not read opening names {path}: {error.strerror}") from None
     except ValueError:
-        raise BookError(f"cannot read the names {path}: it is no file of names") from None
+        raise BookError(f"could not read opening names {path}: invalid file") from None
     return names
 
 
 def write(path: Path, names: OpeningNames) -> None:
-    """Write names, whole or not at all; raises BookError."""
+    """Write a file of opening names atomically. Raise BookError if writing fails."""
     lines = [f"{key:016x}\t{eco}\t{title}\n" for key, (eco, title) in sorted(names.items())]
     try:
         with atomic_replace(path) as temporary:
             temporary.write_text("".join(lines), "utf-8", newline="\n")
     except OSError as error:
-        raise BookError(f"cannot write the names {path}: {error.strerror}") from None
+        raise BookError(f"could not write opening names {path}: {error.strerror}") from None
 
 
 def find_name(names: OpeningNames, board: chess.Board) -> OpeningName | None:
-    """Return the name of the opening that a board with its moves is in, or came from."""
+    """Return the name of the last named position in the board's move history, or None."""
     past = board.copy()
     while len(past.move_stack) > MAX_PLIES:
         past.pop()

@@ -1,8 +1,8 @@
-"""What games say of the moves of the opening: PGN collections of any size, in bounded memory.
+"""Move statistics from PGN collections of any size, in bounded memory.
 
-Games are read as text, one after the other. A move that was seen before in the same position is
-looked up and not parsed again, which is most moves of an opening; only a new one needs a board.
-The counts go to a `Tally`, which keeps what does not fit into memory in sorted runs on disk.
+Games are read sequentially as text. A cache maps a position and a SAN text to a move, so that most
+opening moves are parsed only once. MoveCounts keeps the counts in memory, and writes them to sorted
+files when a limit is reached.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from agent.io.read_errors import convert_read_errors
 from openings.book_common import BookError
 from openings.polyglot import Entry, MoveStatistics, encode_move, scale_weights
 
-# Points of White, doubled so that they are whole numbers.
+# White's points, doubled to avoid fractions.
 RESULTS = {"1-0": 2, "1/2-1/2": 1, "0-1": 0}
 DEFAULT_DEPTH = 24
 
-# How many moves of how many positions are held in memory, counted and remembered.
+# Maximum number of moves in memory: with counts, and in the parser's cache.
 _MAX_COUNTED = 300_000
 _MAX_CACHED = 200_000
 _MAX_RUNS = 64
@@ -52,51 +52,50 @@ _START_KEY = zobrist_hash(chess.Board())
 
 
 class DamagedGameError(Exception):
-    """A game whose moves cannot be played."""
+    """A game contains moves that cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PgnGame:
-    """The text of one game: its tags, and its moves with all that stands between them."""
+    """The text of one game: its tags and its movetext."""
 
     tags: dict[str, str]
     moves: str
 
     @property
     def result(self) -> str:
-        """The result by its tag."""
         return self.tags.get("Result", "*")
 
     def main_line(self, plies: int) -> list[str]:
-        """Return the first moves, without comments and variations.
+        """Return the SAN texts of the first `plies` moves, without comments and variations.
 
-        Raises DamagedGameError where something among them is no move.
+        Raise DamagedGameError if a token is invalid.
         """
-        found: list[str] = []
-        nested = 0
+        moves: list[str] = []
+        depth = 0
         for token in _TOKEN.finditer(self.moves):
             kind = token.lastgroup
             if kind == "open":
-                nested += 1
+                depth += 1
             elif kind == "close":
-                nested -= 1
-                if nested < 0:
+                depth -= 1
+                if depth < 0:
                     raise DamagedGameError(")")
-            elif nested or kind in ("comment", "skip"):
+            elif depth or kind in ("comment", "skip"):
                 continue
-            elif kind == "result" or len(found) == plies:
+            elif kind == "result" or len(moves) == plies:
                 break
             elif kind == "other":
                 raise DamagedGameError(token[0])
             else:
-                found.append(token[0])
-        return found
+                moves.append(token[0])
+        return moves
 
 
 def read(text: Iterable[str]) -> Iterator[PgnGame]:
     """Split the lines of a PGN file into games.
 
-    One of more than _MAX_GAME_LENGTH characters, as where a comment is not closed, ends there.
+    A game is truncated after _MAX_GAME_LENGTH characters, for example if a comment is never closed.
     """
     tags: dict[str, str] = {}
     moves: list[str] = []
@@ -121,7 +120,6 @@ def read(text: Iterable[str]) -> Iterator[PgnGame]:
 
 
 def _ends_in_comment(line: str, inside: bool) -> bool:
-    """Tell whether a brace is open at the end of a line; one in a `;` comment does not count."""
     for character in line:
         if inside:
             inside = character != "}"
@@ -134,9 +132,12 @@ def _ends_in_comment(line: str, inside: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GameFilter:
-    """Which games count. min_elo: of both players. player: part of a name; only their moves count.
+    """Select games by rating, player and date.
 
-    since, until: dates as PGN has them, `2024`, `2024.03` or `2024.03.01`, both included.
+    `min_elo` is the minimum rating of both players.
+    `player` is a part of a player's name. Only the moves of this player are counted.
+    `since` and `until` are inclusive dates in PGN format, such as `2024`, `2024.03` or
+    `2024.03.01`.
     """
 
     min_elo: int = 0
@@ -145,17 +146,17 @@ class GameFilter:
     until: str = ""
 
     def counted_sides(self, game: PgnGame) -> tuple[bool, bool]:
-        """Tell whether the moves of White and of Black count."""
+        """Return whether to count White's moves, and whether to count Black's moves."""
         tags = game.tags
-        usual = tags.get("Variant", "Standard").lower() in ("standard", "chess", "normal")
-        if game.result not in RESULTS or not usual or "FEN" in tags:
+        is_standard = tags.get("Variant", "Standard").lower() in ("standard", "chess", "normal")
+        if game.result not in RESULTS or not is_standard or "FEN" in tags:
             return False, False
         if self.min_elo and min(_elo(tags, "WhiteElo"), _elo(tags, "BlackElo")) < self.min_elo:
             return False, False
         if not self._is_in_date_range(tags.get("Date", "")):
             return False, False
-        wanted = self.player.lower()
-        white, black = (wanted in tags.get(side, "").lower() for side in ("White", "Black"))
+        player = self.player.lower()
+        white, black = (player in tags.get(side, "").lower() for side in ("White", "Black"))
         return white, black
 
     def _is_in_date_range(self, date: str) -> bool:
@@ -174,10 +175,10 @@ def _elo(tags: dict[str, str], name: str) -> int:
 
 
 class MoveCounts:
-    """Games and doubled points by position and move, sorted by both in the end.
+    """Count games and points for each position and move. Points are doubled to avoid fractions.
 
-    What is counted beyond `most` moves lies in a folder for the time being; leaving the context
-    removes it.
+    When there are `max_in_memory` different moves, the counts are written to a temporary folder.
+    Leaving the context deletes the folder.
     """
 
     def __init__(self, max_in_memory: int = _MAX_COUNTED, folder: Path | None = None) -> None:
@@ -194,14 +195,14 @@ class MoveCounts:
         self._folder.cleanup()
 
     def add(self, key: int, raw_move: int, doubled_points: int) -> None:
-        """Count one game in which a move was played."""
-        place = key << 16 | raw_move
-        self._counts[place] = self._counts.get(place, 0) + (1 << 32 | doubled_points)
+        """Count one game in which the move was played."""
+        index = key << 16 | raw_move
+        self._counts[index] = self._counts.get(index, 0) + (1 << 32 | doubled_points)
         if len(self._counts) >= self._max_in_memory:
             self._spill()
 
     def counts(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield key, move, games and doubled points, sorted by key and move."""
+        """Yield tuples of key, move, games and doubled points, sorted by key and move."""
         if not self._runs:
             yield from self._sorted_in_memory()
             return
@@ -209,8 +210,8 @@ class MoveCounts:
         yield from _merge_runs(map(_read_run, self._runs))
 
     def _sorted_in_memory(self) -> Iterator[tuple[int, int, int, int]]:
-        for place, count in sorted(self._counts.items()):
-            yield place >> 16, place & 0xFFFF, count >> 32, count & 0xFFFFFFFF
+        for index, count in sorted(self._counts.items()):
+            yield index >> 16, index & 0xFFFF, count >> 32, count & 0xFFFFFFFF
 
     def _spill(self) -> None:
         if self._counts:
@@ -230,8 +231,8 @@ class MoveCounts:
                     file.write(_RECORD.pack(*count))
         except OSError as error:
             raise BookError(
-                f"no room for what is counted in {path.parent}: {error.strerror}; "
-                "set TMPDIR to a larger folder"
+                f"{path.parent}: could not write temporary data: {error.strerror} "
+                "(set TMPDIR to a folder with more space)"
             ) from None
         return path
 
@@ -248,18 +249,19 @@ def _merge_runs(
     merged = heapq.merge(*runs)
     for (key, raw_move), same in itertools.groupby(merged, key=lambda count: count[:2]):
         games = points = 0
-        for each in same:
-            games += each[2]
-            points += each[3]
+        for count in same:
+            games += count[2]
+            points += count[3]
         yield key, raw_move, games, points
 
 
 @dataclass
 class MoveCounter:
-    """Plays games through and counts their moves.
+    """Replay games and count their moves.
 
-    plies: how deep. games counts, by what became of them: `used`, `left out` (by the filter, or
-    without a result) and `damaged`.
+    `plies` is the number of plies to count from the start of each game.
+    `game_counts` contains the number of games that were `used`, `left out` (rejected by the filter,
+    or without a result) and `damaged`.
     """
 
     move_counts: MoveCounts
@@ -269,7 +271,7 @@ class MoveCounter:
     _move_cache: dict[tuple[int, str], tuple[int, int]] = field(default_factory=dict)
 
     def add(self, game: PgnGame) -> None:
-        """Count a game, or note why not."""
+        """Count the moves of a game, and update `game_counts`."""
         white, black = self.filter.counted_sides(game)
         if not white and not black:
             self.game_counts["left out"] += 1
@@ -285,36 +287,39 @@ class MoveCounter:
                 self.move_counts.add(key, raw_move, 2 - points if ply % 2 else points)
         self.game_counts["used"] += 1
 
-    def _play(self, words: list[str]) -> list[tuple[int, int]]:
-        """Return key and move of each step; raises ValueError at an illegal one."""
+    def _play(self, sans: list[str]) -> list[tuple[int, int]]:
+        """Replay moves given in SAN. Return the position key and raw move of each ply.
+
+        Raise ValueError if a move is illegal.
+        """
         played = []
         key = _START_KEY
         board: chess.Board | None = None
-        for ply, word in enumerate(words):
-            known = self._move_cache.get((key, word))
-            if known is None:
+        for ply, san in enumerate(sans):
+            cached = self._move_cache.get((key, san))
+            if cached is None:
                 if board is None:
                     board = chess.Board()
-                    for earlier in words[:ply]:
+                    for earlier in sans[:ply]:
                         board.push_san(earlier)
-                move = board.parse_san(word)
+                move = board.parse_san(san)
                 if not move:
-                    raise ValueError(word)
+                    raise ValueError(san)
                 raw_move = encode_move(board, move)
                 board.push(move)
-                known = raw_move, zobrist_hash(board)
+                cached = raw_move, zobrist_hash(board)
                 if len(self._move_cache) >= _MAX_CACHED:
                     self._move_cache.clear()
-                self._move_cache[key, word] = known
+                self._move_cache[key, san] = cached
             elif board is not None:
-                board.push_san(word)
-            played.append((key, known[0]))
-            key = known[1]
+                board.push_san(san)
+            played.append((key, cached[0]))
+            key = cached[1]
         return played
 
 
 def check_readable(path: Path) -> None:
-    """Raise BookError if a file cannot be opened, before long work on others."""
+    """Raise BookError if a file cannot be opened."""
     with convert_read_errors(path, BookError):
         open_file(path).close()
 
@@ -322,7 +327,10 @@ def check_readable(path: Path) -> None:
 def count_moves(
     path: Path, collector: MoveCounter, progress: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Count all games of a file; progress: is told how many bytes are read. Raises BookError."""
+    """Count all games in a file. Raise BookError if it cannot be read.
+
+    `progress` is called with the number of bytes read so far.
+    """
     with convert_read_errors(path, BookError), open_file(path) as file:
         for number, game in enumerate(read(_lines(file)), 1):
             collector.add(game)
@@ -334,20 +342,20 @@ def _lines(file: BinaryIO) -> Iterator[str]:
     for line in iter_lines(file):
         try:
             yield line.decode("utf-8-sig")
-        except UnicodeDecodeError:  # old collections are Latin-1
+        except UnicodeDecodeError:  # Old collections are encoded in Latin-1.
             yield line.decode("latin-1")
 
 
 def book_entries(tally: MoveCounts, min_games: int = 1) -> Iterator[Entry]:
-    """Yield a book's entries: moves of at least so many games, weighted by their points.
+    """Yield book entries for moves that were played in at least `min_games` games.
 
-    The weight is twice the points, as Polyglot has it, so a move that never scored has none.
+    As in Polyglot, the weight is twice the points, so that a move that never scored has weight 0.
     """
     for _, counts in itertools.groupby(tally.counts(), key=lambda count: count[0]):
-        kept = [
+        entries = [
             Entry(key, raw_move, points, MoveStatistics(games, points / 2).pack())
             for key, raw_move, games, points in counts
             if games >= min_games
         ]
-        if kept:
-            yield from scale_weights(kept)
+        if entries:
+            yield from scale_weights(entries)

@@ -1,11 +1,12 @@
-"""Polyglot book files: what an entry holds, written here and read by the `chess` package.
+"""Polyglot book files: the entry format, writing, and merging.
 
-A book is a sorted run of 16-byte entries, big-endian: the position's key (8 bytes), the move, the
-weight and a number for learning (2, 2 and 4 bytes). Source: Michel Van den Bergh, 'Polyglot book
-format'. Weight 0 means: known, but not to be played.
+A book is a sorted list of 16-byte big-endian entries. An entry contains the position's key (8
+bytes), the move (2 bytes), the weight (2 bytes) and a learning value (4 bytes). A move of weight 0
+is never played. Books are read by python-chess. Source: Michel Van den Bergh, 'Polyglot book
+format'.
 
-In the learning number, which other programs leave at 0, books built here keep what a collection of
-games says of the move: see `MoveStatistics`.
+Other programs set the learning value to 0. Books built by Kempelen store game statistics in it (see
+MoveStatistics).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from agent.io.files import replace_file, require_regular, resolve_target
 from openings.book_common import BookError
 
 MAX_WEIGHT = 0xFFFF
-# A foreign file is recognised by keys that do not ascend: so many places are looked at.
+# Number of keys that must be ascending; this detects files of another format.
 SAMPLES = 64
 
 _ENTRY = struct.Struct(">QHHI")
@@ -37,7 +38,10 @@ _MAX_GAMES = (1 << 21) - 1
 
 
 class Entry(NamedTuple):
-    """One move of one position; raw_move: see `pack`."""
+    """A book entry: a position, a move and a weight.
+
+    `raw_move` is the move in the format of `encode_move`.
+    """
 
     key: int
     raw_move: int
@@ -47,19 +51,26 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MoveStatistics:
-    """How a move did in a collection: games, and the mover's points in them (win 1, draw 1/2)."""
+    """The number of games with a move, and the points of the side that played the move.
+
+    A win counts as 1 point and a draw as 1/2 point.
+    """
 
     games: int
     points: float
 
     def pack(self) -> int:
-        """Return the learning number: a tag bit, 21 bits of games, 10 bits of score in permille."""
+        """Return the statistics as a learning value.
+
+        The value consists of a tag bit, 21 bits for the games, and 10 bits for the score in
+        permille.
+        """
         permille = round(1000 * self.points / self.games)
         return _TAGGED | min(self.games, _MAX_GAMES) << 10 | permille
 
     @staticmethod
     def unpack(learn: int) -> MoveStatistics | None:
-        """Return what a learning number says, or None if it is another program's."""
+        """Decode a learning value. Return None if it has another format."""
         games, permille = learn >> 10 & _MAX_GAMES, learn & 0x3FF
         if not learn & _TAGGED or not games or permille > 1000:
             return None
@@ -67,7 +78,10 @@ class MoveStatistics:
 
 
 def encode_move(board: chess.Board, move: chess.Move) -> int:
-    """Return the 16 bits of a legal move: castling as king takes rook, promotion 1 to 4."""
+    """Encode a legal move in 16 bits.
+
+    Castling is encoded as king takes rook, and the promotion piece as 1 to 4.
+    """
     target = move.to_square
     if board.is_castling(move) and not board.rooks & board.occupied_co[board.turn] & (1 << target):
         file = 7 if board.is_kingside_castling(move) else 0
@@ -77,7 +91,7 @@ def encode_move(board: chess.Board, move: chess.Move) -> int:
 
 @contextmanager
 def opened_book(path: Path) -> Iterator[chess.polyglot.MemoryMappedReader]:
-    """Open a book for a while; raises BookError."""
+    """Open a book as a context manager. Raise BookError if it cannot be opened."""
     reader = open_book(path)
     try:
         yield reader
@@ -86,51 +100,51 @@ def opened_book(path: Path) -> Iterator[chess.polyglot.MemoryMappedReader]:
 
 
 def open_book(path: Path) -> chess.polyglot.MemoryMappedReader:
-    """Open a book; raises BookError if it is missing, empty or not a Polyglot book."""
+    """Open a book. Raise BookError if the file is missing, empty or not a Polyglot book."""
     try:
         require_regular(path)
         reader = chess.polyglot.open_reader(path)
     except OSError as error:
-        reason = error.strerror or "it is damaged or not a Polyglot book"
-        raise BookError(f"cannot read the book {path}: {reason}") from None
-    places = range(0, len(reader), max(len(reader) // SAMPLES, 1))
-    keys = [reader[place].key for place in places]
+        reason = error.strerror or "damaged, or not a Polyglot book"
+        raise BookError(f"could not open book {path}: {reason}") from None
+    indexes = range(0, len(reader), max(len(reader) // SAMPLES, 1))
+    keys = [reader[index].key for index in indexes]
     if not keys or keys != sorted(keys):
         reader.close()
-        reason = "it is not a Polyglot book" if keys else "it is empty"
-        raise BookError(f"cannot read the book {path}: {reason}")
+        reason = "not a Polyglot book" if keys else "the file is empty"
+        raise BookError(f"could not open book {path}: {reason}")
     return reader
 
 
 def read(path: Path) -> Iterator[Entry]:
-    """Yield the entries of a book in their order; raises BookError."""
+    """Yield the entries of a book in file order. Raise BookError if it cannot be opened."""
     with opened_book(path) as reader:
         for entry in reader:
             yield Entry(entry.key, entry.raw_move, entry.weight, entry.learn)
 
 
 def write(path: Path, entries: Iterable[Entry]) -> int:
-    """Write entries, sorted by key, to a book, whole or not at all; return their number.
+    """Write entries, which must be sorted by key, to a book atomically. Return their number.
 
-    The moves of a position are put in the order of their weights. Raises BookError.
+    The moves for each position are sorted by weight. Raise BookError if writing fails.
     """
     count = 0
     try:
         with atomic_replace(path) as temporary, temporary.open("wb") as file:
             for _, position in itertools.groupby(entries, key=lambda entry: entry.key):
-                for entry in sorted(position, key=lambda each: (-each.weight, each.raw_move)):
+                for entry in sorted(position, key=lambda entry: (-entry.weight, entry.raw_move)):
                     file.write(_ENTRY.pack(*entry))
                     count += 1
     except OSError as error:
-        raise BookError(f"cannot write the book {path}: {error.strerror}") from None
+        raise BookError(f"could not write book {path}: {error.strerror}") from None
     return count
 
 
 @contextmanager
 def atomic_replace(path: Path) -> Iterator[Path]:
-    """Give a temporary file beside `path` that takes its place at the end, if all went well.
+    """Yield a temporary path beside `path`. On success, move the temporary file to `path`.
 
-    Raises OSError where it cannot.
+    Raise OSError if the temporary file cannot be created or moved.
     """
     path = resolve_target(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
@@ -145,10 +159,11 @@ def atomic_replace(path: Path) -> Iterator[Path]:
 
 
 def merge(books: Iterable[Iterable[Entry]], *, add: bool = False) -> Iterator[Entry]:
-    """Merge sorted books into one sorted run, in memory bounded by one position's moves.
+    """Merge sorted books into one sorted sequence, one position at a time.
 
-    A position is taken from the first book that has it; with `add` the weights and statistics
-    of all books are added up, the weights scaled down where they grow too large.
+    By default, the entries for a position are those in the first book that contains it. If `add` is
+    true, the weights and statistics in all books are added. Weights are scaled down if they exceed
+    16 bits.
     """
     ranked = [_with_rank(rank, book) for rank, book in enumerate(books)]
     for _, position in itertools.groupby(heapq.merge(*ranked), key=lambda item: item[0]):
@@ -167,32 +182,39 @@ def _with_rank(rank: int, book: Iterable[Entry]) -> Iterator[tuple[int, int, Ent
 
 
 def _add_up(entries: list[Entry]) -> Entry:
-    known = [found for entry in entries if (found := MoveStatistics.unpack(entry.learn))]
+    statistics = [unpacked for entry in entries if (unpacked := MoveStatistics.unpack(entry.learn))]
     learn = entries[0].learn
-    if known:
-        games, points = sum(each.games for each in known), sum(each.points for each in known)
+    if statistics:
+        games = sum(item.games for item in statistics)
+        points = sum(item.points for item in statistics)
         learn = MoveStatistics(games, points).pack()
     weight = sum(entry.weight for entry in entries)
     return entries[0]._replace(weight=weight, learn=learn)
 
 
 def prune(entries: Iterable[Entry], best: int | None = None, share: float = 0.0) -> Iterator[Entry]:
-    """Keep of each position the `best` heaviest moves, and those of at least a share of weight.
+    """Keep at most the `best` moves with the greatest weights for each position.
 
-    share: from 0 to 1. Moves of weight 0 are left out.
+    Moves of weight 0 are dropped.
+
+    `share` is the minimum fraction of the position's total weight, from 0 to 1. Moves with a
+    smaller fraction are dropped.
     """
     for _, position in itertools.groupby(entries, key=lambda entry: entry.key):
         moves = sorted(position, key=lambda entry: (-entry.weight, entry.raw_move))
-        least = share * sum(entry.weight for entry in moves)
-        yield from (each for each in moves[:best] if each.weight and each.weight >= least)
+        minimum = share * sum(entry.weight for entry in moves)
+        yield from (move for move in moves[:best] if move.weight and move.weight >= minimum)
 
 
 def scale_weights(entries: list[Entry]) -> list[Entry]:
-    """Fit one position's weights into 16 bits, keeping their proportions; none above 0 gets 0."""
-    most = max(entry.weight for entry in entries)
-    if most <= MAX_WEIGHT:
+    """Scale down the weights for one position if any of them exceeds 16 bits.
+
+    Positive weights remain positive.
+    """
+    maximum = max(entry.weight for entry in entries)
+    if maximum <= MAX_WEIGHT:
         return entries
     return [
-        entry._replace(weight=max(entry.weight * MAX_WEIGHT // most, min(entry.weight, 1)))
+        entry._replace(weight=max(entry.weight * MAX_WEIGHT // maximum, min(entry.weight, 1)))
         for entry in entries
     ]

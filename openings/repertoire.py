@@ -1,19 +1,18 @@
-"""The repertoire that people read and edit: lines of play in YAML, by name.
+"""Repertoires: editable YAML files with named lines of play.
 
-A file is a list of lines. A line has `moves` (SAN; move numbers may be left out, but must be right
-where they are), and it may have
+A file is a list of lines. A line has `moves` in SAN. Move numbers are optional, but must be
+correct. The optional keys are:
 
-    eco      its ECO code                 weight   how often it is chosen, 1 to 1000
-    name     what it is called            comment  a remark for the reader
-    lines    lines that go on from its end
+    eco      ECO code                      weight   relative frequency, 1 to 1000
+    name     name of the opening           comment  remark for the reader
+    lines    lines that continue this one
 
-A line below another continues its moves; it has the name of the line above, and its ECO code, if
-it gives none of its own.
+A nested line continues the moves of its parent. It inherits the name and the ECO code.
 
-The weight holds for all moves that the line itself lists, and for the lines below it that give
-none of their own; it is 10 at the top. Where lines meet, also by transposition, the greater
-weight counts. A move with `?` or `?!` behind it is answered but never played, wherever it is
-listed; other marks are remarks.
+The weight applies to the moves that the line itself lists, and to nested lines without a weight.
+The default is 10. If several lines contain the same move in the same position, the greatest weight
+applies. A move followed by `?` or `?!` in any line is never played, but may have replies. Other
+annotations are ignored.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from openings.book_common import DEFAULT_WEIGHT, MAX_WEIGHT, BookError
 from openings.names import OpeningName
 from openings.polyglot import Entry, encode_move
 
-# Nodes within nodes: two for each line below another.
+# Nesting of YAML nodes; each nested line adds two.
 MAX_DEPTH = 200
 SUFFIXES = (".yaml", ".yml")
 
@@ -49,11 +48,13 @@ _ANNOTATION = re.compile(r"[!?]*$")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, all its moves from the start position.
+    """A line with all its moves from the start position.
 
-    own: how many moves lead to where the line begins to say something. titled: its end is where
-    the name belongs; otherwise the name is that of a line above. ends: no line goes on from it.
-    avoided: the places of moves that are not to be played. where: file and line, for messages.
+    `own_from_ply` is the number of moves inherited from the parent line.
+    `has_own_name` is true if the line names its final position instead of inheriting a name.
+    `is_leaf` is true if no other line continues this line.
+    `avoided_plies` contains the indexes of moves that must not be played.
+    `location` is the file and line number, for messages.
     """
 
     location: str = ""
@@ -67,7 +68,7 @@ class Line:
     comment: str = ""
 
     def board(self) -> chess.Board:
-        """Return the position at the end, with the moves that lead there."""
+        """Return the final position of the line, with its move stack."""
         board = chess.Board()
         for move in self.moves:
             board.push(move)
@@ -76,13 +77,13 @@ class Line:
 
 @dataclass(slots=True)
 class Repertoire:
-    """What lines amount to: moves with weights by position, and names by position."""
+    """Merged lines: move weights and opening names by position."""
 
     weights: dict[int, dict[int, int]] = field(default_factory=dict)
     names: dict[int, OpeningName] = field(default_factory=dict)
 
     def entries(self) -> list[Entry]:
-        """Return the entries of a Polyglot book, sorted by key."""
+        """Return the repertoire as entries of a Polyglot book, sorted by key."""
         return [
             Entry(key, raw_move, weight)
             for key, moves in sorted(self.weights.items())
@@ -91,17 +92,20 @@ class Repertoire:
 
 
 def read(paths: Iterable[Path]) -> list[Line]:
-    """Read files, and the files of folders by name; raises BookError where one is wrong."""
+    """Read the lines in YAML files. If a path is a folder, read all YAML files in the folder.
+
+    Raise BookError if a file is invalid.
+    """
     return [line for path in paths for file in _files(path) for line in _read_file(file)]
 
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(each for each in path.iterdir() if each.suffix in SUFFIXES)
-    if not found:
-        raise BookError(f"{path}: there is no YAML file in this folder")
-    return found
+    files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+    if not files:
+        raise BookError(f"{path}: no YAML files in this folder")
+    return files
 
 
 def _read_file(path: Path) -> Iterator[Line]:
@@ -118,28 +122,28 @@ def _read_file(path: Path) -> Iterator[Line]:
 
 
 def _check_depth(text: str) -> None:
-    """Refuse what is nested so deeply that the fast loader, which calls itself, would crash."""
+    """Raise YamlError if `text` is nested deeply enough to crash the recursive C loader."""
     depth = 0
-    with suppress(yaml.YAMLError):  # which the loader meets too
+    with suppress(yaml.YAMLError):  # Other errors are left to the loader.
         for event in yaml.parse(text, _Loader):
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             if depth > MAX_DEPTH:
-                raise YamlError("it is nested too deeply")
+                raise YamlError("nested too deeply")
 
 
 def _check_size(root: yaml.Node | None) -> None:
-    """Refuse what refers to itself, or by references to more than memory holds."""
+    """Raise YamlError if references are cyclic or expand to too many values."""
     count, waiting = 0, [(root, 1)]
     while waiting:
         node, depth = waiting.pop()
         count += 1
         if depth > MAX_DEPTH or count > safe_yaml.MAX_VALUES:
-            raise YamlError("by its references it is nested too deeply, or too large")
+            raise YamlError("nested too deeply, or too large after expanding references")
         if isinstance(node, yaml.SequenceNode):
-            waiting += ((each, depth + 1) for each in node.value)
+            waiting += ((child, depth + 1) for child in node.value)
         elif isinstance(node, yaml.MappingNode):
             waiting += ((value, depth + 1) for _, value in node.value)
 
@@ -155,21 +159,29 @@ def _read_lines(node: yaml.Node, parent: Line, board: chess.Board, path: Path) -
 
 
 def _read_line(node: yaml.Node, parent: Line, board: chess.Board, path: Path) -> Iterator[Line]:
-    """Read one line and those below it; the board, at the end of `above`, is left as it was."""
+    """Yield a line and its nested lines.
+
+    `board` is the position at the end of the parent line. It is modified during the iteration, and
+    restored at the end.
+    """
     location = _location(node, path)
     if not isinstance(node, yaml.MappingNode):
-        raise BookError(f"{location}: expected a line of play: moves, and perhaps eco, name, ...")
+        raise BookError(
+            f"{location}: expected a line of play (moves, and optionally eco, name, ...)"
+        )
     values = {}
     for key, value in node.value:
-        word = key.value if isinstance(key, yaml.ScalarNode) else "[...]"
-        if word not in _KEYS:
-            raise BookError(f"{location}: unknown word {word!r}; a line has {', '.join(_KEYS)}")
-        values[word] = value
+        name = key.value if isinstance(key, yaml.ScalarNode) else "[...]"
+        if name not in _KEYS:
+            raise BookError(
+                f"{location}: unknown key {name!r} (expected one of: {', '.join(_KEYS)})"
+            )
+        values[name] = value
     texts = {
         key: _text(values[key], key, path) for key in _KEYS if key in values and key != "lines"
     }
     if not texts.get("moves"):
-        raise BookError(f"{location}: a line needs moves")
+        raise BookError(f"{location}: missing moves")
     moves, avoided = _parse_moves(board, texts["moves"], location)
     line = replace(
         parent,
@@ -179,7 +191,7 @@ def _read_line(node: yaml.Node, parent: Line, board: chess.Board, path: Path) ->
         own_from_ply=len(parent.moves),
         has_own_name="name" in texts or "eco" in texts,
         is_leaf="lines" not in values,
-        avoided_plies=parent.avoided_plies | {len(parent.moves) + place for place in avoided},
+        avoided_plies=parent.avoided_plies | {len(parent.moves) + index for index in avoided},
         weight=_weight(texts, location) if "weight" in texts else parent.weight,
         comment=texts.get("comment", ""),
     )
@@ -196,40 +208,43 @@ def _location(node: yaml.Node, path: Path) -> str:
 
 def _text(node: yaml.Node, key: str, path: Path) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        raise BookError(f"{_location(node, path)}: {key} takes one value")
+        raise BookError(f"{_location(node, path)}: {key} must be a single value")
     return str(node.value).strip()
 
 
 def _weight(texts: dict[str, str], location: str) -> int:
     text = texts["weight"]
     if not text.isdecimal() or not 1 <= int(text) <= MAX_WEIGHT:
-        raise BookError(f"{location}: the weight is a number from 1 to {MAX_WEIGHT}, not {text!r}")
+        raise BookError(f"{location}: weight must be from 1 to {MAX_WEIGHT} (got {text!r})")
     return int(text)
 
 
 def _name(parent: Line, texts: dict[str, str], location: str) -> OpeningName:
     eco = texts.get("eco", parent.name.eco)
     if eco and not _ECO.fullmatch(eco):
-        raise BookError(f"{location}: an ECO code is a letter A to E and two digits, not {eco!r}")
+        raise BookError(f"{location}: invalid ECO code {eco!r} (expected A00 to E99)")
     title = texts.get("name", parent.name.title)
     if not title.isprintable():
-        raise BookError(f"{location}: a name stands on one line, without tabs and the like")
+        raise BookError(f"{location}: name must be one line of printable characters")
     return OpeningName(eco, title)
 
 
 def _parse_moves(
     board: chess.Board, text: str, location: str
 ) -> tuple[tuple[chess.Move, ...], list[int]]:
-    """Play moves in SAN; return them, and the places of those marked as not to be played."""
+    """Play moves given in SAN on `board`.
+
+    Return the moves, and the indexes of the moves marked to be avoided.
+    """
     moves: list[chess.Move] = []
     avoided = []
-    for word in text.split():
-        san = word
-        if number := _MOVE_NUMBER.match(word):
-            san = word[number.end() :]
+    for token in text.split():
+        san = token
+        if number := _MOVE_NUMBER.match(token):
+            san = token[number.end() :]
             if not _is_due_number(board, int(number[1]), number[2]):
                 raise BookError(
-                    f"{location}: {word} stands where move {_format_number(board)} is due"
+                    f"{location}: wrong move number {token} (expected {_format_number(board)})"
                 )
         if not san:
             continue
@@ -240,19 +255,19 @@ def _parse_moves(
             move = board.parse_san(san)
         except ValueError:
             raise BookError(
-                f"{location}: {_format_number(board)} {san} is not a legal move in {board.fen()}"
+                f"{location}: {_format_number(board)} {san}: illegal move in {board.fen()}"
             ) from None
         if mark[0] in ("?", "??", "?!"):
             avoided.append(len(moves))
         moves.append(move)
         board.push(move)
     if not moves:
-        raise BookError(f"{location}: a line needs moves")
+        raise BookError(f"{location}: missing moves")
     return tuple(moves), avoided
 
 
 def _is_due_number(board: chess.Board, number: int, dots: str) -> bool:
-    """Tell whether a move number is that of the board; `1.` may also precede Black's move."""
+    """Return whether a move number matches the board. `1.` is also accepted before a Black move."""
     return number == board.fullmove_number and (len(dots) == 1 or not board.turn)
 
 
@@ -261,26 +276,26 @@ def _format_number(board: chess.Board) -> str:
 
 
 def build(lines: Iterable[Line]) -> Repertoire:
-    """Bring lines together by position; raises BookError if two give a position two names."""
+    """Merge lines by position. Raise BookError if two lines give one position different names."""
     repertoire = Repertoire()
     named_at: dict[int, str] = {}
     avoided: set[tuple[int, int]] = set()
     for line in lines:
         board = chess.Board()
-        for place, move in enumerate(line.moves):
-            if place >= line.own_from_ply:
+        for ply, move in enumerate(line.moves):
+            if ply >= line.own_from_ply:
                 key, raw_move = zobrist_hash(board), encode_move(board, move)
                 weights = repertoire.weights.setdefault(key, {})
                 weights[raw_move] = max(weights.get(raw_move, 0), line.weight)
-                if place in line.avoided_plies:
+                if ply in line.avoided_plies:
                     avoided.add((key, raw_move))
             board.push(move)
         if line.has_own_name:
             key = zobrist_hash(board)
             if repertoire.names.setdefault(key, line.name) != line.name:
                 raise BookError(
-                    f"{line.location}: {line.name} is called {repertoire.names[key]} "
-                    f"at {named_at[key]}"
+                    f"{line.location}: the position of {line.name} already has the name "
+                    f"{repertoire.names[key]} ({named_at[key]})"
                 )
             named_at.setdefault(key, line.location)
     for key, raw_move in avoided:

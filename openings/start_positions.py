@@ -1,4 +1,4 @@
-"""Repertoires as openings for matches: where each game begins."""
+"""Read start positions for matches from repertoires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openings import repertoire
 
 @dataclass(frozen=True, slots=True)
 class StartPosition:
-    """A position, the moves played from it before the players take over (UCI), and a name."""
+    """A start position, the opening moves (in UCI notation), and a name."""
 
     fen: str = chess.STARTING_FEN
     moves: tuple[str, ...] = ()
@@ -21,9 +21,9 @@ class StartPosition:
 
 
 def read(paths: Iterable[Path]) -> list[StartPosition]:
-    """Return the lines of YAML files or folders that no other line goes on from, in their order.
+    """Return a start position for each line that no other line continues, in file order.
 
-    Lines with a move that is not to be played are left out. Raises BookError.
+    Lines with moves to be avoided are skipped. Raise BookError if a file is invalid.
     """
     return [
         StartPosition(chess.STARTING_FEN, tuple(move.uci() for move in line.moves), str(line.name))
