@@ -1,1 +1,1 @@
-"""Text in, text out: the protocols that front ends speak."""
+"""Text protocols for front ends, servers and engines."""

@@ -1,10 +1,13 @@
-"""Lines out of bytes that come in pieces, whatever they hold."""
+"""Split a byte stream into text lines."""
 
 from collections.abc import Iterator
 
 
 class LineSplitter:
-    """Puts lines together. One of more bytes than `longest` is dropped, however long it is."""
+    """Splits chunks of bytes into lines.
+
+    A line of more than `max_length` bytes is dropped.
+    """
 
     def __init__(self, max_length: int) -> None:
         self._max_length = max_length
@@ -12,13 +15,13 @@ class LineSplitter:
         self._size = 0
 
     def feed(self, chunk: bytes) -> Iterator[str | None]:
-        """Take bytes and yield the lines that they complete, None for one that is too long.
+        """Add bytes and yield each completed line, or None for a line that was dropped.
 
-        Bytes that are not UTF-8 are shown as escapes. Consume all before the next call.
+        Invalid UTF-8 is replaced with escapes. The iterator must be exhausted before the next call.
         """
         first, *rest = chunk.split(b"\n")
-        for more in (first, *rest)[:-1]:
-            yield self._line(more)
+        for piece in (first, *rest)[:-1]:
+            yield self._line(piece)
         last = rest[-1] if rest else first
         self._size += len(last)
         if self._size <= self._max_length:
@@ -27,13 +30,13 @@ class LineSplitter:
             self._pending = []
 
     def end(self) -> Iterator[str | None]:
-        """Yield what came after the last line end, which counts as a line."""
+        """Yield the last line if it does not end with a newline."""
         if self._size:
             yield self._line(b"")
 
-    def _line(self, more: bytes) -> str | None:
-        whole, size = b"".join((*self._pending, more)), self._size + len(more)
+    def _line(self, piece: bytes) -> str | None:
+        line, size = b"".join((*self._pending, piece)), self._size + len(piece)
         self._pending, self._size = [], 0
         if size > self._max_length:
             return None
-        return whole.decode(errors="backslashreplace").rstrip("\r").lstrip("\ufeff")
+        return line.decode(errors="backslashreplace").rstrip("\r").lstrip("\ufeff")

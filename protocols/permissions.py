@@ -1,8 +1,8 @@
-"""What a session may ask for: everything on this machine's pipes, what is harmless over a network.
+"""Session permissions, which are unrestricted over local pipes and limited over a network.
 
-An option or command that names a file, runs code, changes what other sessions use or burdens the
-machine has the mark `trusted` in its table. Strangers are refused it, but for the values that
-whoever runs the server offers by a name, and for those that are the program's own.
+The flag `requires_trust` is set for an option or a command that names a file, runs code, affects
+other sessions or uses many resources. An untrusted client may set such an option only to a safe
+built-in value, or to a named preset that the administrator has defined.
 """
 
 import os
@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-# More than any machine has: of megabytes, and of threads.
+# Larger than the memory in MB, or the number of threads, of any machine.
 UNBOUNDED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What one session may do; a stranger's, as they stand here.
+    """The permissions of one session. The defaults are those of an untrusted client.
 
-    trusted: it may do everything. offers: values that strangers may choose by a name, by option:
-    {"Evaluation": {"mine": "/home/me/mine.py:evaluate"}}. megabytes, threads: the most that a
-    session may search with.
+    If `trusted` is set, the session is unrestricted. For each option, `presets` maps the names that
+    untrusted clients may use to values, for example {"Evaluation": {"mine":
+    "/home/me/mine.py:evaluate"}}. The searches of a session may use at most `megabytes` of memory
+    and at most `threads` threads.
     """
 
     trusted: bool = False
@@ -29,14 +30,14 @@ class Permissions:
     threads: int = 1
 
     def presets_for(self, option: str) -> Mapping[str, str]:
-        """Return the names that are offered for an option, and the values that they stand for."""
+        """Return the preset values for an option, keyed by preset name."""
         wanted = option.lower()
         return next((names for key, names in self.presets.items() if key.lower() == wanted), {})
 
     def redact(self, text: str) -> str:
-        """Put the names that are offered in place of the values that they stand for.
+        """Replace preset values in a text, and the paths in these values, with the preset names.
 
-        In place of the paths in them too, as they are written and as they are found.
+        Each path is replaced both as written and in its resolved form.
         """
         values = {
             spelling: name
@@ -58,13 +59,13 @@ def _spellings(value: str) -> Iterator[str]:
             yield os.path.realpath(os.path.expanduser(part))
 
 
-# What stands between colons, but that after the letter of a drive.
+# Split at colons, except the colon of a drive letter.
 _PART = re.compile(r"(?:(?<![^:])[A-Za-z]:(?=[\\/]))?[^:]+")
 
-# Of whoever started the program.
+# Permissions of the user who started the program.
 LOCAL = Permissions(trusted=True, megabytes=UNBOUNDED, threads=UNBOUNDED)
 
 
-def permission_denied_message(what: str) -> str:
-    """Return what is said to strangers who ask for something that only the trusted may have."""
-    return f"{what} is not offered here"
+def permission_denied_message(name: str) -> str:
+    """Return the error for an untrusted client that uses a restricted option or command."""
+    return f"{name}: not available on this server"

@@ -1,7 +1,7 @@
-"""Rules of Go as KataGo and SGF files write them, and what of them is kept here.
+"""Go rulesets in the notation of KataGo and SGF files.
 
-Sources: `kata-set-rules` in KataGo's 'GTP Extensions'; the property RU of SGF FF[4], whose own
-names are AGA, GOE, Japanese and NZ, and what programs write there.
+Sources: `kata-set-rules` in KataGo's 'GTP Extensions'; the SGF FF[4] property RU, which defines the
+names AGA, GOE, Japanese and NZ; and the names that SGF editors write.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ SUPPORTED_RULES_TEXT = "area scoring, positional superko, no suicide"
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """One set of rules.
+    """A Go ruleset.
 
-    bonus: what White gets for N handicap stones. friendly: both may pass over dead stones. komi:
-    if they say one.
+    The rule `handicap_bonus_rule` is one of HANDICAP_BONUSES and determines White's points for
+    handicap stones. If `friendly_pass_ok` is set, players may pass without capturing dead stones.
+    The value `komi` is None if the ruleset does not define a komi.
     """
 
     ko: str = "POSITIONAL"
@@ -39,7 +40,7 @@ class Ruleset:
 
     @property
     def default_komi(self) -> float:
-        """The komi where the query says none."""
+        """Return the komi for queries that do not specify one."""
         if self.komi is not None:
             return self.komi
         if self.scoring == "TERRITORY":
@@ -48,15 +49,15 @@ class Ruleset:
 
     @property
     def is_supported(self) -> bool:
-        """Whether this engine counts by them, and its searches know all their moves.
+        """Return whether scoring and legal moves are implemented for this ruleset.
 
-        Ko apart: moves of a record may repeat a position, those of a search do not.
+        The ko rule is ignored, because searches always use positional superko.
         """
-        counted = self.scoring == "AREA" and self.tax == "NONE" and not self.has_button
-        return counted and not self.suicide
+        scored = self.scoring == "AREA" and self.tax == "NONE" and not self.has_button
+        return scored and not self.suicide
 
     def to_json_object(self) -> dict[str, Any]:
-        """Return the fields of KataGo's object."""
+        """Return the ruleset as a JSON object in KataGo's format."""
         return {
             "friendlyPassOk": self.friendly_pass_ok,
             "hasButton": self.has_button,
@@ -69,7 +70,7 @@ class Ruleset:
 
     @property
     def katago_string(self) -> str:
-        """The rules as KataGo writes them into SGF files where they have no name."""
+        """Return the notation that KataGo writes in SGF files for rulesets without a name."""
         word = f"ko{self.ko}score{self.scoring}tax{self.tax}sui{self.suicide:d}"
         word += "button1" if self.has_button else ""
         word += "" if self.handicap_bonus_rule == "0" else f"whb{self.handicap_bonus_rule}"
@@ -106,15 +107,20 @@ _CHOICES = {
     "score": ("scoring", SCORING_RULES),
     "scoring": ("scoring", SCORING_RULES),
     "tax": ("tax", TAX_RULES),
-    "whiteHandicapBonus": ("bonus", HANDICAP_BONUSES),
+    "whiteHandicapBonus": ("handicap_bonus_rule", HANDICAP_BONUSES),
 }
-_FLAGS = {"suicide": "suicide", "hasButton": "button", "friendlyPassOk": "friendly"}
+_FLAGS = {
+    "suicide": "suicide",
+    "hasButton": "has_button",
+    "friendlyPassOk": "friendly_pass_ok",
+}
 
 
 def handicap_bonus(handicap_bonus_rule: str, stones: int) -> int:
-    """Return the points that White gets beside komi for so many handicap stones.
+    """Return the points that White receives for handicap stones, in addition to the komi.
 
-    bonus: one of BONUS. A single stone is no handicap.
+    The rule `handicap_bonus_rule` must be one of HANDICAP_BONUSES. A single stone is not a
+    handicap.
     """
     if stones < 2:
         return 0
@@ -122,7 +128,10 @@ def handicap_bonus(handicap_bonus_rule: str, stones: int) -> int:
 
 
 def find_ruleset(name: str) -> Ruleset | None:
-    """Return the rules of a name, however its words are parted; None if there are none."""
+    """Return the ruleset with this name, or None.
+
+    Spaces, hyphens and underscores in the name are ignored.
+    """
     return _RULESETS_BY_NORMALIZED_NAME.get(_normalized(name))
 
 
@@ -131,7 +140,7 @@ def _normalized(name: str) -> str:
 
 
 _RULESETS_BY_NORMALIZED_NAME = {_normalized(name): rules for name, rules in RULESETS.items()}
-# What SGF files call them beside the names above.
+# Additional names that occur in SGF files.
 _SGF_ALIASES = {
     "china": "chinese",
     "cn": "chinese",
@@ -150,11 +159,11 @@ _KATAGO_RULES_STRING = re.compile(
 
 
 def read_sgf_rules(text: str) -> Ruleset | None:
-    """Return the rules that an SGF file names in RU; None if it names none that are known."""
+    """Return the ruleset for a value of the SGF property RU, or None if it is unknown."""
     text = text.strip()
-    if found := _KATAGO_RULES_STRING.fullmatch(re.sub(r"\s", "", text)):
+    if match := _KATAGO_RULES_STRING.fullmatch(re.sub(r"\s", "", text)):
         ko, scoring, tax, suicide, has_button, handicap_bonus_rule, friendly_pass_ok = (
-            found.groups()
+            match.groups()
         )
         return Ruleset(
             ko=ko.upper(),
@@ -175,34 +184,34 @@ def read_sgf_rules(text: str) -> Ruleset | None:
 
 
 def read_ruleset(value: object) -> Ruleset | None:
-    """Return the rules of that name, or of an object; None if they cannot be read."""
+    """Return the ruleset for a name or a JSON object, or None if the value is invalid."""
     if isinstance(value, str):
         return find_ruleset(value)
     return _from_json_object(value) if isinstance(value, Mapping) else None
 
 
 def _from_json_object(fields: Mapping[str, Any]) -> Ruleset | None:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in fields.items():
         if name in _CHOICES:
             key, choices = _CHOICES[name]
             if not isinstance(value, str) or value.upper() not in choices:
                 return None
-            found[key] = value.upper()
+            values[key] = value.upper()
         elif name in _FLAGS:
             if not isinstance(value, bool):
                 return None
-            found[_FLAGS[name]] = value
+            values[_FLAGS[name]] = value
         elif name == "komi" and _is_number(value):
-            found["komi"] = float(value)
+            values["komi"] = float(value)
         else:
             return None
-    if found.get("scoring") == "TERRITORY":
-        found.setdefault("tax", "SEKI")
-    return Ruleset(**found)
+    if values.get("scoring") == "TERRITORY":
+        values.setdefault("tax", "SEKI")
+    return Ruleset(**values)
 
 
 def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) < _MAX_KOMI  # which nan is not either
+    return abs(value) < _MAX_KOMI  # False for NaN.

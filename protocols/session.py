@@ -1,7 +1,7 @@
-"""The session: who owns standard input and output, and carries lines between them and a protocol.
+"""A protocol session over standard input and output.
 
-A line of output is written whole, by whichever thread has it, and flushed. The session ends when
-the protocol says so, when input ends, or when nobody reads the output any more.
+Any thread may write output lines. Each line is written atomically and flushed. The session ends
+when the protocol is finished, at the end of the input, or when the output is closed.
 """
 
 import os
@@ -15,33 +15,36 @@ from agent.io.files import open_append
 from agent.io.stdin import detach_stdin
 from protocols.line_splitter import LineSplitter
 
-# Longer lines are dropped, so that endless noise cannot fill the memory.
+# Longer lines are dropped, to limit memory use.
 MAX_LINE_LENGTH = 4 << 20
 _CHUNK_SIZE = 1 << 16
 
 
 class LineProtocol(Protocol):
-    """A protocol without input and output of its own."""
+    """A line-based protocol that performs no I/O itself."""
 
     @property
     def finished(self) -> bool:
-        """Whether the session is to end."""
+        """Return whether the session should end."""
 
     def handle_line(self, line: str) -> Iterable[str]:
-        """Act on one line and give the lines to answer at once, in order, without line ends."""
+        """Handle one line. Return the immediate replies in order, without newlines."""
 
     def handle_overlong_line(self) -> Iterable[str]:
-        """Say that a line was too long to be read."""
+        """Return the replies to a line that was dropped because it was too long."""
 
 
 class LineWriter(Protocol):
-    """How the protocol of a session says what no line asks for, and where it writes its log."""
+    """Writes output lines that are not direct replies, and controls the log."""
 
     def send(self, line: str) -> None:
-        """Say a line. From any thread; never raises."""
+        """Write a line. This method is thread-safe and never raises an exception."""
 
     def log_to(self, path: str) -> None:
-        """Write all lines to a file from now on; to none if `path` is empty. Raises OSError."""
+        """Log all lines to the file `path`, or disable the log if `path` is empty.
+
+        Raise `OSError` if the file cannot be opened.
+        """
 
 
 class StdioSession:
@@ -57,18 +60,18 @@ class StdioSession:
 
     @classmethod
     def from_stdio(cls) -> "StdioSession":
-        """Take standard input and output over for this session alone.
+        """Create a session that takes over standard input and output.
 
-        What other code prints goes to standard error, and child processes find an empty input:
-        neither can break the conversation.
+        To protect the protocol, other code that prints output writes to standard error, and child
+        processes receive an empty standard input.
         """
         source, sink = detach_stdin(), _duplicate(1)
-        nothing = os.open(os.devnull, os.O_RDWR)
+        devnull = os.open(os.devnull, os.O_RDWR)
         try:
             os.dup2(2, 1)
-        except OSError:  # there is no standard error
-            os.dup2(nothing, 1)
-        os.close(nothing)
+        except OSError:  # Standard error is closed.
+            os.dup2(devnull, 1)
+        os.close(devnull)
         if sys.platform == "win32":
             import msvcrt
 
@@ -77,10 +80,7 @@ class StdioSession:
         return cls(source, sink)
 
     def run(self, protocol: LineProtocol) -> bool:
-        """Carry lines until the end of the session; an interrupt from the keyboard ends it too.
-
-        Return whether it ended by itself, with everything read.
-        """
+        """Run the session until it ends. Return False if `KeyboardInterrupt` interrupted it."""
         reader = threading.Thread(target=self._read, args=(protocol,), name="reader", daemon=True)
         reader.start()
         try:
@@ -91,24 +91,30 @@ class StdioSession:
         return True
 
     def end(self) -> None:
-        """End the session, whatever is still to be read. From any thread."""
+        """End the session immediately, without reading further input.
+
+        This method is thread-safe.
+        """
         self._ended.set()
 
     def is_output_open(self) -> bool:
-        """Tell whether somebody still reads the output, as far as the system tells."""
+        """Return False if the output is known to be closed."""
         if self._broken:
             return False
         try:
             import select
 
-            watch = select.poll()
-        except (ImportError, AttributeError):  # as on Windows
+            poll = select.poll()
+        except (ImportError, AttributeError):  # Windows
             return True
-        watch.register(self._output_fd, 0)
-        return not watch.poll(0)
+        poll.register(self._output_fd, 0)
+        return not poll.poll(0)
 
     def send(self, line: str) -> None:
-        """Write one line, whole, and flush it. From any thread; never raises."""
+        """Write one line atomically and flush it.
+
+        This method is thread-safe and never raises an exception.
+        """
         data = memoryview(f"{line}\n".encode(errors="backslashreplace"))
         with self._lock:
             self._log_line("<", line)
@@ -120,9 +126,9 @@ class StdioSession:
                 self._ended.set()
 
     def log_to(self, path: str) -> None:
-        """Write all lines, with the time, to a file from now on; to none if `path` is empty.
+        """Log all lines with timestamps to the file `path`. Disable the log if `path` is empty.
 
-        Raises OSError, and keeps the old file, if the new one cannot be opened.
+        Raise `OSError`, and keep the previous log, if the file cannot be opened.
         """
         log = open_append(path) if path else None
         with self._lock:
@@ -149,7 +155,7 @@ class StdioSession:
             self._ended.set()
 
     def _log_line(self, direction: str, line: str) -> None:
-        """Log a line; the lock is held. A log that cannot be written is given up."""
+        """Log a line, or stop logging after a write error. The caller must hold the lock."""
         if self._log is None:
             return
         try:
@@ -163,12 +169,12 @@ class StdioSession:
 def _duplicate(descriptor: int) -> int:
     try:
         return os.dup(descriptor)
-    except OSError:  # it is closed: write to nobody
+    except OSError:  # The descriptor is closed.
         return os.open(os.devnull, os.O_RDWR)
 
 
 def _lines(source: int) -> Iterator[str | None]:
-    """Yield the lines of a file descriptor, None for one that is too long."""
+    """Yield the lines from a file descriptor, with None for each line that is too long."""
     splitter = LineSplitter(MAX_LINE_LENGTH)
     while chunk := _read_some(source):
         yield from splitter.feed(chunk)

@@ -1,4 +1,4 @@
-"""What a session is given: what it may ask for, and its part of what many sessions share."""
+"""Permissions and shared resources of a session."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """What one session may do and use; all there is, as it stands here.
+    """The permissions and shared resources of one session. The defaults restrict nothing.
 
-    permissions: what it may ask for. turns: to search by, shared with other sessions; None to
-    search at any time. budget: of the memory that all sessions share; None where none do.
+    The object `scheduler` schedules the searches of all sessions. If this is None, searches start
+    immediately. All sessions share the memory budget `budget`. If this is None, memory is not
+    limited.
     """
 
     permissions: Permissions = LOCAL
@@ -25,5 +26,5 @@ class SessionContext:
     budget: MemoryBudget | None = None
 
 
-# Of whoever has the program to himself.
+# The only session of a process.
 STANDALONE = SessionContext()

@@ -1,4 +1,4 @@
-"""What all protocols on standard input and output share: how a session begins and ends."""
+"""Run any protocol on standard input and output."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from typing import Protocol
 
 from protocols.session import LineProtocol, StdioSession
 
-# How long the end of the program waits for its threads, in seconds.
+# In seconds: time to wait for threads at exit, the interpreter's thread switch interval, and how
+# often to check during the last searches that the output is still open.
 SHUTDOWN_TIMEOUT = 0.7
-# How long a thread may run before another gets its turn, in seconds.
 SWITCH_INTERVAL = 0.001
-# How often somebody looks whether the answers are still read while the last are thought about.
 POLL_INTERVAL = 0.25
 
 
 class ThreadedLineProtocol(LineProtocol, Protocol):
-    """A protocol with threads of its own."""
+    """A line-based protocol that runs threads."""
 
     def drain(self, timeout: float | None = None) -> bool:
-        """After the last line: answer what is still to be answered; return whether all is."""
+        """Finish pending replies after the end of the input.
+
+        Return whether all replies are sent.
+        """
 
     def close(self, timeout: float) -> bool:
-        """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        """Stop all threads. Return whether they ended within about `timeout` seconds."""
 
 
 def serve(make_protocol: Callable[[StdioSession], ThreadedLineProtocol]) -> int:
-    """Speak a protocol until its end, the end of input, or a closed output."""
-    # The clock's thread must get its turn soon while Python code is searching.
+    """Run a protocol and return the exit status.
+
+    The protocol runs until it is finished, the input ends, or the output is closed.
+    """
+    # The clock's thread needs frequent turns while Python code is searching.
     sys.setswitchinterval(SWITCH_INTERVAL)
     session = StdioSession.from_stdio()
     protocol = make_protocol(session)
@@ -40,6 +45,6 @@ def serve(make_protocol: Callable[[StdioSession], ThreadedLineProtocol]) -> int:
     except KeyboardInterrupt:
         pass
     if not protocol.close(SHUTDOWN_TIMEOUT):
-        # A thread is in a user's evaluation, a compiler or an import, which cannot be cut short.
+        # A thread that runs a user's evaluation, a compiler or an import cannot be interrupted.
         os._exit(0)
     return 0

@@ -1,4 +1,4 @@
-"""What goes on at once in asyncio, and ends together."""
+"""Helpers for asyncio tasks."""
 
 import asyncio
 from collections.abc import Collection
@@ -6,7 +6,7 @@ from typing import Any
 
 
 async def cancel_all(tasks: Collection[asyncio.Future[Any]]) -> None:
-    """Cancel tasks, and wait until all have ended, whatever they raise then."""
+    """Cancel tasks and wait until all of them have ended, ignoring their exceptions."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

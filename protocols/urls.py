@@ -1,4 +1,4 @@
-"""Addresses on a network, which people and strangers' programs write in any way."""
+"""Parse untrusted URLs."""
 
 from urllib.parse import SplitResult, urlsplit
 
@@ -6,18 +6,21 @@ _EMPTY_URL = urlsplit("")
 
 
 def split_valid_url(text: str) -> SplitResult:
-    """Split an address; one whose host cannot be looked up, or whose port is none, has no parts."""
+    """Split a URL. Return empty parts if the URL, its host name or its port is invalid."""
     parts = split_url_leniently(text)
     try:
-        _ = parts.port  # which is read when it is asked for
-        (parts.hostname or "").encode("idna")  # as it is looked up
+        _ = parts.port  # raises ValueError if invalid
+        (parts.hostname or "").encode("idna")
     except ValueError:
         return _EMPTY_URL
     return parts
 
 
 def split_url_leniently(text: str) -> SplitResult:
-    """Split what a stranger calls an address; one that is none has no parts."""
+    """Split a URL without checking its host name and port.
+
+    Return empty parts if the URL is invalid in any other way.
+    """
     try:
         return urlsplit(text)
     except ValueError:

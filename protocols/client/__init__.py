@@ -1,1 +1,1 @@
-"""Driving other programs' engines: their processes and their protocol, whatever they do."""
+"""Clients for external engines, including faulty engines."""

@@ -1,7 +1,7 @@
-"""What every engine that plays for us has, whatever protocol it speaks: a life from start to end.
+"""The base class of the engine clients for all protocols.
 
-An engine is started once, is idle between searches, and ends closed or failed. Everything that is
-asked of it has a limit of time.
+An engine client starts its engine once. The client is idle between searches, and its final state is
+closed or failed. Every request has a timeout.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeVar
 
+from agent.io.sanitize import sanitize_line
 from protocols.client.process import (
     QUIT_LIMIT,
     EngineDiedError,
@@ -26,28 +27,38 @@ Answered = TypeVar("Answered")
 
 
 class EngineTimeoutError(EngineError):
-    """An engine that did not answer within its limit."""
+    """Raised when an engine does not answer a request within its time limit."""
 
 
 class EngineUnresponsiveError(EngineTimeoutError):
-    """An engine that did not finish its start, or answer what it always must, within its limit."""
+    """Raised when an engine does not start in time, or does not answer a command in time.
+
+    A search that takes too long raises `EngineTimeoutError` instead.
+    """
 
 
 class EngineOptionError(EngineError):
-    """An option that the engine does not have, or a value that it cannot take."""
+    """Raised when an engine does not have an option or rejects its value."""
+
+
+def unknown_option_message(engine: str, option: str, available: str) -> str:
+    return sanitize_line(f"{engine}: unknown option {option} (expected one of: {available})")
 
 
 def parse_bool(name: str, value: str) -> bool:
-    """Return what an option that is on or off is set to, or raise EngineOptionError."""
+    """Return the value of a boolean option. Raise `EngineOptionError` if `value` is invalid."""
     words = {"true": True, "on": True, "yes": True, "1": True}
     words |= {"false": False, "off": False, "no": False, "0": False}
     if value.lower() not in words:
-        raise EngineOptionError(f"option {name} is true or false, not {value!r}")
+        raise EngineOptionError(f"option {name}: invalid value {value!r} (expected true or false)")
     return words[value.lower()]
 
 
 class EngineState(Enum):
-    """What an engine is doing. Only IDLE takes a search; FAILED and CLOSED are for good."""
+    """The state of an engine client.
+
+    A search can start only in the state IDLE. The states FAILED and CLOSED are final.
+    """
 
     NEW = "new"
     STARTING = "starting"
@@ -58,36 +69,39 @@ class EngineState(Enum):
 
 
 class EngineTransport(Protocol):
-    """What a client needs of an engine: EngineProcess has it, and so has our own agent.
+    """The connection to an engine, such as `EngineProcess` or `InProcessTransport`.
 
-    arrived: when the line came that was read last, by `time.perf_counter`.
+    The attribute `arrived` is the arrival time of the last line on the clock `time.perf_counter`.
     """
 
     arrived: float
 
     @property
     def pid(self) -> int:
-        """The process, if it has one."""
+        """Return the process id, or 0 if there is no process."""
 
     def send(self, text: str) -> None:
-        """Write lines without waiting."""
+        """Queue lines for the engine without blocking."""
 
     async def read_line(self) -> str:
-        """Return the next line; EngineDiedError at the end."""
+        """Return the next line. Raise `EngineDiedError` at the end of the output."""
 
     async def stop(self, limit: float) -> None:
-        """End it, politely if that takes no more than `limit` seconds."""
+        """Ask the engine to quit, and kill it if it is still running after `limit` seconds."""
 
     async def kill(self) -> None:
-        """End it at once."""
+        """Kill the engine immediately."""
 
     async def describe_end(self) -> str:
-        """Return how it ended."""
+        """Return a message that says how the engine ended."""
 
 
 @dataclass
 class EngineClient:
-    """One engine: a process, unless `converse` makes something else. Times are seconds."""
+    """A client for an engine process, or for another transport that `make_transport` returns.
+
+    All time limits are in seconds.
+    """
 
     command: str
     arguments: Sequence[str] = ()
@@ -103,7 +117,10 @@ class EngineClient:
     _process: EngineTransport | None = None
 
     async def close(self) -> None:
-        """End the process: politely, or by force after `quit_limit` seconds or a failure."""
+        """Ask the engine to quit, and kill it after `quit_limit` seconds.
+
+        An engine that has failed is killed immediately.
+        """
         process, self._process = self._process, None
         failed = self.state is EngineState.FAILED
         self.state = EngineState.CLOSED
@@ -111,9 +128,8 @@ class EngineClient:
             await (process.kill() if failed else process.stop(self.quit_limit))
 
     async def _launch(self) -> EngineTransport:
-        """Start the process; the engine is STARTING until its protocol is agreed on."""
         if self.state is not EngineState.NEW:
-            raise EngineError(f"an engine is started once; this one is {self.state.value}")
+            raise EngineError(f"an engine can be started only once (state: {self.state.value})")
         self.state = EngineState.STARTING
         self._process = await self._open_transport()
         return self._process
@@ -135,33 +151,36 @@ class EngineClient:
 
     def _expect_idle(self) -> None:
         if self.state is not EngineState.IDLE:
-            raise EngineError(f"the engine is {self.state.value}, not idle")
+            raise EngineError(f"the engine must be idle (state: {self.state.value})")
 
     async def _with_timeout(
-        self, limit: float, word: str, reading: Awaitable[Answered]
+        self, limit: float, answer: str, reading: Awaitable[Answered]
     ) -> Answered:
-        """Wait for what the engine must always be able to answer."""
+        """Return the reply to a command other than a search.
+
+        If there is no reply within `limit` seconds, the state becomes FAILED.
+        """
         try:
             async with asyncio.timeout(limit):
                 return await reading
         except TimeoutError:
             self.state = EngineState.FAILED
-            raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
+            raise EngineUnresponsiveError(f"no {answer} within {limit:.3g} s") from None
         except EngineDiedError:
             raise await self._died_error() from None
 
     @asynccontextmanager
-    async def _searching(self, limit: float, word: str) -> AsyncIterator[None]:
-        """Be SEARCHING for the time of a block, `limit` seconds at most; then IDLE, if all is well.
+    async def _searching(self, limit: float, answer: str) -> AsyncIterator[None]:
+        """Set the state to SEARCHING inside the `async with` block, and then to IDLE.
 
-        A search that the block leaves unanswered is interrupted.
+        The block is cancelled after `limit` seconds, and an unfinished search is interrupted.
         """
         self.state = EngineState.SEARCHING
         try:
             async with asyncio.timeout(limit):
                 yield
         except TimeoutError:
-            raise EngineTimeoutError(f"no {word} within {limit:.3g} s") from None
+            raise EngineTimeoutError(f"no {answer} within {limit:.3g} s") from None
         except EngineDiedError:
             raise await self._died_error() from None
         finally:
@@ -170,10 +189,9 @@ class EngineClient:
                 self.state = EngineState.IDLE
 
     def _interrupt(self) -> None:
-        """Tell the engine to answer now, where the protocol has a word for it."""
+        """Make the engine move immediately, if the protocol has a command for this."""
 
     async def _died_error(self) -> EngineDiedError:
-        """Return the error with the process's own reason, which takes time off every limit."""
         assert self._process is not None
         self.state = EngineState.FAILED
         return EngineDiedError(await self._process.describe_end())

@@ -1,8 +1,8 @@
-"""A GTP engine as an object, with the same words as a UCI engine.
+"""A client for GTP engines, with the same interface as the UCI client.
 
-Moves are in the notation of the game, as the runner's referee writes them; black is who moves
-first. What the engine says of the moves of others is not asked: a refusal is its failure.
-Source: 'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
+Moves are written in the notation of the game. Black is the player who moves first. The engine must
+accept every move: an error response to `play` counts as an engine failure. Source: 'Specification
+of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
 """
 
 import time
@@ -17,81 +17,85 @@ from protocols.client.process import MAX_MESSAGE_LENGTH, EngineError
 from protocols.client.uci import InfoCallback, PlayResult, SearchRequest
 from protocols.gtp.messages import COLOURS, NO_LIMIT, game_id
 
-# An engine that knows it takes fractions of a second too, and increments.
+# An engine that has this command accepts fractions of seconds, and increments.
 KATA_TIME_SETTINGS = "kata-time_settings"
 KATA_SET_PARAM = "kata-set-param"
-# What parameters are called in KataGo's words, by what they are called elsewhere.
+# KataGo's parameters by common option names.
 PARAMETERS = {"threads": "numSearchThreads", "memory": "memory"}
 GAME_ID = "gogui-rules_game_id"
 
 
 class EngineRefusalError(EngineError):
-    """A command that the engine answered with an error; `words` are its own."""
+    """Raised when the engine returns an error response.
 
-    def __init__(self, command: str, words: str) -> None:
-        super().__init__(f"the engine refuses {command}: {words}")
-        self.engine_message = words
+    The attribute `engine_message` is the text of the response.
+    """
+
+    def __init__(self, command: str, engine_message: str) -> None:
+        super().__init__(f"the engine rejects {command}: {engine_message}")
+        self.engine_message = engine_message
 
 
 @dataclass
 class GtpClient(EngineClient):
-    """One program that speaks GTP.
+    """A client for a GTP engine.
 
-    setup: the commands that begin a game. game_id: the game that it must play, in the words of
-    gogui-rules_game_id, if it knows any; "" for whatever it plays.
+    The commands in `setup_commands` are sent at the start of each game. If `game_id` is not empty,
+    the engine must play this game. The client checks the game only if the engine supports the
+    command gogui-rules_game_id.
     """
 
     setup_commands: Sequence[str] = ("clear_board",)
     game_id: str = ""
     known_commands: frozenset[str] = frozenset()
     _played: list[str] = field(default_factory=list)
-    # How time runs, and which limits there are, as the engine was told last.
+    # The most recently sent time settings and limits.
     _timing: tuple[object, ...] = ()
     _limits: dict[str, str] = field(default_factory=dict)
 
     async def start(self) -> None:
-        """Start the process and ask what it is and knows."""
+        """Start the engine and request its name, its commands and its game."""
         await self._launch()
         self.name = sanitize_name(await self._ask("name", self.start_limit))
         self.known_commands = frozenset(
             (await self._ask("list_commands", self.start_limit)).split()
         )
         if self.game_id and GAME_ID in self.known_commands:
-            playing = await self._ask(GAME_ID, self.ready_limit)
-            if game_id(playing) != game_id(self.game_id):
+            game = await self._ask(GAME_ID, self.ready_limit)
+            if game_id(game) != game_id(self.game_id):
                 self.state = EngineState.FAILED
                 raise EngineOptionError(
-                    f"{self.name} plays {sanitize_name(playing)}, not {self.game_id}"
+                    f"{self.name}: plays {sanitize_name(game)} (expected {self.game_id})"
                 )
         self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Set parameters, where the engine has KataGo's command for that.
+        """Set parameters, including Threads and Memory, with the command kata-set-param.
 
-        Threads and Memory are understood. Raises EngineOptionError for what it does not take.
+        Raise `EngineOptionError` if the engine does not have this command or rejects a value.
         """
         self._expect_idle()
         if options and KATA_SET_PARAM not in self.known_commands:
             names = sanitize_line(", ".join(options))
             raise EngineOptionError(
-                f"{self.name} has no options such as {names}: it does not know {KATA_SET_PARAM};"
-                " use arguments"
+                f"{self.name}: options are not supported: {names} (no {KATA_SET_PARAM}; "
+                "use command-line arguments)"
             )
         for name, value in options.items():
             words = [PARAMETERS.get(name.lower(), name), _format_value(value)]
             if any(len(word.split()) != 1 for word in words):
                 raise EngineOptionError(
-                    f"option {sanitize_line(name)}: GTP has words without spaces only"
+                    f"option {sanitize_line(name)}: name and value must not be empty or contain "
+                    "spaces"
                 )
             try:
                 await self._ask(f"{KATA_SET_PARAM} {' '.join(words)}", self.start_limit)
             except EngineError as error:
-                if self.state is not EngineState.IDLE:  # it has not refused, but failed
+                if self.state is not EngineState.IDLE:  # The engine has failed.
                     raise
                 raise EngineOptionError(f"option {sanitize_line(name)}: {error}") from None
 
     async def new_game(self) -> None:
-        """Begin a game."""
         self._expect_idle()
         for command in self.setup_commands:
             await self._ask(command, self.ready_limit)
@@ -103,14 +107,14 @@ class GtpClient(EngineClient):
         limit: float,
         on_info: InfoCallback | None = None,
     ) -> PlayResult:
-        """Have a move made; raise EngineTimeoutError when `limit` seconds bring none.
+        """Let the engine choose and play a move with `genmove`.
 
-        The engine makes its move itself; it is not played to it again. A position that does not
-        follow from the last is set up from the start.
+        If the position does not continue the previous one, the whole game is sent first. Raise
+        `EngineTimeoutError` if the engine does not move within `limit` seconds.
         """
         self._expect_idle()
         if request.fen is not None:
-            raise EngineError("a GTP engine begins at the start of a game only")
+            raise EngineError("start positions are not supported by GTP engines")
         own = (request.white, request.black)[request.side]
         colour = COLOURS[request.mover]
         if not self._continues_game(request):
@@ -119,8 +123,8 @@ class GtpClient(EngineClient):
         await self._send_time_settings(own, request)
         await self._send_missing_moves(request)
         if own is not None:
-            left = self._seconds(own.time)
-            await self._ask(f"time_left {colour} {left} {request.moves_to_go or 0}")
+            remaining = self._seconds(own.time)
+            await self._ask(f"time_left {colour} {remaining} {request.moves_to_go or 0}")
         async with self._searching(limit, "move"):
             started = time.perf_counter()
             self._send(f"genmove {colour}")
@@ -131,51 +135,53 @@ class GtpClient(EngineClient):
         return PlayResult(move.lower(), None, None, elapsed)
 
     async def ask(self, command: str, limit: float) -> str:
-        """Return the answer to any command, as it came; EngineRefusalError if it is an error.
+        """Return the response to a command. Raise `EngineRefusalError` if it is an error.
 
-        What it does to the position, the next game undoes.
+        If the command changes the position, call `new_game` before the next search.
         """
         self._expect_idle()
         return await self._ask(command, limit)
 
     def _continues_game(self, request: SearchRequest) -> bool:
-        """Tell whether a position follows from the last that the engine has."""
-        known = [move.lower() for move in self._played]
-        return [move.lower() for move in request.moves[: len(known)]] == known
+        played = [move.lower() for move in self._played]
+        return [move.lower() for move in request.moves[: len(played)]] == played
 
     async def _send_missing_moves(self, request: SearchRequest) -> None:
-        """Play the moves that the engine has not seen."""
-        known = len(self._played)
-        for move, mover in zip(request.moves[known:], request.movers[known:], strict=True):
+        start = len(self._played)
+        for move, mover in zip(request.moves[start:], request.movers[start:], strict=True):
             await self._ask(f"play {COLOURS[mover]} {move}")
             self._played.append(move)
 
     async def _send_limits(self, request: SearchRequest, limit: float) -> None:
-        """Tell what ends a search beside time; where no time runs, half of what there is does."""
-        asked = {
+        """Send the limits for playouts, nodes and depth.
+
+        If the request has no time limit, the engine may search for half of `limit` seconds.
+        """
+        requested = {
             "maxPlayouts": request.playouts,
             "maxNodes": request.nodes,
             "maxDepth": request.depth,
         }
         if KATA_SET_PARAM not in self.known_commands:
-            if any(asked.values()):
-                given = " or ".join(name for name, number in asked.items() if number)
-                raise EngineError(f"{self.name} cannot be told {given}: it has no {KATA_SET_PARAM}")
+            if any(requested.values()):
+                names = ", ".join(name for name, value in requested.items() if value)
+                raise EngineError(
+                    f"{self.name}: limits are not supported: {names} (no {KATA_SET_PARAM})"
+                )
             return
-        wanted = {
-            name: str(min(number or NO_LIMIT, NO_LIMIT))
-            for name, number in asked.items()
-            if number or name in self._limits
+        parameters = {
+            name: str(min(value or NO_LIMIT, NO_LIMIT))
+            for name, value in requested.items()
+            if value or name in self._limits
         }
-        if any(asked.values()) and not request.has_time_limit:
-            wanted["maxTime"] = f"{limit / 2:.3g}"
-        for name, text in wanted.items():
+        if any(requested.values()) and not request.has_time_limit:
+            parameters["maxTime"] = f"{limit / 2:.3g}"
+        for name, text in parameters.items():
             if self._limits.get(name) != text:
                 await self._ask(f"{KATA_SET_PARAM} {name} {text}", self.start_limit)
                 self._limits[name] = text
 
     async def _send_time_settings(self, clock: SideClock | None, request: SearchRequest) -> None:
-        """Tell how time runs, at the beginning of a game and when that changes."""
         timing: tuple[object, ...] = ()
         if clock is not None:
             base = self._seconds(clock.time)
@@ -190,13 +196,12 @@ class GtpClient(EngineClient):
             timing = "movetime", request.movetime
             command = f"time_settings 0 {self._seconds(request.movetime)} 1"
         else:
-            command = "time_settings 0 1 0"  # no limit, in the words of GTP
+            command = "time_settings 0 1 0"  # GTP defines this as "no time limit".
         if timing != self._timing or (timing and not self._played):
             await self._ask(command)
             self._timing = timing
 
     def _seconds(self, seconds: float) -> str:
-        """Write a time: in whole seconds where the protocol does not say that more can be read."""
         return (
             f"{seconds:.3f}"
             if KATA_TIME_SETTINGS in self.known_commands
@@ -204,13 +209,14 @@ class GtpClient(EngineClient):
         )
 
     async def _ask(self, command: str, limit: float | None = None) -> str:
-        """Return the answer to a command that takes no time, within the limit of being ready."""
         self._send(command)
-        word = f"answer to {command.split()[0]}"
-        return await self._with_timeout(limit or self.ready_limit, word, self._read_answer(command))
+        answer = f"answer to {command.split()[0]}"
+        return await self._with_timeout(
+            limit or self.ready_limit, answer, self._read_answer(command)
+        )
 
     async def _read_answer(self, command: str) -> str:
-        """Return the text of an answer; EngineError if it reports one."""
+        """Return the text of a response. Raise `EngineRefusalError` if it is an error."""
         assert self._process is not None
         lines: list[str] = []
         while (line := await self._process.read_line()) or not lines:
@@ -223,9 +229,9 @@ class GtpClient(EngineClient):
 
 
 def boardsize_command(game: Go) -> str:
-    """Return the command that begins a game of Go on its board: of one that is no square KataGo's.
+    """Return the command that sets the board size for a game of Go.
 
-    GTP itself knows square boards alone.
+    GTP supports only square boards. KataGo's command is returned for other boards.
     """
     if game.width == game.height:
         return f"boardsize {game.width}"

@@ -1,4 +1,4 @@
-"""Our own agent behind the same words as any engine, in this process: no pipe, no sub-process."""
+"""Run Kempelen as an engine in this process, with the interface of an engine process."""
 
 import asyncio
 import time
@@ -16,10 +16,11 @@ ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
 
 
 class InProcessTransport:
-    """A conversation with a protocol object, of UCI if none is made; taken for a process.
+    """A transport to a protocol object in this process.
 
-    The protocol answers from threads of its own; its lines come to the loop that made this. make:
-    makes another protocol, of what takes its lines.
+    The protocol sends its replies from its own threads. The transport passes them to the event loop
+    in which it was created. The function `make` creates the protocol, which is `UciProtocol` by
+    default, and receives the output function as its argument.
     """
 
     def __init__(
@@ -42,11 +43,11 @@ class InProcessTransport:
 
     @property
     def pid(self) -> int:
-        """There is no process of its own."""
+        """Return 0, because there is no process."""
         return 0
 
     def send(self, text: str) -> None:
-        """Hand lines to the protocol, which acts on them without waiting."""
+        """Pass lines to the protocol without blocking."""
         for line in text.splitlines():
             if self._log:
                 self._log.write(self.pid, ">", line)
@@ -55,10 +56,10 @@ class InProcessTransport:
                     self._receive(reply, time.perf_counter())
 
     async def read_line(self) -> str:
-        """Return the next line of output."""
+        """Return the next output line. Raise `EngineDiedError` after the last line."""
         while not self._lines:
             if self._closed:
-                raise EngineDiedError("the agent is closed")
+                raise EngineDiedError("the engine is closed")
             self._arrived.clear()
             await self._arrived.wait()
         line, self.arrived = self._lines.popleft()
@@ -67,21 +68,18 @@ class InProcessTransport:
         return line
 
     async def stop(self, limit: float) -> None:
-        """End its threads."""
         await self.kill()
 
     async def kill(self) -> None:
-        """End its threads."""
         self._closed = True
         await asyncio.to_thread(self._protocol.close, CLOSE_LIMIT)
 
     async def describe_end(self) -> str:
-        """Return how it ended."""
-        return "the agent was closed"
+        return "the engine was closed"
 
     def _on_output(self, text: str) -> None:
         if not self._loop.is_closed():
-            for line in text.split("\n"):  # an answer of GTP has several
+            for line in text.split("\n"):  # A GTP response has several lines.
                 self._loop.call_soon_threadsafe(self._receive, line, time.perf_counter())
 
     def _receive(self, line: str, arrived: float) -> None:
@@ -90,4 +88,4 @@ class InProcessTransport:
 
 
 def ignore_log_file(path: str) -> None:
-    """Leave logging to the runner."""
+    """Do nothing, because the caller already logs all lines."""

@@ -1,10 +1,10 @@
-"""Processes of Windows that end together, as a program behind a .bat file and its children."""
+"""Windows job objects, which kill a process together with its children."""
 
 import ctypes
 import sys
 from typing import Any, Self
 
-# Of jobapi2.h and winnt.h.
+# From jobapi2.h and winnt.h.
 _EXTENDED_LIMIT_INFORMATION = 9
 _LIMIT_KILL_ON_JOB_CLOSE = 0x2000
 _PROCESS_SET_QUOTA, _PROCESS_TERMINATE = 0x100, 0x1
@@ -36,7 +36,10 @@ class _ExtendedLimits(ctypes.Structure):
 
 
 class JobObject:
-    """A process with all that it starts from now on. They end with this process at the latest."""
+    """A process and the children that it starts later.
+
+    All of these processes end when the current process ends.
+    """
 
     def __init__(self, kernel32: Any, handle: int) -> None:
         self._kernel32 = kernel32
@@ -44,7 +47,7 @@ class JobObject:
 
     @classmethod
     def of(cls, pid: int) -> Self | None:
-        """Put a process into a job of its own; None where that fails, and on other systems."""
+        """Return a job for a process, or None if this fails or the system is not Windows."""
         if sys.platform != "win32":
             return None
         kernel32 = _kernel32()
@@ -58,11 +61,10 @@ class JobObject:
         return None
 
     def end(self) -> None:
-        """End all processes of the job."""
         self._kernel32.TerminateJobObject(self._handle, 1)
 
     def close(self) -> None:
-        """End them too, and forget the job."""
+        """Kill all processes in the job and close its handle."""
         handle, self._handle = self._handle, 0
         if handle:
             self._kernel32.CloseHandle(handle)
@@ -90,7 +92,7 @@ class JobObject:
 
 
 def _kernel32() -> Any:
-    kernel32 = getattr(ctypes, "WinDLL")("kernel32")  # noqa: B009 - other systems lack it
+    kernel32 = getattr(ctypes, "WinDLL")("kernel32")  # noqa: B009 - missing on other systems
     handle = ctypes.c_void_p
     for function, result, arguments in (
         (kernel32.CreateJobObjectW, handle, (handle, ctypes.c_wchar_p)),

@@ -1,29 +1,36 @@
-"""What our own engine says where an option or a search comes to nothing.
+"""Recognize Kempelen's error messages and the old names of its options.
 
-UCI has no word for it, only lines for people, and an engine plays on as it can: for whoever counts
-games or keeps scores that is an error.
+UCI has no error messages except `info string`, and an engine continues to play after an error. The
+client must detect these errors, because they would distort matches and ratings.
 """
 
 AUTHORS = "The Kempelen authors"
 
 _INFO_STRING = "info string "
-_OPTION_ERROR_PREFIXES = ("evaluation ", "cannot read the book ")
+# New option names by old names, which are still accepted.
+_RENAMED_OPTIONS = {"final choice": "MoveSelection", "game result": "GameResult"}
+_OPTION_ERROR_PREFIXES = ("evaluation ", "could not open book ")
 _SEARCH_ERROR_WORDS = (" failed: ", " returned ")
 
 
+def current_name(option: str) -> str:
+    """Return the current name of a Kempelen option, whose old name is also accepted."""
+    return _RENAMED_OPTIONS.get(option.lower(), option)
+
+
 def option_error(author: str, line: str) -> str | None:
-    """Return why an option was not taken, where a line that follows it says so."""
-    said = _own_message(author, line)
-    return said if said.startswith(_OPTION_ERROR_PREFIXES) else None
+    """Return the text of Kempelen's error if a line reports a rejected option, or None."""
+    message = _own_message(author, line)
+    return message if message.startswith(_OPTION_ERROR_PREFIXES) else None
 
 
 def search_error(author: str, line: str) -> str | None:
-    """Return why a search was none, where a line of it says so."""
-    said = _own_message(author, line)
-    is_failure = said.startswith("evaluation ") and any(
-        word in said for word in _SEARCH_ERROR_WORDS
+    """Return the text of Kempelen's error if a line reports a failed search, or None."""
+    message = _own_message(author, line)
+    is_failure = message.startswith("evaluation ") and any(
+        word in message for word in _SEARCH_ERROR_WORDS
     )
-    return said if is_failure or said.startswith("internal error: ") else None
+    return message if is_failure or message.startswith("internal error: ") else None
 
 
 def _own_message(author: str, line: str) -> str:

@@ -1,8 +1,7 @@
-"""What a program prints, with the time at which it came, whatever else this process does then.
+"""Read a pipe in a thread and record the arrival time of each chunk.
 
-A match has work of its own: rules, ratings, a ledger, a display. An event loop that is busy with
-one game hears late of a move in another; a thread for each program does not, so that the time of
-that work is nobody's thinking time.
+An event loop that is busy with one game would notice a move in another game too late. A separate
+thread for each engine measures the time for a move accurately.
 """
 
 import asyncio
@@ -14,17 +13,17 @@ import time
 from collections import deque
 
 CHUNK_SIZE = 64 * 1024
-# So many chunks are read ahead of what is asked for; a program that prints more waits for us.
+# Number of buffered chunks. A program that prints more is blocked.
 READ_AHEAD_CHUNKS = 2
-# How long other Python code may keep such a thread from looking at the clock, in seconds.
+# Thread switch interval in seconds, which limits the accuracy of the measured times.
 SWITCH_INTERVAL = 0.001
 
 
 class PipeReader:
-    """Reads a pipe in a thread, for the event loop in which this was made."""
+    """Reads a pipe in a thread and passes the data to the event loop that created the reader."""
 
     def __init__(self, source: int) -> None:
-        """Read from the file descriptor `source`, and close it at the end."""
+        """Start to read the file descriptor `source`, which the reader closes at the end."""
         self._source = source
         self._loop = asyncio.get_running_loop()
         self._chunks: deque[tuple[bytes, float]] = deque()
@@ -35,9 +34,9 @@ class PipeReader:
         threading.Thread(target=self._read, name="arrivals", daemon=True).start()
 
     async def read_chunk(self) -> tuple[bytes, float]:
-        """Return what came next and when, by `time.perf_counter`; at the end b"", again and again.
+        """Return the next chunk and its arrival time on the clock `time.perf_counter`.
 
-        Nothing is lost when this is cancelled.
+        Return an empty chunk after the end of the input. No data is lost if the call is cancelled.
         """
         while not self._chunks:
             self._data_available.clear()
@@ -49,13 +48,13 @@ class PipeReader:
         return chunk, arrived
 
     def close(self) -> None:
-        """Have nothing more read, as soon as what is being waited for comes."""
+        """Stop after the read that is in progress."""
         self._closed = True
         self._free_slots.release()
 
     def _read(self) -> None:
         chunk = b"more"
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        with contextlib.suppress(RuntimeError):  # The loop is closed.
             while chunk:
                 self._free_slots.acquire()
                 try:

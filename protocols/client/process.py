@@ -1,9 +1,7 @@
-"""One engine's process: lines in and out, and an end that leaves nothing behind.
+"""Run an engine process, exchange lines with it, and kill all of its child processes at the end.
 
-Reading is bounded in memory whatever the engine prints: over-long lines are dropped, bytes that
-are not UTF-8 replaced, and little is read ahead of what is asked for, so that an engine that
-floods its output waits for us and not we for it. What is read is plain text: whoever shows an
-engine's words need not fear them.
+Memory use is bounded. Overlong lines are dropped. An engine that writes too much output is blocked.
+Invalid UTF-8 is replaced and control characters are removed, so that lines are safe to display.
 """
 
 import asyncio
@@ -26,59 +24,62 @@ from protocols.client.pipe_reader import CHUNK_SIZE, PipeReader
 MAX_LINE_LENGTH = 64 * 1024
 STDERR_TAIL = 2000
 QUIT_LIMIT = 5.0
-# Characters of what an engine says of its failure.
-MAX_MESSAGE_LENGTH = 200
+MAX_MESSAGE_LENGTH = 200  # maximum length of an engine's error message
 
 
 class EngineError(Exception):
-    """An engine that did not do its part; the message says what it did."""
+    """Raised when an engine fails. The message gives the reason."""
 
 
 class EngineNotFoundError(EngineError):
-    """A command that names no program that could be started."""
+    """Raised when a program does not exist or cannot be started."""
 
 
 class EngineDiedError(EngineError):
-    """The process ended, or closed its output."""
+    """Raised when an engine process ends or closes its output."""
 
 
 class IoLog:
-    """A text file of what is said to an engine (>), what it answers (<), and its stderr (!)."""
+    """A log file for an engine's input, output and standard error.
+
+    The symbol `>` marks input, `<` marks output, and `!` marks standard error.
+    """
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
     def write(self, process: int, direction: str, text: str) -> None:
-        """Add one line, with the time of the machine in seconds and the process it concerns."""
+        """Write one line with the Unix time in seconds and the process id."""
         self._file.write(f"{time.time():.6f} [{process}] {direction} {text}\n")
         self._file.flush()
 
 
 def find_program(command: str, directory: str | None = None) -> str:
-    """Return the path of the program that `command` names, or raise EngineNotFoundError.
+    """Return the path of a program. Raise `EngineNotFoundError` if there is none.
 
-    A command with a path separator is looked for from `directory`, then from here; a bare name
-    along PATH.
+    A command with a path separator is searched for in `directory`, and then in the current
+    directory. A command without a path separator is searched for in PATH.
     """
     if directory is not None and not Path(directory).is_dir():
         raise EngineNotFoundError(f"directory {directory} does not exist")
     if os.sep in command or (os.altsep and os.altsep in command):
-        places = [Path(directory or "."), Path()]
-        candidates = [str((place / os.path.expanduser(command)).absolute()) for place in places]
+        bases = [Path(directory or "."), Path()]
+        candidates = [str((base / os.path.expanduser(command)).absolute()) for base in bases]
     else:
         candidates = [command]
     for candidate in candidates:
-        found = shutil.which(candidate)
-        if found:
-            return str(Path(found).absolute())
-    raise EngineNotFoundError(f"engine command {command!r} names no program that can be run")
+        path = shutil.which(candidate)
+        if path:
+            return str(Path(path).absolute())
+    raise EngineNotFoundError(f"engine command {command!r}: program not found or not executable")
 
 
 def supervised_command(line: Sequence[str]) -> list[str]:
-    """Return the command line that runs a program so that nothing of it outlives this process.
+    """Return the command line that runs a program under the supervisor.
 
-    To end the program is to send SIGTERM. Where the system has no means for it, the line is
-    returned as it is.
+    The supervisor kills the program and its descendants when this process ends, and when the
+    supervisor receives SIGTERM. The supervisor runs only on Linux. On other systems, `line` is
+    returned unchanged.
     """
     if sys.platform != "linux":
         return list(line)
@@ -87,9 +88,10 @@ def supervised_command(line: Sequence[str]) -> list[str]:
 
 
 def creation_flags() -> int:
-    """Return the flags that an engine is started with on Windows, 0 elsewhere.
+    """Return the flags for starting an engine on Windows, or 0 on other systems.
 
-    Ctrl-C, Ctrl-Break and the end of our console are for us to handle: it has none of its own.
+    With these flags, the engine receives no Ctrl-C, Ctrl-Break or close events from the console.
+    This program ends the engine itself.
     """
     if sys.platform == "win32":
         return subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
@@ -97,7 +99,7 @@ def creation_flags() -> int:
 
 
 class EngineProcess:
-    """A started program. Every method may be called at any time; after the end they say so."""
+    """A running program. All methods may also be called after the program has ended."""
 
     def __init__(
         self,
@@ -127,17 +129,17 @@ class EngineProcess:
         environment: Mapping[str, str] | None = None,
         log: IoLog | None = None,
     ) -> "EngineProcess":
-        """Start a program in a session of its own, tied to this process's life."""
+        """Start a program in a new session. The program ends when this process ends."""
         line = [find_program(command, directory), *arguments]
         options: dict[str, Any] = {"creationflags": creation_flags()}
         if sys.platform != "win32":
             options["start_new_session"] = True
-        output, theirs = os.pipe()
+        output, child_output = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
                 *supervised_command(line),
                 stdin=subprocess.PIPE,
-                stdout=theirs,
+                stdout=child_output,
                 stderr=subprocess.PIPE,
                 cwd=directory,
                 env={**os.environ, **(environment or {})},
@@ -150,16 +152,20 @@ class EngineProcess:
                 raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
             raise
         finally:
-            os.close(theirs)
+            os.close(child_output)
         return cls(process, output, log, JobObject.of(process.pid))
 
     @property
     def pid(self) -> int:
-        """The process: on Linux its supervisor, on other POSIX systems also its group."""
+        """Return the process id.
+
+        This is the id of the supervisor on Linux. It is also the process group id on other POSIX
+        systems.
+        """
         return self._process.pid
 
     def send(self, text: str) -> None:
-        """Write lines without waiting; to a dead process this does nothing."""
+        """Queue lines for the process without blocking. Do nothing if the process has ended."""
         if self._log:
             for line in text.splitlines():
                 self._log.write(self.pid, ">", line)
@@ -169,9 +175,10 @@ class EngineProcess:
                 self._process.stdin.write(text.encode() + b"\n")
 
     async def read_line(self) -> str:
-        """Return the next line of output, stripped; raise EngineDiedError at its end.
+        """Return the next output line without surrounding spaces.
 
-        `arrived` is the time at which the line came, by `time.perf_counter`.
+        Set `arrived` to its arrival time on the clock `time.perf_counter`. Raise `EngineDiedError`
+        at the end of the output.
         """
         while not self._lines:
             chunk, self.arrived = await self._output.read_chunk()
@@ -184,7 +191,7 @@ class EngineProcess:
         return line
 
     async def stop(self, limit: float = QUIT_LIMIT) -> None:
-        """Say quit and close the input; kill what is left after `limit` seconds."""
+        """Send `quit` and close the input. Kill the process after `limit` seconds."""
         self.send("quit")
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -197,7 +204,7 @@ class EngineProcess:
             await asyncio.shield(self._reap())
 
     async def kill(self) -> None:
-        """End the process, and all that it started, at once."""
+        """Kill the process and its children immediately."""
         await asyncio.shield(self._reap())
 
     def _split_lines(self, chunk: bytes) -> None:
@@ -222,7 +229,7 @@ class EngineProcess:
     async def _reap(self) -> None:
         self._terminate()
         self._stderr_reader.cancel()
-        # A process that got away may hold the pipes open: the wait has a limit too.
+        # An escaped child may keep the pipes open, so the wait is limited.
         with contextlib.suppress(TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(QUIT_LIMIT):
                 await asyncio.gather(
@@ -233,7 +240,7 @@ class EngineProcess:
                 )
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
-            transport.close()  # which kills what has not ended
+            transport.close()  # Kills the process if it is still running.
         if self._job is not None:
             self._job.close()
         self._output.close()
@@ -259,7 +266,10 @@ class EngineProcess:
                     self._log.write(self.pid, "!", _text(line))
 
     async def describe_end(self) -> str:
-        """Return how a process whose output has ended came to its end."""
+        """Return a message that says how the process ended.
+
+        Call this method only after the end of the output.
+        """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await self._process.wait()
@@ -268,9 +278,10 @@ class EngineProcess:
 
 
 def describe_exit(code: int | None, stderr: bytes | bytearray) -> str:
-    """Say how a process whose output has ended came to its end, and what it complained of last.
+    """Return a message that says how a process ended, with the last line from its standard error.
 
-    code: as `subprocess` tells it; None while the process runs.
+    The return code `code` has the same meaning as in `subprocess`. It is None if the process is
+    still running and has only closed its output.
     """
     if code is None:
         reason = "closed its output"
@@ -278,8 +289,8 @@ def describe_exit(code: int | None, stderr: bytes | bytearray) -> str:
         reason = f"was killed by signal {-code}"
     else:
         reason = f"ended with status {code}"
-    words = bytes(stderr).strip().splitlines()
-    return f"{reason}: {sanitize_line(_text(words[-1]), MAX_MESSAGE_LENGTH)}" if words else reason
+    lines = bytes(stderr).strip().splitlines()
+    return f"{reason}: {sanitize_line(_text(lines[-1]), MAX_MESSAGE_LENGTH)}" if lines else reason
 
 
 def _text(line: bytes | bytearray) -> str:

@@ -1,13 +1,15 @@
-"""Run a program, and end with it all that it started (Linux).
+"""Run a program on Linux, and kill all of its descendants when it ends.
 
-Run as `python -I -S supervisor.py PARENT COMMAND [ARGUMENT...]`. The program has our input and
-outputs, and we end as it ends. When it ends, when we are asked to by SIGTERM, and when PARENT
-ends, however that ends, all processes that descend from the program are killed, those too that
-left its process group and session: the kernel gives us the children that their parents leave
-behind. Should we be killed ourselves, the kernel kills the program.
+Run this module as `python -I -S supervisor.py PARENT COMMAND [ARGUMENT...]`. The program inherits
+the supervisor's input and outputs. The supervisor exits with the program's status.
 
-It is a process of its own since nothing else is left when PARENT is killed, and since the calls
-that are needed would not be safe between fork and exec beside PARENT's threads.
+The supervisor kills all descendants when the program ends, when the supervisor receives SIGTERM,
+and when the process with the id PARENT ends for any reason. It also kills processes that have left
+the program's process group or session, because it is a subreaper and adopts orphans. If the
+supervisor itself is killed, the kernel kills the program.
+
+The supervisor is a separate process because it must outlive its parent, and because its system
+calls are not safe between fork and exec in a process with threads.
 """
 
 import contextlib
@@ -24,7 +26,10 @@ WAITED_SIGNALS = {signal.SIGCHLD, signal.SIGTERM}
 
 
 def main() -> int:
-    """Become the program's supervisor; return its exit status, or die of the signal it died of."""
+    """Run the program and return its exit status.
+
+    If a signal killed the program, the supervisor kills itself with the same signal.
+    """
     parent, *command = sys.argv[1:]
     control = ctypes.CDLL(None).prctl
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -49,18 +54,18 @@ def main() -> int:
     kill_orphans()
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
-        control(PR_SET_DUMPABLE, 0)  # the program has left its core, if any is wanted
+        control(PR_SET_DUMPABLE, 0)  # Prevent a second core dump.
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        with contextlib.suppress(OSError):  # SIGKILL needs no handler and takes none
+        with contextlib.suppress(OSError):  # A handler cannot be set for SIGKILL.
             signal.signal(-code, signal.SIG_DFL)
         os.kill(supervisor, -code)
     return code
 
 
 def exec_program(command: list[str]) -> None:
-    """Replace this process by the program, in a session of its own."""
+    """Replace this process with the program, in a new session."""
     os.setsid()
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # ignored by Python
         signal.signal(number, signal.SIG_DFL)
     try:
         os.execv(command[0], command)
@@ -69,14 +74,17 @@ def exec_program(command: list[str]) -> None:
 
 
 def close_standard_streams() -> None:
-    """Close the pipes, so that their other ends see when the program closes its own."""
-    nothing = os.open(os.devnull, os.O_RDWR)
+    """Close the supervisor's copies of the standard streams.
+
+    The parent can then detect that the program has closed its own copies.
+    """
+    devnull = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
-        os.dup2(nothing, descriptor)
+        os.dup2(devnull, descriptor)
 
 
 def wait(program: int) -> int | None:
-    """Return the program's status when it has ended, or None when it is to be ended."""
+    """Return the program's status after it has ended, or None after SIGTERM."""
     while signal.sigwait(WAITED_SIGNALS) != signal.SIGTERM:
         ended, status = os.waitpid(-1, os.WNOHANG)
         while ended:
@@ -87,7 +95,7 @@ def wait(program: int) -> int | None:
 
 
 def kill_orphans() -> None:
-    """Kill what the program left behind: each that dies leaves us its own children."""
+    """Kill the program's descendants, including the orphans that this process has adopted."""
     while orphans := children(os.getpid()):
         for orphan in orphans:
             with contextlib.suppress(OSError):
@@ -96,15 +104,15 @@ def kill_orphans() -> None:
 
 
 def children(parent: int) -> list[int]:
-    """Return the processes whose parent is the given one."""
-    found = []
+    """Return the process ids of a process's children."""
+    pids = []
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         with contextlib.suppress(OSError):
             if name.isdecimal():
                 with open(f"/proc/{name}/stat", "rb") as file:
                     if int(file.read().rpartition(b")")[2].split()[1]) == parent:
-                        found.append(int(name))
-    return found
+                        pids.append(int(name))
+    return pids
 
 
 if __name__ == "__main__":

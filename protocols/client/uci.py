@@ -1,8 +1,8 @@
-"""A UCI engine as an object: start, set options, search, close, each within a limit.
+"""A client for UCI engines, with a timeout for each request.
 
-The client never trusts what it reads. Before every search the engine must answer `isready`, off
-its clock, so that a late or second `bestmove` of an earlier search cannot be taken for the
-answer to this one; unknown lines are skipped; numbers that are none are ignored.
+The client does not trust the engine's output. The engine must answer `isready` before every search,
+and this does not count as thinking time. A late `bestmove` from an earlier search is thus
+discarded. Unknown lines and invalid numbers are ignored.
 """
 
 import time
@@ -10,17 +10,23 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent.io.sanitize import sanitize_line, sanitize_name
+from agent.io.sanitize import sanitize_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
-from protocols.client.engine import EngineClient, EngineOptionError, EngineState, parse_bool
-from protocols.client.own_engine import option_error, search_error
+from protocols.client.engine import (
+    EngineClient,
+    EngineOptionError,
+    EngineState,
+    parse_bool,
+    unknown_option_message,
+)
+from protocols.client.own_engine import current_name, option_error, search_error
 from protocols.client.process import EngineError
 
-# Live reports are for people: more often than this, an engine's lines are not even parsed.
+# Minimum seconds between live reports. Lines in between are not parsed.
 INFO_INTERVAL = 0.2
-# Of what an engine says before it is ready, so many lines are looked at.
+# Maximum number of lines before `readyok` that are checked for errors.
 MAX_KEPT_LINES = 100
-# The answer of an engine that gives its game up, where its protocol lets it.
+# The move of an engine that resigns, in protocols that support resignation.
 RESIGNATION = "resign"
 
 InfoCallback = Callable[[Info[str]], None]
@@ -28,7 +34,7 @@ InfoCallback = Callable[[Info[str]], None]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option as the engine declares it."""
+    """An option that the engine has declared."""
 
     name: str
     type: str
@@ -38,14 +44,16 @@ class Option:
     choices: tuple[str, ...] = ()
 
     def check(self, value: str) -> str:
-        """Return the text to send for `value`, or raise EngineOptionError."""
+        """Return the text to send for `value`. Raise `EngineOptionError` if `value` is invalid."""
         if self.type == "check":
             return "true" if parse_bool(self.name, value) else "false"
         if self.type == "spin":
             self._check_spin(value)
         if self.type == "combo" and value.lower() not in map(str.lower, self.choices):
             choices = ", ".join(self.choices)
-            raise EngineOptionError(f"option {self.name} is one of {choices}, not {value!r}")
+            raise EngineOptionError(
+                f"option {self.name}: invalid value {value!r} (expected one of: {choices})"
+            )
         return value
 
     def _check_spin(self, value: str) -> None:
@@ -53,22 +61,32 @@ class Option:
             number = int(value)
         except ValueError:
             raise EngineOptionError(
-                f"option {self.name} is a whole number, not {value!r}"
+                f"option {self.name}: invalid value {value!r} (expected an integer)"
             ) from None
         low = self.min if self.min is not None else number
         high = self.max if self.max is not None else number
         if not low <= number <= high:
-            raise EngineOptionError(f"option {self.name} goes from {low} to {high}, not {number}")
+            raise EngineOptionError(
+                f"option {self.name}: invalid value {number} "
+                f"(expected a number from {low} to {high})"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A position and what may be spent on it. moves: UCI text, from `fen`; None: start position.
+    """A position and the limits for searching it.
 
-    Clocks are given for both sides, in seconds, or not at all. Of games other than chess the
-    moves are in their own notation. side: who is to move, 0 for White. mover, movers: by number,
-    who is to move and who made each move, 0 for who moves first in the game. playouts: the most
-    for a move, of which UCI and xboard's protocol know nothing.
+    The position is given by `fen`, which is None for the start position, and by `moves`, which are
+    played from there. Chess moves are in UCI notation, and the moves of other games are in the
+    notation of the game.
+
+    The clocks `white` and `black` are either both set or both None.
+
+    The side to move is `side`, which is 0 for White. The player to move is `mover`, which is 0 for
+    the player who moves first in the game. The sequence `movers` contains the player who made each
+    move in `moves`, numbered in the same way.
+
+    The limit `playouts` is not supported by UCI and xboard engines.
     """
 
     fen: str | None
@@ -86,16 +104,14 @@ class SearchRequest:
 
     @property
     def has_time_limit(self) -> bool:
-        """Whether a clock or a time for the move runs."""
+        """Return whether the request has clocks or a time per move."""
         return self.movetime is not None or (self.white is not None and self.black is not None)
 
     def position_line(self) -> str:
-        """Return the `position` command."""
         start = "startpos" if self.fen is None else f"fen {self.fen}"
         return " ".join(("position", start, *(("moves", *self.moves) if self.moves else ())))
 
     def go_line(self) -> str:
-        """Return the `go` command."""
         words = ["go"]
         if self.white and self.black:
             words += ["wtime", _milliseconds(self.white.time, 1)]
@@ -113,7 +129,11 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlayResult:
-    """What an engine answered: the move as it wrote it, its last report, the seconds it took."""
+    """The engine's answer to a search request.
+
+    The text `move` is the move as the engine wrote it. The last search report is `info`, which is
+    None if there was no report. The duration of the search in seconds is `elapsed`.
+    """
 
     move: str
     ponder: str | None
@@ -123,42 +143,45 @@ class PlayResult:
 
 @dataclass
 class UciClient(EngineClient):
-    """One engine that speaks UCI."""
+    """A client for a UCI engine."""
 
     author: str = ""
     options: dict[str, Option] = field(default_factory=dict)
 
     async def start(self) -> None:
-        """Start the process and wait for `uciok` and `readyok`."""
+        """Start the engine and wait for `uciok` and `readyok`."""
         (await self._launch()).send("uci")
         await self._with_timeout(self.start_limit, "uciok", self._read_declarations())
         await self._ready(self.start_limit)
         self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Set options by name (case does not count), checked against their declarations."""
+        """Set options, whose names are case-insensitive.
+
+        Values are checked against the options that the engine has declared.
+        """
         self._expect_idle()
         for name, value in options.items():
-            option = self.options.get(name.lower())
+            option = self.options.get(name.lower()) or self.options.get(current_name(name).lower())
             if option is None:
-                known = ", ".join(sorted(o.name for o in self.options.values()))
-                raise EngineOptionError(
-                    sanitize_line(f"{self.name} has no option {name}; it has: {known}")
-                )
+                available = ", ".join(sorted(option.name for option in self.options.values()))
+                raise EngineOptionError(unknown_option_message(self.name, name, available))
             text = str(value).lower() if isinstance(value, bool) else str(value)
             if not text.isprintable():
-                raise EngineOptionError(f"option {option.name} is one line, not {value!r}")
+                raise EngineOptionError(
+                    f"option {option.name}: invalid value {value!r} (expected one printable line)"
+                )
             if option.type == "button":
                 self._send(f"setoption name {option.name}")
             else:
                 text = option.check(text) or "<empty>"
                 self._send(f"setoption name {option.name} value {text}")
-        said = await self._ready(self.ready_limit)
-        if reasons := [reason for line in said if (reason := option_error(self.author, line))]:
-            raise EngineOptionError(reasons[0])
+        lines = await self._ready(self.ready_limit)
+        if errors := [error for line in lines if (error := option_error(self.author, line))]:
+            raise EngineOptionError(errors[0])
 
     async def new_game(self) -> None:
-        """Tell the engine that the next position is of another game."""
+        """Start a new game when the next position is sent."""
         self._expect_idle()
         self._send("ucinewgame")
         await self._ready(self.ready_limit)
@@ -169,10 +192,11 @@ class UciClient(EngineClient):
         limit: float,
         on_info: InfoCallback | None = None,
     ) -> PlayResult:
-        """Search one position; raise EngineTimeoutError when `limit` seconds bring no answer.
+        """Return the engine's answer for one position.
 
-        After such a time-out the engine may be used again if it answers `stop`. EngineError where
-        it is our own, and its evaluation failed.
+        Raise `EngineTimeoutError` if there is no answer within `limit` seconds. The engine remains
+        usable after this error if it answers `stop`. Raise `EngineError` if the engine is Kempelen
+        and reports a failed search.
         """
         self._expect_idle()
         await self._ready(self.ready_limit, before=request.position_line() + "\n")
@@ -184,16 +208,16 @@ class UciClient(EngineClient):
         self._send("stop")
 
     async def _ready(self, limit: float, *, before: str = "") -> list[str]:
-        """Wait until the engine is ready; return what it said before it was."""
+        """Wait until the engine is ready, and return the lines before `readyok`."""
         self._send(f"{before}isready")
         return await self._with_timeout(limit, "readyok", self._read_until("readyok"))
 
     async def _read_until(self, word: str) -> list[str]:
         assert self._process is not None
-        said: deque[str] = deque(maxlen=MAX_KEPT_LINES)
+        lines: deque[str] = deque(maxlen=MAX_KEPT_LINES)
         while (line := await self._process.read_line()) != word:
-            said.append(line)
-        return list(said)
+            lines.append(line)
+        return list(lines)
 
     async def _read_declarations(self) -> None:
         assert self._process is not None
@@ -238,7 +262,7 @@ class UciClient(EngineClient):
 
 
 def parse_option(line: str) -> Option | None:
-    """Return the option that an `option` line declares, or None if it declares none."""
+    """Return the option that a line declares, or None if the line is invalid."""
     keywords = {"name", "type", "default", "min", "max", "var"}
     parts: dict[str, list[str]] = {}
     choices: list[str] = []
@@ -253,13 +277,13 @@ def parse_option(line: str) -> Option | None:
             choices[-1] = f"{choices[-1]} {word}".strip()
         elif current:
             parts[current].append(word)
-    name, kind = " ".join(parts.get("name", [])), " ".join(parts.get("type", []))
-    if not name or not kind:
+    name, option_type = " ".join(parts.get("name", [])), " ".join(parts.get("type", []))
+    if not name or not option_type:
         return None
     default = " ".join(parts.get("default", []))
     return Option(
         name=name,
-        type=kind,
+        type=option_type,
         default="" if default == "<empty>" else default,
         min=_number(parts.get("min", [])),
         max=_number(parts.get("max", [])),
@@ -268,7 +292,7 @@ def parse_option(line: str) -> Option | None:
 
 
 def parse_info(line: str) -> Info[str] | None:
-    """Return what an `info` line with a score says, or None if it holds no usable score."""
+    """Return the contents of an `info` line, or None if it has no valid score."""
     numbers: dict[str, int] = {}
     score: Score | None = None
     bound = ""
@@ -328,5 +352,5 @@ def _number(words: Sequence[str]) -> int | None:
         return None
 
 
-def _milliseconds(seconds: float, least: int) -> str:
-    return str(max(least, round(seconds * 1000)))
+def _milliseconds(seconds: float, minimum: int) -> str:
+    return str(max(minimum, round(seconds * 1000)))

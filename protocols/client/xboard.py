@@ -1,11 +1,12 @@
-"""An xboard engine as an object, with the same words as a UCI engine.
+"""A client for xboard engines, with the same interface as the UCI client.
 
-The `chess` package speaks the protocol (CECP, version 2); the process is ours, so that it dies
-with the runner and is read only while something is expected of it. The engine must know `ping`
-and `setboard`. Its thoughts are reported with its move alone.
+The `chess` package implements version 2 of the protocol, which is also known as CECP. Input and
+output use `EngineProcess`. Output is read only while the client expects a reply. The engine must
+support `ping` and `setboard`. Thinking output is reported only together with the move.
 
-The protocol has limits of its own: `level` tells whole seconds of base time, and some engines
-read whole seconds of increment; the time left is told before each move in hundredths.
+The protocol has limited time controls. The base time in `level` is a whole number of seconds, and
+some engines also need a whole number for the increment. The remaining time is sent in centiseconds
+before each move.
 """
 
 import asyncio
@@ -30,34 +31,36 @@ from protocols.client.engine import (
     EngineTransport,
     EngineUnresponsiveError,
     parse_bool,
+    unknown_option_message,
 )
+from protocols.client.own_engine import current_name
 from protocols.client.process import MAX_MESSAGE_LENGTH, EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, InfoCallback, PlayResult, SearchRequest
 from protocols.tasks import cancel_all
 
 SearchResult = TypeVar("SearchResult")
 
-# Where an engine does not say that its features are done, they are so many seconds after the last.
+# Seconds to wait after the last feature if an engine does not send `done=1`.
 FEATURE_LIMIT = 2.0
 
-# `feature option="NAME -KIND ..."`: the name may have several words, and a hyphen.
+# `feature option="NAME -TYPE ..."`: the name may contain spaces and hyphens.
 _OPTION = re.compile(
-    r"option=(?P<name>.+?) +-(?P<kind>button|save|reset|check|string|file|path|spin|slider|combo)"
+    r"option=(?P<name>.+?) +-(?P<type>button|save|reset|check|string|file|path|spin|slider|combo)"
     r"(?P<rest>| .*)"
 )
 _BUTTONS = ("button", "save", "reset")
-# What the protocol has commands for, which are no engine's options.
+# Options that the `chess` package adds for protocol commands.
 _OWN_COMMANDS = ("random", "computer", "cores", "memory")
 
-# A line of thinking: depth, score, time and nodes, then moves.
+# Thinking output: depth, score, time, nodes and moves.
 _THINKING_LINE = re.compile(r"\s*\d+\s+[-+]?\d+\s+\d+\s+\d+\s")
 
-# What an engine says beside the protocol is no news to the user.
+# Warnings about an engine's unexpected lines are not shown to the user.
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 
 
 class _Protocol(chess.engine.XBoardProtocol):
-    """The chess package's protocol over a process of ours; it notes when the clock ran."""
+    """Connects the protocol in the `chess` package to an `EngineProcess` and times moves."""
 
     def __init__(self, process: EngineTransport) -> None:
         super().__init__()
@@ -67,22 +70,22 @@ class _Protocol(chess.engine.XBoardProtocol):
         self._last_thinking_line = ""
 
     def send_line(self, line: str) -> None:
-        """Write a line to the process."""
-        if line == "go":  # the answer may arrive before `send` returns
+        if line == "go":  # Set before `send`, because the answer may arrive before `send` returns.
             self.go_time, self.move = time.perf_counter(), ""
         self._process.send(line)
 
     def receive(self, line: str) -> None:
-        """Take a line from the process; of its thoughts the last one before something else.
+        """Handle a line from the process.
 
-        To read them all would take the processor from the engine that has them.
+        If there are several consecutive lines of thinking output, only the last one is parsed.
+        Parsing every line would take CPU time from the engine.
         """
         if _THINKING_LINE.match(line):
             self._last_thinking_line = line
             return
-        thought, self._last_thinking_line = self._last_thinking_line, ""
-        if thought:
-            self.pipe_data_received(1, thought.encode() + b"\n")
+        thinking, self._last_thinking_line = self._last_thinking_line, ""
+        if thinking:
+            self.pipe_data_received(1, thinking.encode() + b"\n")
         word, _, rest = line.partition(" ")
         if word == "move" and not self.move:
             self.move_time, self.move = self._process.arrived, rest.strip()
@@ -92,32 +95,31 @@ class _Protocol(chess.engine.XBoardProtocol):
         self.pipe_data_received(1, line.encode() + b"\n")
 
     def _take_options(self, line: str) -> str:
-        """Take the options out of a line of features, and return the rest of it.
+        """Remove and parse the options in a `feature` line, and return the rest of the line.
 
-        The chess package takes the first word for the name, which may have several.
+        The `chess` package does not support option names with spaces.
         """
         try:
             features = shlex.split(line)
         except ValueError:
-            return line  # whose complaint is the chess package's
+            return line  # The `chess` package reports the error.
         options = [feature for feature in features if feature.startswith("option=")]
         for option in filter(None, map(_parse_option, options)):
             self.options[option.name] = option
         return shlex.join(feature for feature in features if feature not in options)
 
     async def request_features(self) -> None:
-        """Ask for the features, and take those that have come when no more come.
+        """Request the engine's features and wait until all of them have arrived.
 
-        The chess package gives them a time from its first word on; they are given it from their
-        own first word on here, since a busy machine starts programs slowly.
+        The timeout of the `chess` package starts with the request. Here, the timeout starts with
+        the first feature, because programs start slowly on a busy machine.
         """
-        beginning = asyncio.ensure_future(self.initialize())
+        initialization = asyncio.ensure_future(self.initialize())
         await asyncio.sleep(0)
         self.stop_timer()
-        await beginning
+        await initialization
 
     def stop_timer(self) -> None:
-        """Stop the timer of the features, if it runs."""
         timer = getattr(self.command, "timeout_handle", None)
         if timer is not None:
             timer.cancel()
@@ -128,60 +130,62 @@ class _Protocol(chess.engine.XBoardProtocol):
         command.timeout_handle = self.loop.call_later(FEATURE_LIMIT, command.timeout)
 
     async def read_forever(self) -> None:
-        """Hand on what the process says; EngineDiedError at its end."""
+        """Handle output lines. Raise `EngineDiedError` at the end of the output."""
         while True:
             self.receive(await self._process.read_line())
 
 
 @dataclass
 class XboardClient(EngineClient):
-    """One program that speaks xboard's protocol."""
+    """A client for an xboard engine."""
 
     chess960: bool = False
     _protocol: _Protocol | None = None
     _game: object = None
 
     async def start(self) -> None:
-        """Start the process and take its features."""
+        """Start the engine and read its features."""
         self._protocol = _Protocol(await self._launch())
         await self._ask(self.start_limit, "features", self._protocol.request_features())
         self.name = sanitize_name(self._protocol.id.get("name", ""))
         self.state = EngineState.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Set options by name (case does not count): `memory`, `cores`, and the engine's own."""
+        """Set options, whose names are case-insensitive.
+
+        Valid names are `memory`, `cores` and the options that the engine has declared.
+        """
         protocol = self._idle()
-        known = {name.lower(): name for name in protocol.options}
-        chosen = {}
+        names = {name.lower(): name for name in protocol.options}
+        parsed = {}
         for name, value in options.items():
-            if name.lower() not in known:
-                names = ", ".join(sorted(protocol.options)) or "none"
-                raise EngineOptionError(
-                    sanitize_line(f"{self.name} has no option {name}; it has: {names}")
-                )
-            option = protocol.options[known[name.lower()]]
+            key = name.lower() if name.lower() in names else current_name(name).lower()
+            if key not in names:
+                available = ", ".join(sorted(protocol.options)) or "none"
+                raise EngineOptionError(unknown_option_message(self.name, name, available))
+            option = protocol.options[names[key]]
             try:
-                chosen[option.name] = option.parse(
+                parsed[option.name] = option.parse(
                     parse_bool(option.name, str(value)) if option.type == "check" else str(value)
                 )
             except (chess.engine.EngineError, ValueError) as error:
                 raise EngineOptionError(f"option {option.name}: {error}") from None
-        await self._ask(self.ready_limit, "answer", protocol.configure(chosen))
+        await self._ask(self.ready_limit, "answer", protocol.configure(parsed))
 
     async def new_game(self) -> None:
-        """Have the next position taken for one of another game."""
+        """Start a new game when the next position is sent."""
         protocol = self._idle()
         self._game = object()
         await self._ask(self.ready_limit, "pong", protocol.ping())
 
     def set_opponent(self, opponent: str) -> None:
-        """Tell the opponent's name, unless the engine does not want to know."""
+        """Send the opponent's name, unless the engine has disabled the feature `name`."""
         protocol = self._idle()
         if protocol.features.get("name", True):
             protocol.send_line(f"name {opponent}")
 
     def send_result(self, result: str, reason: str) -> None:
-        """Tell how the game ended, as PGN writes it, and why."""
+        """Send the result of the game in PGN notation and the reason for it."""
         self._idle().send_line(f"result {result} {{{reason}}}")
 
     async def search(
@@ -190,16 +194,17 @@ class XboardClient(EngineClient):
         limit: float,
         on_info: InfoCallback | None = None,
     ) -> PlayResult:
-        """Search one position; raise EngineTimeoutError when `limit` seconds bring no move.
+        """Return the engine's answer for one position.
 
-        An engine that resigns answers RESIGNATION.
+        The move is RESIGNATION if the engine resigns. Raise `EngineTimeoutError` if the engine does
+        not move within `limit` seconds.
         """
         protocol = self._idle()
         await self._ask(self.ready_limit, "pong", protocol.ping())
         board = chess.Board(request.fen or chess.STARTING_FEN, chess960=self.chess960)
         for move in request.moves:
             board.push_uci(move)
-        playing = protocol.play(
+        play = protocol.play(
             board,
             _limit(request, self._game),
             game=self._game,
@@ -207,26 +212,24 @@ class XboardClient(EngineClient):
         )
         self.state = EngineState.SEARCHING
         try:
-            result = await self._run_with_timeout(playing, limit)
+            result = await self._run_with_timeout(play, limit)
         except TimeoutError:
             raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
             if not protocol.move:
-                raise EngineError(
-                    f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}"
-                ) from None
-            # A move that cannot be played is for the referee to see.
+                raise EngineError(_reported_error(error)) from None
+            # The referee handles illegal moves.
             return PlayResult(protocol.move, None, None, protocol.move_time - protocol.go_time)
         finally:
             if self.state is EngineState.SEARCHING:
                 self.state = EngineState.IDLE
-        ended = protocol.move_time if protocol.move else time.perf_counter()
+        end_time = protocol.move_time if protocol.move else time.perf_counter()
         text = board.uci(result.move) if result.move else ""
         return PlayResult(
             move=RESIGNATION if result.resigned else text,
             ponder=None,
             info=_info(result.info),
-            elapsed=ended - protocol.go_time,
+            elapsed=end_time - protocol.go_time,
         )
 
     def _idle(self) -> _Protocol:
@@ -235,67 +238,73 @@ class XboardClient(EngineClient):
         return self._protocol
 
     async def _ask(
-        self, limit: float, word: str, action: Coroutine[Any, Any, SearchResult]
+        self, limit: float, answer: str, action: Coroutine[Any, Any, SearchResult]
     ) -> SearchResult:
-        """Do what the engine must always be able to do."""
         try:
             return await self._run_with_timeout(action, limit)
         except TimeoutError:
             self.state = EngineState.FAILED
-            raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
+            raise EngineUnresponsiveError(f"no {answer} within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
             self.state = EngineState.FAILED
-            raise EngineError(
-                f"the engine says: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}"
-            ) from None
+            raise EngineError(_reported_error(error)) from None
 
     async def _run_with_timeout(
         self, action: Coroutine[Any, Any, SearchResult], limit: float
     ) -> SearchResult:
-        """Listen to the process while an action goes on; TimeoutError after `limit` seconds."""
+        """Read the engine's output until `action` ends.
+
+        Raise `TimeoutError` after `limit` seconds.
+        """
         assert self._protocol is not None
-        acting = asyncio.ensure_future(action)
-        pumping = asyncio.ensure_future(self._protocol.read_forever())
-        both: set[asyncio.Future[Any]] = {acting, pumping}
+        action_task = asyncio.ensure_future(action)
+        reader_task = asyncio.ensure_future(self._protocol.read_forever())
+        tasks: set[asyncio.Future[Any]] = {action_task, reader_task}
         try:
-            await asyncio.wait(both, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-            if acting.done():
-                return acting.result()
-            if pumping.done():
-                raise await self._failure(pumping.exception())
+            await asyncio.wait(tasks, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if action_task.done():
+                return action_task.result()
+            if reader_task.done():
+                raise await self._failure(reader_task.exception())
             raise TimeoutError
         finally:
-            if not acting.done():
+            if not action_task.done():
                 self._protocol.stop_timer()
-            await cancel_all(both)
+            await cancel_all(tasks)
 
     async def _failure(self, error: BaseException | None) -> EngineError:
-        """Return what ended the listening: the process's end, or words that make no sense."""
         if isinstance(error, EngineDiedError):
             return await self._died_error()
         self.state = EngineState.FAILED
-        words = sanitize_line(str(error), MAX_MESSAGE_LENGTH)
-        return EngineError(f"the engine does not keep to its protocol: {words}")
+        reason = sanitize_line(str(error), MAX_MESSAGE_LENGTH)
+        return EngineError(f"protocol error of the engine: {reason}")
+
+
+def _reported_error(error: chess.engine.EngineError) -> str:
+    return f"the engine reports an error: {sanitize_line(str(error), MAX_MESSAGE_LENGTH)}"
 
 
 def _parse_option(feature: str) -> chess.engine.Option | None:
-    """Return the option that a feature declares; None if it is none that is known."""
+    """Return the declared option, or None if the declaration is invalid.
+
+    None is also returned for names that the `chess` package uses for its own options.
+    """
     match = _OPTION.fullmatch(feature)
     if match is None or match["name"] in _OWN_COMMANDS:
         return None
-    name, kind, rest = match["name"], match["kind"], match["rest"].strip()
-    if kind == "combo":
+    name, type_, rest = match["name"], match["type"], match["rest"].strip()
+    if type_ == "combo":
         choices = [choice.strip() for choice in rest.split("///")]
-        default = next((each[1:] for each in choices if each.startswith("*")), None)
-        var = [each.removeprefix("*") for each in choices]
-        return chess.engine.Option(name, kind, default, None, None, var)
-    if kind in ("spin", "slider", "check"):
+        default = next((choice[1:] for choice in choices if choice.startswith("*")), None)
+        var = [choice.removeprefix("*") for choice in choices]
+        return chess.engine.Option(name, type_, default, None, None, var)
+    if type_ in ("spin", "slider", "check"):
         numbers = [int(word) for word in rest.split() if re.fullmatch(r"[+-]?\d+", word)]
-        default, least, most = (*numbers, None, None, None)[:3]
-        if kind == "check":
-            return chess.engine.Option(name, kind, bool(default), None, None, None)
-        return chess.engine.Option(name, "spin", default, least, most, None)
-    return chess.engine.Option(name, kind, None if kind in _BUTTONS else rest, None, None, None)
+        default, minimum, maximum = (*numbers, None, None, None)[:3]
+        if type_ == "check":
+            return chess.engine.Option(name, type_, bool(default), None, None, None)
+        return chess.engine.Option(name, "spin", default, minimum, maximum, None)
+    return chess.engine.Option(name, type_, None if type_ in _BUTTONS else rest, None, None, None)
 
 
 def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:
@@ -311,16 +320,16 @@ def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:
     return limit
 
 
-def _info(said: chess.engine.InfoDict) -> Info[str] | None:
-    """Return what the last line of thinking said, from the mover's side."""
-    score = said.get("score")
+def _info(fields: chess.engine.InfoDict) -> Info[str] | None:
+    """Convert thinking output, whose score is from the point of view of the side to move."""
+    score = fields.get("score")
     if score is None:
         return None
     mate, value = score.relative.mate(), score.relative.score()
     return Info(
-        depth=said.get("depth", 0),
+        depth=fields.get("depth", 0),
         score=Cp(value or 0) if mate is None else Mate(mate),
-        pv=tuple(move.uci() for move in said.get("pv", ())),
-        nodes=said.get("nodes", 0),
-        time=said.get("time", 0.0),
+        pv=tuple(move.uci() for move in fields.get("pv", ())),
+        nodes=fields.get("nodes", 0),
+        time=fields.get("time", 0.0),
     )

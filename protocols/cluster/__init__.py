@@ -1,1 +1,1 @@
-"""Work that is given to the machines of a Dask cluster: matches, self-play, scores, tuning."""
+"""Run matches, self-play, relabelling and tuning on a Dask cluster."""

@@ -1,8 +1,8 @@
-"""Tasks for a Dask cluster: each is done, whatever becomes of the worker that it was given to.
+"""Client for a Dask cluster that runs each task to completion, even if a worker is lost.
 
-Workers send their results over Dask's event log: one that had to be fetched from the worker that
-holds it could be waited for in vain when that has frozen meanwhile. A task on a worker that the
-scheduler has not heard of for a while is given out again, to another; the first result counts.
+Workers send results through Dask's event log, because the client could never fetch a result from a
+hung worker. If a worker stops sending heartbeats, its task is also submitted to another worker. The
+client uses the first result that arrives.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from protocols.cluster.worker import end_run, installed_version, pack, run_task,
 
 CONNECT_TIMEOUT_S = 10.0
 POLL_INTERVAL_S = 1.0
-# A worker that its scheduler has not heard of for so many seconds is taken for frozen.
+# A worker that sends no heartbeat for this time counts as hung.
 WORKER_TIMEOUT_S = 15.0
-# Seconds for the workers to be told that a run is over.
+# Timeout for telling the workers that a run has ended.
 LEAVE_TIMEOUT_S = 3.0
 # A distributed.Future.
 DaskFuture = Any
@@ -33,7 +33,10 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ClusterAddress:
-    """Where a scheduler is, and by which PEM files it is known; with any, TLS is required."""
+    """The address of a Dask scheduler, and PEM files for TLS.
+
+    If any PEM file is given, TLS is required.
+    """
 
     url: str
     ca: str | None = None
@@ -42,7 +45,10 @@ class ClusterAddress:
     worker_timeout: float = WORKER_TIMEOUT_S
 
     def security(self) -> Any:
-        """Return what Dask asks for, None without TLS; ClusterError if a file is not there."""
+        """Return the TLS settings for Dask, or None without TLS.
+
+        Raise ClusterError if a PEM file is missing.
+        """
         files = self.ca, self.certificate, self.key
         if not any(files):
             return None
@@ -50,7 +56,7 @@ class ClusterAddress:
 
         for file in files:
             if file is not None and not Path(file).is_file():
-                raise ClusterError(f"cluster {self.url}: there is no file {file}")
+                raise ClusterError(f"cluster {self.url}: file not found: {file}")
         return Security(
             tls_ca_file=self.ca,
             tls_client_cert=self.certificate,
@@ -60,10 +66,13 @@ class ClusterAddress:
 
 
 class ClusterClient:
-    """A run's connection to a cluster. `threads` are those that its workers have now."""
+    """The connection of one run to a cluster.
+
+    The attribute `threads` is the current number of threads of all workers.
+    """
 
     def __init__(self, client: Any, address: ClusterAddress, threads: int) -> None:
-        """Use `connect` to make one."""
+        """Initialise the client. Callers must use `connect` instead."""
         self.threads = threads
         self._client = client
         self._address = address
@@ -78,9 +87,10 @@ class ClusterClient:
 
     @classmethod
     async def connect(cls, address: ClusterAddress) -> "ClusterClient":
-        """Connect to a scheduler; ClusterError if it, or any worker, is not there, or unfit.
+        """Connect to a scheduler.
 
-        That is one without this product, or with another release of it.
+        Raise ClusterError if the scheduler is unreachable or has no workers, or if the scheduler or
+        a worker does not have the same version of this package.
         """
         from distributed import Client
 
@@ -94,22 +104,23 @@ class ClusterClient:
                 set_as_default=False,
             )
             await client
-        # Among them a wrong address, files that are no certificates, and TLS on one side alone.
+        # This includes a wrong address, invalid certificate files, and TLS on only one side.
         except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as error:
             if client is not None:
                 await client.close()
             raise ClusterError(f"cluster {address.url}: {error}") from None
         threads = sum((await client.nthreads()).values())
-        problem = await _find_mismatch(client) if threads else "no workers have joined it yet"
+        problem = await _find_mismatch(client) if threads else "no workers"
         if problem:
             await client.close()
             raise ClusterError(f"cluster {address.url}: {problem}")
         return cls(client, address, threads)
 
     async def start(self, report: Report, on_message: OnMessage | None = None) -> None:
-        """Follow what the workers say, and whether they live.
+        """Start processing the workers' messages and heartbeats.
 
-        report: is told what befalls them. hear: is told by name what tasks tell.
+        The function `report` receives messages for the user. The function `on_message` receives the
+        name of a task and each message from that task.
         """
         self._report = report
         self._on_message = on_message or self._on_message
@@ -117,12 +128,13 @@ class ClusterClient:
         self._watching = asyncio.create_task(self._watch())
 
     async def run(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Have `function(errand, *arguments)` done by as many workers as it takes.
+        """Run `function(task, *arguments)` on a worker. If the worker is lost, use another worker.
 
-        name: no other task has it meanwhile. function: at the top of a module, or a coroutine's;
-        it may be done more than once. What it raises is raised, with a note of the worker.
-        Raises SchedulerLostError, WorkersLostError if it kills its workers, and ClusterError for
-        a worker that has another release.
+        The task's `name` must be unique among the running tasks. The function must be a
+        module-level function or coroutine function, and may run more than once. An exception in the
+        function is raised here, with a note that names the worker. Raise SchedulerLostError if the
+        scheduler is lost, WorkersLostError if the task kills its workers, and ClusterError if a
+        worker has another version of this package.
         """
         self._futures[name] = future = asyncio.get_running_loop().create_future()
         packed = pack((function, arguments))
@@ -131,7 +143,7 @@ class ClusterClient:
             await self._wait_for_result(tasks, name, packed, future)
         except OSError as error:
             raise SchedulerLostError(
-                f"cluster {self._address.url}: its scheduler is gone: {error}"
+                f"cluster {self._address.url}: scheduler lost: {error}"
             ) from None
         finally:
             del self._futures[name]
@@ -143,7 +155,7 @@ class ClusterClient:
         return future.result()
 
     async def close(self) -> None:
-        """Leave the cluster; what its workers still do of this run ends."""
+        """Disconnect from the cluster, and stop this run's tasks on the workers."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
@@ -160,7 +172,7 @@ class ClusterClient:
     async def _wait_for_result(
         self, tasks: list[DaskFuture], name: str, packed: bytes, future: "asyncio.Future[Any]"
     ) -> None:
-        """Wait until the first worker sends a result, or fails; `tasks` takes Dask's tasks."""
+        """Wait until a worker sends a result or fails. New Dask tasks are added to `tasks`."""
         tasks.append(self._submit(name, packed))
         while True:
             await asyncio.wait([future], timeout=POLL_INTERVAL_S)
@@ -176,11 +188,11 @@ class ClusterClient:
                     raise OSError("the connection is closed")
             if holders := await self._silent_workers_holding(tasks[-1]):
                 names = ", ".join(sorted(holders))
-                self._report(f"worker {names} is silent: {name} goes elsewhere")
+                self._report(f"worker {names}: no heartbeat; {name} moves to another worker")
                 tasks.append(self._submit(name, packed))
 
     def _submit(self, name: str, packed: bytes) -> DaskFuture:
-        heard = self._responsive_workers() if self._silent_workers else []
+        responsive = self._responsive_workers() if self._silent_workers else []
         return self._client.submit(
             run_task,
             self._run_id,
@@ -188,33 +200,33 @@ class ClusterClient:
             installed_version(),
             packed,
             key=f"{self._run_id}-{name}-{next(self._task_numbers)}",
-            workers=heard or None,
-            # In case those that are heard of now are all gone when the task is to begin.
-            allow_other_workers=bool(heard),
+            workers=responsive or None,
+            # In case all workers are gone when the task is about to start.
+            allow_other_workers=bool(responsive),
             pure=False,
         )
 
     def _translate_error(self, error: BaseException, name: str) -> BaseException:
-        """Return what a task failed by as this product's error, where Dask has its own."""
         from distributed.scheduler import KilledWorker
 
         if isinstance(error, KilledWorker):
-            return WorkersLostError(f"{name} was lost with its workers: {error}")
+            return WorkersLostError(f"{name}: lost with its workers: {error}")
         return error
 
     def _responsive_workers(self) -> list[str]:
-        """Return the workers that are not silent."""
         return [worker for worker in self._workers if worker not in self._silent_workers]
 
     async def _silent_workers_holding(self, task: DaskFuture) -> set[str]:
-        """Return the silent workers that hold a task, if another could have it."""
+        """Return the hung workers that hold a task.
+
+        The set is empty if no other worker is available.
+        """
         if not self._silent_workers or not self._responsive_workers():
             return set()
         holding = await self._client.processing()
         return {name for name in self._silent_workers if task.key in list(holding.get(name, ()))}
 
     async def _watch(self) -> None:
-        """Keep what is known of the workers up to date."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             with contextlib.suppress(OSError, TimeoutError):
@@ -229,7 +241,7 @@ class ClusterClient:
                 self._workers = list(workers)
                 threads = sum(worker["nthreads"] for worker in workers.values())
                 if self.threads and not threads:
-                    self._report(f"cluster {self._address.url} has no worker left: waiting for one")
+                    self._report(f"cluster {self._address.url}: no workers left; waiting for one")
                 self.threads = threads
 
     def _on_event(self, message: dict[str, Any]) -> None:
@@ -244,33 +256,34 @@ class ClusterClient:
 
 
 async def _find_mismatch(client: Any) -> str:
-    """Say what is wrong with what is installed on the machines of a cluster, if anything is."""
+    """Return a message about the first version mismatch in a cluster, or ""."""
 
     def installed() -> str:
-        # Sent as it stands, as nothing of this product may be there; so it imports here.
+        # Sent by value, since this package may be missing on the worker; hence the local import.
         from protocols.cluster.worker import installed_version
 
         return installed_version()
 
     answers: dict[str, Any] = {}
-    with contextlib.suppress(TimeoutError):  # one that is frozen: it gets no task
-        asked = client.run(installed, on_error="return")
-        found = await asyncio.wait_for(asked, CONNECT_TIMEOUT_S)
-        answers = {f"worker {name}": answer for name, answer in found.items()}
+    with contextlib.suppress(TimeoutError):  # A hung worker gets no tasks.
+        call = client.run(installed, on_error="return")
+        results = await asyncio.wait_for(call, CONNECT_TIMEOUT_S)
+        answers = {f"worker {name}": answer for name, answer in results.items()}
     try:
         await client.run_on_scheduler(installed)
     except ImportError as error:
-        answers["its scheduler"] = error
+        answers["scheduler"] = error
     for name, answer in answers.items():
         if isinstance(answer, BaseException):
-            return f"{name} cannot work for {installed_version()}: {answer}; install it there"
+            return f"{name}: cannot load {installed_version()}: {answer} (install it there)"
         if answer != installed_version():
             return (
-                f"{name} has {answer}, this machine {installed_version()}: install the same on each"
+                f"{name}: has {answer}, but this machine {installed_version()} "
+                "(install the same version everywhere)"
             )
     return ""
 
 
 def worker_note(error: BaseException) -> str:
-    """Return which worker a task failed on, to stand before the message; empty for this machine."""
+    """Return a message prefix that names the worker of a failed task, or "" if it is unknown."""
     return "".join(getattr(error, "__notes__", ()))

@@ -1,13 +1,10 @@
-"""What can go wrong with a cluster."""
-
-
 class ClusterError(Exception):
-    """A cluster that cannot be used; the message names it and what is wrong."""
+    """A cluster is unusable. The message names the cluster and the problem."""
 
 
 class SchedulerLostError(ClusterError):
-    """The scheduler has gone, and with it the way to all workers."""
+    """The connection to the scheduler is lost."""
 
 
 class WorkersLostError(ClusterError):
-    """A task whose workers died, one after the other, as Dask counts them."""
+    """Dask has given up on a task because too many workers died while running it."""

@@ -1,7 +1,7 @@
-"""The worker's side of a cluster: errands are done, and what they need is kept for the next.
+"""The worker side of a cluster, which runs tasks and caches resources between tasks.
 
-When whoever sent them leaves, errands end early, and what was kept is closed. Where nobody could
-say so, because that machine or its network died, it is closed after a while without errands.
+When a run ends, its tasks are cancelled and its resources are closed. If the client disappears
+without ending the run, unused resources are closed after a timeout.
 """
 
 import asyncio
@@ -25,45 +25,45 @@ from agent.kernel.source_digest import (
 )
 from protocols.cluster.errors import ClusterError
 
-# Seconds that something is kept for the next errand.
+# How long an unused resource is kept.
 CACHE_SECONDS = 60.0
 
 
 @cache
 def installed_version() -> str:
-    """Name what is installed here: games of two with one name are the same games."""
+    """Return the package's name and version, with a digest of the kernel and the weights."""
     try:
-        number = version("kempelen")
+        release = version("kempelen")
     except PackageNotFoundError:
-        number = "of a folder"
+        release = "(not installed)"
     weights = weights_digest(NETWORK_WEIGHTS, PATTERN_WEIGHTS)
-    return f"Kempelen {number} with the kernel {sources_digest()} and the weights {weights}"
+    return f"Kempelen {release} with the kernel {sources_digest()} and the weights {weights}"
 
 
 class WorkerTask:
-    """A task, for the function that does it on a worker."""
+    """A running task on a worker, passed to the task's function."""
 
     def __init__(self, worker: Any, run: str, name: str) -> None:
-        """Take it from the run that sent it."""
         self._worker = worker
         self._run_id = run
         self._name = name
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for it any more."""
+        """Whether the run has ended, so that the task should stop."""
         return self._run_id in _ended_runs
 
     def report(self, message: dict[str, Any]) -> None:
-        """Send something, of plain data, before the result."""
+        """Send an interim message to the client. The message may contain only plain data."""
         self._worker.log_event(self._run_id, {"task": self._name, "told": message})
 
     @contextlib.contextmanager
     def cached(self, key: bytes, factory: Callable[[], Any]) -> Iterator[Any]:
-        """Give what an errand of this run has kept, or what is made now, and keep it then.
+        """Yield a resource cached by an earlier task of the run, or create and cache one.
 
-        what: the same for what is as good.
-        It is closed, if it has a `close`, when the run is left, or here if anything is raised.
+        Interchangeable resources have equal values of `key`. The function `factory` creates a
+        resource. The resource's `close` method, if any, is called when the run ends, or immediately
+        if the block raises an exception.
         """
         resource = _take_cached(self._run_id, key) or factory()
         try:
@@ -88,11 +88,11 @@ _running: dict[str, set[tuple[asyncio.AbstractEventLoop, Any]]] = defaultdict(se
 
 
 def run_task(run: str, name: str, sender: str, packed: bytes) -> None:
-    """Do an errand on a worker, and send its result.
+    """Run a task on a worker and send its result.
 
-    sender: the `release` that the result must be of. packed: by `pack`.
-    Raises ClusterError for another release, and whatever the errand raises; a note names the
-    worker.
+    The text `sender` is the client's `installed_version`, which must match the worker's. The bytes
+    `packed` contain the task, serialised by `pack`. Raise ClusterError if the versions differ. An
+    exception in the task is raised with a note that names the worker.
     """
     import distributed
 
@@ -100,7 +100,7 @@ def run_task(run: str, name: str, sender: str, packed: bytes) -> None:
     try:
         if installed_version() != sender:
             raise ClusterError(
-                f"it has {installed_version()}, and {sender} is needed: install the same on each"
+                f"has {installed_version()}, but {sender} is needed (install the same version)"
             )
         function, arguments = unpack(packed)
         result = function(WorkerTask(worker, run, name), *arguments)
@@ -115,39 +115,39 @@ def run_task(run: str, name: str, sender: str, packed: bytes) -> None:
 
 
 def end_run(run: str) -> None:
-    """End a run's errands on a worker, and close what they have kept.
+    """Cancel a run's tasks on a worker and close the run's resources.
 
-    A function that is no coroutine is to ask whether its errand is `over`.
+    Synchronous task functions are not interrupted, so they must check `WorkerTask.cancelled`.
     """
     with _lock:
         _ended_runs.add(run)
-        kept = _cache.pop(run, [])
-        conversing = list(_running.pop(run, ()))
-    for loop, task in conversing:
-        with contextlib.suppress(RuntimeError):  # it has just ended
+        entries = _cache.pop(run, [])
+        running = list(_running.pop(run, ()))
+    for loop, task in running:
+        with contextlib.suppress(RuntimeError):  # The loop has just ended.
             loop.call_soon_threadsafe(task.cancel)
-    for entry in kept:
+    for entry in entries:
         entry.timer.cancel()
-        # An engine may take its time, for which the worker must not stand still.
+        # Closing an engine takes time and must not block the worker.
         threading.Thread(target=_close, args=(entry.resource,)).start()
 
 
 def pack(value: Any) -> bytes:
-    """Write what is sent; what it is made of is sent by name."""
+    """Serialise a value. Functions and classes are serialised by name."""
     return zlib.compress(pickle.dumps(value), 1)
 
 
 def unpack(packed: bytes) -> Any:
-    """Read what is sent between machines that trust each other, as those of a cluster must."""
+    """Deserialise a value. Unsafe for data from an untrusted machine."""
     return pickle.loads(zlib.decompress(packed))
 
 
-async def _run_coroutine(run: str, errand: Coroutine[Any, Any, Any]) -> Any:
+async def _run_coroutine(run: str, coroutine: Coroutine[Any, Any, Any]) -> Any:
     entry = asyncio.get_running_loop(), asyncio.current_task()
     with _lock:
         _running[run].add(entry)
     try:
-        return await errand
+        return await coroutine
     finally:
         with _lock:
             _running[run].discard(entry)
@@ -175,12 +175,12 @@ def _put_cached(run: str, key: bytes, resource: Any) -> None:
 
 
 def _expire(run: str, resource: Any) -> None:
-    """Close what was kept for nothing, unless it has just been taken."""
+    """Close a cached resource after the timeout, unless a task is using the resource."""
     with _lock:
-        there = [entry for entry in _cache[run] if entry.resource is resource]
-        for entry in there:
+        unused = [entry for entry in _cache[run] if entry.resource is resource]
+        for entry in unused:
             _cache[run].remove(entry)
-    if there:
+    if unused:
         _close(resource)
 
 

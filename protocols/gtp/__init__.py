@@ -1,1 +1,1 @@
-"""The Go Text Protocol, version 2, for Go and for every other game."""
+"""Version 2 of the Go Text Protocol (GTP), for Go and all other games."""

@@ -1,7 +1,7 @@
-"""`python -m protocols.gtp SETTINGS`: a GTP engine for whoever starts one from Python.
+"""Run a GTP engine from another Python program with `python -m protocols.gtp SETTINGS`.
 
-SETTINGS are those of `protocols.gtp.session`, as JSON. It reads no command line of a user's; the
-errors of one are seen to by `kempelen gtp`.
+SETTINGS is a JSON object with the fields of `protocols.gtp.session.Settings`. Users run `kempelen
+gtp` instead, which validates its arguments.
 """
 
 import json
@@ -18,12 +18,14 @@ from protocols.gtp.session import Settings
 
 
 def report(text: str) -> None:
-    """Tell a person."""
     print(sanitize_line(text), file=sys.stderr, flush=True)
 
 
 def main(settings: Settings) -> int:
-    """Serve until `quit` or the end of input; 2 for settings that cannot be."""
+    """Run the engine until `quit` or the end of the input.
+
+    Return the exit status, which is 2 if the settings are invalid.
+    """
     try:
         return stdio.serve(
             lambda session: GtpProtocol("Kempelen", "", session.send, report, settings)
@@ -34,7 +36,7 @@ def main(settings: Settings) -> int:
 
 
 if __name__ == "__main__":
-    chosen = json.loads(sys.argv[1])
-    kinds = {"means": SearchConfig, "resign_policy": ResignPolicy, "rules": GoRules}
-    values = {name: kind(**chosen[name]) for name, kind in kinds.items()}
-    sys.exit(main(Settings(**chosen | values)))
+    fields = json.loads(sys.argv[1])
+    classes = {"search_config": SearchConfig, "resign_policy": ResignPolicy, "rules": GoRules}
+    values = {name: class_(**fields[name]) for name, class_ in classes.items()}
+    sys.exit(main(Settings(**fields | values)))

@@ -1,7 +1,7 @@
-"""What a search thinks, as the lines of lz-analyze, kata-analyze and cgos-analyze.
+"""The commands lz-analyze, kata-analyze and cgos-analyze: parse requests and format the output.
 
-Sources: Leela Zero's and KataGo's 'GTP extensions'; 'GTP tournament game expansion' of CGOS;
-'Engine analysis integration' of Sabaki. All figures are for the mover.
+All values are from the point of view of the side to move. Sources: 'GTP extensions' of Leela Zero
+and of KataGo, 'GTP tournament game expansion' of CGOS, and 'Engine analysis integration' of Sabaki.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from agent.multipv import unique_first_moves
 from protocols.gtp.confidence_bounds import lower_confidence_bound
 from protocols.gtp.messages import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
-# In seconds, where the front end gives no interval.
-INTERVAL = 1.0
-MIN_INTERVAL = 0.01
+INTERVAL = 1.0  # default interval in seconds
+MIN_INTERVAL = 0.01  # minimum interval in seconds
 MAX_MOVES = 30
-# More lines than any position has: what is said of the position itself is of all its moves.
+# More than the number of moves in any position: rootInfo is computed from all moves.
 ALL_MOVES = 10_000
-# What KataGo can tell too; these may be asked for, but nothing is known of them here.
+# KataGo keywords that are accepted and ignored.
 UNSUPPORTED_KEYWORDS = ("ownershipStdev", "movesOwnershipStdev", "pvEdgeVisits", "noResultValue")
-# What is told where it is asked for, by what of a request says so.
+# Fields of AnalysisRequest by keyword.
 REQUEST_FIELDS = {
     "ownership": "ownership",
     "rootInfo": "root",
@@ -33,19 +32,22 @@ REQUEST_FIELDS = {
 }
 BOOLEAN_KEYWORDS = (*REQUEST_FIELDS, *UNSUPPORTED_KEYWORDS)
 KEYWORDS = ("interval", "minmoves", "maxmoves", "avoid", "allow", *BOOLEAN_KEYWORDS)
-# The shares of the points that CGOS writes in one sign each, from the other's to the mover's.
+# CGOS writes ownership as one character per point, from the opponent's to that of the side to move.
 CGOS_OWNERSHIP_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 
 
 @dataclass(slots=True)
 class AnalysisRequest:
-    """An analysis that is asked for.
+    """The parsed arguments of an analysis command.
 
-    interval: seconds between lines; min_moves, max_moves: of how many moves each tells, as
-    far as there are any. avoided: the moves that each player is not to make; allowed: those that he
-    is to choose among, if any; as they are written, each with the plies for which that holds.
-    ownership, root, moves_ownership, pv_visits: tell of the points, of the position, of the points
-    after each move, and of the visits of each position of a line, too.
+    Reports are sent every `interval` seconds. Each report contains at most `max_moves` moves, and
+    moves without visits are added up to a total of `min_moves`.
+
+    For each player, `avoided` maps the text of every excluded move to the number of plies for which
+    the move is excluded. In the same way, `allowed` maps the only permitted moves to a number of
+    plies.
+
+    The flags `ownership`, `root`, `moves_ownership` and `pv_visits` add fields to the reports.
     """
 
     player: int | None = None
@@ -62,41 +64,46 @@ class AnalysisRequest:
     def search_moves(
         self, player: int, legal: Sequence[Any], find: Callable[[str], Any]
     ) -> tuple[Any, ...]:
-        """Return the moves to choose among; none for all of them.
+        """Return the moves to search at the root, or () if all moves are permitted.
 
-        find: returns the move of a text, GtpError if there cannot be one. Raises GtpError where
-        no legal move is left.
+        The sequence `legal` contains the legal moves. The function `find` converts a text to a
+        move. Raise `GtpError` if `find` raises it, or if no legal move is permitted.
         """
         avoided = {find(text) for text in self.avoided[player]}
         allowed = {find(text) for text in self.allowed[player]} or set(legal)
-        left = tuple(move for move in legal if move in allowed - avoided)
-        if not left:
+        remaining = tuple(move for move in legal if move in allowed - avoided)
+        if not remaining:
             raise GtpError("avoid and allow leave no legal move")
-        return left if len(left) < len(legal) else ()
+        return remaining if len(remaining) < len(legal) else ()
 
     def restrictions(self, find: Callable[[str], Any]) -> tuple[MoveRestriction[Any], ...]:
-        """Return what holds below the first move. find: as for `among`."""
-        found = []
-        for allowed, of_both in ((False, self.avoided), (True, self.allowed)):
-            for player, texts in enumerate(of_both):
-                for plies in sorted({each for each in texts.values() if each > 1}):
+        """Return the move restrictions for positions below the root.
+
+        The function `find` converts a text to a move, or raises `GtpError`.
+        """
+        restrictions = []
+        for allowed, by_player in ((False, self.avoided), (True, self.allowed)):
+            for player, texts in enumerate(by_player):
+                for plies in sorted({plies for plies in texts.values() if plies > 1}):
                     moves = frozenset(find(text) for text in texts if texts[text] == plies)
-                    found.append(MoveRestriction(player, moves, allowed, plies))
-        return tuple(found)
+                    restrictions.append(MoveRestriction(player, moves, allowed, plies))
+        return tuple(restrictions)
 
 
 def read_request(arguments: Arguments) -> AnalysisRequest:
-    """Read `[colour] [interval] [keyword value ...]`; intervals in hundredths of a second."""
+    """Parse `[colour] [interval] [keyword value ...]`. The interval is in centiseconds."""
     request, max_moves = AnalysisRequest(arguments.optional_player()), 0
     if arguments and arguments.peek()[0].isdigit():
         request.interval = _interval(arguments)
     while arguments:
         word = arguments.word()
-        keyword = next((each for each in KEYWORDS if each.lower() == word.lower()), None)
+        keyword = next((name for name in KEYWORDS if name.lower() == word.lower()), None)
         if keyword is None:
-            raise GtpError(f"{SYNTAX_ERROR}: no keyword {word}; there are {', '.join(KEYWORDS)}")
+            raise GtpError(
+                f"{SYNTAX_ERROR}: unknown keyword {word} (expected one of: {', '.join(KEYWORDS)})"
+            )
         if not arguments:
-            raise GtpError(f"{SYNTAX_ERROR}: {keyword} needs a value")
+            raise GtpError(f"{SYNTAX_ERROR}: missing value of {keyword}")
         if keyword == "interval":
             request.interval = _interval(arguments)
         elif keyword == "minmoves":
@@ -120,29 +127,29 @@ def _interval(arguments: Arguments) -> float:
 def _read_bool(keyword: str, arguments: Arguments) -> bool:
     word = arguments.word().lower()
     if word not in ("true", "false"):
-        raise GtpError(f"{SYNTAX_ERROR}: {keyword} is true or false, not {word}")
+        raise GtpError(f"{SYNTAX_ERROR}: {keyword}: invalid value {word} (expected true or false)")
     return word == "true"
 
 
 def _restrict(request: AnalysisRequest, keyword: str, arguments: Arguments) -> None:
-    """Read `avoid` or `allow`: a colour, vertices, and until which ply they hold."""
     player, vertices, plies = arguments.player(), arguments.word(), arguments.integer()
     if plies == 0:
         return
     texts = [text for text in vertices.split(",") if text]
     if keyword == "allow" and request.allowed[player]:
-        raise GtpError(f"{SYNTAX_ERROR}: allow {COLOURS[player]} may be given once")
-    known = (request.avoided if keyword == "avoid" else request.allowed)[player]
-    known.update((text, max(plies, known.get(text, 0))) for text in texts)
+        raise GtpError(f"{SYNTAX_ERROR}: more than one allow for {COLOURS[player]}")
+    restricted = (request.avoided if keyword == "avoid" else request.allowed)[player]
+    restricted.update((text, max(plies, restricted.get(text, 0))) for text in texts)
     if request.avoided[player] and request.allowed[player]:
-        raise GtpError(f"{SYNTAX_ERROR}: either avoid or allow {COLOURS[player]}, not both")
+        raise GtpError(f"{SYNTAX_ERROR}: both avoid and allow for {COLOURS[player]}")
 
 
 class AnalysisReporter:
-    """The listener of one search: it sends the best lines as they stand, if that is asked for.
+    """Collects the lines of one search and sends them, starting with the best line.
 
-    send: takes them, best first; report: takes what a person should know. max_lines: how many
-    lines are of use. live: send them during the search, not only at its end.
+    The function `send` receives the lines, and is None if no lines are to be sent. The function
+    `report` shows an error message to the user. The search finds `max_lines` lines. If `live` is
+    set, lines are also sent during the search.
     """
 
     def __init__(
@@ -157,30 +164,28 @@ class AnalysisReporter:
         self.error = report
         # The lines of the last iteration.
         self.lines: list[Info[Any]] = []
-        self._progress_lines: Sequence[Info[Any]] = ()  # as last told of while it ran
+        self._progress_lines: Sequence[Info[Any]] = ()  # from the last progress report
         self._send = send
         self._live = live
 
     def info(self, info: Info[Any]) -> None:
-        """Take one line of play."""
         if info.multipv > 1:
             del self.lines[info.multipv - 1 :]
             self.lines.append(info)
         else:
-            # Nothing may follow it: of several lines the one that is played is told alone at the
-            # end, and so may be one of an iteration cut short.
-            before = self.lines if len(self.lines) > 1 else []
-            self.lines = list(unique_first_moves([info, *before]))
+            # At the end of the search, or in an incomplete iteration, no further lines may follow:
+            # keep the previous ones.
+            earlier = self.lines if len(self.lines) > 1 else []
+            self.lines = list(unique_first_moves([info, *earlier]))
 
     def progress(self, progress: Progress[Any], seconds: float) -> None:
-        """Send what is known now."""
         self._progress_lines = progress.lines
         if self._live:
             self._report_lines(progress.lines or self.lines)
 
     def result(self, result: Result[Any]) -> None:
-        """Send what is known at the end, the move that is played first."""
-        if _nodes(self._progress_lines) > _nodes(self.lines):  # the last iteration told nothing
+        """Send the final lines, starting with the chosen move."""
+        if _nodes(self._progress_lines) > _nodes(self.lines):  # The last iteration is incomplete.
             first, *others = sorted(
                 self._progress_lines, key=lambda line: line.pv[:1] != (result.move,)
             )
@@ -193,7 +198,6 @@ class AnalysisReporter:
 
 
 def _nodes(lines: Sequence[Info[Any]]) -> int:
-    """Return how far the search was when it told the first of these."""
     return lines[0].nodes if lines else 0
 
 
@@ -203,9 +207,9 @@ def _visits(lines: Sequence[Info[Any]]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReportContext:
-    """What a line tells of: the request, the legal moves and how they are written.
+    """The request, the legal moves and the move notation, which are needed to format a report.
 
-    max_pv_length: the most moves of a line of play.
+    A reported variation has at most `max_pv_length` moves.
     """
 
     request: AnalysisRequest
@@ -214,99 +218,102 @@ class ReportContext:
     max_pv_length: int
 
     def reported_lines(self, lines: Sequence[Info[Any]]) -> list[Info[Any]]:
-        """Return the lines to tell: those that were visited, and as many more as are asked for."""
+        """Return the lines to report, starting with the best line.
+
+        All lines with visits are reported. Other lines are added until there are `min_moves` lines.
+        """
         request = self.request
-        told = [line for line in lines if line.visits][: request.max_moves]
-        least = min(request.min_moves, request.max_moves)
+        reported = [line for line in lines if line.visits][: request.max_moves]
+        minimum = min(request.min_moves, request.max_moves)
         for line in lines:
-            if len(told) < least and not line.visits:
-                told.append(line)
-        known = {line.pv[0] for line in told}
-        rest = (move for move in self.moves if move not in known)
-        while len(told) < least and (move := next(rest, None)) is not None:
-            told.append(Info(depth=0, score=Cp(0), pv=(move,)))
-        return told
+            if len(reported) < minimum and not line.visits:
+                reported.append(line)
+        seen = {line.pv[0] for line in reported}
+        rest = (move for move in self.moves if move not in seen)
+        while len(reported) < minimum and (move := next(rest, None)) is not None:
+            reported.append(Info(depth=0, score=Cp(0), pv=(move,)))
+        return reported
 
     def prior(self, line: Info[Any]) -> float:
-        """Return how promising a move looked; where that is not known all are alike."""
+        """Return the prior probability of the first move, or a uniform value if it is unknown."""
         return 1 / max(len(self.moves), 1) if line.prior is None else line.prior
 
     def pv(self, line: Info[Any], first: int = 0) -> str:
-        """Write a line of play, from its first move or a later one on."""
+        """Format the part of a variation that starts with the move at index `first`."""
         return " ".join(map(self.text, line.pv[first : self.max_pv_length]))
 
     def extra_fields(self, line: Info[Any]) -> str:
-        """Write what is asked for beyond a line of play, as far as it is known."""
-        said = ""
+        """Format the additional fields that were requested, except those with unknown values."""
+        text = ""
         if self.request.pv_visits and line.pv_visits:
             visits = " ".join(map(str, line.pv_visits[: self.max_pv_length]))
-            said += f" pvVisits {visits} pvEdgeVisits {visits}"  # alike in a tree
+            text += f" pvVisits {visits} pvEdgeVisits {visits}"  # equal in a tree
         if self.request.moves_ownership and line.moves_ownership is not None:
-            said += f" movesOwnership {_ownership_text(line.moves_ownership)}"
-        return said
+            text += f" movesOwnership {_ownership_text(line.moves_ownership)}"
+        return text
 
 
-def lz_line(scene: ReportContext, lines: Sequence[Info[Any]]) -> str:
-    """Return a line of lz-analyze; rates are whole numbers of 10,000."""
-    told = [
-        f"info move {scene.text(line.pv[0])} visits {line.visits}"
-        f" winrate {round(10_000 * winrate(line))} prior {round(10_000 * scene.prior(line))}"
+def lz_line(context: ReportContext, lines: Sequence[Info[Any]]) -> str:
+    """Return an lz-analyze line, in which rates are integers from 0 to 10,000."""
+    moves = [
+        f"info move {context.text(line.pv[0])} visits {line.visits}"
+        f" winrate {round(10_000 * winrate(line))} prior {round(10_000 * context.prior(line))}"
         f" lcb {round(10_000 * winrate_lower_bound(line))} order {order}"
-        f" pv {scene.pv(line)}{scene.extra_fields(line)}"
-        for order, line in enumerate(scene.reported_lines(lines))
+        f" pv {context.pv(line)}{context.extra_fields(line)}"
+        for order, line in enumerate(context.reported_lines(lines))
     ]
-    return " ".join([*told, *_root_fields(scene, lines)])
+    return " ".join([*moves, *_root_fields(context, lines)])
 
 
-def kata_line(scene: ReportContext, lines: Sequence[Info[Any]]) -> str:
-    """Return a line of kata-analyze; rates are numbers from 0 to 1."""
-    told = [
-        f"info move {scene.text(line.pv[0])} visits {line.visits}"
-        f" utility {line.expected_outcome or 0.0:.6f} winrate {winrate(line):.6f}{_score(line.lead)}"
-        f" prior {scene.prior(line):.6f} lcb {winrate_lower_bound(line):.6f}"
+def kata_line(context: ReportContext, lines: Sequence[Info[Any]]) -> str:
+    """Return a kata-analyze line, in which rates are numbers from 0 to 1."""
+    moves = [
+        f"info move {context.text(line.pv[0])} visits {line.visits}"
+        f" utility {line.expected_outcome or 0.0:.6f}"
+        f" winrate {winrate(line):.6f}{_score(line.lead)}"
+        f" prior {context.prior(line):.6f} lcb {winrate_lower_bound(line):.6f}"
         f" utilityLcb {2 * winrate_lower_bound(line) - 1:.6f} weight {line.visits} order {order}"
-        f" pv {scene.pv(line)}{scene.extra_fields(line)}"
-        for order, line in enumerate(scene.reported_lines(lines))
+        f" pv {context.pv(line)}{context.extra_fields(line)}"
+        for order, line in enumerate(context.reported_lines(lines))
     ]
-    return " ".join([*told, *_root_fields(scene, lines)])
+    return " ".join([*moves, *_root_fields(context, lines)])
 
 
-def _root_fields(scene: ReportContext, lines: Sequence[Info[Any]]) -> Iterator[str]:
-    """Generate what is asked for beside the moves, as kata-analyze has it."""
-    if scene.request.root:
+def _root_fields(context: ReportContext, lines: Sequence[Info[Any]]) -> Iterator[str]:
+    if context.request.root:
         root = RootInfo.from_lines(lines)
         yield (
             f"rootInfo visits {root.visits} utility {2 * root.winrate - 1:.6f}"
             f" winrate {root.winrate:.6f}{_score(root.lead)}"
         )
-    if scene.request.ownership and (owners := lines[0].ownership) is not None:
+    if context.request.ownership and (owners := lines[0].ownership) is not None:
         yield f"ownership {_ownership_text(owners)}"
 
 
-def cgos_line(scene: ReportContext, lines: Sequence[Info[Any]]) -> str:
-    """Return a line of cgos-analyze: a JSON object."""
+def cgos_line(context: ReportContext, lines: Sequence[Info[Any]]) -> str:
+    """Return a cgos-analyze line, which is a JSON object."""
     root = RootInfo.from_lines(lines)
-    said: dict[str, Any] = {"winrate": round(root.winrate, 6)}
+    fields: dict[str, Any] = {"winrate": round(root.winrate, 6)}
     if root.lead is not None:
-        said["score"] = round(root.lead, 3)
-    said |= {
+        fields["score"] = round(root.lead, 3)
+    fields |= {
         "visits": root.visits,
-        "moves": [_cgos_move(scene, line) for line in scene.reported_lines(lines)],
+        "moves": [_cgos_move(context, line) for line in context.reported_lines(lines)],
     }
     if (owners := lines[0].ownership) is not None:
-        said["ownership"] = "".join(_cgos_ownership_digit(owner) for owner in owners)
-    return json.dumps(said, separators=(",", ":"))
+        fields["ownership"] = "".join(_cgos_ownership_digit(owner) for owner in owners)
+    return json.dumps(fields, separators=(",", ":"))
 
 
-def _cgos_move(scene: ReportContext, line: Info[Any]) -> dict[str, Any]:
-    said: dict[str, Any] = {
-        "move": scene.text(line.pv[0]),
+def _cgos_move(context: ReportContext, line: Info[Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "move": context.text(line.pv[0]),
         "visits": line.visits,
         "winrate": round(winrate(line), 6),
     }
     if line.lead is not None:
-        said["score"] = round(line.lead, 3)
-    return said | {"prior": round(scene.prior(line), 6), "pv": scene.pv(line, 1)}
+        fields["score"] = round(line.lead, 3)
+    return fields | {"prior": round(context.prior(line), 6), "pv": context.pv(line, 1)}
 
 
 def _ownership_text(owners: Sequence[float]) -> str:
@@ -326,7 +333,7 @@ def _score(lead: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RootInfo:
-    """What a search knows of the position itself: the mean of its lines, by their visits."""
+    """The evaluation of a position, averaged over all lines in proportion to their visits."""
 
     visits: int
     winrate: float
@@ -334,22 +341,22 @@ class RootInfo:
 
     @classmethod
     def from_lines(cls, lines: Sequence[Info[Any]]) -> RootInfo:
-        """Return what the lines say together; there is one at least that was visited."""
+        """Return the average over `lines`, at least one of which must have visits."""
         visits = _visits(lines)
         leads = [(line.lead, line.visits) for line in lines if line.lead is not None]
-        weight = sum(number for _, number in leads)
+        weight = sum(count for _, count in leads)
         return cls(
             visits,
             sum(winrate(line) * line.visits for line in lines) / visits,
-            sum(lead * number for lead, number in leads) / weight if weight else lines[0].lead,
+            sum(lead * count for lead, count in leads) / weight if weight else lines[0].lead,
         )
 
 
 def winrate(line: Info[Any]) -> float:
-    """Return the mover's share of the wins."""
+    """Return the win rate from the point of view of the side to move."""
     return ((line.expected_outcome or 0.0) + 1) / 2
 
 
 def winrate_lower_bound(line: Info[Any]) -> float:
-    """Return what the share of the wins very probably is at least."""
+    """Return the lower confidence bound for the win rate, which is at least 0."""
     return max(0.0, lower_confidence_bound(winrate(line), line.visits)) if line.visits else 0.0

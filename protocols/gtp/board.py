@@ -1,4 +1,4 @@
-"""The game that a GTP session plays: moves in and out as text, by colour."""
+"""The game in a GTP session, whose moves are given as a colour and a text."""
 
 from __future__ import annotations
 
@@ -14,42 +14,40 @@ from protocols.gtp.messages import COLOURS, GtpError
 
 ILLEGAL_MOVE = "illegal move"
 UNACCEPTABLE_SIZE = "unacceptable size"
-# The largest board that GTP has coordinates for.
-MAX_BOARD_SIZE = 25
+MAX_BOARD_SIZE = 25  # the maximum board size in GTP coordinates
 
 
 class GtpBoard:
-    """Any game, by its own rules of who is to move.
+    """A game other than Go, in which the rules determine the side to move.
 
-    Player 0 is black, 1 white; whatever colour is named, an event of chance may be played. texts:
-    the moves so far, but of Go, as they are written.
+    Player 0 is Black and player 1 is White. Chance events may be played with either colour. The
+    list `move_texts` contains the moves played so far in the notation of the game. The list is
+    empty in games of Go.
     """
 
-    # How many of the mover's own moves may still come, where it can be told.
+    # The estimated number of remaining moves of the side to move, or None if unknown.
     moves_left: int | None = None
 
-    def __init__(self, kind: GameType, options: Mapping[str, Any]) -> None:
-        """Begin a game with options of its class. Raises GameError if they cannot be."""
-        self.game_type = kind
-        self.name = kind.name
+    def __init__(self, game_type: GameType, options: Mapping[str, Any]) -> None:
+        """Start a game with the given options. Raise `GameError` if they are invalid."""
+        self.game_type = game_type
+        self.name = game_type.name
         self._options = dict(options)
         self.game: NotatedGame[Any] = self.create_game()
         self._movers: list[int] = []
         self.move_texts: list[str] = []
 
     def create_game(self) -> NotatedGame[Any]:
-        """Return another game, at its start."""
         return self.game_type.new(**self._options)
 
     @property
     def options_text(self) -> str:
-        """The options that the game began with, as text."""
         options = self.game_type.with_defaults(self._options)
         return " ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
     @property
     def size(self) -> str:
-        """The length of the board's edge, as text; GtpError in a game that has none."""
+        """Return the board size as text. Raise `GtpError` if the game has no board size."""
         if (edge := self._edge) is None:
             raise GtpError(f"{self.name} has no board size")
         return str(edge)
@@ -61,13 +59,14 @@ class GtpBoard:
 
     @property
     def turn(self) -> int:
-        """The player to move, 0 where chance is."""
+        """Return the player to move, or 0 for a chance event."""
         return 0 if self.game.turn == CHANCE else self.game.turn
 
     def resize(self, width: int, height: int | None = None) -> None:
-        """Begin again on a board of another size; GtpError, changing nothing, if it cannot be.
+        """Start a new game on a board of another size.
 
-        height: None for a board that has one size alone.
+        The board is square if `height` is None. Raise `GtpError`, and change nothing, if the size
+        is invalid.
         """
         if max(width, height or 0) > MAX_BOARD_SIZE:
             raise GtpError(UNACCEPTABLE_SIZE)
@@ -80,21 +79,19 @@ class GtpBoard:
             raise GtpError(UNACCEPTABLE_SIZE) from None
 
     def _size_options(self, width: int, height: int | None) -> dict[str, Any]:
-        """Return the options of a game on a board of that size; GtpError if there are none."""
-        known = signature(self.game_type.game_class).parameters
-        if height is not None and {"width", "height"} <= known.keys():
+        parameters = signature(self.game_type.game_class).parameters
+        if height is not None and {"width", "height"} <= parameters.keys():
             return {"width": width, "height": height}
         if height not in (None, width):
             raise GtpError(UNACCEPTABLE_SIZE)
         return {} if width == self._edge else {"size": width}
 
     def clear(self) -> None:
-        """Begin again."""
         self.game = self.create_game()
         self._movers, self.move_texts = [], []
 
     def play(self, player: int, text: str) -> None:
-        """Make a legal move."""
+        """Play a move. Raise `GtpError` if the move is illegal."""
         try:
             move = parse_move(self.game, text)
         except ValueError:
@@ -104,38 +101,42 @@ class GtpBoard:
         self.play_move(player, move)
 
     def play_move(self, player: int, move: Any) -> None:
-        """Make a move that a search has found for a player."""
+        """Play a move from a search, which must be legal."""
         self.require_game_length()
         self.move_texts.append(self.game.text(move))
         self.game.play(move)
         self._movers.append(player)
 
     def require_game_length(self) -> None:
-        """Raise GtpError where no more moves are kept, as of a game that nobody ends."""
+        """Raise `GtpError` if the game has reached its maximum length."""
         if len(self._movers) >= MAX_PLIES:
-            raise GtpError(f"a game has at most {MAX_PLIES} moves: clear_board begins another")
+            raise GtpError(
+                f"too many moves (maximum {MAX_PLIES}); start a new game with clear_board"
+            )
 
     def play_all(self, moves: Iterable[tuple[int, str]]) -> None:
-        """Make moves in order, all of them or none."""
-        made = 0
+        """Play moves in order. If any move is illegal, play no move and raise `GtpError`."""
+        count = 0
         try:
             for player, text in moves:
                 self.play(player, text)
-                made += 1
+                count += 1
         except GtpError:
-            for _ in range(made):
+            for _ in range(count):
                 self.undo()
             raise
 
-    def undo_moves(self, number: int) -> None:
-        """Take the last moves back, all of them or none."""
-        if number > len(self._movers):
+    def undo_moves(self, count: int) -> None:
+        """Take back the last `count` moves.
+
+        Raise `GtpError`, and change nothing, if fewer moves have been played.
+        """
+        if count > len(self._movers):
             raise GtpError("cannot undo")
-        for _ in range(number):
+        for _ in range(count):
             self.undo()
 
     def undo(self) -> None:
-        """Take the last move back."""
         if not self._movers:
             raise GtpError("cannot undo")
         self._movers.pop()
@@ -144,19 +145,22 @@ class GtpBoard:
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
-        """Let a player think: it must be his turn, and the game must go on."""
+        """Return a context manager in which a search for `player` may run.
+
+        Raise `GtpError` if the game is over or if it is not the player's turn.
+        """
         if self.game.outcome() is not None:
             raise GtpError("the game is over")
         if self.game.turn not in (player, CHANCE):
-            raise GtpError(f"{COLOURS[player]} is not to move")
+            raise GtpError(f"it is not {COLOURS[player]}'s turn")
         yield
 
     def legal_moves(self) -> list[str]:
-        """Return the legal moves; none when the game is over."""
+        """Return the legal moves as text. Return an empty list if the game is over."""
         return [self.game.text(move) for move in self.game.moves()]
 
     def result(self) -> float:
-        """Return black's utility; GtpError while the game goes on."""
+        """Return the outcome for Black. Raise `GtpError` if the game is not over."""
         outcome = self.game.outcome()
         if outcome is None:
             raise GtpError("cannot score")
@@ -164,14 +168,14 @@ class GtpBoard:
 
 
 def score_text(points: float) -> str:
-    """Return a result as GTP writes it."""
+    """Return a result in GTP notation, given the outcome for Black."""
     if points == 0:
         return "0"
     return f"{'B' if points > 0 else 'W'}+{abs(points):g}"
 
 
 def winner_text(points: float) -> str:
-    """Return a result in words."""
+    """Return a result as a sentence, given the outcome for Black."""
     if points == 0:
         return "draw"
     name = COLOURS[points < 0].capitalize()

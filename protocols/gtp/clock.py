@@ -1,4 +1,4 @@
-"""The time systems of Go, and what a player's clock shows under each. All times are seconds."""
+"""Time systems for Go and the clock of a player. All times are in seconds."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from agent.lag import LagEstimator, measure_lag
 from agent.limits import Overtime, SideClock
 from protocols.gtp.messages import SYNTAX_ERROR, Arguments, GtpError
 
-# As `kgs-time_settings` and `kata-time_settings` name them.
+# The names of `kgs-time_settings` and `kata-time_settings`.
 TIME_SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSystem:
-    """A main time, then overtime; or an increment for each move.
+    """A main time with either overtime or an increment per move.
 
-    Canadian overtime: `stones` moves in each `period`. Byo-yomi: `periods` of that length, of
-    which a move that takes no longer costs none. max_main_time, max_move_time: above what the increment
-    does not raise the main time, and what a single move may take, if there are such limits.
-    unlimited: no clock runs.
+    In Canadian overtime, `stones` moves must be played in each period of `period` seconds. In
+    byo-yomi, there are `periods` periods of `period` seconds, and a period is lost only if a move
+    takes longer.
+
+    The main time never exceeds `max_main_time`, even with increments. A move takes at most
+    `max_move_time`. Each of these two limits may be None. If `unlimited` is set, there is no time
+    limit at all.
     """
 
     main_time: float = 0.0
@@ -36,41 +39,48 @@ UNLIMITED = TimeSystem(unlimited=True)
 
 
 def from_time_settings(main: float, period: float, stones: int) -> TimeSystem:
-    """Return what `time_settings` means: no limit if there is overtime, but of no stones."""
+    """Return the time system for a `time_settings` command.
+
+    Overtime with 0 stones means that there is no time limit.
+    """
     if period > 0 and stones == 0:
         return UNLIMITED
     return TimeSystem(main, period if stones else 0.0, stones if period else 0)
 
 
 def read_time_system(arguments: Arguments) -> TimeSystem:
-    """Return what `kata-time_settings` means: one of KINDS with its times; GtpError if it cannot.
+    """Parse the arguments of `kata-time_settings`: a name from TIME_SYSTEMS and the times.
 
-    Of fischer-capped, limits below 0 are none.
+    Negative limits in `fischer-capped` mean that there is no limit. Raise `GtpError` if the
+    arguments are invalid.
     """
-    kind = arguments.word().lower()
-    if kind == "none":
+    name = arguments.word().lower()
+    if name == "none":
         return UNLIMITED
-    if kind not in TIME_SYSTEMS:
+    if name not in TIME_SYSTEMS:
         raise GtpError(
-            f"{SYNTAX_ERROR}: no time system {kind}; there are {', '.join(TIME_SYSTEMS)}"
+            f"{SYNTAX_ERROR}: unknown time system {name} "
+            f"(expected one of: {', '.join(TIME_SYSTEMS)})"
         )
     main = arguments.seconds()
-    if kind == "absolute":
+    if name == "absolute":
         return TimeSystem(main)
     period = arguments.seconds()
-    if kind == "fischer":
+    if name == "fischer":
         return TimeSystem(main, increment=period)
-    if kind == "fischer-capped":
+    if name == "fischer-capped":
         max_main_time, max_move_time = _limit(arguments.real()), _limit(arguments.real())
         if max_main_time is not None and max_main_time < main:
-            raise GtpError(f"{SYNTAX_ERROR}: a limit of the main time is not below the main time")
+            raise GtpError(
+                f"{SYNTAX_ERROR}: the limit of the main time must not be below the main time"
+            )
         return TimeSystem(
             main, increment=period, max_main_time=max_main_time, max_move_time=max_move_time
         )
     count = arguments.integer()
     if not (period and count):
         return TimeSystem(main)
-    if kind == "byoyomi":
+    if name == "byoyomi":
         return TimeSystem(main, period, periods=count)
     return TimeSystem(main, period, count)
 
@@ -80,32 +90,36 @@ def _limit(seconds: float) -> float | None:
 
 
 class GtpClock:
-    """The clock of one side, as far as it is known.
+    """The clock of one side.
 
-    Where no clock runs, one does from the first time that is told on; overtime that is told, and
-    is not in the system, is Canadian. lag: learns from what the front end tells of the main time.
+    Without a time system, the clock starts with the first `time_left` command. If the front end
+    reports overtime but the time system has none, Canadian overtime is assumed. The transmission
+    delay `lag` is estimated from the main times that the front end reports.
     """
 
     def __init__(self, system: TimeSystem, lag: LagEstimator | None = None) -> None:
         self.system = system
         self._lag = lag or LagEstimator()
-        # What we were told before the last move, and what that was meant to take.
+        # The clock that the front end reported before the last move, and the planned time for that
+        # move.
         self._last_reported: SideClock | None = None
         self._planned_time: float | None = None
         self._main = system.main_time
-        # What is left of the period, and of its stones or of the periods, once in overtime.
+        # In overtime: the remaining seconds of the period, and the remaining stones or periods.
         self._remaining = system.period
         self._count = system.stones or system.periods
 
     def set_remaining(self, seconds: float, count: int) -> None:
-        """Believe the front end: the main time left, or, with a count, that of the overtime.
+        """Set the remaining time in seconds.
 
-        count: stones to play in the period, or periods.
+        The remaining time is main time if `count` is 0. Otherwise, it is overtime, and `count` is
+        the number of stones left in the period (Canadian overtime) or the number of periods left
+        (byo-yomi).
         """
         system = self.system
         if system.unlimited:
             if not seconds and not count:
-                return  # no time, of no clock
+                return  # "0 0" means no clock.
             self.system = system = TimeSystem(seconds)
         if count > 0 and not system.period:
             self.system = replace(system, period=seconds, stones=count)
@@ -123,8 +137,11 @@ class GtpClock:
         self._planned_time = None
 
     def spend(self, seconds: float, planned_time: float | None = None) -> None:
-        """Take the time of a move off the clock. meant: what it was to take, if that was less."""
-        if self._planned_time is not None:  # two moves without a word of the clock in between
+        """Deduct the `seconds` used for a move.
+
+        The search planned to use `planned_time` seconds, or None if this is unknown.
+        """
+        if self._planned_time is not None:  # There were two moves without a `time_left` in between.
             self._last_reported = None
         self._planned_time = seconds if planned_time is None else min(seconds, planned_time)
         system = self.system
@@ -134,19 +151,19 @@ class GtpClock:
             if system.max_main_time is not None:
                 self._main = min(self._main, system.max_main_time)
             return
-        over = seconds - self._main
+        overtime = seconds - self._main
         self._main = 0.0
         if system.stones:
-            self._remaining -= over
+            self._remaining -= overtime
             self._count -= 1
             if self._count < 1:
                 self._remaining, self._count = system.period, system.stones
         elif system.periods:
-            self._count = max(1, self._count - int(over // system.period))
+            self._count = max(1, self._count - int(overtime // system.period))
             self._remaining = system.period
 
     def clock(self) -> SideClock:
-        """Return what the clock shows before a move."""
+        """Return the time that is available for the next move."""
         system, overtime = self.system, None
         if system.period and self._main > 0:
             overtime = Overtime(system.period, system.stones or 1)

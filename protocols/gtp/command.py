@@ -1,4 +1,4 @@
-"""What the tables of commands hold: a function, in which games it is there, and for whom."""
+"""The type of the entries in the command tables."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. act: returns the answer; None if it has given it itself. go: of Go alone.
+    """A GTP command.
 
-    trusted: it names a file, see protocols.permissions; bare: not where it has no arguments.
+    The function `handler` returns the text of the response, or None if it has sent the response
+    itself. If `go_only` is set, the command is available only in games of Go. If `requires_trust`
+    is set, the command names a file, and only trusted clients may use it. If
+    `trust_free_without_arguments` is set, any client may use the command without arguments. See
+    `protocols.permissions`.
     """
 
     handler: Callable[[GtpSession, Arguments], str | None]

@@ -1,28 +1,29 @@
-"""The bounds between which a share of wins very probably lies, by how many playouts it is of.
+"""Confidence bounds for a win rate, given the number of playouts.
 
-Source: A. Agresti and B. Coull, 'Approximate is better than exact for interval estimation of
-binomial proportions' (1998): a few playouts that all ended alike prove little.
+The interval remains wide after a few playouts, even if all results are equal. Source: A. Agresti
+and B. Coull, 'Approximate is better than exact for interval estimation of binomial proportions'
+(1998).
 """
 
 from math import sqrt
 
-# A mean lies on one side of either bound but for one time in 40.
-Z_SCORE = 1.96
+Z_SCORE = 1.96  # two-sided 95 % confidence interval
 
 
 def lower_confidence_bound(rate: float, visits: int) -> float:
-    """Return the lower bound of a rate found in so many visits, one at least; it may be negative.
+    """Return the lower bound for a win rate after `visits` visits, which may be negative.
 
-    It lies about the rate, as front ends draw it, and not about the centre that the source has;
-    the spread is as if one playout more had been won and one lost.
+    There must be at least one visit. In contrast to the source, the interval is centred on `rate`,
+    because front ends draw the interval in this way. The width is computed with one additional win
+    and one additional loss.
     """
     spread = (rate * visits + 1) / (visits + 2)
     return rate - Z_SCORE * sqrt(spread * (1 - spread) / visits)
 
 
 def upper_confidence_bound(rate: float, visits: int) -> float:
-    """Return the upper bound of a rate found in so many visits."""
+    """Return the upper bound for a win rate after `visits` visits, which may exceed 1."""
     square = Z_SCORE**2
-    number = visits + square
-    centre = (rate * visits + square / 2) / number
-    return centre + Z_SCORE * sqrt(centre * (1 - centre) / number)
+    n = visits + square
+    centre = (rate * visits + square / 2) / n
+    return centre + Z_SCORE * sqrt(centre * (1 - centre) / n)

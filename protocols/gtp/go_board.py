@@ -1,4 +1,7 @@
-"""The Go position of a GTP session: colours may move out of turn, stones may be set up."""
+"""The Go board in a GTP session.
+
+Players may move out of turn, and stones may be set up.
+"""
 
 from __future__ import annotations
 
@@ -28,76 +31,71 @@ from protocols.gtp.rules import DEFAULT_RULES, GoRules, rules_from_sgf
 from protocols.rulesets import handicap_bonus
 
 DEFAULT_SIZE = 19
-# So many of the player's own moves may still come: this share of the empty vertices, but never
-# fewer than the least.
+# Estimate of a player's remaining moves: a fraction of the empty vertices, with a minimum.
 EMPTY_FRACTION, MIN_MOVES_LEFT = 0.4, 8
-# With fewer moves than this share of the vertices a game has hardly begun.
+# Below this number of moves per vertex, it is too early to resign.
 EARLY_FRACTION = 0.25
 INVALID_NUMBER = "invalid number of stones"
 
 
 class GtpGoBoard(GtpBoard):
-    """A game of Go. Passing twice ends it for the score, not for the session.
+    """A game of Go, which can be scored after two passes but accepts further moves.
 
-    komi: what was agreed on; the game's own has White's points for handicap stones too. judge:
-    tells which stones are dead. rules: in force until others are set.
+    The attribute `komi` does not include White's points for handicap stones, which are added for
+    searches. The function `judge` decides which stones are dead. The initial rules are `rules`.
     """
 
     game: Go
 
     def __init__(
         self,
-        kind: GameType,
+        game_type: GameType,
         options: Mapping[str, Any],
         judge: StatusEstimator = chain_statuses,
         rules: GoRules = DEFAULT_RULES,
     ) -> None:
-        super().__init__(kind, {"size": DEFAULT_SIZE, **options})
+        super().__init__(game_type, {"size": DEFAULT_SIZE, **options})
         self.komi = self.game.komi
         self.rules = rules
         self._judge = judge
-        # What was last said of which stones are dead, and of what position.
+        # The last judgement of dead stones, and the key of its position.
         self._last_statuses: tuple[Hashable, Statuses] | None = None
-        # The game so far: Black's and White's stones before the first move, of how many stones a
-        # handicap consists, who began, and all moves.
         self._set_start(([], []), 0, 0)
 
     @property
     def moves_left(self) -> int:  # type: ignore[override]
-        """How many moves of his own a player may still have to make."""
+        """Return an estimate of the number of moves that each player will still make."""
         empty = self.game.stones.sets[EMPTY].bit_count()
         return max(MIN_MOVES_LEFT, int(empty * EMPTY_FRACTION))
 
     @property
     def is_early(self) -> bool:
-        """Whether too little has been played to call the game lost."""
+        """Return whether too few moves have been played to resign."""
         return len(self._moves) < EARLY_FRACTION * self.game.width * self.game.height
 
     @property
     def size(self) -> str:
-        """The edge of a square board, or the columns and the rows of another, as text."""
+        """Return the edge of a square board, or the numbers of columns and rows, as text."""
         return str(self.game.size).replace("x", " ")
 
     def _size_options(self, width: int, height: int | None) -> dict[str, Any]:
         return {"size": format_size(width, width if height is None else height)}
 
     def set_komi(self, komi: float) -> None:
-        """Change the komi, of this game too."""
+        """Set the komi for the current game and for later games."""
         self._options["komi"] = self.komi = komi
         self._apply_rules()
 
     def set_rules(self, rules: GoRules) -> None:
-        """Change the rules, of this game too."""
+        """Set the rules for the current game and for later games."""
         self.rules = rules
         self._apply_rules()
 
     def clear(self) -> None:
-        """Begin again."""
         super().clear()
         self._set_start(([], []), 0, 0)
 
     def _set_start(self, stones: tuple[list[int], list[int]], handicap: int, first: int) -> None:
-        """Take note of how the game begins."""
         self._setup_stones = stones
         self._handicap = handicap
         self._first_player = first
@@ -105,12 +103,11 @@ class GtpGoBoard(GtpBoard):
         self._apply_rules()
 
     def _apply_rules(self) -> None:
-        """Let the game be played for what the end will be worth."""
         self.game.komi = self.komi + handicap_bonus(self.rules.handicap_bonus_rule, self._handicap)
         self.game.capture_dead_stones = not self.rules.friendly_pass_ok
 
     def vertex(self, text: str) -> int:
-        """Return the vertex that is written so, or PASS; GtpError if it is not on the board."""
+        """Parse a vertex or a pass. Raise `GtpError` if the vertex is not on the board."""
         text, shape = text.upper(), self.game.stones.shape
         if text == "PASS":
             return PASS
@@ -122,7 +119,7 @@ class GtpGoBoard(GtpBoard):
         return shape.vertex(column, int(row) - 1)
 
     def play(self, player: int, text: str) -> None:
-        """Let a player move, whoever's turn it is."""
+        """Play a move, even out of turn. Raise `GtpError` if the move is illegal."""
         try:
             move = self.vertex(text)
         except GtpError:
@@ -132,20 +129,22 @@ class GtpGoBoard(GtpBoard):
         self.play_move(player, move)
 
     def play_move(self, player: int, move: int) -> None:
-        """Make a legal move for a player."""
+        """Play a move, which must be legal."""
         self.require_game_length()
         self.game.play_as(player, move)
         self._movers.append(player)
         self._moves.append((player, move))
 
     def undo(self) -> None:
-        """Take the last move back."""
         super().undo()
         self._moves.pop()
 
     @contextmanager
     def player_to_move(self, player: int) -> Iterator[None]:
-        """Let a player think, whoever's turn it is, and after the end too."""
+        """Return a context manager in which `player` is the side to move.
+
+        This also works out of turn and after the end of the game.
+        """
         if self.game.turn == player and not self.game.is_over():
             yield
             return
@@ -157,103 +156,99 @@ class GtpGoBoard(GtpBoard):
 
     @contextmanager
     def cleaning_up(self) -> Iterator[None]:
-        """Let a player capture all dead stones before he passes."""
+        """Return a context manager in which searches capture all dead stones before they pass."""
         self.game.capture_dead_stones = True
         try:
             yield
         finally:
             self._apply_rules()
 
-    def result(self, found: Statuses | None = None) -> float:
-        """Return Black's points less White's, by the rules in force.
+    def result(self, statuses: Statuses | None = None) -> float:
+        """Return Black's points minus White's points by the rules of the session.
 
-        Stones that look dead are taken off, where the rules let both pass over them. found: what
-        is said of the chains; it is asked for otherwise.
+        Dead stones are removed unless `friendly_pass_ok` is off. If `statuses` is None, the status
+        of each chain is determined from the current position.
         """
         rules, game = self.rules, self.game
         if not (rules.territory or rules.friendly_pass_ok):
             return game.score()
-        found = self._current_statuses() if found is None else found
-        return (
-            self._territory_score(found)
-            if rules.territory
-            else game.score(dead_from_statuses(found))
-        )
+        statuses = self._current_statuses() if statuses is None else statuses
+        if rules.territory:
+            return self._territory_score(statuses)
+        return game.score(dead_from_statuses(statuses))
 
     def _current_statuses(self) -> Statuses:
-        """Return every chain with its status; a position is judged once, however often asked."""
         key = self.size, self.game.key()
         if self._last_statuses is None or self._last_statuses[0] != key:
             self._last_statuses = key, self._judge(self.game)
         return self._last_statuses[1]
 
     def is_wasted_move(self, player: int, move: int, owners: Sequence[float]) -> bool:
-        """Tell whether a move is into a territory, the player's or the other's, and saves nothing.
+        """Return whether a move in either side's territory neither saves nor captures stones.
 
-        owners: whose each point will be, as in `agent.limits.Info`, for that player.
+        The expected ownership of each point is `owners`, from the point of view of `player`. See
+        `agent.limits.Info`.
         """
         stones = self.game.stones
         dead = dead_from_statuses(self._statuses_from_ownership(player, owners))
         black, white = without_stones(self.game.stones, dead).areas()
         if not (black | white) >> move & 1 or stones.captured_by(move, player + 1) & ~dead:
             return False
-        for beside in stones.shape.neighbours[move]:
-            head = stones.head[beside]
-            own = stones.board[beside] == player + 1 and not dead >> head & 1
+        for neighbour in stones.shape.neighbours[move]:
+            head = stones.head[neighbour]
+            own = stones.board[neighbour] == player + 1 and not dead >> head & 1
             if own and stones.liberties[head] == 1 << move:
                 return False
         return True
 
     def territory_lead(self, player: int, perspective: int, owners: Sequence[float]) -> float:
-        """Return by how many points of territory a player leads.
+        """Return a player's lead in points under territory scoring.
 
-        owners: whose each point will be, as in `agent.limits.Info`, for the viewer.
+        The expected ownership of each point is `owners`, from the point of view of the player
+        `perspective`. See `agent.limits.Info`.
         """
         points = self._territory_score(self._statuses_from_ownership(perspective, owners))
         return -points if player else points
 
-    def _territory_score(self, found: Statuses) -> float:
-        seki = stones_with_status("seki", found) if self.rules.seki_taxed else 0
-        return self.game.territory_score(dead_from_statuses(found), seki)
+    def _territory_score(self, statuses: Statuses) -> float:
+        seki = stones_with_status("seki", statuses) if self.rules.seki_taxed else 0
+        return self.game.territory_score(dead_from_statuses(statuses), seki)
 
     def _statuses_from_ownership(self, perspective: int, owners: Sequence[float]) -> Statuses:
         stones, width, height = self.game.stones, self.game.width, self.game.height
-        held = [0.0] * len(stones.board)
-        for place, owner in enumerate(owners):
-            vertex = stones.shape.vertex(place % width, height - 1 - place // width)
+        survival = [0.0] * len(stones.board)
+        for index, owner in enumerate(owners):
+            vertex = stones.shape.vertex(index % width, height - 1 - index // width)
             own = stones.board[vertex] == perspective + 1
-            held[vertex] = (1 + (owner if own else -owner)) / 2
-        return classify_chains(self.game, held)
+            survival[vertex] = (1 + (owner if own else -owner)) / 2
+        return classify_chains(self.game, survival)
 
     def chains_with_status(self, status: Status) -> str:
-        """Return the chains of that status, one a line."""
-        found = self._current_statuses()
+        """Return the chains that have the given status as text, with one chain per line."""
         return "\n".join(
             " ".join(self.game.text(vertex) for vertex in chain)
-            for chain, its in found.items()
-            if its == status
+            for chain, chain_status in self._current_statuses().items()
+            if chain_status == status
         )
 
-    def fixed_handicap(self, number: int) -> str:
-        """Put handicap stones on the star points; return them."""
-        points = star_points(self.game.width, self.game.height, number)
+    def fixed_handicap(self, count: int) -> str:
+        """Place handicap stones on the star points and return their vertices."""
+        points = star_points(self.game.width, self.game.height, count)
         return self._set_handicap(
             [self.game.stones.shape.vertex(column, row) for column, row in points]
         )
 
-    def place_free_handicap(self, number: int) -> str:
-        """Put handicap stones, on star points as far as there are any; return them."""
+    def place_free_handicap(self, count: int) -> str:
+        """Place handicap stones, on the star points first, and return their vertices."""
         width, height = self.game.width, self.game.height
-        if not 2 <= number < width * height:
+        if not 2 <= count < width * height:
             raise GtpError(INVALID_NUMBER)
-        most = max(
-            (count for count in range(2, 10) if _handicap_fits(width, height, count)), default=0
-        )
-        points = star_points(width, height, min(number, most)) if most else []
-        return self._set_handicap(self._spread_points(points, number))
+        max_fixed = max((n for n in range(2, 10) if _handicap_fits(width, height, n)), default=0)
+        points = star_points(width, height, min(count, max_fixed)) if max_fixed else []
+        return self._set_handicap(self._spread_points(points, count))
 
     def set_free_handicap(self, words: list[str]) -> None:
-        """Put handicap stones where the front end wants them."""
+        """Place handicap stones on the given vertices."""
         try:
             vertices = [self.vertex(word) for word in words]
         except GtpError:
@@ -262,15 +257,19 @@ class GtpGoBoard(GtpBoard):
             raise GtpError("bad vertex list")
         self._set_handicap(vertices)
 
-    def _spread_points(self, points: list[tuple[int, int]], number: int) -> list[int]:
-        """Add to points those farthest from all, not on the edge, as long as there are any."""
+    def _spread_points(self, points: list[tuple[int, int]], count: int) -> list[int]:
+        """Return `count` points, which begin with the given `points`.
+
+        Each further point is as far as possible from the others, and is not on the edge of a larger
+        board.
+        """
         shape = self.game.stones.shape
         columns, rows = (
             range(1, edge - 1) if edge > 4 else range(edge) for edge in (shape.width, shape.height)
         )
         rest = [(column, row) for column in columns for row in rows]
         points = list(points)
-        while len(points) < min(number, len(rest)):
+        while len(points) < min(count, len(rest)):
             free = [point for point in rest if point not in points]
             points.append(max(free, key=lambda point: _distance(point, points)))
         return [shape.vertex(column, row) for column, row in points]
@@ -286,12 +285,15 @@ class GtpGoBoard(GtpBoard):
         return " ".join(self.game.text(vertex) for vertex in vertices)
 
     def set_up(self, stones: Sequence[tuple[int, str]]) -> None:
-        """Put stones of both players on the empty board; it is still who was to move."""
+        """Set up stones on the empty board without changing the side to move."""
         self._require_empty_board()
         self._restart_with_stones(stones, self._first_player)
 
     def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
-        """Begin again with stones on the board, Black to move; or change nothing."""
+        """Start a new game with the given stones and with Black to move.
+
+        Raise `GtpError`, and change nothing, if the stones are illegal.
+        """
         self._restart_with_stones(stones, 0)
 
     def _restart_with_stones(self, stones: Sequence[tuple[int, str]], first: int) -> None:
@@ -299,16 +301,16 @@ class GtpGoBoard(GtpBoard):
         for player, text in stones:
             vertex = self.vertex(text)
             if vertex == PASS:
-                raise GtpError("a pass is no stone")
+                raise GtpError("pass: invalid vertex of a stone")
             vertices[player].append(vertex)
         self.game = self._game_with_stones(self.game.size, vertices, first)
         self._movers = []
         self._set_start(vertices, 0, first)
 
     def set_player_to_move(self, player: int) -> None:
-        """Let a player move first."""
+        """Set the side that makes the first move."""
         if self._moves:
-            raise GtpError("moves have been made: who is to move follows from them")
+            raise GtpError("cannot set the side to move after the first move")
         self.game.set_turn(player)
         self._first_player = player
 
@@ -319,7 +321,6 @@ class GtpGoBoard(GtpBoard):
     def _game_with_stones(
         self, size: int | str, stones: tuple[list[int], list[int]], first: int
     ) -> Go:
-        """Return another game that begins with stones on the board; GtpError if it cannot."""
         game = Go(size, self.komi)
         try:
             for player, vertices in enumerate(stones):
@@ -331,9 +332,11 @@ class GtpGoBoard(GtpBoard):
         return game
 
     def load(self, file: str, move_number: int | None) -> int:
-        """Go to a position of an SGF file, before a move or at its end; return who is to move.
+        """Load an SGF file and return the side to move.
 
-        What the file does not say of komi and rules, or not so that it is known, stays as it is.
+        Load the position before the move `move_number`, or the final position if this is None. If
+        the file does not have a valid komi or valid rules, the current ones are kept. Raise
+        `GtpError` if loading fails.
         """
         try:
             record = sgf.read(Path(file))
@@ -341,16 +344,16 @@ class GtpGoBoard(GtpBoard):
             raise GtpError(f"cannot load file: {error}") from None
         size = format_size(*record.size)
         if max(record.size) > MAX_SIZE:
-            raise GtpError(f"cannot load file: a board of size {size}")
+            raise GtpError(f"cannot load file: unsupported board size {size} (maximum {MAX_SIZE})")
         moves = record.moves if move_number is None else record.moves[: max(move_number - 1, 0)]
-        at = shape(*record.size).vertex
-        black, white = ([at(*point) for point in points] for points in record.stones)
+        vertex = shape(*record.size).vertex
+        black, white = ([vertex(*point) for point in points] for points in record.stones)
         try:
             game = self._game_with_stones(size, (black, white), record.first)
         except GtpError as error:
             raise GtpError(f"cannot load file: {error}") from None
-        made = [(player, PASS if point is None else at(*point)) for player, point in moves]
-        for number, (player, move) in enumerate(made, 1):
+        played = [(player, PASS if point is None else vertex(*point)) for player, point in moves]
+        for number, (player, move) in enumerate(played, 1):
             if not game.is_legal(player, move):
                 raise GtpError(f"cannot load file: move {number} is illegal")
             game.play_as(player, move)
@@ -360,17 +363,20 @@ class GtpGoBoard(GtpBoard):
         self.rules = rules_from_sgf(record.rules) or self.rules
         self._options |= {"size": size, "komi": self.komi}
         self._set_start((black, white), record.handicap_stones, record.first)
-        self._moves = made
-        self._movers = [player for player, _ in made]
+        self._moves = played
+        self._movers = [player for player, _ in played]
         return game.turn
 
     def sgf(self, more: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the game so far as SGF. more: further properties of the root, as plain text."""
-        place = self.game.stones.shape.coordinates
-        black, white = ([place(vertex) for vertex in stones] for stones in self._setup_stones)
-        moves = [(player, None if move == PASS else place(move)) for player, move in self._moves]
+        """Return the game as SGF.
+
+        The mapping `more` contains additional root properties as unescaped text.
+        """
+        point = self.game.stones.shape.coordinates
+        black, white = ([point(vertex) for vertex in stones] for stones in self._setup_stones)
+        moves = [(player, None if move == PASS else point(move)) for player, move in self._moves]
         size = self.game.width, self.game.height
-        record = sgf.Record(
+        record = sgf.SgfGame(
             size,
             self.komi,
             (black, white),
@@ -382,7 +388,7 @@ class GtpGoBoard(GtpBoard):
         return sgf.write(record, more)
 
     def save(self, file: str) -> None:
-        """Write the game so far to a file; GtpError if that cannot be."""
+        """Write the game to an SGF file. Raise `GtpError` if writing fails."""
         try:
             write_atomically(Path(file), f"{self.sgf()}\n".encode())
         except (OSError, ValueError) as error:
@@ -390,35 +396,35 @@ class GtpGoBoard(GtpBoard):
             raise GtpError(f"cannot write {file}: {reason}") from None
 
 
-def star_points(width: int, height: int, number: int) -> list[tuple[int, int]]:
-    """Return the columns and rows of handicap stones, in GTP's order; GtpError if they don't fit.
+def star_points(width: int, height: int, count: int) -> list[tuple[int, int]]:
+    """Return the columns and rows of `count` handicap stones, in the order that GTP defines.
 
-    Boards with edges that are odd, from 9, take 2 to 9 stones, others from 7 take 2 to 4. GTP has
-    the rule for squares; here each edge keeps it by its own length.
+    A board with odd edges of at least 9 can have 2 to 9 stones. Another board with edges of at
+    least 7 can have 2 to 4 stones. GTP defines these points for square boards. Here, the definition
+    is applied to each edge separately. Raise `GtpError` for any other count.
     """
-    if not _handicap_fits(width, height, number):
+    if not _handicap_fits(width, height, count):
         raise GtpError(INVALID_NUMBER)
     (left, middle, right), (low, half, high) = _star_lines(width), _star_lines(height)
-    points = [(left, low), (right, high), (left, high), (right, low)][: min(number, 4)]
-    if number > 5:
+    points = [(left, low), (right, high), (left, high), (right, low)][: min(count, 4)]
+    if count > 5:
         points += [(left, half), (right, half)]
-    if number > 7:
+    if count > 7:
         points += [(middle, low), (middle, high)]
-    if number in (5, 7, 9):
+    if count in (5, 7, 9):
         points.append((middle, half))
     return points
 
 
 def _star_lines(edge: int) -> tuple[int, int, int]:
-    """Return which lines along an edge have star points: near its ends, and in its middle."""
     near = 3 if edge > 12 else 2
     return near, edge // 2, edge - 1 - near
 
 
-def _handicap_fits(width: int, height: int, number: int) -> bool:
+def _handicap_fits(width: int, height: int, count: int) -> bool:
     edges = width, height
-    full = all(edge >= 9 and edge % 2 for edge in edges)
-    return min(edges) >= 7 and 2 <= number <= (9 if full else 4)
+    has_nine_points = all(edge >= 9 and edge % 2 for edge in edges)
+    return min(edges) >= 7 and 2 <= count <= (9 if has_nine_points else 4)
 
 
 def _distance(point: tuple[int, int], points: list[tuple[int, int]]) -> int:

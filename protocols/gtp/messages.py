@@ -1,4 +1,4 @@
-"""Lines of GTP parsed into values, and answers written as lines."""
+"""Parse GTP lines and format GTP responses."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from math import isfinite
 
-# The largest number that a command may hold: seconds, stones, moves.
+# Upper limit of all numbers in commands: seconds, stones, moves.
 MAX_NUMBER = 10**9
-# What KataGo calls a limit that is none.
+# KataGo's value for "no limit".
 NO_LIMIT = 1 << 50
 MAX_MESSAGE_LENGTH = 300
 SYNTAX_ERROR = "syntax error"
@@ -20,12 +20,12 @@ COLOURS = ("black", "white")
 
 
 class GtpError(Exception):
-    """A command cannot be carried out; the message is what GTP says of it."""
+    """Raised when a command fails. The message is the text of the response."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """One command as it came: its id or "", its name, and its arguments."""
+    """A parsed command with its name, its arguments and its id, which may be empty."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class ParsedCommand:
 
 
 def parse_line(line: str) -> ParsedCommand | None:
-    """Parse a line; None if it holds no command: it is empty, or a comment."""
+    """Parse a line. Return None for an empty line or a comment."""
     line = _CONTROL.sub("", line.partition("#")[0]).replace("\t", " ").strip()
     if not line:
         return None
@@ -43,9 +43,9 @@ def parse_line(line: str) -> ParsedCommand | None:
 
 
 def success_response(call: ParsedCommand, text: str = "") -> str:
-    """Return a successful answer but for its last line end; it holds no empty line.
+    """Return a success response without the final newline and without empty lines.
 
-    A text that begins with a line end is shown below the first line.
+    If `text` begins with a newline, the text starts on the line after the `=`.
     """
     lines = "\n".join(line for line in text.splitlines() if line.strip())
     gap = "\n" if text.startswith("\n") else " "
@@ -53,12 +53,15 @@ def success_response(call: ParsedCommand, text: str = "") -> str:
 
 
 def failure_response(call: ParsedCommand, message: str) -> str:
-    """Return the answer that reports an error."""
+    """Return a failure response without the final newline."""
     return f"?{call.id} {' '.join(message.split())[:MAX_MESSAGE_LENGTH]}\n"
 
 
 class Arguments:
-    """The arguments of a command, taken one by one; GtpError where they are not as they should."""
+    """Reads the arguments of a command in order.
+
+    The methods raise `GtpError` if an argument is missing or invalid.
+    """
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self._remaining = list(words)
@@ -67,49 +70,47 @@ class Arguments:
         return bool(self._remaining)
 
     def word(self) -> str:
-        """Take any word."""
         if not self._remaining:
             raise GtpError(SYNTAX_ERROR)
         return self._remaining.pop(0)
 
     def peek(self) -> str:
-        """Return the next word, which is left; there must be one."""
+        """Return the next word without consuming it. Raise `GtpError` if no word is left."""
         return self._remaining[0]
 
     def rest(self) -> list[str]:
-        """Take all that is left."""
-        left, self._remaining = self._remaining, []
-        return left
+        words, self._remaining = self._remaining, []
+        return words
 
     def player(self) -> int:
-        """Take a colour: 0 is Black, 1 is White."""
+        """Read a colour. Return 0 for Black or 1 for White."""
         player = self.optional_player()
         if player is None:
             raise GtpError(SYNTAX_ERROR)
         return player
 
     def optional_player(self) -> int | None:
-        """Take a colour if there is one."""
+        """Read a colour. Return None, and read nothing, if the next word is not a colour."""
         if self._remaining and self._remaining[0].lower() in _PLAYERS:
             return _PLAYERS[self._remaining.pop(0).lower()]
         return None
 
     def moves(self) -> list[tuple[int, str]]:
-        """Take all that is left as moves: a colour and a text each."""
-        found = []
+        """Read all remaining words as pairs of a colour and a move."""
+        moves = []
         while self._remaining:
-            found.append((self.player(), self.word()))
-        return found
+            moves.append((self.player(), self.word()))
+        return moves
 
     def integer(self) -> int:
-        """Take a whole number from 0."""
+        """Read a non-negative integer, which is limited to MAX_NUMBER."""
         word = self.word()
         if not re.fullmatch(r"\+?[0-9]{1,20}", word):
             raise GtpError(SYNTAX_ERROR)
         return min(int(word), MAX_NUMBER)
 
     def real(self) -> float:
-        """Take a number, which may have a fraction."""
+        """Read a finite number, which is limited to MAX_NUMBER."""
         try:
             number = float(self.word())
         except ValueError:
@@ -119,18 +120,21 @@ class Arguments:
         return max(-MAX_NUMBER, min(MAX_NUMBER, number))
 
     def seconds(self) -> float:
-        """Take a time, not below 0."""
+        """Read a non-negative number of seconds."""
         seconds = self.real()
         if seconds < 0:
             raise GtpError(SYNTAX_ERROR)
         return seconds
 
     def expect_end(self) -> None:
-        """Make sure that nothing is left."""
+        """Raise `GtpError` if any words are left."""
         if self._remaining:
             raise GtpError(SYNTAX_ERROR)
 
 
 def game_id(name: str) -> str:
-    """Return the name of a game as GoGui has such names: letters alone, the first a capital."""
+    """Return the name of a game in GoGui's format.
+
+    The name consists only of letters and begins with a capital letter.
+    """
     return "".join(filter(str.isalpha, name)).capitalize() or name

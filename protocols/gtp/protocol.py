@@ -1,10 +1,9 @@
-"""The GTP engine, without input and output: lines in, lines out, a player in between.
+"""The GTP engine, without I/O.
 
-Begin reading at COMMANDS, at the end: the table, put together of one for each subject in
-protocols.gtp.commands, serves dispatch and listing. The reader of lines only queues them; the
-player answers them in order, so that input can end an analysis.
-Source: 'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck; each
-subject names those of its own.
+Start reading at the table COMMANDS. The modules in `protocols.gtp.commands` define the commands.
+Input lines are queued, so that any input can stop an analysis. The agent's thread handles the lines
+in order. Source: 'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
+Each module in `protocols.gtp.commands` names its own sources.
 """
 
 from __future__ import annotations
@@ -31,25 +30,24 @@ from protocols.gtp.messages import (
 from protocols.gtp.session import GtpSession
 from protocols.permissions import permission_denied_message
 
-# So many lines may wait to be answered before no more are read; a long one counts as many, one for
-# each part of so many characters.
+# Reading pauses while this many slots are taken. A long line takes one slot per
+# CHARACTERS_PER_SLOT.
 MAX_PENDING = 256
 CHARACTERS_PER_SLOT = 1024
 INTERRUPT = "# interrupt"
 
 
 class GtpProtocol(GtpSession):
-    """One GTP engine: lines in, answers out; see GtpSession for what it is made with."""
+    """A GTP engine. The arguments are those of `GtpSession`."""
 
     finished = False
 
     @cached_property
     def _queue_slots(self) -> threading.Semaphore:
-        """Room for lines that wait; their one reader takes from it before anyone gives back."""
         return threading.Semaphore(MAX_PENDING)
 
     def handle_line(self, line: str) -> Iterator[str]:
-        """Take one line; its answer is sent later. Waits while very many lines are unanswered."""
+        """Queue one line, and block while the queue is full. The response is sent later."""
         for job in self._agent.pending():
             job.superseded.set()
             if line.strip().lower() == INTERRUPT:
@@ -61,22 +59,25 @@ class GtpProtocol(GtpSession):
             slots = min(1 + len(line) // CHARACTERS_PER_SLOT, MAX_PENDING)
             for _ in range(slots):
                 self._queue_slots.acquire()
-            # What waits is the line: its words take many times as much memory.
+            # The queue holds the unparsed line, since a list of its words takes much more memory.
             self._agent.submit(lambda job: self._answer(job, line, slots), long_running=True)
         yield from ()
 
     def handle_overlong_line(self) -> Iterator[str]:
-        """Say that a line was dropped."""
-        yield failure_response(ParsedCommand("", "", ()), "the line is too long")
+        """Report that a line was dropped because it was too long."""
+        yield failure_response(ParsedCommand("", "", ()), "line too long")
 
     def drain(self, timeout: float | None = None) -> bool:
-        """After the last line: end an analysis, and wait until all lines are answered."""
+        """Stop any analysis after the end of the input and wait until all lines are handled.
+
+        Return whether all lines were handled within `timeout` seconds.
+        """
         for job in self._agent.pending():
             job.superseded.set()
         return self._agent.wait(timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        """Stop all threads. Return whether they ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         self.closing = True
         ended = self._agent.close(timeout)
@@ -87,19 +88,15 @@ class GtpProtocol(GtpSession):
         return self._backend.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     def _answer(self, job: Job, line: str, slots: int) -> None:
-        """Answer one line, whatever happens; then ponder, where that is wanted.
-
-        places: what it has taken of the room for lines that wait.
-        """
         call = parse_line(line)
         assert call is not None
-        self.call, self._job, self._has_moved = call, job, False
+        self.current_command, self._job, self._has_moved = call, job, False
         try:
             text = self._execute(call)
             answer = None if text is None else success_response(call, text)
         except GtpError as error:
             answer = failure_response(call, str(error))
-        # Whatever a line does, the next is read; the code of a game may even exit.
+        # The session must continue, even if the code of a user's game exits.
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
             answer = failure_response(call, describe(error))
         try:
@@ -133,7 +130,7 @@ class GtpProtocol(GtpSession):
         return text
 
     def known_commands(self) -> list[str]:
-        """Return the names of the commands that the game has, and this session may give."""
+        """Return the names of the commands that this session offers for its game."""
         go, trusted = isinstance(self.board, GtpGoBoard), self.permissions.trusted
         return [
             name

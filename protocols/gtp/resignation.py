@@ -1,4 +1,4 @@
-"""When a lost game is given up."""
+"""Decide when the engine resigns a lost game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protocols.gtp.confidence_bounds import upper_confidence_bound
 
 @dataclass(frozen=True, slots=True)
 class ResignPolicy:
-    """Below which share of the wins a player resigns, and after how many own moves in a row."""
+    """The policy to resign after `consecutive_moves` moves with win rates below `threshold`."""
 
     threshold: float = 0.05
     consecutive_moves: int = 2
@@ -21,27 +21,28 @@ DEFAULT_RESIGN_POLICY = ResignPolicy()
 
 
 class ResignationTracker:
-    """How long each side of a game has looked lost."""
+    """Counts the consecutive moves of each side that had a losing evaluation."""
 
     def __init__(self) -> None:
         self._lost = [0, 0]
 
     def clear(self) -> None:
-        """Forget what was: another game, or another way on from an earlier position."""
+        """Reset the counts before a new game or after a move was taken back."""
         self._lost = [0, 0]
 
-    def should_resign(self, player: int, info: Info[Any] | None, rate: ResignPolicy) -> bool:
-        """Take note of what a player's move promises; tell whether the game is to be given up.
+    def should_resign(self, player: int, info: Info[Any] | None, policy: ResignPolicy) -> bool:
+        """Record the evaluation of a player's move and return whether the player should resign.
 
-        What was not searched, or not enough to be clear, is never a reason.
+        A move does not count as losing if it was not searched, or if there were too few playouts
+        for a significant win rate.
         """
-        lost = info is not None and info.visits > 0 and winrate_upper_bound(info) < rate.threshold
+        lost = info is not None and info.visits > 0 and winrate_upper_bound(info) < policy.threshold
         self._lost[player] = self._lost[player] + 1 if lost else 0
-        return self._lost[player] >= rate.consecutive_moves
+        return self._lost[player] >= policy.consecutive_moves
 
 
 def winrate_upper_bound(info: Info[Any]) -> float:
-    """Return what the share of the wins very probably is at most."""
+    """Return the upper confidence bound for the win rate of the side to move."""
     if info.expected_outcome is None:
         return 1.0
     return upper_confidence_bound((info.expected_outcome + 1) / 2, info.visits)

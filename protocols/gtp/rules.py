@@ -1,7 +1,7 @@
-"""The rules of Go that a session can be told to keep: how the end is scored, and what White gets.
+"""The Go rules of a session, including scoring and compensation for handicap stones.
 
-Positional superko always holds, suicide is always forbidden. The names, and the fields of the
-JSON, are those of KataGo's 'GTP extensions'.
+Positional superko always applies, and suicide is always illegal. The names and JSON fields are
+those in 'GTP extensions' of KataGo.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ MAX_SHOWN_LENGTH = 60
 
 @dataclass(frozen=True, slots=True)
 class GoRules:
-    """What is in force.
+    """The Go rules of a session.
 
-    territory: territory and prisoners are scored, not area. seki_taxed: what is empty beside a
-    seki is no territory. bonus: the points that White gets for a handicap of N stones. friendly:
-    both may pass over dead stones; else all stones count as they stand in the end.
+    If `territory` is set, the score counts territory and prisoners instead of area. If `seki_taxed`
+    is set, eyes in a seki do not count as territory. The rule `handicap_bonus_rule` determines
+    White's points for handicap stones; see `protocols.rulesets`. If `friendly_pass_ok` is set, dead
+    stones are removed before scoring. Otherwise, all stones on the board count as alive.
     """
 
     territory: bool = False
@@ -33,7 +34,7 @@ class GoRules:
 
     @property
     def ruleset(self) -> Ruleset:
-        """The same in KataGo's terms."""
+        """Return the rules as a KataGo ruleset."""
         return Ruleset(
             scoring="TERRITORY" if self.territory else "AREA",
             tax="SEKI" if self.seki_taxed else "NONE",
@@ -44,9 +45,9 @@ class GoRules:
 
     @property
     def sgf_name(self) -> str:
-        """What SGF's RU calls them: the name under which they are read as they are.
+        """Return the value of the SGF property RU for these rules.
 
-        Where there is none they are written as KataGo does.
+        Rulesets without a name are written in KataGo's notation.
         """
         names = (name for name in SGF_NAMES if self == _from_ruleset(RULESETS[name.lower()]))
         return next(names, self.ruleset.katago_string)
@@ -56,67 +57,74 @@ class GoRules:
 
 
 DEFAULT_RULES = GoRules()
-# Of several that are the same here the first is written.
+# If several names stand for the same rules, the first name is written.
 SGF_NAMES = ("Japanese", "Chinese", "AGA", "NZ", "Tromp-Taylor")
-# Of each field: what is played, and as what its values are understood.
+# The supported values of each JSON field, and the fields of GoRules that they set.
 _SUPPORTED_VALUES: dict[str, dict[Any, dict[str, Any]]] = {
     "ko": {"POSITIONAL": {}},
     "suicide": {False: {}},
     "hasButton": {False: {}},
     "scoring": {"AREA": {"territory": False}, "TERRITORY": {"territory": True}},
     "tax": {"NONE": {"seki_taxed": False}, "SEKI": {"seki_taxed": True}},
-    "whiteHandicapBonus": {each: {"bonus": each} for each in ("0", "N-1", "N")},
-    "friendlyPassOk": {True: {"friendly": True}, False: {"friendly": False}},
+    "whiteHandicapBonus": {each: {"handicap_bonus_rule": each} for each in ("0", "N-1", "N")},
+    "friendlyPassOk": {
+        True: {"friendly_pass_ok": True},
+        False: {"friendly_pass_ok": False},
+    },
 }
 
 
 def read_rules(text: str) -> GoRules:
-    """Return the rules of a name or of KataGo's JSON; GtpError for what is not played here."""
+    """Parse the name of a ruleset, or rules in KataGo's JSON format.
+
+    Raise `GtpError` if the rules are unsupported.
+    """
     if text.lstrip().startswith("{"):
         try:
             fields = json.loads(text)
         except (ValueError, RecursionError):
-            raise GtpError("these rules are no JSON") from None
-        if (whole := _find_identical_ruleset(fields)) is not None:
-            return _require_supported(text, whole)
-        others = {name: value for name, value in fields.items() if name != "tax"}
-        found = with_fields(DEFAULT_RULES, others)
-        return with_fields(found, {"tax": fields.get("tax", "SEKI" if found.territory else "NONE")})
-    rules = find_ruleset(text)
-    if rules is None:
-        known = ", ".join(
+            raise GtpError("invalid JSON in rules") from None
+        if (identical := _find_identical_ruleset(fields)) is not None:
+            return _require_supported(text, identical)
+        # `tax` comes last, because its default depends on the scoring.
+        other_fields = {name: value for name, value in fields.items() if name != "tax"}
+        rules = with_fields(DEFAULT_RULES, other_fields)
+        return with_fields(rules, {"tax": fields.get("tax", "SEKI" if rules.territory else "NONE")})
+    ruleset = find_ruleset(text)
+    if ruleset is None:
+        names = ", ".join(
             name for name, each in RULESETS.items() if _unsupported_reason(each) is None
         )
-        raise GtpError(f"no rules {_shortened(text)}; there are {known}, and KataGo's JSON")
-    return _require_supported(text, rules)
+        raise GtpError(f"unknown rules: {_shortened(text)} (expected one of: {names}; or JSON)")
+    return _require_supported(text, ruleset)
 
 
 def _require_supported(text: str, rules: Ruleset) -> GoRules:
     if reason := _unsupported_reason(rules):
-        raise GtpError(f"no rules {_shortened(text)}: {reason}")
+        raise GtpError(f"unsupported rules: {_shortened(text)}: {reason}")
     return _from_ruleset(rules)
 
 
 def _find_identical_ruleset(fields: Mapping[str, Any]) -> Ruleset | None:
-    """Return the rules with a name whose whole object this is, if any are.
-
-    Of such, as of the name, it is known that other kos and suicide are not played here.
-    """
-    given = {
+    normalized = {
         "scoring" if name == "score" else name: value.upper() if isinstance(value, str) else value
         for name, value in fields.items()
     }
-    return next((rules for rules in RULESETS.values() if rules.to_json_object() == given), None)
+    return next(
+        (rules for rules in RULESETS.values() if rules.to_json_object() == normalized), None
+    )
 
 
 def rules_from_sgf(text: str) -> GoRules | None:
-    """Return the rules that SGF's RU names; None if it names none, or some not played here."""
+    """Return the rules for a value of the SGF property RU.
+
+    Return None if the rules are unknown or unsupported.
+    """
     rules = read_sgf_rules(text)
     return None if rules is None or _unsupported_reason(rules) else _from_ruleset(rules)
 
 
 def _from_ruleset(rules: Ruleset) -> GoRules:
-    """Return what is kept of rules that are played here."""
     return GoRules(
         rules.scoring == "TERRITORY",
         rules.tax == "SEKI",
@@ -126,38 +134,46 @@ def _from_ruleset(rules: Ruleset) -> GoRules:
 
 
 def _unsupported_reason(rules: Ruleset) -> str | None:
-    """Return why such rules are not played here; None if they are, with positional superko."""
     if rules.has_button:
-        return "no button is played here"
+        return "button Go is not supported"
     if rules.tax == "SEKI" and rules.scoring == "AREA":
-        return "no tax is counted on area here"
-    return "a tax on all groups is not counted here" if rules.tax == "ALL" else None
+        return "tax SEKI is not supported with scoring AREA"
+    return "tax ALL is not supported" if rules.tax == "ALL" else None
 
 
 def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
-    """Return rules with some fields of the JSON set; GtpError for what is not played here."""
-    for word, value in fields.items():
-        name = "scoring" if word == "score" else word  # KataGo reads both
+    """Return a copy of the rules with new values for some JSON fields.
+
+    Raise `GtpError` if a value is unsupported.
+    """
+    for field, value in fields.items():
+        name = "scoring" if field == "score" else field  # KataGo accepts both names.
         if name not in _SUPPORTED_VALUES:
-            raise GtpError(f"no rule {_shortened(name)}; there are {', '.join(_SUPPORTED_VALUES)}")
-        played = _SUPPORTED_VALUES[name]
-        key = value.upper() if isinstance(value, str) else value
-        if not isinstance(key, (str, bool)) or key not in played:
-            known = " or ".join(json.dumps(each) for each in played)
             raise GtpError(
-                f"{name} {_shortened(json.dumps(value))} is not played here, only {known}"
+                f"unknown rule: {_shortened(name)} (expected one of: "
+                f"{', '.join(_SUPPORTED_VALUES)})"
             )
-        rules = replace(rules, **played[key])
+        supported = _SUPPORTED_VALUES[name]
+        key = value.upper() if isinstance(value, str) else value
+        if not isinstance(key, (str, bool)) or key not in supported:
+            values = " or ".join(map(json.dumps, supported))
+            raise GtpError(
+                f"{name}: unsupported value {_shortened(json.dumps(value))} (expected {values})"
+            )
+        rules = replace(rules, **supported[key])
     if rules.seki_taxed and not rules.territory:
-        raise GtpError("tax SEKI is not played here with scoring AREA, only with TERRITORY")
+        raise GtpError("tax SEKI is not supported with scoring AREA (expected TERRITORY)")
     return rules
 
 
 def with_field(rules: GoRules, name: str, text: str) -> GoRules:
-    """Return rules with one field set, as it is written; GtpError for what is not played here."""
+    """Return a copy of the rules with one field set from text.
+
+    Raise `GtpError` if the value is unsupported.
+    """
     switches = {"true": True, "false": False}
     if name in ("scoring", "score") and text.upper() == "AREA":
-        rules = replace(rules, seki_taxed=False)  # which only territory knows
+        rules = replace(rules, seki_taxed=False)  # tax applies to territory scoring only
     return with_fields(rules, {name: switches.get(text.lower(), text)})
 
 

@@ -1,4 +1,4 @@
-"""What the commands of GTP act on: a board, clocks, and a player in between."""
+"""The state of a GTP session: the board, the clocks and the agent."""
 
 from __future__ import annotations
 
@@ -49,34 +49,43 @@ if TYPE_CHECKING:
     from agent.agent import MoveProvider, SearchBackend
 
 RESIGN = "resign"
-SESSION_ENDED = "the session ends before a move is found"
+SESSION_ENDED = "the session has ended before a move was found"
 NO_RESTRICTIONS: Limits[Any] = Limits()
-# Of what a search remembers, where other sessions have all the rest.
-MIN_MEGABYTES = 1
-# What is kept free of each move, in seconds: the way to the front end, and the end of a playout.
+MIN_MEGABYTES = 1  # of one search, if other sessions use the rest of the memory budget
+# Seconds reserved in each move for transmission and for the last playout.
 OVERHEAD = 0.05
-# Where territory is scored, whether a move may be left out is asked in so many playouts; for
-# these, and for those that tell the dead stones, each has this share of a move's time. Of the main
-# time a move is taken to have one part.
+# With territory scoring, a probe of PROBE_PLAYOUTS decides whether to pass instead of playing a
+# move. The probe and the judgement of dead stones each get the fraction PROBE_SHARE of the move's
+# time. That time is estimated as the main time / MAIN_TIME_DIVISOR.
 PROBE_PLAYOUTS, PROBE_SHARE, MAIN_TIME_DIVISOR = 5000, 0.1, 40
 MIN_PROBE_PLAYOUTS, MAX_PASS_COST = 100, 0.2
-_JUDGING_PLAYOUTS = (
-    2000  # the playouts of agent.go.dead_stones, which is imported with the kernels only
-)
+# The number of playouts in agent.go.dead_stones, which can only be imported with the kernels.
+_JUDGING_PLAYOUTS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is to be played, and how.
+    """The settings of a session.
 
-    game: as agent.games.catalogue finds it; options: of its class. algorithm: as
-    agent.search.algorithm_spec reads it; what suits the game without it. evaluation: whose it is, as
-    in agent.evaluation. experience: the file of what play has taught, if any. book: ask books and
-    solved values before searching. seconds: for a move while no clock runs. depth, nodes: the most
-    for a move, if given. means: what the search may use. resigns: lost games of Go are given up, by
-    the rate. ponders: think on after a move. rules: of Go, until others are set. max_pv_length: the
-    most moves of a line that an analysis shows. habits: the file in which opponents are remembered,
-    "" for none; not of Go.
+    The name `game` must be in `agent.games.catalogue`, and `options` are the options for this game.
+
+    The search algorithm is `algorithm`, in the notation of `agent.search.algorithm_spec`, or None
+    for the default algorithm of the game. The evaluation is `evaluation`, in the notation of
+    `agent.evaluation`.
+
+    The file `experience` stores learned positions. Learning is disabled if the name is empty. The
+    flag `book` enables opening books and solved positions.
+
+    The engine uses `seconds` seconds per move if no clock is set. The limits per move `depth` and
+    `nodes` may be None. The resources for the search are `search_config`.
+
+    If `resigns` is set, the engine resigns lost games of Go according to `resign_policy`. If
+    `ponders` is set, the engine thinks on the opponent's time. The initial Go rules are `rules`.
+
+    Variations in an analysis have at most `max_pv_length` moves.
+
+    The file `habits` stores the opponent model, which is not available for Go. The model is
+    disabled if the name is empty.
     """
 
     game: str = "go"
@@ -101,13 +110,12 @@ DEFAULT_SETTINGS = Settings()
 
 
 class GtpSession(ABC):
-    """What the commands of a GTP engine act on: the board, the clocks, and who thinks.
+    """The state of a GTP engine, which the command handlers read and change.
 
-    name, version: who it says it is. send: takes a piece of an answer, to which one line end is
-    added, from the worker's thread. report: takes what a person should know. allowance: what this
-    session may do and use.
-
-    Raises ValueError or EvaluationError for settings that cannot be.
+    The engine's name and version are `name` and `version`. The function `send` writes a part of a
+    response followed by a newline, and is called from the agent's thread. The function `report`
+    shows a message to the user. The object `session_context` contains permissions and shared
+    resources. The constructor raises `ValueError` or `EvaluationError` if the settings are invalid.
     """
 
     def __init__(
@@ -120,35 +128,40 @@ class GtpSession(ABC):
         session_context: SessionContext = STANDALONE,
     ) -> None:
         search_config, permissions = settings.search_config, session_context.permissions
-        granted = replace(
+        limited = replace(
             search_config,
             megabytes=min(search_config.megabytes, permissions.megabytes),
             threads=min(search_config.threads, permissions.threads),
             at_once=search_config.at_once and session_context.budget is None,
         )
-        settings = replace(settings, search_config=granted)
+        settings = replace(settings, search_config=limited)
         self.permissions = permissions
         self._scheduler = session_context.scheduler
         self._budget = session_context.budget
-        self._reserved_megabytes = 0  # of the budget
+        self._reserved_megabytes = 0  # reserved memory of the budget
         self.name = name
         self.version = version
         self.send = send
         self.report = report
         self.settings = settings
-        kind = catalogue.find(settings.game)
+        game_type = catalogue.find(settings.game)
+        is_go = issubclass(game_type.game_class, Go)
         self.board = (
-            GtpGoBoard(kind, settings.options, self._judge, settings.rules)
-            if issubclass(kind.game_class, Go)
-            else GtpBoard(kind, settings.options)
+            GtpGoBoard(game_type, settings.options, self._judge, settings.rules)
+            if is_go
+            else GtpBoard(game_type, settings.options)
         )
-        if settings.rules != DEFAULT_RULES and not issubclass(kind.game_class, Go):
-            raise ValueError("--rules: only Go has rules to choose among")
-        if settings.habits and issubclass(kind.game_class, Go):
-            raise ValueError("--habits: opponents are remembered in games other than Go")
+        if settings.rules != DEFAULT_RULES and not is_go:
+            raise ValueError(f"--rules: not supported for {game_type.name} (only for Go)")
+        if settings.habits and is_go:
+            raise ValueError("--opponents: not supported for Go")
         board = self.board
         self.opponent = GameOpponentModel(
-            settings.habits, kind.name, lambda: board.move_texts, lambda: board.options_text, report
+            settings.habits,
+            game_type.name,
+            lambda: board.move_texts,
+            lambda: board.options_text,
+            report,
         )
         self._random = Random(settings.search_config.seed)
         self._advisor: ProviderChain[Any] = ProviderChain(self._create_advisors)
@@ -165,8 +178,8 @@ class GtpSession(ABC):
         self._time_system = UNLIMITED
         self._clocks = [GtpClock(UNLIMITED), GtpClock(UNLIMITED)]
         self.resignation = ResignationTracker()
-        self.closing = False  # a search that is stopped now was stopped by the end
-        # What the last search of many lines found, and about which position.
+        self.closing = False  # Set before `close` stops the searches.
+        # The lines of the last multi-line search, and the key of its position.
         self._last_lines: tuple[object, Sequence[Info[Any]]] = (None, ())
         self._has_moved = False
         self.current_command = ParsedCommand("", "", ())
@@ -174,34 +187,37 @@ class GtpSession(ABC):
 
     @property
     def go_board(self) -> GtpGoBoard:
-        """The board of a game of Go."""
+        """Return the board if the game is Go."""
         assert isinstance(self.board, GtpGoBoard)
         return self.board
 
     @abstractmethod
     def known_commands(self) -> list[str]:
-        """Return the names of the commands that the game has."""
+        """Return the names of the available commands."""
 
-    # What a session is told.
+    # Changes by commands.
 
     def change_settings(self, settings: Settings) -> None:
-        """Go on with other settings, but of the same game.
+        """Change settings other than the game.
 
-        Raises ValueError or EvaluationError, changing nothing, for settings that cannot be. A
-        search that has to be made anew forgets what it knew. Raises MemoryError if all sessions
-        together have no room for it.
+        A new `search_config` clears the search's memory. Raise `ValueError` or `EvaluationError`,
+        and change nothing, if the settings are invalid. Raise `MemoryError` if the shared budget
+        does not have enough memory left.
         """
-        wanted = settings.search_config.megabytes
-        if self._budget is not None and wanted != self.settings.search_config.megabytes:
-            self._budget.resize(self._reserved_megabytes, wanted)
-            self._reserved_megabytes = wanted
+        megabytes = settings.search_config.megabytes
+        if self._budget is not None and megabytes != self.settings.search_config.megabytes:
+            self._budget.resize(self._reserved_megabytes, megabytes)
+            self._reserved_megabytes = megabytes
         if settings.search_config != self.settings.search_config:
             self._replace_backend(settings)
         self.settings = settings
         self._last_lines = (None, ())
 
     def _reserve_memory(self) -> None:
-        """Take the part of the budget, or what there is of it, unless that was done."""
+        """Reserve memory from the shared budget before the first search.
+
+        If the budget does not have enough memory left, the search uses less memory.
+        """
         if self._budget is None or self._reserved_megabytes:
             return
         search_config = self.settings.search_config
@@ -215,20 +231,20 @@ class GtpSession(ABC):
             self.settings = settings
 
     def save_learning(self) -> None:
-        """Write what was learned for good, when all is over."""
+        """Write the learned positions to their file at the end of the session."""
         if self._learned_moves is not None:
             self._learned_moves.experience.close()
 
     def release_memory(self) -> None:
-        """Give the part of the budget back; the searches must have ended."""
+        """Return reserved memory to the budget after all searches have ended."""
         if self._budget is not None:
             self._budget.release(self._reserved_megabytes)
             self._reserved_megabytes = 0
 
     def new_game(self) -> None:
-        """Forget what was learned of the last game but for good, and start the clocks again.
+        """Start a new game.
 
-        Before that, it waits for what has only to be loaded: see `settle`.
+        Clear the search, load the data for the game, and restart the clocks.
         """
         self._backend.new_game()
         self._start_learning_game()
@@ -240,29 +256,28 @@ class GtpSession(ABC):
         self.on_position_changed()
 
     def wait_until_loaded(self) -> None:
-        """Wait for what has only to be loaded, which no move could wait for where a clock runs."""
+        """Wait until the backend has loaded its data, so that no move loses time to loading."""
         wait_until_loaded(self._backend)
 
     def clear_cache(self) -> None:
-        """Let the next search begin with nothing; what was learned for good stays."""
+        """Clear the search's memory, except for learned positions."""
         self._backend.new_game()
         self._last_lines = (None, ())
 
     def on_position_changed(self) -> None:
-        """Take the position for one that does not follow from the last."""
+        """Reset the state that belongs to the previous position."""
         self.resignation.clear()
         self._last_lines = (None, ())
 
     def start_clocks(self, system: TimeSystem) -> None:
-        """Let both sides' clocks begin anew."""
         self._time_system = system
         self._clocks = [GtpClock(system, self._agent.lag_estimator) for _ in COLOURS]
 
     def set_remaining_time(self, player: int, seconds: float, count: int) -> None:
-        """Believe what a player's clock is said to show."""
+        """Set a player's remaining time in seconds. See `GtpClock.set_remaining`."""
         self._clocks[player].set_remaining(seconds, count)
 
-    # Thinking.
+    # Searches.
 
     def generate_move(
         self,
@@ -273,21 +288,21 @@ class GtpSession(ABC):
         *,
         never_resign: bool = False,
     ) -> str:
-        """Find a move, make it, take its time off the clock, and return it.
+        """Choose and play a move, deduct the time used, and return the move as text.
 
-        A lost game of Go may be given up instead, unless it is played to the end. within: only
-        these `search_moves` and `restrictions`, and tell the `moves_ownership`; nothing else of it.
+        Return "resign" in a lost game of Go, unless `never_resign` is set. Only the fields
+        `search_moves`, `restrictions` and `moves_ownership` of `move_restrictions` are used.
         """
         self.board.require_game_length()
         if self.closing:
             raise GtpError(SESSION_ENDED)
-        began = time.monotonic()
+        start_time = time.monotonic()
         result = self.search_move(
             player, listener or AnalysisReporter(self.report), report_interval, move_restrictions
         )
         if self.closing and result.info is None:
             raise GtpError(SESSION_ENDED)
-        self._clocks[player].spend(time.monotonic() - began, result.planned_time)
+        self._clocks[player].spend(time.monotonic() - start_time, result.planned_time)
         if not never_resign and self._should_resign(player, result):
             return RESIGN
         text = self.board.game.text(result.move)
@@ -309,7 +324,10 @@ class GtpSession(ABC):
         report_interval: ReportInterval = DEFAULT_REPORT_INTERVAL,
         move_restrictions: Limits[Any] = NO_RESTRICTIONS,
     ) -> Result[Any]:
-        """Return a move for a player, on the clock; chance draws its events."""
+        """Search for a player's move within the time on the clock.
+
+        Chance events are drawn at random.
+        """
         with self.board.player_to_move(player):
             game = self.board.game
             if isinstance(game, ChanceGame) and game.turn == CHANCE:
@@ -321,11 +339,11 @@ class GtpSession(ABC):
     def _avoid_costly_move(
         self, player: int, result: Result[Any], limits: Limits[Any]
     ) -> Result[Any]:
-        """Return the answer, or a pass where the move would only cost a point of territory.
+        """Return the result, or a pass if the chosen move would only lose a point of territory.
 
-        The search counts area, to which stones in a territory are worth nothing and cost nothing.
+        The search uses area scoring, in which a stone in the player's own territory costs nothing.
         """
-        board, info, among = self.board, result.info, limits.search_moves
+        board, info, search_moves = self.board, result.info, limits.search_moves
         if (
             not isinstance(board, GtpGoBoard)
             or not board.rules.territory
@@ -333,36 +351,36 @@ class GtpSession(ABC):
         ):
             return result
         move = result.move
-        if move is None or move == PASS or (among and PASS not in among) or info is None:
+        pass_allowed = not search_moves or PASS in search_moves
+        if move is None or move == PASS or not pass_allowed or info is None:
             return result
         if info.expected_outcome is None or info.ownership is None:
             return result
         if not board.is_wasted_move(player, move, info.ownership):
             return result
         seconds = PROBE_SHARE * _move_time(limits)
-        found = self._probe(1 - player, seconds)
-        result = replace(result, planned_time=None)  # that was longer
-        if found is None or found.expected_outcome is None or found.ownership is None:
+        probe = self._probe(1 - player, seconds)
+        result = replace(result, planned_time=None)  # The probe has taken longer than planned.
+        if probe is None or probe.expected_outcome is None or probe.ownership is None:
             return result
         if (
-            found.nodes < MIN_PROBE_PLAYOUTS
-            or info.expected_outcome + found.expected_outcome > MAX_PASS_COST
+            probe.nodes < MIN_PROBE_PLAYOUTS
+            or info.expected_outcome + probe.expected_outcome > MAX_PASS_COST
         ):
             return result
         before = board.territory_lead(player, player, info.ownership)
-        after = board.territory_lead(player, 1 - player, found.ownership)
-        # All threads have searched, one judges.
-        judging = _JUDGING_PLAYOUTS * self.settings.search_config.threads * found.time
-        if after < before or judging > seconds * found.nodes:
+        after = board.territory_lead(player, 1 - player, probe.ownership)
+        # The judgement runs on one thread, while the probe ran on all threads.
+        judging = _JUDGING_PLAYOUTS * self.settings.search_config.threads * probe.time
+        if after < before or judging > seconds * probe.nodes:
             return result
-        # Both may pass now: what is said of the end then must be what the search expects. Playouts
-        # alone are asked, whose time is known.
+        # The opponent may pass too, so the final score must match the search's expectation. The
+        # quick judge only uses playouts, whose time is known.
         statuses = quick_dead_stone_judge(self._backend, board.game)(board.game)
         end = -board.result(statuses) if player else board.result(statuses)
         return replace(result, move=PASS) if end == before else result
 
     def _probe(self, player: int, seconds: float) -> Info[Any] | None:
-        """Return what a short search finds if it is a player's turn."""
         with self.board.player_to_move(player):
             limits: Limits[Any] = Limits(nodes=PROBE_PLAYOUTS, movetime=seconds + OVERHEAD)
             return self._search(limits, AnalysisReporter(self.report), DEFAULT_REPORT_INTERVAL).info
@@ -374,7 +392,7 @@ class GtpSession(ABC):
         report_interval: ReportInterval,
         move_restrictions: Limits[Any] = NO_RESTRICTIONS,
     ) -> None:
-        """Think about a player's move until there is any input."""
+        """Analyse the position for a player until the next input."""
         assert self._job is not None
         self._job.superseded.add_callback(self._job.stop.set)
         with self.board.player_to_move(player):
@@ -385,7 +403,7 @@ class GtpSession(ABC):
             )
 
     def analysis_lines(self, player: int) -> Sequence[Info[Any]]:
-        """Return what a search finds of a player's moves: the last one, or one as for a move."""
+        """Return the lines from the last search, or from a new search if the position is new."""
         with self.board.player_to_move(player):
             key = self.board.game.key()
         if self._last_lines[0] != key or not self._last_lines[1]:
@@ -406,7 +424,6 @@ class GtpSession(ABC):
         return result
 
     def _ponder(self) -> None:
-        """Think on the other's time, until there is any input; the search keeps what it finds."""
         game = self.board.game
         if game.outcome() is not None or game.turn == CHANCE:
             return
@@ -416,36 +433,35 @@ class GtpSession(ABC):
             self.report(describe(error))
 
     def _limits(self, player: int) -> Limits[Any]:
-        """Return what ends the search of a player's next move."""
         settings, moves_left = self.settings, None
         system = self._clocks[player].system
         if system.unlimited:
             clock = SideClock(0.0, overtime=Overtime(settings.seconds + OVERHEAD))
         else:
             clock, moves_left = self._clocks[player].clock(), self.board.moves_left
-        board, most = self.board, system.max_move_time
+        board, movetime = self.board, system.max_move_time
         if isinstance(board, GtpGoBoard) and board.rules.territory:
-            left = 1 - 2 * PROBE_SHARE
+            search_share = 1 - 2 * PROBE_SHARE
             if clock.overtime:
-                period = left * clock.overtime.seconds
+                period = search_share * clock.overtime.seconds
                 clock = replace(clock, overtime=replace(clock.overtime, seconds=period))
-            most = None if most is None else left * most
+            movetime = None if movetime is None else search_share * movetime
         return Limits(
             depth=settings.depth,
             nodes=settings.nodes,
-            movetime=most,
+            movetime=movetime,
             clock=clock,
             moves_to_go=moves_left,
         )
 
     def _replace_backend(self, settings: Settings) -> None:
-        """Have another search made; raises as `create_backend` does, and keeps the old one then."""
-        source = self._create_backend(settings)
+        """Create a new backend. Keep the old backend if `create_backend` raises an exception."""
+        backend = self._create_backend(settings)
         self._backend.save()
         self._backend.close(0.0)
-        self._backend = source
-        self._agent.source = self._with_learning(source)
-        source.start()
+        self._backend = backend
+        self._agent.source = self._with_learning(backend)
+        backend.start()
 
     def _create_backend(self, settings: Settings) -> GameBackend[Any] | CompiledBackend[Any]:
         return create_backend(
@@ -457,22 +473,25 @@ class GtpSession(ABC):
             search_config=settings.search_config,
         )
 
-    # Experience: what play has taught, in games without chance.
+    # Position learning, for games without chance events.
 
     def learn(self) -> None:
-        """Learn from the result if the game is over, and write what was learned."""
+        """Learn from the result if the game is over, and save the learned positions."""
         if self._learned_moves is None:
             return
         outcome = self.board.game.outcome()
         if outcome is not None:
-            first = max(-1.0, min(1.0, outcome))
+            utility = max(-1.0, min(1.0, outcome))
             self._learned_moves.experience.record_result(
-                lambda game: -first if game.turn else first
+                lambda game: -utility if game.turn else utility
             )
         self._learned_moves.experience.flush()
 
     def _create_learned_moves(self) -> LearnedPositions[Any] | None:
-        """Return the memory that is asked for; raises ValueError if there can be none."""
+        """Return the learned positions, or None if learning is disabled.
+
+        Raise `ValueError` if the game does not support learning.
+        """
         algorithm = self.settings.algorithm
         options = algorithm_spec.parse(algorithm).options if algorithm else {}
         file = self.settings.experience or options.get("killer_memory")
@@ -482,22 +501,19 @@ class GtpSession(ABC):
         return LearnedPositions.from_file(file, self.board.game, surprise, self.report)
 
     def _with_learning(
-        self, source: GameBackend[Any] | CompiledBackend[Any]
+        self, backend: GameBackend[Any] | CompiledBackend[Any]
     ) -> SearchBackend[Game[Any], Any]:
-        """Return a source whose searches heed experience, if there is any."""
         if self._learned_moves is None:
-            return source
+            return backend
         return PositionLearningBackend(
-            source, self._learned_moves.experience, prepare=self._seed_search
+            backend, self._learned_moves.experience, prepare=self._seed_search
         )
 
     def _seed_search(self, searcher: object) -> None:
-        """Let a plain search meet the lessons in its tree."""
         if isinstance(searcher, GameSearcher):
             searcher.killer_memory = self._learned_moves
 
     def _start_learning_game(self) -> None:
-        """Begin another game, which may be of another size."""
         if self._learned_moves is None:
             return
         if self._learned_moves.experience.notation.game == game_label(self.board.game):
@@ -508,28 +524,26 @@ class GtpSession(ABC):
             self._agent.source = self._with_learning(self._backend)
 
     def _judge(self, game: Go) -> Statuses:
-        """Tell which stones are dead, in turns with other sessions, at once where it is to end."""
         assert self._job is not None
         stop = self._job.stop
         if self._scheduler is None:
             return dead_stone_judge(self._backend, game, lambda: not stop.is_set())(game)
-        turn = self._scheduler.register(NoDeadline())
-        stop.add_callback(turn.stop)
+        slot = self._scheduler.register(NoDeadline())
+        stop.add_callback(slot.stop)
         try:
-            turn.acquire()
-            return dead_stone_judge(self._backend, game, turn.acquire)(game)
+            slot.acquire()
+            return dead_stone_judge(self._backend, game, slot.acquire)(game)
         finally:
-            turn.release()
+            slot.release()
 
     def _create_advisors(self) -> Sequence[MoveProvider[Game[Any], Any]]:
-        """Return who gives moves from a book or solved values, if that is wanted."""
         board = self.board
-        asked = self.settings.book
-        return move_providers(board.game_type, board.create_game(), self._random) if asked else ()
+        if not self.settings.book:
+            return ()
+        return move_providers(board.game_type, board.create_game(), self._random)
 
 
 def _with_restrictions(limits: Limits[Any], other: Limits[Any]) -> Limits[Any]:
-    """Return limits with the moves that others leave, and what these want to be told."""
     return replace(
         limits,
         search_moves=other.search_moves,
@@ -539,7 +553,6 @@ def _with_restrictions(limits: Limits[Any], other: Limits[Any]) -> Limits[Any]:
 
 
 def _move_time(limits: Limits[Any]) -> float:
-    """Return about how many seconds a move may take."""
     clock = limits.clock
     if clock is None:
         return 0.0

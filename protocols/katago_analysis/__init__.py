@@ -1,1 +1,1 @@
-"""KataGo's analysis engine: queries about positions of Go in, a JSON object a line each way."""
+"""KataGo's analysis protocol, in which each query and each reply is one line of JSON."""

@@ -1,4 +1,4 @@
-"""The fields of one query, read one by one; what is wrong with one is named."""
+"""Read and validate the fields of a query."""
 
 from __future__ import annotations
 
@@ -7,59 +7,63 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-# Of what a user wrote, as much as this is shown to him.
-MAX_SHOWN_LENGTH = 200
+MAX_SHOWN_LENGTH = 200  # maximum length of an invalid value in a message
 MAX_ID_LENGTH = 1000
 PLAYERS = {"B": 0, "BLACK": 0, "W": 1, "WHITE": 1}
 PAIRS_MESSAGE = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
 
 
 class QueryError(ValueError):
-    """A query cannot be answered; field: the one that is wrong, if it is one."""
+    """Raised when a query is invalid.
+
+    The attribute `field` is the name of the invalid field, or None if the error is not in a single
+    field.
+    """
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
 
 
-class Fields:
-    """The fields of a query. Those that were asked for are known, all others a typo perhaps.
+class FieldReader:
+    """Reads the fields of a query.
 
-    Each method raises QueryError for a value that cannot be.
+    The methods raise `QueryError` if a value is invalid. Fields that are never read are probably
+    misspelt, and `unknown` returns their names.
     """
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields = fields
-        self._known: set[str] = set()
+        self._read: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
-        self._known.add(name)
+        self._read.add(name)
         return name in self._fields
 
     def get(self, name: str) -> Any:
-        """Return a field's value as it is; None where it is not given."""
+        """Return the value of a field without validation, or None if the field is missing."""
         return self._fields[name] if name in self else None
 
     def unknown(self) -> list[str]:
-        """Return the fields that nobody has asked for."""
-        return [name for name in self._fields if name not in self._known]
+        """Return the names of the fields that have not been read."""
+        return [name for name in self._fields if name not in self._read]
 
     def integer(self, name: str, minimum: int, maximum: int, message: str) -> int:
-        """Return a whole number between two, the ends included; it must be given."""
+        """Return the integer in a required field, which must be in an inclusive range."""
         value = self.get(name)
         if not is_integer(value) or not minimum <= value <= maximum:
             raise QueryError(message, name)
         return int(value)
 
     def real(self, name: str, minimum: float, maximum: float, message: str) -> float:
-        """Return a number between two, the ends included; it must be given."""
+        """Return the number in a required field, which must be in an inclusive range."""
         value = self.get(name)
         if not is_number(value) or not minimum <= value <= maximum:
             raise QueryError(message, name)
         return float(value)
 
     def boolean(self, name: str) -> bool:
-        """Return a truth value, false where it is not given."""
+        """Return the boolean in an optional field. The default is False."""
         if name not in self:
             return False
         value = self.get(name)
@@ -68,14 +72,14 @@ class Fields:
         return value
 
     def player(self, name: str) -> int:
-        """Return a player; he must be given."""
+        """Return the player in a required field."""
         player = read_player(self.get(name))
         if player is None:
             raise QueryError('Must be "b" or "w"', name)
         return player
 
     def integers(self, name: str, message: str) -> list[int]:
-        """Return a list of whole numbers; it must be given."""
+        """Return the list of integers in a required field."""
         values = self.get(name)
         if not isinstance(values, list) or not all(map(is_integer, values)):
             raise QueryError(message, name)
@@ -83,30 +87,30 @@ class Fields:
 
 
 def is_integer(value: object) -> bool:
-    """Tell whether a value of JSON is a whole number."""
+    """Return whether a JSON value is an integer."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value of JSON is a number that can be calculated with."""
+    """Return whether a JSON value is a finite number."""
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and isfinite(value))
 
 
 def read_player(value: object) -> int | None:
-    """Return the player who is written so, if one is."""
+    """Return the player for a JSON value, or None if the value is invalid."""
     return PLAYERS.get(value.upper()) if isinstance(value, str) else None
 
 
 def read_object(line: str) -> dict[str, Any]:
-    """Return the object of a line; raise QueryError for any other line."""
+    """Parse a line as a JSON object. Raise `QueryError` if the line is invalid."""
     try:
         value = json.loads(line, parse_constant=_reject_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise QueryError(
-            f"{why} - could not parse input line as json request: {shortened(line)}"
+            f"{reason} - could not parse input line as json request: {shortened(line)}"
         ) from None
     if not isinstance(value, dict):
         raise QueryError(
@@ -116,26 +120,26 @@ def read_object(line: str) -> dict[str, Any]:
 
 
 def read_id(fields: Mapping[str, Any]) -> str:
-    """Return the id of a request; raise QueryError if it has none."""
+    """Return the id of a request. Raise `QueryError` if the id is missing or invalid."""
     name = fields.get("id")
     if not isinstance(name, str):
         raise QueryError('Request must have a string "id" field')
     if len(name) > MAX_ID_LENGTH:
-        raise QueryError(f'The "id" field is longer than {MAX_ID_LENGTH} characters')
+        raise QueryError(f'"id" field too long (maximum {MAX_ID_LENGTH} characters)')
     return name
 
 
 def shortened(value: object) -> str:
-    """Return what a user wrote, or its beginning."""
-    words = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-    return words if len(words) <= MAX_SHOWN_LENGTH else words[:MAX_SHOWN_LENGTH] + "..."
+    """Return a value as text with at most MAX_SHOWN_LENGTH characters, for use in a message."""
+    text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    return text if len(text) <= MAX_SHOWN_LENGTH else text[:MAX_SHOWN_LENGTH] + "..."
 
 
 def _finite(text: str) -> float:
-    """Return a number; raise ValueError for one that is too large to be written again."""
+    """Parse a number. Raise `ValueError` on overflow, because JSON does not allow infinity."""
     number = float(text)
     return number if isfinite(number) else _reject_number(text)
 
 
 def _reject_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"invalid number: {text}")

@@ -1,7 +1,8 @@
-"""The analysis engine, without input and output: objects of JSON in, objects out, a line each.
+"""The analysis engine, without I/O.
 
-Begin reading at `AnalysisEngine.handle_line`. Errors and warnings are objects too, in KataGo's
-words where it has any. Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md).
+Start reading at `AnalysisEngine.handle_line`. Each query and each reply is one line with a JSON
+object. Errors and warnings are also JSON objects, with the same messages as in KataGo where
+possible. Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from agent.agent import describe
 from agent.games.go import Go
 from agent.threads.scheduler import SearchScheduler
 from protocols.katago_analysis import responses
-from protocols.katago_analysis.fields import Fields, QueryError, read_id, read_object
+from protocols.katago_analysis.fields import FieldReader, QueryError, read_id, read_object
 from protocols.katago_analysis.query import DEFAULTS, QueryDefaults, read_query
 from protocols.katago_analysis.visit_limited_backend import DEFAULT_SEARCH_SETTINGS, SearchSettings
 from protocols.katago_analysis.workers import AnalysisPool, AnalysisTask, AnalysisWorker
@@ -24,11 +25,13 @@ ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "termina
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How positions are analysed.
+    """The settings of the engine.
 
-    usual: what holds where a query does not say. searching: what searches; its memory is shared
-    among all. analysts: the most positions at once. wait: answer all that was asked before the
-    end of input. turns: shared with all that search by turns; None to search at any time.
+    The default values for query fields are `defaults`. The settings for the searches are
+    `search_settings`, whose memory is divided among the workers. At most `max_workers` positions
+    are analysed at once. If `wait` is set, the engine answers all pending queries after the end of
+    the input. The object `scheduler` schedules the searches of all sessions. If this is None,
+    searches start immediately.
     """
 
     defaults: QueryDefaults = DEFAULTS
@@ -39,7 +42,7 @@ class Settings:
 
     @property
     def worker_search_settings(self) -> SearchSettings:
-        """What one analyst searches with: his part of the memory."""
+        """Return the search settings for one worker, which gets an equal part of the memory."""
         search_config = self.search_settings.search_config
         megabytes = max(search_config.megabytes // self.max_workers, 1)
         return replace(
@@ -48,12 +51,11 @@ class Settings:
 
 
 class AnalysisEngine:
-    """One analysis engine.
+    """An engine for KataGo's analysis protocol.
 
-    version: of the program. send: takes an answer, to which one line end is added, from any
-    thread. report: takes what a person should know.
-
-    Raises ValueError for settings that cannot be.
+    The version of Kempelen is `version`. The function `send` writes a reply followed by a newline,
+    and may be called from any thread. The function `report` shows a message to the user. The
+    constructor raises `ValueError` if the settings are invalid.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class AnalysisEngine:
         self._settings = settings
         self._closing = False
         search_settings = settings.worker_search_settings
-        search_settings.create_backend(Go(), report)  # a trial
+        search_settings.create_backend(Go(), report)  # validates the settings
         self._pool = AnalysisPool(
             settings.max_workers,
             lambda: AnalysisWorker(search_settings, self._send, report, settings.scheduler),
@@ -77,7 +79,7 @@ class AnalysisEngine:
         )
 
     def handle_line(self, line: str) -> Iterator[str]:
-        """Take one query; positions are answered later. Waits while very many are waiting."""
+        """Handle one query, and block while the queue is full. Replies are sent later."""
         if not line.strip():
             return
         name = None
@@ -85,25 +87,28 @@ class AnalysisEngine:
             fields = read_object(line)
             name = read_id(fields)
             action = fields.get("action")
-            acting = isinstance(action, str)
-            steps = self._act(name, fields) if acting else self._analyse(name, fields)
-            for answer in steps:
-                yield responses.to_json_line(answer)
+            is_action = isinstance(action, str)
+            replies = self._act(name, fields) if is_action else self._analyse(name, fields)
+            for reply in replies:
+                yield responses.to_json_line(reply)
         except QueryError as error:
             yield responses.to_json_line(responses.error(str(error), name, error.field))
-        except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
+        except Exception as error:  # noqa: BLE001 - the session must continue
             yield responses.to_json_line(responses.error(describe(error), name))
 
     def handle_overlong_line(self) -> Iterator[str]:
-        """Say that a line was dropped."""
-        yield responses.to_json_line(responses.error("The line is too long, ignoring"))
+        """Report that a line was dropped because it was too long."""
+        yield responses.to_json_line(responses.error("Line too long, ignoring"))
 
     def drain(self, timeout: float | None = None) -> bool:
-        """After the last line: answer what is still to be answered, if that is wanted."""
+        """Answer pending queries after the end of the input, unless `Settings.wait` is off."""
         return not self._settings.wait or self._pool.wait(timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop everything, silently; return whether all threads ended within about `timeout`."""
+        """Stop all threads without sending replies.
+
+        Return whether the threads ended within about `timeout` seconds.
+        """
         self._closing = True
         return self._pool.close(timeout)
 
@@ -112,28 +117,26 @@ class AnalysisEngine:
             self._send_line(responses.to_json_line(answer))
 
     def _analyse(self, name: str, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Have the positions of a query analysed, after warnings."""
-        query, warnings = read_query(name, Fields(fields), self._settings.defaults)
+        query, warnings = read_query(name, FieldReader(fields), self._settings.defaults)
         for field, message in warnings:
             yield responses.warning(message, name, field)
         self._pool.add([AnalysisTask(query, turn, priority) for turn, priority in query.turns])
 
     def _act(self, name: str, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Do something else than to analyse; the answer repeats the request."""
         action = fields["action"]
         if action == "query_version":
             yield {**fields, "version": self._version, "git_hash": "<omitted>"}
         elif action == "query_models":
-            yield {**fields, "models": []}  # there are no networks
+            yield {**fields, "models": []}  # No networks are used.
         elif action == "clear_cache":
-            yield fields  # each search begins with nothing
+            yield fields  # Every search already starts with an empty cache.
         elif action in ("terminate", "terminate_all"):
-            self._terminate(Fields(fields), everything=action == "terminate_all")
+            self._terminate(FieldReader(fields), everything=action == "terminate_all")
             yield fields
         else:
             raise QueryError(f"'action' field must be one of {', '.join(ACTIONS)}", "action")
 
-    def _terminate(self, fields: Fields, everything: bool) -> None:
+    def _terminate(self, fields: FieldReader, everything: bool) -> None:
         name = fields.get("terminateId")
         if not everything and not isinstance(name, str):
             raise QueryError(
@@ -145,8 +148,8 @@ class AnalysisEngine:
             message = "If provided, must be an array of integers indicating turns to terminate"
             turns = frozenset(fields.integers("turnNumbers", message))
 
-        def chosen(task: AnalysisTask) -> bool:
-            named = everything or task.query.id == name
-            return named and (turns is None or task.turn in turns)
+        def is_selected(task: AnalysisTask) -> bool:
+            id_matches = everything or task.query.id == name
+            return id_matches and (turns is None or task.turn in turns)
 
-        self._pool.terminate(chosen)
+        self._pool.terminate(is_selected)

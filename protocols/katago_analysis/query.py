@@ -1,6 +1,6 @@
-"""A query: the record of a game of Go, which of its positions to analyse, and how.
+"""A query, which contains a game of Go, the positions to analyse, and the settings.
 
-Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md), which has the fields.
+Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md), which describes the fields.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agent.games.stones import EMPTY, PASS, shape
 from agent.limits import MoveRestriction
 from protocols.katago_analysis.fields import (
     PAIRS_MESSAGE,
-    Fields,
+    FieldReader,
     QueryError,
     read_player,
     shortened,
@@ -29,20 +29,18 @@ from protocols.rulesets import (
     read_ruleset,
 )
 
-# A longer record is refused: each of its positions is kept while one of them is analysed.
+# Limits the memory of a query: every position of the game is kept during the analysis.
 MAX_MOVES = 2000
 MAX_KOMI = 150.0
 MAX_VISITS = 1 << 50
 MAX_SECONDS = 1e6
 MAX_PRIORITY = 1 << 62
-# Moves after the first one of a variation.
-DEFAULT_PV_LENGTH = 15
-# More warnings of one query are of no use.
-MAX_WARNINGS = 32
-MIN_BOARD_SIZE = 2  # edge of a board
+DEFAULT_PV_LENGTH = 15  # moves in a variation, without the first move
+MAX_WARNINGS = 32  # per query
+MIN_BOARD_SIZE = 2  # minimum edge length of a board
 UNUSED_FIELD_MESSAGE = "Unexpected or unused field, do you have a typo?"
-IGNORED_FIELD_MESSAGE = "Not known to this engine, ignored"
-# What KataGo knows, and searches here do not.
+IGNORED_FIELD_MESSAGE = "Not supported by this engine, ignored"
+# KataGo fields that have no effect here.
 _IGNORED_NUMBERS = ("rootFpuReductionMax", "rootPolicyTemperature")
 _IGNORED_FLAGS = ("includeOwnershipStdev", "includeMovesOwnershipStdev", "includeNoResultValue")
 PERSPECTIVES = {"BLACK": 0, "B": 0, "WHITE": 1, "W": 1, "SIDETOMOVE": None}
@@ -54,15 +52,22 @@ Placement = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Positions of one game to be analysed.
+    """A game and the positions from it that are to be analysed.
 
-    size: of the board. stones: set up before the first move, moves: played since, each a player and
-    a vertex. first: who is to move at the beginning. komi: with what White gets for a handicap.
-    turns: the numbers of moves after which to analyse, with priorities, the highest first. visits,
-    seconds: the most for each. viewer: the player whose winning is reported; None for whoever is to
-    move. pv_length: the most moves after the first one of a variation. ownership, policy,
-    moves_ownership, pv_visits: what to tell beside, as KataGo's `include...` ask for. first_report_after,
-    report_every: seconds until a report during the search, and between them; none if they are None.
+    The value `komi` includes White's points for a handicap. The stones `stones` are set up before
+    the first move, and `moves` are then played. Each stone or move is a pair of a player and a
+    vertex. The player `first_player` moves first.
+
+    The positions to analyse are `turns`, which are pairs of a number of moves played and a
+    priority. Positions with a higher priority are analysed first. The limits for each position are
+    `visits` and `seconds`.
+
+    Win rates are reported for the player `perspective`, or for the side to move if this is None.
+    Without its first move, a variation has at most `pv_length` moves. The flags `ownership`,
+    `policy`, `moves_ownership` and `pv_visits` are KataGo's `include...` fields.
+
+    During the search, the first report is sent after `first_report_after` seconds, and later
+    reports every `report_every` seconds. If `report_every` is None, there are no reports.
     """
 
     id: str
@@ -86,19 +91,19 @@ class Query:
 
     @property
     def deep_restrictions(self) -> tuple[MoveRestriction[int], ...]:
-        """The restrictions that hold below the first move."""
-        return tuple(each for each in self.restrictions if each.plies > 1)
+        """Return the move restrictions for positions below the root."""
+        return tuple(restriction for restriction in self.restrictions if restriction.plies > 1)
 
     @property
     def restriction_field(self) -> str:
-        """The field that the restrictions come from."""
+        """Return the name of the query field that restricts the moves."""
         return "allowMoves" if self.restrictions[0].allowed else "avoidMoves"
 
     def game(self, turn: int) -> Go:
-        """Return the game after so many moves, with its mover to move though it may be over.
+        """Return the game after `turn` moves. A finished game is reopened for analysis.
 
-        Raises QueryError for a move that is illegal; one that repeats an earlier position is not,
-        since the rules of the game may have allowed it.
+        Raise `QueryError` if a move is illegal. Repeated positions are accepted, because the rules
+        of the original game may have allowed them.
         """
         game = Go(format_size(*self.size), self.komi)
         for player in (0, 1):
@@ -117,21 +122,26 @@ class Query:
         return game
 
     def root_moves(self, game: Go) -> tuple[int, ...] | None:
-        """Return the moves that the mover may begin with; None if all, () if none."""
-        mine = [each for each in self.restrictions if each.player == game.turn]
-        if not mine:
+        """Return the moves to search in `game`, or None if all moves are permitted.
+
+        Return an empty tuple if no move is permitted.
+        """
+        restrictions = [
+            restriction for restriction in self.restrictions if restriction.player == game.turn
+        ]
+        if not restrictions:
             return None
         legal = game.moves()
-        if mine[0].allowed:
-            return tuple(move for move in legal if move in mine[0].moves)
-        avoided = frozenset[int]().union(*(each.moves for each in mine))
+        if restrictions[0].allowed:
+            return tuple(move for move in legal if move in restrictions[0].moves)
+        avoided = frozenset[int]().union(*(restriction.moves for restriction in restrictions))
         candidate_moves = tuple(move for move in game.candidate_moves() if move not in avoided)
         return candidate_moves or tuple(move for move in legal if move not in avoided)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryDefaults:
-    """What holds where a query does not say: as in `Query`."""
+    """The default values for query fields, with the same names as in `Query`."""
 
     visits: int = 500
     seconds: float | None = None
@@ -142,14 +152,15 @@ DEFAULTS = QueryDefaults()
 
 
 def read_query(
-    name: str, fields: Fields, defaults: QueryDefaults
+    name: str, fields: FieldReader, defaults: QueryDefaults
 ) -> tuple[Query, list[tuple[str, str]]]:
-    """Return a query with this id, and warnings: a field and what to know of it.
+    """Parse a query and return it with a list of warnings.
 
-    Raises QueryError for what is wrong.
+    The id of the query is `name`. Each warning is a pair of a field name and a message. Raise
+    `QueryError` if the query is invalid.
     """
     fields.get("id")
-    fields.get("action")  # one that is no text is an unused field to KataGo, too
+    fields.get("action")  # Like KataGo, ignore an action that is not a string.
     warnings: list[tuple[str, str]] = []
     size = _size(fields)
     stones = {vertex: player for player, vertex in _read_placements(fields, "initialStones", size)}
@@ -194,18 +205,18 @@ def read_query(
 
 
 def read_vertex(text: object, size: Size) -> int | None:
-    """Return the vertex that is written as in GTP or "(column,row from above)", or PASS.
+    """Return the vertex for a text, or None if the text is not a point on the board or a pass.
 
-    None if it is not on a board of that size.
+    The text is in GTP notation, or "(column,row)" counted from the upper left corner.
     """
     width, height = size
     word = text.strip().upper() if isinstance(text, str) else ""
     if word == "PASS":
         return PASS
-    if found := re.fullmatch(r"\(([0-9]{1,3}), *([0-9]{1,3})\)", word):
-        column, row = int(found[1]), height - 1 - int(found[2])
-    elif found := re.fullmatch(r"([A-Z])([0-9]{1,3})", word):
-        column, row = COLUMNS.find(found[1]), int(found[2]) - 1
+    if match := re.fullmatch(r"\(([0-9]{1,3}), *([0-9]{1,3})\)", word):
+        column, row = int(match[1]), height - 1 - int(match[2])
+    elif match := re.fullmatch(r"([A-Z])([0-9]{1,3})", word):
+        column, row = COLUMNS.find(match[1]), int(match[2]) - 1
     else:
         return None
     on_board = 0 <= column < width and 0 <= row < height
@@ -213,20 +224,21 @@ def read_vertex(text: object, size: Size) -> int | None:
 
 
 def read_perspective(value: object) -> int | None:
-    """Return whose winning is to be reported: a player, or None for whoever is to move.
+    """Return the player whose win rate is reported, or None for the side to move.
 
-    Raises QueryError if it cannot be read.
+    Raise `QueryError` if the value is invalid.
     """
     word = value.strip().upper() if isinstance(value, str) else ""
     if word not in PERSPECTIVES:
         raise QueryError(
-            f"reportAnalysisWinratesAs is BLACK, WHITE or SIDETOMOVE, not {shortened(value)}"
+            f"reportAnalysisWinratesAs: invalid value {shortened(value)} "
+            "(expected BLACK, WHITE or SIDETOMOVE)"
         )
     return PERSPECTIVES[word]
 
 
 def _is_playable(game: Go, player: int, move: int) -> bool:
-    """Tell whether a record may go on so: any move but on a stone, suicide or a ko at once."""
+    """Return whether a move is legal when positional superko is ignored."""
     if move == PASS:
         return True
     stones = game.stones
@@ -237,11 +249,11 @@ def _is_playable(game: Go, player: int, move: int) -> bool:
 
 @cache
 def _interned_placement(player: int, vertex: int) -> Placement:
-    """Return a player and a vertex: one and the same pair, since many queries wait at once."""
+    """Return a pair of a player and a vertex. Equal pairs are shared to save memory."""
     return player, vertex
 
 
-def _size(fields: Fields) -> Size:
+def _size(fields: FieldReader) -> Size:
     message = f"Must provide an integer from {MIN_BOARD_SIZE} to {MAX_SIZE}"
     width = fields.integer("boardXSize", MIN_BOARD_SIZE, MAX_SIZE, message)
     height = fields.integer("boardYSize", MIN_BOARD_SIZE, MAX_SIZE, message)
@@ -249,16 +261,15 @@ def _size(fields: Fields) -> Size:
 
 
 def _read_placements(
-    fields: Fields, field: str, size: Size, passes: bool = False
+    fields: FieldReader, field: str, size: Size, passes: bool = False
 ) -> Iterable[Placement]:
-    """Generate the stones of a field, if it is given."""
     if field not in fields:
         return
     pairs = fields.get(field)
     if not isinstance(pairs, list):
         raise QueryError(PAIRS_MESSAGE, field)
     for pair in pairs:
-        if not isinstance(pair, list) or [type(each) for each in pair] != [str, str]:
+        if not isinstance(pair, list) or [type(value) for value in pair] != [str, str]:
             raise QueryError(PAIRS_MESSAGE, field)
         player, vertex = read_player(pair[0]), read_vertex(pair[1], size)
         if player is None:
@@ -268,19 +279,22 @@ def _read_placements(
         yield _interned_placement(player, vertex)
 
 
-def _moves(fields: Fields, size: Size) -> tuple[Placement, ...]:
+def _moves(fields: FieldReader, size: Size) -> tuple[Placement, ...]:
     if "moves" not in fields:
         raise QueryError("Must specify an array of [player,location] pairs", "moves")
     moves = tuple(_read_placements(fields, "moves", size, passes=True))
     if len(moves) > MAX_MOVES:
-        raise QueryError(
-            f"A record of {len(moves)} moves is too long; at most {MAX_MOVES}", "moves"
-        )
+        raise QueryError(f"Too many moves: {len(moves)} (maximum {MAX_MOVES})", "moves")
     return moves
 
 
-def _first(fields: Fields, stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
-    """Return who begins: as it is said, as the record says, or White after a handicap."""
+def _first(fields: FieldReader, stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
+    """Return the player who moves first.
+
+    This is the value of `initialPlayer` if given. Otherwise, it is the player of the first move.
+    Without any moves, White moves first in a handicap game, and Black moves first in any other
+    game.
+    """
     if "initialPlayer" in fields:
         return fields.player("initialPlayer")
     if moves:
@@ -289,24 +303,24 @@ def _first(fields: Fields, stones: dict[int, int], moves: tuple[Placement, ...])
 
 
 def _count_handicap_stones(stones: dict[int, int], moves: tuple[Placement, ...]) -> int:
-    """Return the number of handicap stones: set up, or Black's moves before White's first.
+    """Return the number of handicap stones.
 
-    A single one is none, nor are any where White has stones set up.
+    Handicap stones are Black's stones that are set up or are played before White's first move. A
+    single stone is not a handicap. There is no handicap if stones of White are also set up.
     """
     if 1 in stones.values():
         return 0
-    number = len(stones)
+    count = len(stones)
     played = 0
     for player, move in moves:
         if player == 1 or move == PASS:
             break
         played += 1
-    number += played if played > 1 else 0
-    return number if number > 1 else 0
+    count += played if played > 1 else 0
+    return count if count > 1 else 0
 
 
-def _turns(fields: Fields, last: int) -> tuple[Placement, ...]:
-    """Return which positions to analyse, each once, with their priorities."""
+def _turns(fields: FieldReader, last: int) -> tuple[Placement, ...]:
     priority = 0
     turns = [last]
     if "analyzeTurns" in fields:
@@ -328,13 +342,13 @@ def _turns(fields: Fields, last: int) -> tuple[Placement, ...]:
             raise QueryError("Can only specify when also specifying analyzeTurns", "priorities")
         if len(priorities) != len(turns):
             raise QueryError("Must be of matching length to analyzeTurns", "priorities")
-        for each in priorities:
-            if abs(each) > MAX_PRIORITY:
-                raise QueryError(f"Invalid priority: {shortened(each)}", "priorities")
+        for value in priorities:
+            if abs(value) > MAX_PRIORITY:
+                raise QueryError(f"Invalid priority: {shortened(value)}", "priorities")
     return tuple(sorted(dict(zip(turns, priorities, strict=True)).items()))
 
 
-def _rules(fields: Fields, warnings: list[tuple[str, str]]) -> Ruleset:
+def _rules(fields: FieldReader, warnings: list[tuple[str, str]]) -> Ruleset:
     value = fields.get("rules")
     if not isinstance(value, str | dict):
         raise QueryError(
@@ -360,7 +374,7 @@ def _rules(fields: Fields, warnings: list[tuple[str, str]]) -> Ruleset:
     return rules
 
 
-def _komi(fields: Fields, rules: Ruleset) -> float:
+def _komi(fields: FieldReader, rules: Ruleset) -> float:
     message = "Must be a integer or half-integer from -150.0 to 150.0"
     if "komi" not in fields:
         komi, field = rules.default_komi, "rules"
@@ -372,14 +386,13 @@ def _komi(fields: Fields, rules: Ruleset) -> float:
 
 
 def is_valid_komi(komi: float) -> bool:
-    """Tell whether a komi is one that queries may have: whole or half points."""
+    """Return whether `komi` is valid in a query, which allows only integers and half-integers."""
     return abs(komi) <= MAX_KOMI and 2 * komi == int(2 * komi)
 
 
 def _read_override_settings(
-    fields: Fields, defaults: QueryDefaults, warnings: list[tuple[str, str]]
+    fields: FieldReader, defaults: QueryDefaults, warnings: list[tuple[str, str]]
 ) -> tuple[int, float | None, int | None]:
-    """Return visits, seconds and the viewer, as settings of this query's own say."""
     field = "overrideSettings"
     if field not in fields:
         return defaults.visits, defaults.seconds, defaults.perspective
@@ -398,9 +411,10 @@ def _read_override_settings(
 def read_settings(
     settings: dict[str, Any], defaults: QueryDefaults
 ) -> tuple[int, float | None, int | None, list[str]]:
-    """Return visits, seconds and the viewer as KataGo's settings say, and the settings not known.
+    """Parse KataGo's settings.
 
-    Raises QueryError for a value that cannot be. Numbers may be written as text.
+    Return the visits, the seconds, the perspective and the unknown names. Numbers may be given as
+    strings. Raise `QueryError` if a value is invalid.
     """
     visits, seconds, perspective = defaults.visits, defaults.seconds, defaults.perspective
     unknown = []
@@ -423,12 +437,13 @@ def _number(name: str, value: object, minimum: float, maximum: float) -> float:
         number = minimum - 1
     if isinstance(value, bool) or not minimum <= number <= maximum:
         raise QueryError(
-            f"{name} is a number from {minimum:g} to {maximum:g}, not {shortened(value)}"
+            f"{name}: invalid value {shortened(value)} "
+            f"(expected a number from {minimum:g} to {maximum:g})"
         )
     return number
 
 
-def _read_report_times(fields: Fields) -> tuple[float | None, float | None]:
+def _read_report_times(fields: FieldReader) -> tuple[float | None, float | None]:
     every = first = None
     if "reportDuringSearchEvery" in fields:
         first = every = fields.real("reportDuringSearchEvery", 0.001, MAX_SECONDS, _SECONDS_MESSAGE)
@@ -437,8 +452,7 @@ def _read_report_times(fields: Fields) -> tuple[float | None, float | None]:
     return first, every
 
 
-def _warn_of_ignored_fields(fields: Fields, warnings: list[tuple[str, str]]) -> None:
-    """Read what KataGo knows and this engine does not; warn of what changes nothing here."""
+def _warn_of_ignored_fields(fields: FieldReader, warnings: list[tuple[str, str]]) -> None:
     for name in _IGNORED_NUMBERS:
         if name in fields:
             fields.real(name, 0.0, 100.0, "Must be a number from 0.0 to 100.0")
@@ -446,36 +460,36 @@ def _warn_of_ignored_fields(fields: Fields, warnings: list[tuple[str, str]]) -> 
     warnings += [(name, IGNORED_FIELD_MESSAGE) for name in _IGNORED_FLAGS if fields.boolean(name)]
 
 
-def _restrictions(fields: Fields, size: Size) -> tuple[MoveRestriction[int], ...]:
-    given = [field for field in ("allowMoves", "avoidMoves") if field in fields]
-    if not given:
+def _restrictions(fields: FieldReader, size: Size) -> tuple[MoveRestriction[int], ...]:
+    present = [field for field in ("allowMoves", "avoidMoves") if field in fields]
+    if not present:
         return ()
-    if len(given) == 2:
+    if len(present) == 2:
         raise QueryError("Cannot specify both allowMoves and avoidMoves", "allowMoves")
-    (field,) = given
+    (field,) = present
     entries = fields.get(field)
     if not isinstance(entries, list):
         raise QueryError(_RESTRICTION_MESSAGE, field)
     allowed = field == "allowMoves"
     if allowed and len(entries) > 1:
         raise QueryError("Currently allowMoves only allows one entry", field)
-    found = []
+    restrictions = []
     for entry in entries:
         if not isinstance(entry, dict) or not {"player", "moves", "untilDepth"} <= entry.keys():
             raise QueryError(_RESTRICTION_MESSAGE, field)
-        parts = Fields(entry)
+        parts = FieldReader(entry)
         player = parts.player("player")
         moves = frozenset(_vertices(parts.get("moves"), size))
         depth = parts.integer("untilDepth", 1, 1_000_000_000, "Must be a positive integer")
-        found.append(MoveRestriction(player, moves, allowed, depth))
-    return tuple(found)
+        restrictions.append(MoveRestriction(player, moves, allowed, depth))
+    return tuple(restrictions)
 
 
 def _vertices(values: object, size: Size) -> Iterable[int]:
-    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise QueryError("Must be an array of GTP board vertices", "moves")
-    for each in values:
-        vertex = read_vertex(each, size)
+    for value in values:
+        vertex = read_vertex(value, size)
         if vertex is None:
-            raise QueryError(f"Could not parse board location: {shortened(each)}", "moves")
+            raise QueryError(f"Could not parse board location: {shortened(value)}", "moves")
         yield vertex

@@ -1,6 +1,7 @@
-"""What a search has found, as the objects that answer a query.
+"""Format search results as JSON replies to queries.
 
-Rates and points are those of the viewer: of Black, White, or whoever is to move.
+Win rates and scores are from the point of view of Black, White or the side to move, as the query
+requests.
 """
 
 from __future__ import annotations
@@ -23,41 +24,41 @@ Lines = Sequence[Info[int]]
 
 
 def to_json_line(value: dict[str, Any]) -> str:
-    """Return an object as one line."""
     return json.dumps(value, separators=(",", ":"))
 
 
 def error(message: str, name: str | None = None, field: str | None = None) -> dict[str, Any]:
-    """Return what says that a query, or a field of it, is wrong."""
+    """Return an error reply for a query, or for one of its fields."""
     return {"error": message, **_reference_fields(name, field)}
 
 
 def warning(message: str, name: str, field: str) -> dict[str, Any]:
-    """Return what says that a field is passed over; the query is answered all the same."""
+    """Return a warning that a field is ignored."""
     return {"warning": message, **_reference_fields(name, field)}
 
 
 def failure(query: Query, turn: int, message: str, field: str | None = None) -> dict[str, Any]:
-    """Return what says that one position could not be analysed."""
+    """Return an error reply for one position in a query."""
     return {**error(message, query.id, field), "turnNumber": turn}
 
 
 def no_results(query: Query, turn: int) -> dict[str, Any]:
-    """Return what answers for a position that was given up before it was analysed."""
+    """Return the reply for a position whose analysis was terminated before it started."""
     return {"id": query.id, "isDuringSearch": False, "noResults": True, "turnNumber": turn}
 
 
 def analysis_result(
     query: Query, turn: int, game: Go, lines: Lines, is_during_search: bool
 ) -> dict[str, Any]:
-    """Return what is known of a position by lines, the best first, of which some were visited.
+    """Return the reply for an analysed position.
 
-    during: the search goes on.
+    The lines in `lines` start with the best one, and at least one line must have visits. The flag
+    `is_during_search` says whether the search is still running.
     """
     mover = game.turn
-    tried = visited_lines(lines)
+    visited = visited_lines(lines)
     ours = query.perspective in (None, mover)
-    alike = 1 / max(len(game.candidate_moves()), 1)
+    uniform_prior = 1 / max(len(game.candidate_moves()), 1)
     answer: dict[str, Any] = {
         "id": query.id,
         "turnNumber": turn,
@@ -71,17 +72,17 @@ def analysis_result(
                 "edgeWeight": line.visits,
                 "playSelectionValue": line.visits,
                 **_evaluation_fields(line.expected_outcome or 0.0, line.lead, line.visits, ours),
-                "prior": _rounded(alike if line.prior is None else line.prior),
+                "prior": _rounded(uniform_prior if line.prior is None else line.prior),
                 "order": order,
                 "pv": [game.text(move) for move in line.pv[: query.pv_length + 1]],
                 **_extra_fields(query, line, ours),
             }
-            for order, line in enumerate(tried)
+            for order, line in enumerate(visited)
         ],
         "rootInfo": {
             "currentPlayer": PLAYERS[mover],
-            "visits": sum(line.visits for line in tried),
-            **_evaluation_fields(*_mean(tried), ours),
+            "visits": sum(line.visits for line in visited),
+            **_evaluation_fields(*_mean(visited), ours),
             **_hashes(game),
         },
     }
@@ -89,24 +90,22 @@ def analysis_result(
     if owners is not None:
         answer["ownership"] = _ownership_for_viewer(owners, ours)
     if query.policy:
-        answer["policy"] = _policy(game, lines, alike)
+        answer["policy"] = _policy(game, lines, uniform_prior)
     return answer
 
 
 def visited_lines(lines: Lines) -> Lines:
-    """Return the lines that were visited."""
     return [line for line in lines if line.visits and line.pv]
 
 
 def _extra_fields(query: Query, line: Info[int], ours: bool) -> dict[str, Any]:
-    """Return what a query wants to know of a move beside the usual, as far as it is known."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if query.pv_visits and line.pv_visits:
         visits = list(line.pv_visits[: query.pv_length + 1])
-        found |= {"pvVisits": visits, "pvEdgeVisits": visits}  # alike in a tree
+        fields |= {"pvVisits": visits, "pvEdgeVisits": visits}  # equal in a tree
     if query.moves_ownership and line.moves_ownership is not None:
-        found["ownership"] = _ownership_for_viewer(line.moves_ownership, ours)
-    return found
+        fields["ownership"] = _ownership_for_viewer(line.moves_ownership, ours)
+    return fields
 
 
 def _ownership_for_viewer(owners: Sequence[float], ours: bool) -> list[float]:
@@ -116,36 +115,42 @@ def _ownership_for_viewer(owners: Sequence[float], ours: bool) -> list[float]:
 def _evaluation_fields(
     expected: float, lead: float | None, visits: int, ours: bool
 ) -> dict[str, float]:
-    """Return what the viewer may hope for. ours: he is to move."""
+    """Return the win rate, the utility and the score.
+
+    The flag `ours` says whether the values are from the point of view of the side to move.
+    """
     rate = (expected + 1) / 2
-    least = lower_confidence_bound(rate, visits)
-    found = {
+    lcb = lower_confidence_bound(rate, visits)
+    fields = {
         "winrate": rate if ours else 1 - rate,
-        "lcb": least if ours else 1 - least,
+        "lcb": lcb if ours else 1 - lcb,
         "utility": expected if ours else -expected,
-        "utilityLcb": 2 * least - 1 if ours else 1 - 2 * least,
+        "utilityLcb": 2 * lcb - 1 if ours else 1 - 2 * lcb,
     }
     if lead is not None:
         points = lead if ours else -lead
-        found |= {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points}
-    return {name: _rounded(value) for name, value in found.items()}
+        fields |= {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points}
+    return {name: _rounded(value) for name, value in fields.items()}
 
 
 def _mean(lines: Lines) -> tuple[float, float | None, int]:
-    """Return what the mover may hope for, his lead if it is known, and the visits of all lines."""
+    """Return the mean outcome, the mean lead, and the total number of visits.
+
+    The means are weighted by visits. The mean lead is None if it is unknown.
+    """
     visits = sum(line.visits for line in lines)
     expected = sum(line.visits * (line.expected_outcome or 0.0) for line in lines) / visits
-    counted = [line for line in lines if line.lead is not None]
-    if not counted:
+    with_lead = [line for line in lines if line.lead is not None]
+    if not with_lead:
         return expected, None, visits
-    lead = sum(line.visits * (line.lead or 0.0) for line in counted)
-    return expected, lead / sum(line.visits for line in counted), visits
+    lead = sum(line.visits * (line.lead or 0.0) for line in with_lead)
+    return expected, lead / sum(line.visits for line in with_lead), visits
 
 
-def _policy(game: Go, lines: Lines, alike: float) -> list[float]:
-    """Return how promising each point looked, rows from above, and the pass; -1 where illegal.
+def _policy(game: Go, lines: Lines, uniform_prior: float) -> list[float]:
+    """Return the prior probability of each point, in rows from the top, and then of the pass.
 
-    All together they are 1, whatever moves the search may not have looked at.
+    The values for the legal moves sum to 1. The value for an illegal move is -1.
     """
     policy = dict.fromkeys(game.moves(), 0.0)
     priors = {line.pv[0]: line.prior or 0.0 for line in lines if line.pv}
@@ -153,39 +158,41 @@ def _policy(game: Go, lines: Lines, alike: float) -> list[float]:
     if total > 0:
         policy |= {move: prior / total for move, prior in priors.items()}
     else:
-        policy |= dict.fromkeys(game.candidate_moves(), alike)
+        policy |= dict.fromkeys(game.candidate_moves(), uniform_prior)
     return [_rounded(policy.get(vertex, -1)) for vertex in (*_vertices_top_down(game), PASS)]
 
 
 def _vertices_top_down(game: Go) -> Iterator[int]:
-    """Generate the vertices of the board, rows from above."""
     vertex = game.stones.shape.vertex
     for row in reversed(range(game.height)):
         yield from (vertex(column, row) for column in range(game.width))
 
 
 def _hashes(game: Go) -> dict[str, str]:
-    """Return a hash of the stones, the mover and the ko, and one that is the same if turned."""
+    """Return a hash of the position and a symmetric hash.
+
+    Both hashes depend on the side to move and on ko. The symmetric hash is equal for all rotations
+    and reflections of the board.
+    """
     stones, width, height = game.stones, game.width, game.height
     board = list(_vertices_top_down(game))
-    signs = bytes(
+    points = bytes(
         EMPTY + 4 if vertex == stones.ko != NO_VERTEX else stones.board[vertex] for vertex in board
     )
-    turned = []
+    hashes = []
     for _ in range(2):
         for _ in range(4):
-            turned.append(_hash(signs, width, height, game.turn))
-            # A quarter turn: the columns from the left, each from below.
-            signs = b"".join(signs[column::width][::-1] for column in range(width))
+            hashes.append(_hash(points, width, height, game.turn))
+            # Rotate by 90 degrees: take the columns from the left, each from the bottom.
+            points = b"".join(points[column::width][::-1] for column in range(width))
             width, height = height, width
-        signs = b"".join(
-            signs[row * width :][:width][::-1] for row in range(height)
-        )  # its mirror image
-    return {"thisHash": turned[0], "symHash": min(turned)}
+        # Mirror.
+        points = b"".join(points[row * width :][:width][::-1] for row in range(height))
+    return {"thisHash": hashes[0], "symHash": min(hashes)}
 
 
-def _hash(signs: bytes, width: int, height: int, turn: int) -> str:
-    return blake2b(signs + bytes([width, height, turn]), digest_size=16).hexdigest().upper()
+def _hash(points: bytes, width: int, height: int, turn: int) -> str:
+    return blake2b(points + bytes([width, height, turn]), digest_size=16).hexdigest().upper()
 
 
 def _reference_fields(name: str | None, field: str | None) -> dict[str, str]:
@@ -196,4 +203,4 @@ def _reference_fields(name: str | None, field: str | None) -> dict[str, str]:
 
 
 def _rounded(value: float) -> float:
-    return round(value, DIGITS) + 0.0  # never -0.0
+    return round(value, DIGITS) + 0.0  # Turns -0.0 into 0.0.

@@ -1,7 +1,8 @@
-"""Searches of Go that are limited by visits.
+"""Search Go positions with a limit on the number of visits.
 
-The nodes of a compiled search are its visits. A plain one counts the moves of its playouts as
-nodes, so it is made anew for each position, with a number of playouts.
+A compiled search counts each visit as a node, so the node limit serves as the visit limit. A Python
+search counts every move in a playout as a node. Therefore, a new Python search with a playout limit
+is created for each position.
 """
 
 from __future__ import annotations
@@ -27,35 +28,41 @@ AnyBackend = GameBackend[int] | CompiledBackend[int]
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """What searches: an algorithm, as agent.search.algorithm_spec reads it, with its means.
+    """The search algorithm, as parsed by `agent.search.algorithm_spec`, and its resources.
 
-    Without an algorithm it is a compiled search, or what suits Go until there is one.
+    If no algorithm is given, the compiled search is used. While the compiled search is loading,
+    Go's default Python algorithm is used.
     """
 
     algorithm: str | None = None
     search_config: SearchConfig = DEFAULT_SEARCH_CONFIG
 
     def create_backend(self, game: Go, report: Callable[[str], None]) -> AnyBackend:
-        """Return what searches positions like this one.
+        """Return a backend for positions with the same rules and board size as `game`.
 
-        Raises ValueError for an algorithm that there is not, or that counts no visits.
+        Raise `ValueError` if the algorithm is unknown or does not report visits.
         """
-        kind = catalogue.find("go")
-        source = create_backend(
-            kind, lambda: game, report, algorithm=self.algorithm, search_config=self.search_config
+        backend = create_backend(
+            catalogue.find("go"),
+            lambda: game,
+            report,
+            algorithm=self.algorithm,
+            search_config=self.search_config,
         )
-        if source.max_lines is not None:
-            raise ValueError(f"{self.algorithm} counts no visits of moves, which mcts does")
-        return source
+        if backend.max_lines is not None:
+            raise ValueError(
+                f"{self.algorithm}: does not report visits of moves (use mcts for analysis)"
+            )
+        return backend
 
 
 DEFAULT_SEARCH_SETTINGS = SearchSettings()
 
 
 class VisitLimitedBackend:
-    """Lends a player a search for one position after the other, each a fresh one.
+    """A search backend that starts a new, empty search for every position.
 
-    report: told what the user should know.
+    The function `report` shows a message to the user.
     """
 
     def __init__(self, search_settings: SearchSettings, report: Callable[[str], None]) -> None:
@@ -68,8 +75,8 @@ class VisitLimitedBackend:
         self._searcher: PersistentSearcher[int] | None = None
 
     def prepare(self, game: Go, visits: int, stop: OneShotEvent) -> None:
-        """Be ready for a position, with the most visits; wait for a compiler until `stop`."""
-        if self._backend is None:  # it is the same for boards of all sizes
+        """Prepare the search for a position. Wait until the kernel is loaded or `stop` is set."""
+        if self._backend is None:  # All board sizes share this.
             self._backend = self._search_settings.create_backend(game, self._report)
         self._game, self._visits, self._searcher = game, visits, None
         if isinstance(self._backend, CompiledBackend):
@@ -79,7 +86,7 @@ class VisitLimitedBackend:
     def get_searcher(
         self, clock: SearchClock[int], stop: OneShotEvent, /
     ) -> PersistentSearcher[int]:
-        """Return who searches the position that was prepared."""
+        """Return the searcher for the prepared position."""
         assert self._backend is not None
         self._active_backend = self._backend
         searcher = self._active_backend.get_searcher(clock, stop)
@@ -96,24 +103,24 @@ class VisitLimitedBackend:
 
     @property
     def is_uncompiled(self) -> bool:
-        """Whether the position was searched by a plain search."""
+        """Return whether the position was searched without a compiled kernel."""
         return isinstance(self._searcher, PlayoutSearcher)
 
     def current_lines(self) -> Sequence[Info[int]]:
-        """Return all lines of the position as they stand, where they can be told."""
+        """Return the current lines of the running search, or () if there are none."""
         return () if self._searcher is None else self._searcher.progress().lines
 
     def abandon(self, thread: threading.Thread, /) -> str | None:
-        """Give the search up if the game's code keeps it."""
+        """Abandon the search if it is blocked in the code of the game."""
         return None if self._active_backend is None else self._active_backend.abandon(thread)
 
     def close(self, timeout: float) -> bool:
-        """End what compiles; return whether that ended within about `timeout` seconds."""
+        """Stop the compiler. Return whether it ended within about `timeout` seconds."""
         return self._backend is None or self._backend.close(timeout)
 
 
 class PlayoutSearcher:
-    """A plain search that was made with its number of playouts, which are its visits."""
+    """A Python search with a playout limit instead of a node limit."""
 
     def __init__(self, searcher: PersistentSearcher[int]) -> None:
         self._searcher = searcher
@@ -125,15 +132,13 @@ class PlayoutSearcher:
 
     @property
     def nodes(self) -> int:
-        """How many nodes the search has visited."""
         return self._searcher.nodes
 
     def progress(self) -> Progress[int]:
-        """Tell where the running search stands."""
         return self._searcher.progress()
 
     def search(
         self, position: Game[int], limits: Limits[int], lines: int = 1, /
     ) -> Iterator[Info[int]]:
-        """Yield what each part of the playouts finds."""
+        """Yield a result after each batch of playouts."""
         return self._searcher.search(position, replace(limits, nodes=None), lines)

@@ -1,6 +1,6 @@
-"""Who analyses positions: several at a time, the most urgent first, each with a search of its own.
+"""A pool of workers, each with its own search, that analyse positions in order of priority.
 
-What has been analysed is told at once, from the thread of whoever did it.
+Each worker sends its replies immediately, from its own thread.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from protocols.katago_analysis.fields import QueryError
 from protocols.katago_analysis.query import MAX_SECONDS, Query
 from protocols.katago_analysis.visit_limited_backend import SearchSettings, VisitLimitedBackend
 
-# With so many positions waiting, no more lines are read, not even what would end them.
+# Reading pauses while this many positions are queued. This also delays `terminate` actions.
 MAX_PENDING = 200_000
-UNSUPPORTED_MESSAGE = "Not known to this search, left out"
+UNSUPPORTED_MESSAGE = "Not supported by this search, omitted"
 
 Send = Callable[[dict[str, Any]], None]
 Report = Callable[[str], None]
@@ -33,7 +33,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class AnalysisTask:
-    """One position to be analysed: that of a query after so many moves."""
+    """A position to be analysed, which is the game in `query` after `turn` moves."""
 
     query: Query
     turn: int
@@ -41,38 +41,37 @@ class AnalysisTask:
 
 
 class AnalysisListener:
-    """The listener of one search: its best line, and what went wrong, if anything did.
+    """Records the best line and the error from one search.
 
-    tell: takes all lines as they stand, as often as the player's pace says.
+    The function `on_progress` receives the current lines with each progress report.
     """
 
-    def __init__(self, tell: Callable[[responses.Lines], None] | None = None) -> None:
+    def __init__(self, on_progress: Callable[[responses.Lines], None] | None = None) -> None:
         self.error_message: str | None = None
         self.lines: responses.Lines = ()
-        self._tell = tell
+        self._on_progress = on_progress
 
     def info(self, info: Info[int]) -> None:
-        """Take the best line; no other is asked for."""
+        """Record the best line, which is the only line that the search reports."""
         self.lines = (info,)
 
     def progress(self, progress: Progress[int], seconds: float) -> None:
-        """Tell what is known now."""
         lines = progress.lines or self.lines
-        if self._tell is not None and responses.visited_lines(lines):
-            self._tell(lines)
+        if self._on_progress is not None and responses.visited_lines(lines):
+            self._on_progress(lines)
 
     def error(self, message: str) -> None:
-        """Take note that the search failed."""
         self.error_message = message
 
     def result(self, result: Result[int]) -> None:
-        """Take the answer, which the line says too."""
+        """Ignore the result, because the best line contains the same data."""
 
 
 class AnalysisWorker:
-    """Analyses one position after the other.
+    """Analyses one position after another.
 
-    send: takes each answer; report: takes what a person should know. turns: as a player has them.
+    The function `send` writes a reply, and `report` shows a message to the user. The argument
+    `scheduler` has the same meaning as in `Agent`.
     """
 
     def __init__(
@@ -93,36 +92,35 @@ class AnalysisWorker:
         )
 
     def start(self, task: AnalysisTask, on_done: Callable[[AnalysisWorker], None]) -> None:
-        """Analyse a position; `done` is called when it has been answered."""
+        """Start to analyse a position. Call `on_done` after the reply has been sent."""
         self._agent.submit(lambda job: self._run(job, task, on_done), long_running=True)
 
     def stop(self) -> None:
-        """End the analysis soon; what is known by then is the answer."""
+        """Stop the analysis and send the current result as the reply."""
         self._agent.stop()
 
     def close(self, timeout: float) -> bool:
-        """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        """Stop all threads. Return whether they ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         ended = self._agent.close(timeout)
         return self._backend.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     def _run(self, job: Job, task: AnalysisTask, on_done: Callable[[AnalysisWorker], None]) -> None:
-        """Answer for a position once, whatever happens."""
         query, turn = task.query, task.turn
         try:
             answer = self._analyse(job, query, turn)
         except QueryError as error:
             answer = responses.failure(query, turn, str(error), error.field)
-        except Exception as error:  # noqa: BLE001 - the other positions are analysed all the same
+        except Exception as error:  # noqa: BLE001 - other positions must still be analysed
             answer = responses.failure(query, turn, describe(error))
         self._send(answer)
         on_done(self)
 
     def _analyse(self, job: Job, query: Query, turn: int) -> dict[str, Any]:
         game = query.game(turn)
-        choice = query.root_moves(game)
-        if choice == ():
-            raise QueryError("No legal move is left to analyse", query.restriction_field)
+        root_moves = query.root_moves(game)
+        if root_moves == ():
+            raise QueryError("No legal move remains to analyse", query.restriction_field)
         if not job.stop.is_set():
             self._backend.prepare(game, query.visits, job.stop)
         if job.stop.is_set():
@@ -130,20 +128,21 @@ class AnalysisWorker:
         limits = Limits(
             nodes=query.visits,
             movetime=query.seconds,
-            search_moves=choice or (),
+            search_moves=root_moves or (),
             restrictions=query.deep_restrictions,
             moves_ownership=query.moves_ownership,
         )
 
-        def tell(lines: responses.Lines) -> None:
+        def send_progress(lines: responses.Lines) -> None:
             self._send(responses.analysis_result(query, turn, game, lines, is_during_search=True))
 
-        findings = AnalysisListener(None if query.first_report_after is None else tell)
-        # To tell of all lines takes long; where they stand is asked for when it is needed.
-        self._agent.think(job, game, limits, 1, findings, _report_interval(query))
-        if findings.error_message is not None:
-            return responses.failure(query, turn, findings.error_message)
-        lines = self._backend.current_lines() or findings.lines
+        listener = AnalysisListener(None if query.first_report_after is None else send_progress)
+        # Only one line is reported during the search, which is faster. The backend returns all
+        # lines at the end.
+        self._agent.think(job, game, limits, 1, listener, _report_interval(query))
+        if listener.error_message is not None:
+            return responses.failure(query, turn, listener.error_message)
+        lines = self._backend.current_lines() or listener.lines
         if not responses.visited_lines(lines):
             return responses.no_results(query, turn)
         for field, message in self._unsupported_fields(query, lines):
@@ -153,7 +152,6 @@ class AnalysisWorker:
     def _unsupported_fields(
         self, query: Query, lines: responses.Lines
     ) -> Iterator[tuple[str, str]]:
-        """Generate what the query asks for and the search cannot do: the field, and what of it."""
         if query.ownership and lines[0].ownership is None:
             yield "includeOwnership", UNSUPPORTED_MESSAGE
         if query.moves_ownership and all(line.moves_ownership is None for line in lines):
@@ -161,14 +159,15 @@ class AnalysisWorker:
         if query.deep_restrictions and self._backend.is_uncompiled:
             yield (
                 query.restriction_field,
-                "untilDepth beyond 1 is not known to this search, 1 is used",
+                "untilDepth above 1 is not supported by this search, using 1",
             )
 
 
 class AnalysisPool:
-    """Gives positions to analysts, of whom there are as many at once as are allowed.
+    """Distributes positions among at most `max_workers` workers.
 
-    hire: returns one more of them. send: takes the answers for positions nobody began with.
+    The function `create_worker` returns a new worker. The function `send` writes the replies for
+    queued positions whose analysis is terminated.
     """
 
     def __init__(
@@ -185,7 +184,7 @@ class AnalysisPool:
         self._closed = False
 
     def add(self, tasks: Sequence[AnalysisTask]) -> None:
-        """Have positions analysed; waits while very many are waiting."""
+        """Queue positions, and block while the queue is full."""
         with self._changed:
             self._changed.wait_for(lambda: len(self._waiting) < MAX_PENDING or self._closed)
             if self._closed:
@@ -195,40 +194,40 @@ class AnalysisPool:
                 heapq.heappush(self._waiting, (-task.priority, self._task_count, task))
             self._dispatch()
 
-    def terminate(self, chosen: Callable[[AnalysisTask], bool]) -> None:
-        """End the analysis of the chosen positions; each is answered with what is known."""
+    def terminate(self, is_selected: Callable[[AnalysisTask], bool]) -> None:
+        """Stop the analysis of the selected positions. A reply is sent for each of them."""
         with self._changed:
-            given_up = [entry for entry in self._waiting if chosen(entry[2])]
-            if given_up:
-                self._waiting = [entry for entry in self._waiting if not chosen(entry[2])]
+            removed = [entry for entry in self._waiting if is_selected(entry[2])]
+            if removed:
+                self._waiting = [entry for entry in self._waiting if not is_selected(entry[2])]
                 heapq.heapify(self._waiting)
             for worker, task in self._busy.items():
-                if chosen(task):
+                if is_selected(task):
                     worker.stop()
             self._changed.notify_all()
-        for _, _, task in sorted(given_up, key=lambda entry: entry[1]):
+        for _, _, task in sorted(removed, key=lambda entry: entry[1]):
             self._send(responses.no_results(task.query, task.turn))
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all has been answered; return whether it is."""
+        """Wait until all positions have replies. Return False after `timeout` seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        """Stop all threads. Return whether they ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         with self._changed:
             self._closed = True
             self._waiting.clear()
-            analysts = [*self._busy, *self._idle]
+            workers = [*self._busy, *self._idle]
             for worker in self._busy:
                 worker.stop()
             self._changed.notify_all()
-        ended = [each.close(max(deadline - time.monotonic(), 0.0)) for each in analysts]
+        ended = [worker.close(max(deadline - time.monotonic(), 0.0)) for worker in workers]
         return all(ended)
 
     def _dispatch(self) -> None:
-        """Give waiting positions to those who have nothing to do; the lock is held."""
+        """Assign queued positions to idle workers. The caller must hold the lock."""
         while self._waiting and (self._idle or len(self._busy) < self._max_workers):
             _, _, task = heapq.heappop(self._waiting)
             worker = self._idle.pop() if self._idle else self._create_worker()
@@ -244,7 +243,6 @@ class AnalysisPool:
 
 
 def _report_interval(query: Query) -> ReportInterval:
-    """Return how often a search tells where it stands."""
     if query.first_report_after is None:
         return DEFAULT_REPORT_INTERVAL
     return ReportInterval(query.first_report_after, query.report_every or MAX_SECONDS)

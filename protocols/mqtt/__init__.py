@@ -1,4 +1,5 @@
-"""MQTT: live tournaments, and bots that answer over a broker. MQTT 5 or 3.1.1, JSON payloads.
+"""MQTT for live tournaments, and for bots that receive move requests through a broker.
 
-Topics begin with `kempelen/v1`; schema.json describes every payload.
+The broker may use MQTT 5 or 3.1.1. Payloads are JSON objects, which schema.json describes. Topics
+begin with `kempelen/v1`.
 """

@@ -1,13 +1,14 @@
-"""A bot behind a broker: it answers requests for moves, one at a time, within its limits.
+"""A bot that answers move requests from an MQTT broker, one at a time.
 
-A request names the topic on which it wants its reply, an id that the reply repeats, and the game,
-if that is not chess: a bot plays one. Every request gets exactly one reply: a move, or an error
-with a code: `bad_request` (it cannot be understood, or is of another game), `busy` (too many wait),
-`time_limit` (its own limit ran out), `engine` (the engine failed). A request that comes again is
-answered again, and thought about once.
+A request contains a reply topic, an id and, except for chess, the game. The reply repeats the id.
+Every request gets exactly one reply, which is a move or an error with a code. The codes are
+`bad_request` (invalid, or another game), `busy` (the queue is full), `time_limit` (the request's
+time limit was reached) and `engine` (the engine failed). If a request is repeated, the same reply
+is sent again without another search.
 
-A bot has its name alone. Its retained status names its run; on its own status topic it asks
-whether another run is online, which that one answers.
+Each name belongs to one bot at a time. The bot's retained status contains the id of the current
+run. At startup, a bot publishes a claim on the status topic. If another bot with the same name is
+running, that bot responds to the claim.
 """
 
 import asyncio
@@ -31,8 +32,8 @@ from protocols.mqtt.broker_monitor import BROKER_TIMEOUT_S, BrokerMonitor, Notif
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.fair_queue import FairQueue
 from protocols.mqtt.request_codec import (
+    GameVariant,
     RequestError,
-    Variant,
     encode_answer,
     encode_variant,
     time_limit,
@@ -43,36 +44,39 @@ from protocols.tasks import cancel_all
 MAX_QUEUED = 16
 MAX_QUEUED_PER_CLIENT = 8
 MAX_SEARCH_S = 600.0
-# So many replies are remembered.
+# The latest replies are kept to answer repeated requests.
 MAX_CACHED_REPLIES = 1000
-# Within so many seconds a run that is online says so.
+# Time for a running bot to respond to a claim.
 CLAIM_TIMEOUT_S = 2.0
-# And after so many more seconds the name is ours, whoever says what.
+# After this time the claim succeeds, whatever other clients publish.
 CLAIM_GRACE_S = 3.0
 CLAIM_KEY = "claim"
-# Of a request's id, as the schema has it.
+# The same value as in the schema.
 MAX_ID_LENGTH = 256
 
 Result = TypeVar("Result")
 
 
 class NameTakenError(Exception):
-    """Another bot of this name is online, or the broker does not let us have the name."""
+    """Another bot with this name is online, or the broker rejects the name."""
 
 
 class BotEngine(Protocol):
-    """What a bot thinks with."""
+    """The engine interface that a bot requires."""
 
     async def new_game(self) -> None:
-        """Forget the last game."""
+        """Reset the engine for a new game."""
 
     async def search(self, request: SearchRequest, limit: float) -> PlayResult:
-        """Choose a move within `limit` seconds, or raise EngineError."""
+        """Choose a move within `limit` seconds. Raise EngineError if the engine fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request, valid as far as the schema says. key: the same for a repetition."""
+    """A queued request that conforms to the schema.
+
+    The field `key` identifies the request. A repeated request has the same key.
+    """
 
     payload: dict[str, Any]
     key: bytes
@@ -80,14 +84,14 @@ class _Request:
 
 
 class Bot:
-    """Answers the requests that arrive under one name."""
+    """A bot that answers the requests addressed to its name."""
 
     def __init__(
         self,
         broker: Broker,
         name: str,
         description: str,
-        get_engine: Callable[[Variant], Awaitable[BotEngine]],
+        get_engine: Callable[[GameVariant], Awaitable[BotEngine]],
         *,
         positions: RequestParser | None = None,
         queue_limit: int = MAX_QUEUED,
@@ -96,13 +100,15 @@ class Bot:
         patience: float = BROKER_TIMEOUT_S,
         tell: Notify | None = None,
     ) -> None:
-        """Prepare to answer as `name`.
+        """Prepare to serve requests for the bot `name`.
 
-        think: gives the engine to use, a fresh one after an engine's failure; it is told which
-        variant is played. positions: what it can be asked about, chess without it. queue_limit,
-        client_limit: how many requests may wait in all, and of one client. longest: seconds for
-        one request. patience: seconds for which the broker may be away. tell: takes sentences
-        about broker and name.
+        The function `get_engine` returns the engine for a game variant. After a failure, it must
+        return a new engine.
+        The parser `positions` parses the requests, by default for chess.
+        At most `queue_limit` requests wait in total, and at most `client_limit` per client.
+        A request takes at most `longest` seconds.
+        A lost broker connection may take up to `patience` seconds to return.
+        The function `tell` receives messages about the broker and the name.
         """
         self.name = name
         self._broker = broker
@@ -111,7 +117,7 @@ class Bot:
         self._request_parser = positions or ChessRequestParser()
         self._max_seconds = longest
         self._notify = tell or (lambda text: None)
-        self._game: tuple[str, str, Variant] | None = None
+        self._game: tuple[str, str, GameVariant] | None = None
         self._queue: FairQueue[_Request] = FairQueue(queue_limit, client_limit)
         self._pending: set[bytes] = set()
         self._answered: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
@@ -139,7 +145,11 @@ class Bot:
         )
 
     async def serve(self) -> None:
-        """Answer until cancelled; BrokerLostError and NameTakenError end it too."""
+        """Answer requests until cancelled.
+
+        Raise BrokerLostError if the broker is lost, and NameTakenError if another bot uses the
+        name.
+        """
         tasks = [
             asyncio.create_task(self._monitor.watch_for_loss()),
             asyncio.create_task(self._claim_and_answer()),
@@ -164,22 +174,19 @@ class Bot:
         await self._claim()
         self._state, self._claim_final_at = "online", time.monotonic() + CLAIM_GRACE_S
         self._publish_status()
-        self._notify(f"{self.name} answers on {self._broker}")
+        self._notify(f"{self.name}: online on {self._broker}")
         while True:
             client, task = await self._queue.get()
-            began = time.monotonic()
+            started = time.monotonic()
             reply = await self._answer(task)
-            self._queue.charge(client, time.monotonic() - began)
+            self._queue.charge(client, time.monotonic() - started)
             self._pending.discard(task.key)
             self._answered[task.key] = reply
             if len(self._answered) > MAX_CACHED_REPLIES:
                 self._answered.popitem(last=False)
             self._reply(task.payload, reply)
 
-    # The name
-
     async def _claim(self) -> None:
-        """Return when the name is ours; NameTakenError if another run has it and answers."""
         deadline = time.monotonic() + CLAIM_TIMEOUT_S
         self._connection.publish_persistent(
             CLAIM_KEY, self._status, self._status_payload("online", claim=True)
@@ -193,50 +200,51 @@ class Bot:
             )
         finally:
             echo.cancel()
-        # Our own word comes after what the broker has retained.
+        # Our own message arrives after the retained message.
         if self._rival_seen and not self._name_lost.done():
-            left = max(0.0, deadline - time.monotonic())
-            await asyncio.wait((self._name_lost,), timeout=left)
+            remaining = max(0.0, deadline - time.monotonic())
+            await asyncio.wait((self._name_lost,), timeout=remaining)
         self._connection.cancel_persistent(CLAIM_KEY)
         if self._name_lost.done():
             raise self._name_taken()
         if self._status in self._connection.rejected:
             raise NameTakenError(
-                f"broker {self._broker} does not let us say on {self._status} that {self.name} is "
-                f"online: {self._connection.rejected[self._status]}"
+                f"{self.name}: broker {self._broker} does not allow publishing on {self._status}: "
+                f"{self._connection.rejected[self._status]}"
             )
         if not self._claim_echoed.is_set():
             self._notify(
-                f"broker {self._broker} does not show us {self._status}: whether another bot is "
-                f"named {self.name} cannot be seen"
+                f"{self.name}: broker {self._broker} does not deliver {self._status}; "
+                "other bots of this name cannot be detected"
             )
 
     def _name_taken(self) -> NameTakenError:
         return NameTakenError(
-            f"another bot named {self.name} is online on {self._broker}: "
-            "end it, or choose another --name"
+            f"{self.name}: another bot of this name is online on {self._broker} "
+            "(stop it or choose another --name)"
         )
 
     def _on_status(self, payload: dict[str, Any]) -> None:
         run = payload.get("run", "")
         if self._state == "online" and payload["state"] != "online":
-            self._publish_status()  # the last word of one that had the name, which the broker passes on late
+            self._publish_status()  # overrides a delayed last status of the name's previous owner
         elif run == self._run_id:
             self._claim_echoed.set()
         elif payload["state"] == "online":
             self._on_rival_status(payload, run)
 
     def _on_rival_status(self, payload: dict[str, Any], run: str) -> None:
-        """Hear of another run that has our name, or would have it.
+        """Handle the status of another run that holds or claims the bot's name.
 
-        One that is online keeps it; of those that came online at the same time the least does.
+        A run that has completed its claim keeps the name. If several runs start at the same time,
+        the run with the smallest id keeps the name.
         """
         claim, answers = payload.get("claim", False), payload.get("answers") == self._run_id
         if self._state == "claiming":
             if answers:
                 self._concede_name()
             elif not claim:
-                self._rival_seen = True  # or the broker has retained what it was
+                self._rival_seen = True  # Otherwise this is an old retained status.
             return
         settled = time.monotonic() >= self._claim_final_at
         if claim:
@@ -244,7 +252,7 @@ class Bot:
         elif settled:
             if not self._warned:
                 self._warned = True
-                self._notify(f"another bot named {self.name} is online too: both are asked")
+                self._notify(f"{self.name}: another bot of this name is online; both get requests")
         elif run < self._run_id or (answers and payload.get("settled", False)):
             self._concede_name()
         else:
@@ -260,8 +268,8 @@ class Bot:
     def _status_payload(self, state: str, **more: Any) -> dict[str, Any]:
         kind = encode_variant(self._request_parser.variant)
         engine = {"engine": self._description, "kind": kind} if state == "online" else {}
-        own = {"name": self.name, "state": state, **engine, "run": self._run_id}
-        return {**own, "connection": self._connections, **more}
+        status = {"name": self.name, "state": state, **engine, "run": self._run_id}
+        return {**status, "connection": self._connections, **more}
 
     def _on_broker_change(self, connected: bool, since: float) -> None:
         if connected:
@@ -270,34 +278,31 @@ class Bot:
                 self._publish_status()
 
     def _on_rejected(self, topic: str, reason: str) -> None:
-        self._notify(f"broker {self._broker} refuses {topic}: {reason}")
-
-    # The requests
+        self._notify(f"{self._broker}: topic {topic} rejected: {reason}")
 
     def _on_message(self, topic: str, payload: dict[str, Any] | None) -> None:
-        """Take a message, in the connection's thread."""
+        """Handle a message. Called in the connection's thread."""
         if payload is None:
             return
         if topic == self._status:
             if not payloads.find_error("bot", payload):
                 self._monitor.call_in_loop(self._on_status, payload)
         elif _reply_topic(payload) is not None:
-            found, key = payloads.find_error("request", payload), b""
+            problem, key = payloads.find_error("request", payload), b""
             try:
                 key = hashlib.sha256(payloads.encode(payload)).digest()
             except RecursionError:
-                found = "it is nested too deeply"
+                problem = "too deeply nested"
             self._monitor.call_in_loop(
-                self._on_request, _Request(payload, key, time.monotonic()), found
+                self._on_request, _Request(payload, key, time.monotonic()), problem
             )
 
-    def _on_request(self, task: _Request, found: str) -> None:
-        """Take a request, with what is wrong with it."""
+    def _on_request(self, task: _Request, problem: str) -> None:
         payload = task.payload
         if self._state != "online":
             return
-        if found:
-            self._reply(payload, _failure("bad_request", found))
+        if problem:
+            self._reply(payload, _failure("bad_request", problem))
         elif task.key in self._answered:
             self._reply(payload, self._answered[task.key])
         elif task.key not in self._pending:
@@ -305,21 +310,20 @@ class Bot:
             rejected = self._queue.put(payload["reply_to"], task)
             if rejected is not None:
                 self._pending.discard(rejected.key)
-                busy = f"{len(self._queue)} requests wait already"
+                busy = f"{len(self._queue)} requests are waiting already"
                 self._reply(rejected.payload, _failure("busy", busy))
 
     async def _answer(self, task: _Request) -> dict[str, Any]:
-        """Return the reply to a request. Nothing that it asks may end the bot."""
         payload = task.payload
         try:
             limit = time_limit(payload, self._max_seconds)
-            left = limit - (time.monotonic() - task.arrived)
-            if left <= 0:
-                return _failure("time_limit", f"waited longer than its {limit:g} s")
-            async with asyncio.timeout(left):
+            remaining = limit - (time.monotonic() - task.arrived)
+            if remaining <= 0:
+                return _failure("time_limit", f"waited longer than the limit of {limit:g} s")
+            async with asyncio.timeout(remaining):
                 deadline = task.arrived + limit
-                asked = await _in_background(lambda: self._request_parser.parse(payload, deadline))
-                answer = await self._search(payload, *asked, deadline)
+                parsed = await _in_background(lambda: self._request_parser.parse(payload, deadline))
+                answer = await self._search(payload, *parsed, deadline)
         except RequestError as error:
             return _failure("bad_request", str(error))
         except (EngineTimeoutError, TimeoutError):
@@ -328,17 +332,21 @@ class Bot:
         except EngineError as error:
             self._game = None
             return _failure("engine", str(error))
-        except Exception as error:  # noqa: BLE001 - a client must not end what others use
+        except Exception as error:  # noqa: BLE001 - a failed request must not stop the bot
             self._game = None
-            self._notify(f"{self.name} failed at a request: {type(error).__name__}: {error}")
+            self._notify(f"{self.name}: request failed: {type(error).__name__}: {error}")
             return _failure("engine", type(error).__name__)
         return encode_answer(answer)
 
     async def _search(
-        self, payload: Mapping[str, Any], request: SearchRequest, variant: Variant, deadline: float
+        self,
+        payload: Mapping[str, Any],
+        request: SearchRequest,
+        variant: GameVariant,
+        deadline: float,
     ) -> PlayResult:
         engine = await self._get_engine(variant)
-        # A name of a game means what its client means by it.
+        # Clients may choose any game name.
         game = (payload["reply_to"], payload.get("game", ""), variant)
         if game != self._game or not game[1]:
             await engine.new_game()
@@ -346,27 +354,28 @@ class Bot:
         return await engine.search(request, deadline - time.monotonic())
 
     def _reply(self, request: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
-        topic, number = _reply_topic(request), request.get("id")
+        topic, request_id = _reply_topic(request), request.get("id")
         if topic is not None:
-            shown = number if isinstance(number, str) and len(number) <= MAX_ID_LENGTH else None
-            self._connection.publish(topic, {"id": shown, **reply})
+            valid = isinstance(request_id, str) and len(request_id) <= MAX_ID_LENGTH
+            self._connection.publish(topic, {"id": request_id if valid else None, **reply})
 
 
 async def _in_background(work: Callable[[], Result]) -> Result:
-    """Return what a call returns, in a thread that is given up where a user's game does not return.
+    """Run a call in a thread and return its result. On cancellation, the thread is abandoned.
 
-    Neither other requests nor the end of the bot wait for it.
+    A call into a user's game class may never return. Such a call delays neither other requests nor
+    the bot's shutdown.
     """
-    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop, finished = asyncio.get_running_loop(), asyncio.Event()
 
-    def tell() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(over.set)
+    def notify() -> None:
+        with contextlib.suppress(RuntimeError):  # The loop is closed.
+            loop.call_soon_threadsafe(finished.set)
 
     call = BackgroundCall(work, "request")
-    call.done.add_callback(tell)
+    call.done.add_callback(notify)
     try:
-        await over.wait()
+        await finished.wait()
     except asyncio.CancelledError:
         call.abandon()
         raise
@@ -378,7 +387,6 @@ def _failure(code: str, message: str) -> dict[str, Any]:
 
 
 def _reply_topic(request: Mapping[str, Any]) -> str | None:
-    """Return where a request wants its reply, if that is a place for replies."""
     topic = request.get("reply_to")
     return (
         topic if isinstance(topic, str) and not payloads.find_error("reply_topic", topic) else None

@@ -1,4 +1,4 @@
-"""Which broker, and who we are to it. Secrets come from the environment or a file."""
+"""Broker addresses and credentials. Secrets are read only from the environment or a file."""
 
 import os
 import ssl
@@ -12,16 +12,16 @@ USER_VARIABLE = "KEMPELEN_MQTT_USER"
 PASSWORD_VARIABLE = "KEMPELEN_MQTT_PASSWORD"
 DEFAULT_PORTS = {"mqtt": 1883, "mqtts": 8883}
 
-MAX_CREDENTIALS_BYTES = 64 << 10  # of credentials
+MAX_CREDENTIALS_BYTES = 64 << 10
 
 
 class BrokerError(ValueError):
-    """A broker that cannot be addressed as asked; the message names the remedy."""
+    """A broker address or its credentials are invalid. The message says how to fix the problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """An address, and optionally TLS and credentials. The password is never shown."""
+    """A broker's address, TLS settings and credentials. The password is never shown."""
 
     host: str
     port: int
@@ -34,19 +34,21 @@ class Broker:
     def from_url(
         cls, url: str, *, credentials: str | None = None, ca_file: str | None = None
     ) -> "Broker":
-        """Parse mqtt://HOST[:PORT] or mqtts://HOST[:PORT].
+        """Parse a broker's URL and read the credentials. Raise BrokerError if either is invalid.
 
-        credentials: a file whose first line is the user, the second the password; without it,
-        both come from the environment. ca_file: PEM certificates to trust, for mqtts.
+        The text `url` has the form mqtt://HOST[:PORT] or mqtts://HOST[:PORT]. The file
+        `credentials` has the user name on the first line and the password on the second line. By
+        default, both are read from the environment. The PEM file `ca_file` contains the
+        certificates to trust for mqtts.
         """
         parts = urls.split_valid_url(url if "//" in url else f"mqtt://{url}")
         if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
-            # What was written is not repeated: there may be a password in it.
-            raise BrokerError("broker: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
+            # The address is not quoted, because it may contain a password.
+            raise BrokerError("broker: invalid address (expected mqtt[s]://HOST[:PORT])")
         if parts.username or parts.password:
             raise BrokerError(
-                f"no user or password in the broker's address: set {USER_VARIABLE} and {PASSWORD_VARIABLE}, "
-                "or name a file with --mqtt-credentials"
+                f"broker address: must not contain user or password (use {USER_VARIABLE} and "
+                f"{PASSWORD_VARIABLE}, or --mqtt-credentials FILE)"
             )
         port = parts.port or DEFAULT_PORTS[parts.scheme]
         user, password = _credentials(credentials)
@@ -56,7 +58,7 @@ class Broker:
         return cls(parts.hostname, port, user, password, tls, ca_file)
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """Return the context that checks the broker's certificate, or None without TLS."""
+        """Return a TLS context that verifies the broker's certificate, or None without TLS."""
         return ssl.create_default_context(cafile=self.ca_file) if self.tls else None
 
     def __str__(self) -> str:
@@ -71,5 +73,7 @@ def _credentials(path: str | None) -> tuple[str | None, str | None]:
     except OSError as error:
         raise BrokerError(f"credentials {path}: {error.strerror}") from None
     except ValueError:
-        raise BrokerError(f"credentials {path}: user and password on two lines") from None
+        raise BrokerError(
+            f"credentials {path}: invalid file (expected user and password on two lines)"
+        ) from None
     return user.strip(), password.strip()

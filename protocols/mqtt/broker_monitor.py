@@ -1,4 +1,4 @@
-"""Whether the broker is there, for a program that needs it and does not wait for ever."""
+"""Monitor a broker connection for programs that depend on the broker."""
 
 import asyncio
 import contextlib
@@ -14,43 +14,40 @@ Notify = Callable[[str], None]
 
 
 class BrokerLostError(Exception):
-    """A broker that stayed away for longer than we wait; the message names it."""
+    """The broker was unreachable for longer than the timeout. The message names the broker."""
 
 
 class PeerPresence:
-    """Whether somebody is there, and for how long they were not."""
+    """The presence of a peer, and the total time for which the peer has been absent."""
 
     def __init__(self) -> None:
-        """Begin absent."""
         self._absent_total = 0.0
         self._absent_since: float | None = time.monotonic()
         self._next_change: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @property
     def present(self) -> bool:
-        """Whether they are there."""
         return self._absent_since is None
 
     @property
     def absent_seconds(self) -> float:
-        """How many seconds in all they were not."""
+        """The total time without a connection so far, in seconds."""
         return self._absent_total + (
             0.0 if self._absent_since is None else time.monotonic() - self._absent_since
         )
 
     @property
     def changed(self) -> asyncio.Future[None]:
-        """Done when they next come or go."""
+        """A future that is done at the next change of presence."""
         return self._next_change
 
     def set_absent(self, when: float) -> None:
-        """Count them as absent since a time of time.monotonic()."""
+        """Mark the peer as absent since the time `when` of `time.monotonic`."""
         if self._absent_since is None:
             self._absent_since = when
             self._notify_change()
 
     def set_present(self) -> None:
-        """Count them as there."""
         if self._absent_since is not None:
             self._absent_total += time.monotonic() - self._absent_since
             self._absent_since = None
@@ -63,25 +60,24 @@ class PeerPresence:
 
 
 class PausableStopwatch:
-    """Runs only while somebody is there."""
+    """A stopwatch that is paused while a peer is absent."""
 
     def __init__(self, presence: PeerPresence) -> None:
         self._presence = presence
-        self._began = time.monotonic()
+        self._started = time.monotonic()
         self._absent_total = presence.absent_seconds
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
         absent = self._presence.absent_seconds - self._absent_total
-        return max(0.0, time.monotonic() - self._began - absent)
+        return max(0.0, time.monotonic() - self._started - absent)
 
 
 class BrokerMonitor:
-    """Follows a connection from the loop of the program, and tells a person of its breaks.
+    """A monitor that tracks a broker connection for an event loop and detects a lost broker.
 
-    `report` is the connection's `on_link`. tell: takes sentences. patience: seconds that the
-    broker may be away, from the beginning or since it left.
+    The method `on_connection_change` must be passed to the Connection. The function `tell` receives
+    messages for the user. The broker is lost after it has been absent for `patience` seconds.
     """
 
     def __init__(
@@ -97,23 +93,23 @@ class BrokerMonitor:
         self.presence = PeerPresence()
         self.on_change: Callable[[bool, float], None] | None = None
 
-    def on_connection_change(self, there: bool, problem: str, since: float) -> None:
-        """Take a connection's word, in its thread."""
-        self.call_in_loop(self._update, there, problem, since)
+    def on_connection_change(self, connected: bool, problem: str, since: float) -> None:
+        """Handle a change of the connection. Called in the connection's thread."""
+        self.call_in_loop(self._update, connected, problem, since)
 
     def call_in_loop(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Have something done in the program's loop, if that still runs."""
+        """Schedule a call in the program's event loop, if the loop is still running."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action, *arguments)
 
     async def wait_for_broker(self) -> None:
-        """Return when the broker is there; BrokerLostError when it has been waited for in vain."""
+        """Wait until the broker is present. Raise BrokerLostError after the timeout."""
         deadline = time.monotonic() + self._timeout
         while not self.presence.present:
             await self._wait((self.presence.changed,), deadline)
 
     async def watch_for_loss(self) -> None:
-        """Raise BrokerLostError once the broker has been away for longer than we wait."""
+        """Raise BrokerLostError when the broker has been absent for longer than the timeout."""
         while True:
             await self._wait((self.presence.changed,), self._deadline())
 
@@ -124,10 +120,11 @@ class BrokerMonitor:
         watch: PausableStopwatch,
         limit: float,
     ) -> None:
-        """Return when the future is done.
+        """Wait until `future` is done.
 
-        TimeoutError: it is not after `limit` seconds of a watch that heeds somebody's presence;
-        BrokerLostError: the broker is lost before.
+        The stopwatch `watch` is paused while `presence` reports the peer as absent. Raise
+        TimeoutError when the stopwatch reaches `limit` seconds, and BrokerLostError if the broker
+        is lost first.
         """
         while not future.done():
             if (deadline := self._deadline()) is None and presence.present:
@@ -143,18 +140,18 @@ class BrokerMonitor:
     async def _wait(
         self, futures: "tuple[asyncio.Future[Any], ...]", deadline: float | None
     ) -> None:
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0 and not self.presence.present:
+        timeout = None if deadline is None else deadline - time.monotonic()
+        if timeout is not None and timeout <= 0 and not self.presence.present:
             raise BrokerLostError(
-                f"broker {self._broker} stayed away for {self._timeout:g} s: {self._problem}"
+                f"broker {self._broker}: no connection for {self._timeout:g} s: {self._problem}"
             )
-        await asyncio.wait(futures, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
-    def _update(self, there: bool, problem: str, since: float) -> None:
-        if there:
+    def _update(self, connected: bool, problem: str, since: float) -> None:
+        if connected:
             if self._loss_reported:
-                away = time.monotonic() - self._absent_since
-                self._notify(f"broker {self._broker} is there, after {away:.1f} s")
+                absent = time.monotonic() - self._absent_since
+                self._notify(f"broker {self._broker}: connected after {absent:.1f} s")
             self._loss_reported = False
             self.presence.set_present()
         else:
@@ -163,13 +160,13 @@ class BrokerMonitor:
             self._problem = problem
             self._loss_reported = True
             self._notify(
-                f"broker {self._broker} is away: {problem}; waiting for it, "
-                f"{self._timeout:g} s at most"
+                f"broker {self._broker}: no connection: {problem}; "
+                f"retrying for at most {self._timeout:g} s"
             )
             self.presence.set_absent(since)
         if self.on_change is not None:
-            self.on_change(there, since)
+            self.on_change(connected, since)
 
 
 def _ignore(text: str) -> None:
-    """Take what nobody wants to know."""
+    """Discard a message."""

@@ -1,8 +1,8 @@
-"""Asks bots for moves, by an id, again and again until they answer.
+"""A client that requests moves from bots, and repeats each request until it is answered.
 
-Time in which the broker is away is nobody's: a request waits for it, up to the patience that the
-link has, and so does the clock of the bot that is asked. When the broker is back, a bot that has
-not shown itself again gets a moment for that too.
+While the broker is disconnected, the bot's time limit is paused. Requests wait until the broker is
+connected again or counts as lost. After a reconnection, each bot gets some time to come back
+online.
 """
 
 import asyncio
@@ -26,22 +26,26 @@ from protocols.mqtt.broker_monitor import (
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.request_codec import (
     CHESS_VARIANT,
-    Variant,
+    GameVariant,
     encode_request,
     encode_variant,
     incompatibility,
     parse_reply,
 )
 
-# Within so many seconds a bot finds the broker again that is back.
+# After the broker is back, a bot counts as absent if it is not online within this time.
 BOT_RETURN_TIMEOUT_S = 5.0
-# More bots than this are not heard of.
+# Additional bots are ignored.
 MAX_KNOWN_BOTS = 10_000
 
 
 @dataclass
 class _BotStatus:
-    """A bot as its status shows it. kind: the game; mark: its run, and which connection of that."""
+    """The last known status of a bot.
+
+    The mapping `kind` describes the game that the bot plays. The field `run_mark` contains the id
+    of the bot's run and the number of the connection.
+    """
 
     online: asyncio.Event = field(default_factory=asyncio.Event)
     presence: PeerPresence = field(default_factory=PeerPresence)
@@ -52,21 +56,22 @@ class _BotStatus:
 
 @dataclass
 class _PendingRequest:
-    """A request that waits for its reply."""
+    """A request that has not been answered yet."""
 
     name: str
     reply: "asyncio.Future[dict[str, Any]]"
 
 
 class BotClient:
-    """Asks bots for moves."""
+    """A client that requests moves from bots."""
 
     def __init__(
         self, broker: Broker, *, patience: float = BROKER_TIMEOUT_S, tell: Notify | None = None
     ) -> None:
-        """Connect, with a reply topic of its own.
+        """Connect to the broker, with a unique reply topic.
 
-        patience: seconds for which the broker may be away; tell: takes sentences about it.
+        A lost broker connection may take up to `patience` seconds to return. The function `tell`
+        receives messages about the broker.
         """
         self._loop = asyncio.get_running_loop()
         self._monitor = BrokerMonitor(broker, patience=patience, tell=tell)
@@ -85,24 +90,27 @@ class BotClient:
         )
 
     async def wait_for_broker(self) -> None:
-        """Return when the broker is there, or raise BrokerLostError."""
+        """Wait until the broker is connected. Raise BrokerLostError if the broker is lost."""
         await self._monitor.wait_for_broker()
 
-    async def wait_for_bot(self, name: str, limit: float, variant: Variant = CHESS_VARIANT) -> None:
-        """Return when the bot is online; EngineTimeoutError after `limit` seconds.
+    async def wait_for_bot(
+        self, name: str, limit: float, variant: GameVariant = CHESS_VARIANT
+    ) -> None:
+        """Wait until a bot is online.
 
-        EngineOptionError if it plays another game, or with other options.
+        Raise EngineTimeoutError after `limit` seconds, and EngineOptionError if the bot plays a
+        different game or uses different game options.
         """
         broker = self._monitor.presence
         online = asyncio.ensure_future(self._bot(name).online.wait())
         try:
             await self._monitor.wait_for(online, broker, PausableStopwatch(broker), limit)
         except TimeoutError:
-            raise EngineTimeoutError(f"bot {name} is not online after {limit:g} s") from None
+            raise EngineTimeoutError(f"bot {name}: not online after {limit:g} s") from None
         finally:
             online.cancel()
-        if found := incompatibility(self._bot(name).kind, variant):
-            raise EngineOptionError(f"bot {name} {found}")
+        if problem := incompatibility(self._bot(name).kind, variant):
+            raise EngineOptionError(f"bot {name} {problem}")
 
     async def request_move(
         self,
@@ -110,28 +118,31 @@ class BotClient:
         game: str,
         request: SearchRequest,
         limit: float,
-        variant: Variant = CHESS_VARIANT,
+        variant: GameVariant = CHESS_VARIANT,
     ) -> PlayResult:
-        """Return the bot's move; EngineTimeoutError after `limit` seconds, or its own error."""
-        number = secrets.token_hex(8)
-        question = _PendingRequest(name, self._loop.create_future())
-        self._pending[number] = question
+        """Return a bot's move.
+
+        Raise EngineTimeoutError after `limit` seconds, and EngineError if the bot replies with an
+        error.
+        """
+        request_id = secrets.token_hex(8)
+        pending = _PendingRequest(name, self._loop.create_future())
+        self._pending[request_id] = pending
         presence = self._bot(name).presence
         watch = PausableStopwatch(presence)
-        payload = {"id": number, "reply_to": self._replies, "game": game, "limit": limit}
+        payload = {"id": request_id, "reply_to": self._replies, "game": game, "limit": limit}
         payload |= encode_request(request, variant)
         try:
-            self._connection.publish_persistent(number, topics.bot(name, "requests"), payload)
-            await self._monitor.wait_for(question.reply, presence, watch, limit)
+            self._connection.publish_persistent(request_id, topics.bot(name, "requests"), payload)
+            await self._monitor.wait_for(pending.reply, presence, watch, limit)
         except TimeoutError:
             raise EngineTimeoutError(f"bot {name}: no answer within {limit:.3g} s") from None
         finally:
-            self._connection.cancel_persistent(number)
-            del self._pending[number]
-        return parse_reply(question.reply.result(), name, watch.elapsed)
+            self._connection.cancel_persistent(request_id)
+            del self._pending[request_id]
+        return parse_reply(pending.reply.result(), name, watch.elapsed)
 
     async def close(self) -> None:
-        """Disconnect."""
         for bot in self._bots.values():
             if bot.return_timer is not None:
                 bot.return_timer.cancel()
@@ -145,7 +156,7 @@ class BotClient:
         return self._bots[name]
 
     def _on_message(self, topic: str, payload: dict[str, Any] | None) -> None:
-        """Take a message, in the connection's thread."""
+        """Handle a message. Called in the connection's thread."""
         if payload is None:
             return
         if topic == self._replies:
@@ -154,13 +165,13 @@ class BotClient:
             self._monitor.call_in_loop(self._on_status, topic.split("/")[-2], payload)
 
     def _on_reply(self, payload: dict[str, Any]) -> None:
-        number = payload.get("id")
-        question = self._pending.get(number) if isinstance(number, str) else None
-        if question is not None and not question.reply.done():
-            question.reply.set_result(payload)
+        request_id = payload.get("id")
+        pending = self._pending.get(request_id) if isinstance(request_id, str) else None
+        if pending is not None and not pending.reply.done():
+            pending.reply.set_result(payload)
 
     def _on_status(self, name: str, payload: dict[str, Any]) -> None:
-        """Take a bot's status; one that is back is asked again what it has not answered."""
+        """Handle a bot's status. If the bot came back online, repeat its pending requests."""
         if payload.get("claim") or (name not in self._bots and len(self._bots) >= MAX_KNOWN_BOTS):
             return
         bot = self._bot(name)
@@ -172,9 +183,9 @@ class BotClient:
         run_mark = payload.get("run"), payload.get("connection")
         if run_mark != bot.run_mark or run_mark[0] is None:
             self._mark_present(bot)
-            for number, question in self._pending.items():
-                if question.name == name:
-                    self._connection.republish(number)
+            for request_id, pending in self._pending.items():
+                if pending.name == name:
+                    self._connection.republish(request_id)
         bot.run_mark = run_mark
 
     def _on_broker_change(self, connected: bool, since: float) -> None:
@@ -194,9 +205,9 @@ class BotClient:
             bot.presence.set_present()
 
     def _on_rejected(self, topic: str, reason: str) -> None:
-        for question in self._pending.values():
-            if topics.bot(question.name, "requests") == topic and not question.reply.done():
+        for pending in self._pending.values():
+            if topics.bot(pending.name, "requests") == topic and not pending.reply.done():
                 error = EngineError(
-                    f"bot {question.name}: the broker does not let us ask: {reason}"
+                    f"bot {pending.name}: the broker does not allow requests: {reason}"
                 )
-                question.reply.set_exception(error)
+                pending.reply.set_exception(error)

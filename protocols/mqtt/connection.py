@@ -1,11 +1,12 @@
-"""A connection to a broker that no caller ever waits for.
+"""A broker connection whose methods never block.
 
-It lives in a thread with an event loop of its own (on Windows, MQTT and sub-processes need
-different loops). What is to be published is left in four places: snapshots, of which only the
-last of each topic counts and which are all sent again after a reconnection; standing messages,
-which are sent again after each reconnection until they are withdrawn; messages, in order,
-of which the oldest give way when the broker is absent for long; and hints, which are sent if
-the broker is there and forgotten if it is not.
+The connection runs in a thread with its own event loop, because MQTT and subprocesses need
+different loops on Windows. There are four kinds of messages:
+
+- A retained message is sent again after a reconnection. Only the last one on each topic is kept.
+- A persistent message is sent again after each reconnection, until it is cancelled.
+- Ordinary messages are sent in order. During a long disconnection, the oldest are dropped.
+- A best-effort message is sent only while the broker is connected.
 """
 
 import asyncio
@@ -39,25 +40,27 @@ CONNECT_TIMEOUT_S = 10.0
 MIN_RETRY_DELAY_S = 0.25
 MAX_RETRY_DELAY_S = 2.0
 KEEPALIVE_S = 15
-# How often a watchful connection asks whether the broker answers, and when that takes too long.
+# Heartbeat: interval, and timeout for the broker's acknowledgement.
 HEARTBEAT_INTERVAL_S = 1.0
 HEARTBEAT_TIMEOUT_S = 2.0
-# How long a broker that speaks MQTT 5 keeps the session of a client that is gone.
+# How long an MQTT 5 broker keeps the session of a disconnected client.
 SESSION_EXPIRY_S = 300
-# A message is sent at once: it does not wait until the last has been acknowledged, 40 ms later.
+# Without TCP_NODELAY, a message would wait 40 ms for the previous acknowledgement.
 _NO_DELAY = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
-# A payload of more bytes is not for us.
+# Larger payloads are ignored.
 MAX_PAYLOAD_BYTES = 1 << 20
-# A message that the connection breaks at so often is what breaks it.
+# A message is dropped if the connection breaks this many times after sending it.
 MAX_PUBLISH_ATTEMPTS = 5
 
 Payload = Mapping[str, Any]
-# Called in the connection's thread with a topic and its payload; None where it is no JSON object.
+# Called in the connection's thread with a topic and its payload, which is None if it is not a JSON
+# object.
 OnMessage = Callable[[str, dict[str, Any] | None], None]
-# Called in the connection's thread with whether the broker is there, why not, and since when by
-# time.monotonic(): on each change, and when it is not there at first.
+# Called in the connection's thread on each change, and if the first connection attempt fails.
+# Arguments: whether the broker is connected, the problem, and the time of the change
+# (time.monotonic()).
 OnBrokerChange = Callable[[bool, str, float], None]
-# Called in the connection's thread with a topic that the broker does not allow us, and why.
+# Called in the connection's thread with a topic that the broker rejects, and the reason.
 OnRejected = Callable[[str, str], None]
 
 _log = logging.getLogger(__name__)
@@ -66,7 +69,7 @@ _JITTER = random.Random()
 
 @dataclass(frozen=True, slots=True)
 class _Publication:
-    """One payload to be published with acknowledgement, and where it waits under which key."""
+    """A payload to be published with acknowledgement, and its position in a queue."""
 
     queue: str
     key: str
@@ -75,7 +78,7 @@ class _Publication:
 
 
 class Connection:
-    """Publishes and receives until closed, reconnecting as often as it takes."""
+    """A connection that publishes and receives messages until closed, and reconnects when lost."""
 
     def __init__(
         self,
@@ -90,11 +93,13 @@ class Connection:
         use_heartbeat: bool = False,
         max_payload: int = MAX_PAYLOAD_BYTES,
     ) -> None:
-        """Start connecting. will: a retained message that the broker sends if we are lost.
+        """Start connecting.
 
-        keep_session: have the broker keep what is sent to us while we are away, where it can
-        forget that again (MQTT 5). watchful: notice a broker that is connected and does not
-        answer. largest: bytes of a payload; none of more is received.
+        The broker publishes the retained message `will` if the client is lost. If `keep_session` is
+        set, an MQTT 5 broker is asked to keep messages while the client is disconnected. Under
+        older MQTT versions, such a session would never expire. If `use_heartbeat` is set, the
+        connection also detects a connected broker that does not respond. Received payloads may have
+        at most `max_payload` bytes.
         """
         self.broker = broker
         self._will = will
@@ -105,7 +110,8 @@ class Connection:
         self._keep_session = keep_session
         self._use_heartbeat = use_heartbeat
         self._max_payload = max_payload
-        # The same in all connections, so that the broker ends the last one before the next.
+        # All connections of this client use the same id, so that the broker closes the old one
+        # first.
         self._identifier = f"kempelen{secrets.token_hex(7)}"
         self._lock = threading.Lock()
         self._retained: dict[str, bytes] = {}
@@ -119,7 +125,7 @@ class Connection:
         self._disconnected_at = time.monotonic()
         self._closing = False
         self.connected = threading.Event()
-        # Whether it has come to a first connection, or a first failure to connect.
+        # Set after the first connection, or after the first failure to connect.
         self.first_attempt_done = threading.Event()
         self.error = ""
         self.published = 0
@@ -130,7 +136,7 @@ class Connection:
         self._thread.start()
 
     def publish_retained(self, topic: str, payload: Payload) -> None:
-        """Publish a retained payload (QoS 1); it replaces one of the same topic not yet sent."""
+        """Publish a retained payload (QoS 1). It replaces an unsent payload on the same topic."""
         data = payloads.encode(payload)
         with self._lock:
             self._retained[topic] = data
@@ -138,7 +144,7 @@ class Connection:
         self._wake()
 
     def publish_persistent(self, key: str, topic: str, payload: Payload) -> None:
-        """Publish a payload (QoS 1) now, and anew whenever the broker is back, until withdrawn."""
+        """Publish a payload (QoS 1) now and after each reconnection, until cancelled."""
         data = payloads.encode(payload)
         with self._lock:
             self._persistent[key] = topic, data
@@ -146,14 +152,14 @@ class Connection:
         self._wake()
 
     def republish(self, key: str) -> None:
-        """Publish a standing payload once more."""
+        """Publish a persistent payload again."""
         with self._lock:
             if key in self._persistent:
                 self._unsent_persistent[key] = None
         self._wake()
 
     def cancel_persistent(self, key: str) -> None:
-        """Let a standing payload be."""
+        """Stop publishing a persistent payload."""
         with self._lock:
             self._persistent.pop(key, None)
             self._unsent_persistent.pop(key, None)
@@ -167,13 +173,19 @@ class Connection:
         self._wake()
 
     def publish_best_effort(self, topic: str, payload: Payload) -> None:
-        """Publish a payload at most once (QoS 0), the last one of its topic if many wait."""
+        """Publish a payload at most once (QoS 0).
+
+        The payload replaces an unsent best-effort payload on the same topic.
+        """
         with self._lock:
             self._best_effort[topic] = payloads.encode(payload)
         self._wake()
 
     def close(self, limit: float = 5.0) -> None:
-        """Send what waits, for at most `limit` seconds, and disconnect; the will is not sent."""
+        """Send pending payloads for at most `limit` seconds, then disconnect.
+
+        The will is not sent.
+        """
         deadline = time.monotonic() + limit
         while self.connected.is_set() and self.pending_count and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -183,17 +195,17 @@ class Connection:
 
     @property
     def pending_count(self) -> int:
-        """How many payloads, hints aside, are still to be published."""
+        """The number of pending payloads, excluding best-effort payloads."""
         with self._lock:
             return len(self._unsent_retained) + len(self._unsent_persistent) + len(self._messages)
 
     @property
     def seconds_disconnected(self) -> float:
-        """For how many seconds the broker has been away; 0 if it is there."""
+        """The seconds since the connection to the broker was lost, or 0 if it is connected."""
         return 0.0 if self._reported else time.monotonic() - self._disconnected_at
 
     def _run(self) -> None:
-        # The selector loop is the one that aiomqtt works on, on every system.
+        # aiomqtt needs the selector loop on all platforms.
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
             runner.run(self._stay_connected())
 
@@ -207,14 +219,14 @@ class Connection:
 
         self._wake = wake
         work.set()
-        pause = MIN_RETRY_DELAY_S
+        delay = MIN_RETRY_DELAY_S
         while not self._closing:
             try:
                 version_5 = await supports_mqtt5(self.broker)
                 async with self._client(version_5=version_5) as client:
-                    pause = MIN_RETRY_DELAY_S
+                    delay = MIN_RETRY_DELAY_S
                     await self._serve(client, work)
-            except Exception as error:  # noqa: BLE001 - whatever a broker does, we try again
+            except Exception as error:  # noqa: BLE001 - retry after any broker failure
                 self.error = _describe(error)
                 _log.info("broker %s: %s", self.broker, self.error)
             if self._closing:
@@ -223,12 +235,12 @@ class Connection:
             self.first_attempt_done.set()
             self._report_broker(False, self.error)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause * _JITTER.uniform(0.8, 1.2)):
+                async with asyncio.timeout(delay * _JITTER.uniform(0.8, 1.2)):
                     while not self._closing:
                         await work.wait()
                         work.clear()
             work.set()
-            pause = min(2 * pause, MAX_RETRY_DELAY_S)
+            delay = min(2 * delay, MAX_RETRY_DELAY_S)
 
     def _client(self, *, version_5: bool) -> "_Client":
         will = None
@@ -260,12 +272,11 @@ class Connection:
         )
 
     async def _serve(self, client: "_Client", work: asyncio.Event) -> None:
-        """Receive and publish until closed, or until the broker is gone, which raises."""
-        # Each by itself: what waits for an answer does not notice that the connection is gone.
-        doing = [self._receive(client), self._publish_until_closed(client, work)]
+        # Separate tasks, because a task that waits for a message does not notice a lost connection.
+        coroutines = [self._receive(client), self._publish_until_closed(client, work)]
         if self._use_heartbeat:
-            doing.append(self._heartbeat(client))
-        tasks = [asyncio.create_task(one) for one in doing]
+            coroutines.append(self._heartbeat(client))
+        tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -313,11 +324,11 @@ class Connection:
         return None
 
     async def _publish(self, client: "_Client", item: _Publication) -> None:
-        """Publish one payload; what cannot be published at all is noted and given up."""
-        tries = self._attempts[1] + 1 if self._attempts[0] == item else 1
-        self._attempts = item, tries
-        if tries > MAX_PUBLISH_ATTEMPTS:
-            reason = "the connection breaks when it is published"
+        """Publish one payload. If the payload cannot be published, drop it and log the reason."""
+        attempts = self._attempts[1] + 1 if self._attempts[0] == item else 1
+        self._attempts = item, attempts
+        if attempts > MAX_PUBLISH_ATTEMPTS:
+            reason = "publishing it breaks the connection"
         else:
             try:
                 retain = item.queue == "snapshots"
@@ -333,7 +344,7 @@ class Connection:
             self._remove_published(item)
 
     def _remove_published(self, item: _Publication) -> None:
-        """Take a published item from where it waited, unless another has taken its place."""
+        """Remove a published item from its queue, unless the item was replaced in the meantime."""
         if item.queue == "messages":
             if self._messages and self._messages[0][1] is item.data:
                 self._messages.popleft()
@@ -355,11 +366,11 @@ class Connection:
             payload = payloads.decode(message.payload, self._max_payload)
             try:
                 self._on_message(str(message.topic), payload)
-            except Exception:  # noqa: BLE001 - no message may end the connection
-                _log.exception("a message on %s", message.topic)
+            except Exception:  # noqa: BLE001 - no message may break the connection
+                _log.exception("could not handle a message on %s", message.topic)
 
     async def _heartbeat(self, client: "_Client") -> None:
-        """Ask again and again for what the broker must acknowledge, and what changes nothing."""
+        """Periodically send a harmless request that the broker must acknowledge."""
         while True:
             await asyncio.sleep(HEARTBEAT_INTERVAL_S)
             if not self.connected.is_set():
@@ -369,13 +380,13 @@ class Connection:
             try:
                 await asyncio.wait((answer,), timeout=HEARTBEAT_TIMEOUT_S)
                 if not answer.done():
-                    self._report_broker(False, "it does not answer", asked)
+                    self._report_broker(False, "no answer", asked)
                 await answer
             finally:
                 answer.cancel()
             if not self._reported:
                 self._report_broker(True, "")
-                await self._subscribe(client)  # for the retained messages, which are the state
+                await self._subscribe(client)  # to receive the retained messages again
 
     def _report_broker(self, connected_now: bool, problem: str, since: float | None = None) -> None:
         if connected_now == self._reported:
@@ -389,15 +400,18 @@ class Connection:
 
 
 class _Client(aiomqtt.Client):
-    """A client that knows what the broker refused: aiomqtt takes all that is answered for done.
+    """An MQTT client that reports payloads that the broker rejects, unlike aiomqtt.
 
-    It publishes one payload at a time.
+    Only one payload is published at a time.
     """
 
     _rejection = ""
 
     async def publish_checked(self, topic: str, data: bytes, *, retain: bool) -> str:
-        """Publish (QoS 1) and return why the broker refused it, if it did and says so (MQTT 5)."""
+        """Publish a payload (QoS 1) and wait for the acknowledgement.
+
+        Return the broker's reason for a rejection, or "". Only MQTT 5 reports rejections.
+        """
         self._rejection = ""
         await self.publish(topic, data, qos=1, retain=retain, timeout=PUBLISH_TIMEOUT_S)
         return self._rejection
@@ -414,11 +428,11 @@ def _describe(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer"
     if isinstance(error, aiomqtt.MqttError) and str(error).startswith("Disconnected"):
-        return "the connection broke"
+        return "connection lost"
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)
     return str(error) or type(error).__name__
 
 
 def _no_op() -> None:
-    """Stand in for the wake-up call until the loop runs."""
+    """Do nothing. This is the wake-up callback before the event loop runs."""

@@ -1,4 +1,4 @@
-"""A small MQTT broker in a thread of this process, on the loopback address (amqtt)."""
+"""A small MQTT broker (amqtt) that runs in a thread and listens on the loopback address."""
 
 import asyncio
 import logging
@@ -14,10 +14,13 @@ START_TIMEOUT_S = 10.0
 
 
 class EmbeddedBroker:
-    """A broker for one machine, open to every program on it."""
+    """A broker without authentication, for programs on this machine."""
 
     def __init__(self, port: int = 1883) -> None:
-        """Start it; BrokerError if the port is taken."""
+        """Start the broker.
+
+        Raise BrokerError if the broker cannot start, for example because the port is in use.
+        """
         self.address = Broker(HOST, port)
         self._started: Future[None] = Future()
         self._stop: asyncio.Event | None = None
@@ -29,10 +32,9 @@ class EmbeddedBroker:
         try:
             self._started.result(START_TIMEOUT_S)
         except Exception as error:
-            raise BrokerError(f"the embedded broker on port {port}: {error}") from error
+            raise BrokerError(f"embedded broker on port {port}: {error}") from error
 
     def close(self) -> None:
-        """Stop it."""
         if self._loop is not None and self._stop is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(START_TIMEOUT_S)

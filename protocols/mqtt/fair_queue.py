@@ -1,21 +1,21 @@
-"""A bounded queue that is fair to its clients.
+"""A bounded queue that shares time fairly between clients.
 
-The next turn is that of the client that has had the least time so far. Who comes new, or back
-after a rest, begins with as much as the client has that was served last: rest earns nothing.
+The client that has used the least time is served next. A new or returning client starts with the
+used time of the client that was served last, so idle time gives no advantage.
 """
 
 import asyncio
 from collections import OrderedDict, deque
 from typing import Generic, TypeVar
 
-# Of so many clients, none of which waits, the time is remembered.
+# The used time is remembered for this many idle clients.
 MAX_IDLE_CLIENTS = 1000
 
 Item = TypeVar("Item")
 
 
 class FairQueue(Generic[Item]):
-    """Items of clients, `most` in all and `max_per_client` of one client."""
+    """A queue with at most `max_items` items in total and at most `max_per_client` per client."""
 
     def __init__(self, max_items: int, max_per_client: int) -> None:
         self._max_items = max_items
@@ -29,17 +29,20 @@ class FairQueue(Generic[Item]):
         return sum(map(len, self._waiting.values()))
 
     def put(self, client: str, item: Item) -> Item | None:
-        """Add an item; return the one that finds no place: it, or one of who has the most."""
-        own = self._waiting.get(client, ())
-        if len(own) >= self._max_per_client:
+        """Add an item, and return an item that was dropped, or None if no limit is exceeded.
+
+        The dropped item is `item` or the newest item of the client with the most waiting items.
+        """
+        items = self._waiting.get(client, ())
+        if len(items) >= self._max_per_client:
             return item
         rejected = None
         if len(self) >= self._max_items:
-            greediest = max(self._waiting, key=lambda name: len(self._waiting[name]), default="")
-            if len(self._waiting.get(greediest, ())) <= len(own) + 1:
+            busiest = max(self._waiting, key=lambda name: len(self._waiting[name]), default="")
+            if len(self._waiting.get(busiest, ())) <= len(items) + 1:
                 return item
-            rejected = self._waiting[greediest].pop()
-        if not own:
+            rejected = self._waiting[busiest].pop()
+        if not items:
             self._waiting[client] = deque()
             self._time_used[client] = max(self._virtual_time, self._time_used.get(client, 0.0))
         self._waiting[client].append(item)
@@ -47,7 +50,7 @@ class FairQueue(Generic[Item]):
         return rejected
 
     async def get(self) -> tuple[str, Item]:
-        """Return whose turn it is and the oldest of their items, once there is one."""
+        """Wait for an item, and return the next client and the client's oldest item."""
         while not self._waiting:
             self._not_empty.clear()
             await self._not_empty.wait()
@@ -60,7 +63,7 @@ class FairQueue(Generic[Item]):
         return client, item
 
     def charge(self, client: str, seconds: float) -> None:
-        """Count what a client's turn took."""
+        """Add `seconds` to the time that a client has used."""
         self._time_used[client] = self._time_used.get(client, self._virtual_time) + seconds
         idle = [name for name in self._time_used if name not in self._waiting]
         for name in idle[: max(0, len(idle) - MAX_IDLE_CLIENTS)]:

@@ -1,7 +1,7 @@
-"""Reads payloads and checks them against schema.json, which alone says what is valid.
+"""Encode, decode and validate payloads.
 
-The schema is interpreted here, as far as it uses JSON Schema, so that the check needs no package
-and cannot differ from what other programs read. A payload is a JSON object of finite numbers.
+A payload is a JSON object with finite numbers, which schema.json describes. The module implements
+only the parts of JSON Schema that schema.json uses, to avoid a dependency.
 """
 
 import json
@@ -18,12 +18,15 @@ Check = Callable[[Any, Any], str]
 
 
 def encode(payload: Mapping[str, Any]) -> bytes:
-    """Return a payload as it is sent."""
+    """Return a payload as JSON bytes."""
     return json.dumps(payload, separators=(",", ":"), allow_nan=False).encode()
 
 
 def decode(data: object, max_bytes: int) -> dict[str, Any] | None:
-    """Return a payload that was received; None if it is no JSON object, or over `most` bytes."""
+    """Decode a received payload.
+
+    Return None if the payload is not a JSON object or is longer than `max_bytes`.
+    """
     if not isinstance(data, bytes | bytearray) or len(data) > max_bytes:
         return None
     try:
@@ -34,7 +37,10 @@ def decode(data: object, max_bytes: int) -> dict[str, Any] | None:
 
 
 def find_error(definition: str, payload: Any) -> str:
-    """Return what is wrong with a payload of one of the schema's kinds, or nothing."""
+    """Validate a payload against the definition named `definition` in the schema.
+
+    Return the first error, or "" if the payload is valid.
+    """
     return _problem(_definitions()[definition], payload)
 
 
@@ -46,8 +52,8 @@ def _definitions() -> Mapping[str, Any]:
 
 def _problem(schema: Mapping[str, Any], value: Any) -> str:
     for keyword, demand in schema.items():
-        if keyword not in _ANNOTATIONS and (found := _CHECKS[keyword](demand, value)):
-            return found
+        if keyword not in _ANNOTATIONS and (problem := _CHECKS[keyword](demand, value)):
+            return problem
     return ""
 
 
@@ -56,52 +62,52 @@ def _reference(name: str, value: Any) -> str:
 
 
 def _all_of(schemas: list[Mapping[str, Any]], value: Any) -> str:
-    return next((found for schema in schemas if (found := _problem(schema, value))), "")
+    return next((problem for schema in schemas if (problem := _problem(schema, value))), "")
 
 
 def _one_of(schemas: list[Mapping[str, Any]], value: Any) -> str:
     problems = [_problem(schema, value) for schema in schemas]
     if problems.count("") == 1:
         return ""
-    return " or ".join(filter(None, problems)) or "it is several things at once"
+    return " or ".join(filter(None, problems)) or "ambiguous value"
 
 
 def _type(names: str | list[str], value: Any) -> str:
-    wanted = [names] if isinstance(names, str) else names
-    if any(_TYPES[name](value) for name in wanted):
+    expected = [names] if isinstance(names, str) else names
+    if any(_TYPES[name](value) for name in expected):
         return ""
-    return f"{' or '.join(wanted)} expected, not {reprlib.repr(value)}"
+    return f"must be {' or '.join(expected)} (got {reprlib.repr(value)})"
 
 
 def _enum(values: list[Any], value: Any) -> str:
     if any(value == allowed and type(value) is type(allowed) for allowed in values):
         return ""
-    return f"{reprlib.repr(value)} is none of {', '.join(map(str, values))}"
+    return f"invalid value {reprlib.repr(value)} (expected one of: {', '.join(map(str, values))})"
 
 
 def _required(names: list[str], value: Any) -> str:
     missing = [name for name in names if isinstance(value, dict) and name not in value]
-    return f"{', '.join(missing)} missing" if missing else ""
+    return f"missing {', '.join(missing)}" if missing else ""
 
 
 def _properties(schemas: Mapping[str, Mapping[str, Any]], value: Any) -> str:
     if isinstance(value, dict):
         for name, schema in schemas.items():
-            if name in value and (found := _problem(schema, value[name])):
-                return f"{name}: {found}"
+            if name in value and (problem := _problem(schema, value[name])):
+                return f"{name}: {problem}"
     return ""
 
 
 def _additional(schema: Mapping[str, Any], value: Any) -> str:
-    """Check all the values of an object; the schema gives it with no properties of their own."""
+    """Check all values of an object. The schema never combines this with `properties`."""
     return _properties(dict.fromkeys(value, schema), value) if isinstance(value, dict) else ""
 
 
 def _items(schema: Mapping[str, Any], value: Any) -> str:
     if isinstance(value, list):
-        for number, item in enumerate(value, start=1):
-            if found := _problem(schema, item):
-                return f"[{number}] {found}"
+        for index, item in enumerate(value, start=1):
+            if problem := _problem(schema, item):
+                return f"[{index}] {problem}"
     return ""
 
 
@@ -112,15 +118,20 @@ def _pattern(pattern: str, value: Any) -> str:
 
 
 def _bound(
-    has: Callable[[Any], bool],
+    applies: Callable[[Any], bool],
     size: Callable[[Any], Any],
     fits: Callable[[Any, Any], bool],
     text: str,
 ) -> Check:
-    """Return the check of a value's size, where it has one, against the schema's bound."""
+    """Return a check that compares the size of a value with a bound in the schema.
+
+    The check is skipped if `applies(value)` is false. The function `size` returns the size of a
+    value, and `fits` returns whether a size satisfies a bound. The error message is `text`,
+    followed by the bound.
+    """
 
     def check(bound: Any, value: Any) -> str:
-        return f"{text} {bound} expected" if has(value) and not fits(size(value), bound) else ""
+        return f"{text} {bound}" if applies(value) and not fits(size(value), bound) else ""
 
     return check
 
@@ -178,13 +189,13 @@ _CHECKS: Mapping[str, Check] = {
     "additionalProperties": _additional,
     "items": _items,
     "pattern": _pattern,
-    "minimum": _bound(_is_number, _identity, _at_least, "at least"),
-    "maximum": _bound(_is_number, _identity, _at_most, "at most"),
-    "exclusiveMinimum": _bound(_is_number, _identity, _above, "more than"),
-    "maxLength": _bound(_is_text, len, _at_most, "a length of at most"),
-    "minItems": _bound(_is_list, len, _at_least, "a length of at least"),
-    "maxItems": _bound(_is_list, len, _at_most, "a length of at most"),
-    "minProperties": _bound(_is_object, len, _at_least, "a number of entries of at least"),
+    "minimum": _bound(_is_number, _identity, _at_least, "must be at least"),
+    "maximum": _bound(_is_number, _identity, _at_most, "must be at most"),
+    "exclusiveMinimum": _bound(_is_number, _identity, _above, "must be above"),
+    "maxLength": _bound(_is_text, len, _at_most, "length must be at most"),
+    "minItems": _bound(_is_list, len, _at_least, "length must be at least"),
+    "maxItems": _bound(_is_list, len, _at_most, "length must be at most"),
+    "minProperties": _bound(_is_object, len, _at_least, "number of entries must be at least"),
 }
 
 

@@ -1,4 +1,7 @@
-"""Which MQTT a broker speaks: 5, which tells more, or 3.1.1."""
+"""Detect whether a broker supports MQTT 5 or only MQTT 3.1.1.
+
+Only MQTT 5 brokers report rejected payloads.
+"""
 
 import asyncio
 import contextlib
@@ -7,15 +10,18 @@ from protocols.mqtt.broker import Broker
 
 REPLY_TIMEOUT_S = 5.0
 CONNACK = 0x20
-# CONNECT of version 5 with nothing in it. A broker of 3.1.1 that takes it for its own can read it,
-# which it cannot one with properties.
+# A CONNECT packet of version 5 without properties, so that a 3.1.1 broker can parse it too.
 CONNECT_PACKET = b"\x10\x0d\x00\x04MQTT\x05\x02\x00\x3c\x00\x00\x00"
-# What version 5 answers at least: flags, reason, length of properties. 3.1.1 has no third.
+# An MQTT 5 broker answers with flags, a reason and the length of its properties. A 3.1.1 broker
+# sends no length.
 MIN_CONNACK_LENGTH = 3
 
 
 async def supports_mqtt5(broker: Broker) -> bool:
-    """Return whether a broker speaks MQTT 5; OSError or TimeoutError if nobody answers."""
+    """Return whether a broker supports MQTT 5.
+
+    Raise OSError or TimeoutError if the broker is unreachable.
+    """
     async with asyncio.timeout(REPLY_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(
             broker.host, broker.port, ssl=broker.tls_context()
@@ -26,7 +32,7 @@ async def supports_mqtt5(broker: Broker) -> bool:
             kind, length = await reader.readexactly(2)
             return kind == CONNACK and length >= MIN_CONNACK_LENGTH
     except (asyncio.IncompleteReadError, ConnectionResetError):
-        return False  # it hung up, as one of 3.1.1 may
+        return False  # A 3.1.1 broker has closed the connection.
     finally:
         writer.close()
         with contextlib.suppress(OSError, TimeoutError):

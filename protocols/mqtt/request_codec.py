@@ -1,4 +1,4 @@
-"""Requests for moves and their answers: our values as JSON has them, and back, checked."""
+"""Encode and decode move requests and replies as JSON payloads."""
 
 import math
 import reprlib
@@ -14,68 +14,77 @@ from protocols.client.uci import PlayResult, SearchRequest
 from protocols.mqtt import payloads
 
 DEFAULT_TIMEOUT_S = 60.0
-# An error's message is shown up to this length.
+# Longer error messages are truncated.
 MAX_ERROR_LENGTH = 300
 CHESS = "chess"
-# The options of a game that an engine is told at its beginning.
+# Game options that can be set in an engine before a game.
 ADJUSTABLE_OPTIONS = ("size", "komi")
-# Limits of a search that are counted, not timed.
+# Search limits other than time limits.
 COUNT_LIMITS = ("nodes", "depth", "playouts")
 
 
 class RequestError(ValueError):
-    """A request that cannot be understood; the message is short and plain."""
+    """A request is invalid. The message is one short printable line."""
 
     def __init__(self, text: str) -> None:
         super().__init__(sanitize_line(text, MAX_ERROR_LENGTH))
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """What is played: chess, maybe Chess960, or another game with options of its class."""
+class GameVariant:
+    """The game in a request, which is chess, Chess960, or another game with its options."""
 
     name: str = CHESS
     options: Mapping[str, Any] = field(default_factory=dict)
     chess960: bool = False
 
 
-CHESS_VARIANT = Variant()
+CHESS_VARIANT = GameVariant()
 
 
 def public_name(game: str) -> str:
-    """Return the name by which others ask for a game: of one of a file that of its class."""
+    """Return the public name of a game. For a game loaded from a file, this is the class name."""
     return game.rpartition(":")[2]
 
 
 def options_equal(value: Any, other: Any) -> bool:
-    """Tell whether two values of an option are the same for JSON, which has lists for tuples."""
+    """Return whether two option values are equal in JSON, where tuples equal lists."""
     if isinstance(value, list | tuple) and isinstance(other, list | tuple):
         return len(value) == len(other) and all(map(options_equal, value, other))
     return bool(value == other)
 
 
-def incompatibility(kind: Mapping[str, Any], variant: Variant) -> str:
-    """Return what a bot of a kind, as its status shows it, cannot play of a variant, or nothing."""
+def incompatibility(kind: Mapping[str, Any], variant: GameVariant) -> str:
+    """Return the reason why a bot cannot play a variant, or "" if the bot can play it.
+
+    The mapping `kind` describes the game in the bot's status.
+    """
     plays = sanitize_name(kind["name"])
     if plays != variant.name:
         return f"plays {plays}, not {variant.name}"
-    own = kind.get("options", {})
+    own_options = kind.get("options", {})
     for name, value in variant.options.items():
-        if name in own and name not in ADJUSTABLE_OPTIONS and not options_equal(value, own[name]):
+        if name not in own_options or name in ADJUSTABLE_OPTIONS:
+            continue
+        own = own_options[name]
+        if not options_equal(value, own):
             return sanitize_line(
-                f"plays {plays} with {name}={reprlib.repr(own[name])}, not {reprlib.repr(value)}",
+                f"plays {plays} with {name}={reprlib.repr(own)}, not {reprlib.repr(value)}",
                 MAX_ERROR_LENGTH,
             )
     return ""
 
 
-def encode_variant(variant: Variant) -> dict[str, Any]:
-    """Return a game and its options as JSON has them, as far as it can hold them."""
+def encode_variant(variant: GameVariant) -> dict[str, Any]:
+    """Return a game and its options as JSON values.
+
+    Options that JSON cannot represent are left out.
+    """
     return {"name": variant.name, "options": _plain_options(variant.options)}
 
 
-def encode_request(request: SearchRequest, variant: Variant = CHESS_VARIANT) -> dict[str, Any]:
-    """Return a request's game, position and limits as JSON has them."""
+def encode_request(request: SearchRequest, variant: GameVariant = CHESS_VARIANT) -> dict[str, Any]:
+    """Return a request's game, position and limits as JSON values."""
     limits: dict[str, Any] = {
         name: value
         for name in ("movetime", "moves_to_go", *COUNT_LIMITS)
@@ -91,29 +100,30 @@ def encode_request(request: SearchRequest, variant: Variant = CHESS_VARIANT) -> 
 
 
 def time_limit(payload: Mapping[str, Any], max_seconds: float) -> float:
-    """Return how many seconds a valid request may take, where none may take over `longest`."""
+    """Return the time limit of a valid request in seconds, capped at `max_seconds`."""
     movetime = payload["limits"].get("movetime", 0)
     if movetime > max_seconds:
-        raise RequestError(f"movetime {movetime:g}: this bot thinks {max_seconds:g} s at most")
+        raise RequestError(f"movetime: must be at most {max_seconds:g} s (got {movetime:g})")
     return min(float(payload.get("limit", DEFAULT_TIMEOUT_S)), max_seconds)
 
 
 def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
-    """Return the limits of a valid request as SearchRequest has them.
+    """Return the limits of a valid request as arguments for SearchRequest.
 
-    known: those that the engine can be told beside times. RequestError for another, or for none.
+    The collection `known` contains the names of the limits that the engine supports besides time
+    limits. Raise RequestError if there is no limit or a limit is not supported.
     """
-    if absent := [name for name in COUNT_LIMITS if name in limits and name not in known]:
-        there = ", ".join(("movetime", "white and black clocks", *sorted(known)))
+    if unsupported := [name for name in COUNT_LIMITS if name in limits and name not in known]:
+        supported = ", ".join(("movetime", "white and black clocks", *sorted(known)))
         raise RequestError(
-            f"limits: the engine of this bot cannot be told {' or '.join(absent)}, but {there}"
+            f"limits: {', '.join(unsupported)} not supported (this bot supports {supported})"
         )
     white, black = _clock(limits.get("white")), _clock(limits.get("black"))
     counts = {name: _integer(limits.get(name)) for name in COUNT_LIMITS}
     movetime = limits.get("movetime")
     if (white is None or black is None) and movetime is None and not any(counts.values()):
-        given = ", ".join(("movetime", *sorted(known)))
-        raise RequestError(f"limits: give {given}, or white and black clocks")
+        expected = ", ".join(("movetime", *sorted(known)))
+        raise RequestError(f"limits: missing (expected {expected}, or white and black clocks)")
     return {
         "white": white,
         "black": black,
@@ -124,7 +134,7 @@ def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str,
 
 
 def encode_answer(answer: PlayResult) -> dict[str, Any]:
-    """Return an answer as JSON has it."""
+    """Return a search result as JSON values."""
     info = answer.info
     return {
         "move": answer.move,
@@ -143,13 +153,17 @@ def encode_answer(answer: PlayResult) -> dict[str, Any]:
 
 
 def parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> PlayResult:
-    """Return a bot's answer, which took so many seconds; EngineError if it has none."""
-    if found := payloads.find_error("reply", reply):
-        raise EngineError(f"bot {name}: its reply is not valid: {found[:MAX_ERROR_LENGTH]}")
+    """Return the move in a bot's reply.
+
+    The time between the request and the reply is `elapsed` seconds. Raise EngineError if the reply
+    is an error or invalid.
+    """
+    if problem := payloads.find_error("reply", reply):
+        raise EngineError(f"bot {name}: invalid reply: {problem[:MAX_ERROR_LENGTH]}")
     error: Any = reply.get("error")
-    if not payloads.find_error("error", error):  # beside a move it may be anything
-        kind = EngineTimeoutError if error["code"] == "time_limit" else EngineError
-        raise kind(f"bot {name}: {error['code']}: {error['message'][:MAX_ERROR_LENGTH]}")
+    if not payloads.find_error("error", error):  # An invalid error beside a move is ignored.
+        error_class = EngineTimeoutError if error["code"] == "time_limit" else EngineError
+        raise error_class(f"bot {name}: {error['code']}: {error['message'][:MAX_ERROR_LENGTH]}")
     return PlayResult(
         move=reply["move"],
         ponder=reply.get("ponder"),
@@ -177,12 +191,12 @@ def _clock(clock: Mapping[str, Any] | None) -> SideClock | None:
 
 
 def _integer(number: float | None) -> int | None:
-    """Return a number that is whole as an int; JSON has 5.0 for 5 too."""
+    """Convert an integral number to int, since JSON allows 5.0 for 5."""
     return None if number is None else int(number)
 
 
 def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are numbers, texts, switches, or lists of them."""
+    """Return the options whose values are numbers, strings, booleans, or lists of these."""
 
     def is_plain(value: Any) -> bool:
         if isinstance(value, list | tuple):

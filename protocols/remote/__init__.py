@@ -1,1 +1,1 @@
-"""Engines that play elsewhere: the client of a server, and the provider of lichess's boards."""
+"""Remote engines, with a client for Kempelen servers and an engine provider for lichess.org."""

@@ -1,4 +1,7 @@
-"""What dialogues of chess have in common: lines that wait, and a move where no server gives one."""
+"""Base class for the UCI and xboard proxies.
+
+The proxy holds lines while no server is connected, and chooses a fallback move.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,20 @@ from protocols.remote.proxy import MAX_HELD_LINES
 
 
 class ChessProxy:
-    """One front end's, in a protocol of chess. patience: seconds to wait where no clock runs."""
+    """Base class for the UCI and xboard proxies.
+
+    If no clock is running, the proxy waits `timeout` seconds for a server.
+    """
 
     def __init__(self, timeout: float) -> None:
         self.finished = False
         self.failure = ""
         self._timeout = timeout
         self._connected = False
-        # Lines that are no part of the game, and that no server was there for.
+        # Lines that do not concern the game, received while no server was connected.
         self._held: deque[str] = deque(maxlen=MAX_HELD_LINES)
 
     def _take_held(self) -> list[str]:
-        """Return the lines that have waited, for a server that is there."""
         held = list(self._held)
         self._held.clear()
         return held
@@ -29,13 +34,17 @@ class ChessProxy:
     def _best_move(
         self, candidate: str, fen: str | None, moves: Sequence[str], chess960: bool
     ) -> str | None:
-        """Return the best move heard of, or any legal one; None if there is none."""
-        if self._connected and is_uci_move(candidate):  # a server that is there is believed
+        """Return the move to play if the server does not answer, or None if there is no legal move.
+
+        The result is `candidate`, or else any legal move. While a server is connected, `candidate`
+        is not checked for legality.
+        """
+        if self._connected and is_uci_move(candidate):
             return candidate
         return choose_legal_move(fen, moves, candidate, chess960)
 
 
 def keep_last(lines: dict[str, str], name: str, line: str) -> None:
-    """Keep the last line of a name, behind all that were said before."""
+    """Store a line as the last line for `name`. The dictionary stays in the order of arrival."""
     lines.pop(name, None)
     lines[name] = line

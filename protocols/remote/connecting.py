@@ -1,4 +1,4 @@
-"""A connection to a server, over whichever wire its address asks for."""
+"""Connect to a server over TCP, TLS or WebSocket."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ def connect(
     protocol: str,
     trust: ssl.SSLContext | None,
     token: str | None,
-    limit: float,
+    timeout: float,
 ) -> LineChannel:
-    """Connect within about `limit` seconds and show the token.
+    """Connect within about `timeout` seconds and send the token.
 
-    Raises OSError where that cannot be, also for a certificate that is not trusted, and
-    ServerRejectedError.
+    Raise OSError if the connection fails or the certificate is not trusted, and ServerRejectedError
+    if the server rejects the client.
     """
-    began = time.monotonic()
-    tcp = TcpStream(address, limit)
+    started = time.monotonic()
+    tcp = TcpStream(address, timeout)
     try:
-        wire: ByteStream = tcp
+        stream: ByteStream = tcp
         if address.uses_tls:
             assert trust is not None
-            wire = TlsStream(tcp, trust, address.host)
+            stream = TlsStream(tcp, trust, address.host)
         if address.uses_http:
             from protocols.remote.websocket import WebSocketLineChannel
 
-            lines: LineChannel = WebSocketLineChannel(wire, address, protocol, token, began + limit)
+            lines: LineChannel = WebSocketLineChannel(
+                stream, address, protocol, token, started + timeout
+            )
         else:
-            lines = StreamLineChannel(wire)
+            lines = StreamLineChannel(stream)
             if token is not None:
                 _authorize(lines, token)
         tcp.use_send_timeout()
@@ -56,6 +58,6 @@ def _authorize(lines: LineChannel, token: str) -> None:
     (answer, *_) = lines.receive()
     word, _, reason = answer.partition(" ")
     if word == "refused":
-        raise ServerRejectedError(reason or "it does not say why")
+        raise ServerRejectedError(reason or "no reason given")
     if answer != "authorized":
-        raise ServerConnectionError("the server did not answer the token")
+        raise ServerConnectionError("no valid answer to the token")

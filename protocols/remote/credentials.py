@@ -1,4 +1,4 @@
-"""Which server, and which secret opens it. Secrets come from the environment or a file."""
+"""Server addresses and tokens. Tokens are read only from the environment or a file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ MAX_TOKEN_FILE_BYTES = 4 << 10
 
 
 class CredentialsError(ValueError):
-    """A server that cannot be addressed as asked; the message names the remedy."""
+    """A server address or token is invalid. The message says how to fix the problem."""
 
 
 def read_address(text: str) -> Address:
-    """Return the address of a server; CredentialsError for what is none, or holds a secret."""
-    if "@" in text:  # what stands before it is not shown
+    """Parse a server address.
+
+    Raise CredentialsError if the address is invalid or contains a secret.
+    """
+    if "@" in text:  # Do not print the part before it, which may be a token.
         raise CredentialsError(
-            f"no token in the address of a server: set {TOKEN_VARIABLE}, or name a file by --token-file"
+            f"server address: must not contain a token (use {TOKEN_VARIABLE} or --token-file)"
         )
     try:
         return Address.from_text(text)
@@ -28,11 +31,11 @@ def read_address(text: str) -> Address:
 
 
 def read_token(path: str | None, variable: str = TOKEN_VARIABLE) -> str | None:
-    """Return the token in a file, else that of the environment, or None.
+    """Return the token from a file or else from the environment, or None if there is no token.
 
-    Raises CredentialsError for a file that cannot be read or holds anything but one word.
+    Raise CredentialsError if the file is unreadable or the token is not a single word.
     """
-    place = path or variable
+    source = path or variable
     if path is None:
         text = os.environ.get(variable, "")
         if not text:
@@ -41,9 +44,9 @@ def read_token(path: str | None, variable: str = TOKEN_VARIABLE) -> str | None:
         try:
             text = read_text(path, MAX_TOKEN_FILE_BYTES, pipes=True)
         except (OSError, UnicodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not text"
+            why = error.strerror if isinstance(error, OSError) else "not a text file"
             raise CredentialsError(f"token file {path}: {why}") from None
     token = text.strip()
     if not token.isascii() or not token.isprintable() or len(token.split()) != 1:
-        raise CredentialsError(f"{place}: expected a token, one word and nothing else")
+        raise CredentialsError(f"{source}: invalid token (expected a single word)")
     return token

@@ -1,4 +1,4 @@
-"""A game as GTP's commands made it, and the commands that make it again."""
+"""Record a game as GTP commands, and return commands that replay the game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocols.gtp.clock import (
 from protocols.gtp.messages import Arguments, GtpError, ParsedCommand
 
 COLOURS = {"b": "b", "black": "b", "w": "w", "white": "w"}
-# Commands that are said again as they were, the last of each; of some, of each first argument.
+# Commands to replay: the last of each kind, or for some kinds the last for each first argument.
 SETTING_COMMANDS = {
     "boardsize": "size",
     "rectangular_boardsize": "size",
@@ -27,7 +27,7 @@ SETTING_COMMANDS = {
     "kata-time_settings": "time",
 }
 PER_NAME_COMMANDS = ("kata-set-rule", "kata-set-param")
-# Commands after which nothing is left of the game before.
+# Commands that discard the previous game.
 NEW_GAME_COMMANDS = ("clear_board", "loadsgf", "set_position")
 # Commands that change the position.
 POSITION_COMMANDS = (
@@ -48,25 +48,25 @@ GENMOVE_COMMANDS = (
 
 
 class GtpReplay:
-    """What a server must be told to go on with a game: settings, moves, and clocks."""
+    """The settings, moves and clocks that a new server needs to resume a game."""
 
     def __init__(self) -> None:
         self._settings: dict[tuple[str, str], str] = {}
         self._history: list[str] = []
-        # None where what was said of the time is not understood.
+        # None if the time settings could not be parsed.
         self._system: TimeSystem | None = UNLIMITED
         self._clocks: dict[str, GtpClock] | None = None
         self._reset_clocks()
 
     def record(self, call: ParsedCommand, answer: str, seconds: float) -> None:
-        """Take note of a command that succeeded, with what it answered in so many seconds."""
+        """Record a successful command with its response and its duration in seconds."""
         name, line = call.name, " ".join((call.name, *call.arguments))
         if name in SETTING_COMMANDS:
-            each = call.arguments[0] if name in PER_NAME_COMMANDS and call.arguments else ""
-            self._settings.pop((SETTING_COMMANDS[name], each), None)
-            if SETTING_COMMANDS[name] == "rules":  # they are all set
+            parameter = call.arguments[0] if name in PER_NAME_COMMANDS and call.arguments else ""
+            self._settings.pop((SETTING_COMMANDS[name], parameter), None)
+            if SETTING_COMMANDS[name] == "rules":  # Replaces all individually set rules.
                 self._settings = {k: v for k, v in self._settings.items() if k[0] != "rule"}
-            self._settings[SETTING_COMMANDS[name], each] = line
+            self._settings[SETTING_COMMANDS[name], parameter] = line
             if SETTING_COMMANDS[name] == "size":
                 self._history.clear()
                 self._reset_clocks()
@@ -74,7 +74,7 @@ class GtpReplay:
                 self._system = _system(call)
                 self._reset_clocks()
             if SETTING_COMMANDS[name] in ("komi", "rules", "rule") and self._from_sgf:
-                self._history.append(line)  # the record has its own, which this is to replace
+                self._history.append(line)  # Overrides the value in the SGF file.
         elif name in NEW_GAME_COMMANDS:
             self._history = [] if name == "clear_board" else [line]
             if name != "set_position":
@@ -88,19 +88,19 @@ class GtpReplay:
         elif name == "undo":
             self._undo(1)
         elif name == "gg-undo":
-            number = call.arguments[0] if call.arguments else "1"
-            self._undo(int(number) if number.isdecimal() else 0)
+            count = call.arguments[0] if call.arguments else "1"
+            self._undo(int(count) if count.isdecimal() else 0)
         elif name == "time_left":
             self._set_time_left(call)
 
     def replay_commands(
         self, pending: ParsedCommand | None = None, seconds: float = 0.0
     ) -> list[str]:
-        """Return the commands that make the game again.
+        """Return the commands that replay the game.
 
-        thinking: the command that is being answered, for so many seconds.
+        The command `pending` has been running for `seconds`, or is None if no command is running.
         """
-        order = sorted(self._settings.items(), key=lambda each: each[0][0] != "size")
+        order = sorted(self._settings.items(), key=lambda setting: setting[0][0] != "size")
         lines = [line for _, line in order] + self._history
         mover = command_colour(pending) if pending is not None else ""
         for colour, side in (self._clocks or {}).items():
@@ -112,7 +112,7 @@ class GtpReplay:
         return lines
 
     def remaining_time(self, pending: ParsedCommand) -> float | None:
-        """Return what the clock gives a command, in seconds; None where none is known."""
+        """Return the remaining seconds on the clock for a command, or None if unknown."""
         if self._clocks is None or command_colour(pending) not in self._clocks:
             return None
         side = self._clocks[command_colour(pending)]
@@ -132,8 +132,8 @@ class GtpReplay:
         if colour and answer and answer.lower() != "resign":
             self._history.append(f"play {colour} {answer}")
 
-    def _undo(self, number: int) -> None:
-        for _ in range(min(number, len(self._history))):
+    def _undo(self, count: int) -> None:
+        for _ in range(min(count, len(self._history))):
             if self._history and self._history[-1].startswith("play "):
                 self._history.pop()
             else:
@@ -152,7 +152,7 @@ class GtpReplay:
 
 
 def command_colour(call: ParsedCommand) -> str:
-    """Return whose move a command is about: b, w, or "" where it does not say."""
+    """Return the colour in a command's arguments, which is b, w, or "" if there is no colour."""
     words = (COLOURS.get(word.lower(), "") for word in call.arguments)
     return next((word for word in words if word), "")
 
@@ -162,7 +162,7 @@ def _clocks(system: TimeSystem) -> dict[str, GtpClock]:
 
 
 def _system(call: ParsedCommand) -> TimeSystem | None:
-    """Return what a command that succeeded says of the time; None if that is not understood."""
+    """Return the time system set by a successful command, or None if it cannot be parsed."""
     arguments = Arguments(call.arguments)
     try:
         if call.name != "time_settings":
@@ -173,7 +173,10 @@ def _system(call: ParsedCommand) -> TimeSystem | None:
 
 
 def _time_left_arguments(clock: SideClock, system: TimeSystem, elapsed: float) -> str:
-    """Return what time_left says when so many seconds are gone: the time, and the count."""
+    """Return the arguments of the command time_left after `elapsed` seconds.
+
+    The arguments are a time and a number of stones or periods.
+    """
     if clock.time > elapsed or clock.overtime is None:
         return f"{max(clock.time - elapsed, 0.0):.2f} 0"
     period, over = clock.overtime, elapsed - clock.time

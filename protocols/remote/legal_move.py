@@ -1,4 +1,7 @@
-"""A legal move of chess, for whoever must answer and has no engine. Imports chess when asked."""
+"""Choose a legal chess move when no engine is available.
+
+The package python-chess is imported lazily.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,18 @@ _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
 
 
 def is_uci_move(text: str) -> bool:
-    """Tell whether a text is a move, in coordinates, on some board."""
+    """Return whether a text has the form of a move in coordinate notation."""
     return _MOVE.fullmatch(text) is not None
 
 
 def choose_legal_move(
     fen: str | None, moves: Sequence[str], preferred: str = "", chess960: bool = False
 ) -> str | None:
-    """Return the wanted move if it is legal, else a move that mates or captures most, else any.
+    """Return `preferred` if it is legal, or else a mate, the best capture, or any legal move.
 
-    fen: None for the start position. moves, wanted: coordinates, or SAN. None if there is no
-    legal move, or no such position.
+    The start position is `fen`, or None for the standard one. The moves in `moves` and `preferred`
+    are in coordinate notation or SAN. Return None if there is no legal move, or if the position or
+    a move is invalid.
     """
     import chess
 
@@ -44,11 +48,11 @@ def choose_legal_move(
         pass
 
     def value(move: chess.Move) -> int:
-        taken = board.piece_type_at(move.to_square) if board.is_capture(move) else 0
+        captured = board.piece_type_at(move.to_square) if board.is_capture(move) else 0
         board.push(move)
         mates = board.is_checkmate()
         board.pop()
-        return 100 * mates + 10 * (move.promotion or 0) + (taken or 0)
+        return 100 * mates + 10 * (move.promotion or 0) + (captured or 0)
 
     best = max(board.legal_moves, key=value, default=None)
     return None if best is None else board.uci(best)

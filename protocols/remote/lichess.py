@@ -1,8 +1,8 @@
-"""lichess's API for external engines, over HTTP.
+"""Client for lichess's external engine API over HTTP.
 
-Source: 'External engine' of lichess's API documentation, and its examples of a provider. The
-standard library's client is used because one thread both uploads and sees the server hang up,
-also while there is nothing to upload; libraries tell of that at the next write.
+Source: 'External engine' in lichess's API documentation, and its example provider. The module uses
+http.client, because an upload must notice immediately when the server closes the connection. Other
+libraries report a closed connection only at the next write.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from agent.io.sanitize import sanitize_line
 
 MAX_RESPONSE_BYTES = 1 << 20
-# Seconds: for an answer, and for one that is held back until there is work.
+# Timeouts: for a response, and for a request that the server holds until work is available.
 TIMEOUT_S = 20.0
 POLL_TIMEOUT_S = 90.0
 MAX_MOVES = 600
@@ -31,20 +31,28 @@ _LIMITS = ("movetime", "depth", "nodes")
 
 
 class LichessError(Exception):
-    """An answer that will not change; the message names the remedy where there is one."""
+    """A permanent error from lichess. If possible, the message says how to fix the problem."""
 
 
 class LichessUnavailableError(Exception):
-    """There is no answer now. pause: seconds that the server wants to be left alone, or 0."""
+    """A temporary error from lichess.
 
-    def __init__(self, message: str, pause: float = 0.0) -> None:
+    The field `retry_after` is the number of seconds to wait before a retry, as requested by the
+    server, or 0 if the server requests no delay.
+    """
+
+    def __init__(self, message: str, retry_after: float = 0.0) -> None:
         super().__init__(message)
-        self.retry_after = pause
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What is to be analysed. limits: movetime (milliseconds), depth, nodes; none: endless."""
+class AnalysisRequest:
+    """An analysis request from lichess.
+
+    The mapping `limits` contains movetime (in milliseconds), depth and nodes. The mapping is empty
+    if the search is unlimited.
+    """
 
     id: str
     session: str
@@ -57,37 +65,40 @@ class Work:
     infinite: bool
 
     @classmethod
-    def from_json(cls, answer: Any) -> Work:
-        """Read what the server wants; ValueError, with the reason, for what cannot be meant."""
+    def from_json(cls, answer: Any) -> AnalysisRequest:
+        """Parse the server's JSON. Raise ValueError, with the reason, if the JSON is invalid."""
         try:
-            number, work = answer["id"], answer["work"]
+            work_id, work = answer["id"], answer["work"]
             moves = work["moves"]
             session, variant, fen = work["sessionId"], work["variant"], work["initialFen"]
         except (KeyError, TypeError) as error:
-            raise ValueError(f"work without {error}") from None
-        if not isinstance(number, str) or not _ID.fullmatch(number):
-            raise ValueError("work with an id that is none")
+            raise ValueError(f"work: missing {error}") from None
+        if not isinstance(work_id, str) or not _ID.fullmatch(work_id):
+            raise ValueError("work: invalid id")
         if not isinstance(variant, str) or variant.lower().replace(" ", "") not in VARIANTS:
-            raise ValueError(f"variant {sanitize_line(str(variant), 40)} is not played here")
+            raise ValueError(f"work: unsupported variant {sanitize_line(str(variant), 40)}")
         if not isinstance(fen, str) or not fen.isprintable() or len(fen) > 200:
-            raise ValueError("a position that is none")
+            raise ValueError("work: invalid position")
         if not isinstance(moves, list) or len(moves) > MAX_MOVES:
-            raise ValueError("moves that are none, or too many")
+            raise ValueError(f"work: invalid moves (expected a list of at most {MAX_MOVES})")
         if not all(isinstance(move, str) and _MOVE.fullmatch(move) for move in moves):
-            raise ValueError("a move that is none")
+            raise ValueError("work: invalid move")
         limits = {
             name: _integer(work, name, 10**9) for name in _LIMITS if work.get(name) is not None
         }
         return cls(
-            number, str(session), _integer(work, "threads", 65536), _integer(work, "hash", 1 << 20),
-            _integer(work, "multiPv", 5), fen, tuple(moves), limits, work.get("infinite") is True,
+            work_id, str(session), _integer(work, "threads", 65536),
+            _integer(work, "hash", 1 << 20), _integer(work, "multiPv", 5),
+            fen, tuple(moves), limits, work.get("infinite") is True,
         )  # fmt: skip
 
 
 class LichessClient:
-    """Both servers of the API. url: registers engines; engine_url: hands out work.
+    """Client for the two servers of the API.
 
-    token: opens the first; it is never shown. trust: of https.
+    Engines are registered at the server `url`, and `engine_url` is the server that distributes
+    work. The access token `token` is for the server at `url`, and is never shown. The object
+    `trust` is the TLS context.
     """
 
     def __init__(self, url: str, engine_url: str, token: str, trust: ssl.SSLContext) -> None:
@@ -97,32 +108,35 @@ class LichessClient:
         self._tls_context = trust
 
     def register(self, registration: Mapping[str, Any]) -> None:
-        """Register an engine, or change the one of that name. Raises as all methods do."""
+        """Register an engine, or update the registered engine with the same name."""
         path = "/api/external-engine"
         engines = self._json(self._request("GET", path))
         if not isinstance(engines, list):
-            raise LichessError("the list of engines is none")
+            raise LichessError("invalid answer: expected a list of engines")
         for engine in engines:
             if isinstance(engine, dict) and engine.get("name") == registration["name"]:
-                number = str(engine.get("id"))
-                if not _ID.fullmatch(number):
-                    raise LichessError("the list of engines has an id that is none")
-                self._request("PUT", f"{path}/{number}", registration)
+                engine_id = str(engine.get("id"))
+                if not _ID.fullmatch(engine_id):
+                    raise LichessError("invalid answer: invalid engine id")
+                self._request("PUT", f"{path}/{engine_id}", registration)
                 return
         self._request("POST", path, registration)
 
-    def acquire_work(self, secret: str) -> Work | None:
-        """Wait for work, for a while; ValueError for some that cannot be done."""
+    def acquire_work(self, secret: str) -> AnalysisRequest | None:
+        """Wait for an analysis request. Return None if no request arrives before the timeout.
+
+        Raise ValueError for an invalid request.
+        """
         connection = _connection(self._engine_url, self._tls_context, POLL_TIMEOUT_S)
         answer = self._exchange(
             connection, "POST", "/api/external-engine/work", {"providerSecret": secret}, {}
         )
-        return None if answer is None else Work.from_json(self._json(answer))
+        return None if answer is None else AnalysisRequest.from_json(self._json(answer))
 
-    def upload(self, work: Work) -> Upload:
-        """Begin to answer work."""
+    def upload(self, work: AnalysisRequest) -> AnalysisUpload:
+        """Start uploading the results for an analysis request."""
         connection = _connection(self._engine_url, self._tls_context, TIMEOUT_S)
-        return Upload(connection, f"/api/external-engine/work/{work.id}")
+        return AnalysisUpload(connection, f"/api/external-engine/work/{work.id}")
 
     def _request(
         self, method: str, path: str, body: Mapping[str, Any] | None = None
@@ -139,7 +153,7 @@ class LichessClient:
         body: Mapping[str, Any] | None,
         headers: dict[str, str],
     ) -> bytes | None:
-        """Return an answer, None if it has no content."""
+        """Send a request, and return the response body, or None for a response without content."""
         headers["Accept"] = "application/json"
         data = None
         if body is not None:
@@ -154,18 +168,18 @@ class LichessClient:
                 raise _translate_error(error) from None
         _check(response.status, content, (self._token, *(body or {}).values()))
         if len(content) > MAX_RESPONSE_BYTES:
-            raise LichessUnavailableError(f"an answer of more than {MAX_RESPONSE_BYTES} bytes")
+            raise LichessUnavailableError(f"answer too long (at most {MAX_RESPONSE_BYTES} bytes)")
         return None if response.status == http.client.NO_CONTENT else content
 
     def _json(self, content: bytes | None) -> Any:
         try:
             return json.loads(content or b"")
         except (ValueError, RecursionError):
-            raise LichessUnavailableError("an answer that is no JSON") from None
+            raise LichessUnavailableError("invalid answer: expected JSON") from None
 
 
-class Upload:
-    """The answer to work, on its way line by line."""
+class AnalysisUpload:
+    """An upload of the results for one analysis request, sent line by line."""
 
     def __init__(self, connection: http.client.HTTPConnection, path: str) -> None:
         self._connection = connection
@@ -179,7 +193,7 @@ class Upload:
             raise _translate_error(error) from None
 
     def send(self, line: str) -> None:
-        """Send a line at once; LichessUnavailableError if nobody wants it."""
+        """Send a line immediately. Raise LichessUnavailableError if the connection is lost."""
         data = f"{line}\n".encode()
         try:
             self._connection.send(b"%x\r\n%s\r\n" % (len(data), data))
@@ -187,7 +201,7 @@ class Upload:
             raise _translate_error(error) from None
 
     def closed_by_server(self) -> bool:
-        """Tell whether the server has hung up, or answered before the end."""
+        """Return whether the server has closed the connection or has already responded."""
         stream = self._connection.sock
         stream.settimeout(0.0)
         try:
@@ -200,7 +214,7 @@ class Upload:
         return True
 
     def finish(self) -> None:
-        """End it, and hear whether it was welcome."""
+        """End the upload, and check that the server accepted it."""
         try:
             self._connection.send(b"0\r\n\r\n")
             response = self._connection.getresponse()
@@ -210,7 +224,6 @@ class Upload:
         _check(response.status, content, ())
 
     def close(self) -> None:
-        """Hang up."""
         self._connection.close()
 
 
@@ -223,29 +236,28 @@ def _connection(url: str, trust: ssl.SSLContext, timeout: float) -> http.client.
 
 
 def _check(status: int, content: bytes, secrets: tuple[Any, ...]) -> None:
-    """Raise what a status means, unless it is a good one."""
+    """Raise the error for an unsuccessful HTTP status. Secrets are removed from the message."""
     if status in (http.client.OK, http.client.CREATED, http.client.NO_CONTENT):
         return
-    words = content[:1000].decode(errors="replace")
+    text = content[:1000].decode(errors="replace")
     for secret in secrets:
         if isinstance(secret, str) and len(secret) > 8:
-            words = words.replace(secret, "...")
-    message = f"HTTP status {status}: {sanitize_line(words, 200)}"
+            text = text.replace(secret, "...")
+    message = f"HTTP status {status}: {sanitize_line(text, 200)}"
     if status in (http.client.UNAUTHORIZED, http.client.FORBIDDEN):
-        raise LichessError(f"{message}; the token needs the scopes engine:read and engine:write")
+        raise LichessError(f"{message} (the token needs the scopes engine:read and engine:write)")
     if status == http.client.TOO_MANY_REQUESTS:
-        raise LichessUnavailableError(message, pause=60.0)
+        raise LichessUnavailableError(message, retry_after=60.0)
     if status >= 500 or status == http.client.REQUEST_TIMEOUT:
         raise LichessUnavailableError(message)
     raise LichessError(message)
 
 
 def _translate_error(error: Exception) -> LichessUnavailableError | LichessError:
-    """Return what it means that no answer came."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return LichessError(
-            f"the server's certificate is not trusted: {sanitize_line(error.verify_message, 200)}; "
-            "name the authority that signed it by --ca FILE"
+            f"untrusted server certificate: {sanitize_line(error.verify_message, 200)} "
+            "(use --ca FILE to trust its issuer)"
         )
     strerror = error.strerror if isinstance(error, OSError) else None
     return LichessUnavailableError(
@@ -257,6 +269,6 @@ def _integer(work: Mapping[str, Any], name: str, maximum: int) -> int:
     value = work.get(name)
     if type(value) is not int or not 1 <= value <= maximum:
         raise ValueError(
-            f"{name} from 1 to {maximum} is expected, not {sanitize_line(str(value), 40)}"
+            f"{name}: must be from 1 to {maximum} (got {sanitize_line(str(value), 40)})"
         )
     return value

@@ -1,4 +1,7 @@
-"""An engine of ours for the analysis board of lichess.org: it takes work, and answers it."""
+"""Provide an engine for lichess.org's analysis board.
+
+The provider fetches analysis requests and uploads the results.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +12,31 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from protocols.remote.lichess import (
+    AnalysisRequest,
+    AnalysisUpload,
     LichessClient,
     LichessError,
     LichessUnavailableError,
-    Upload,
-    Work,
 )
 from protocols.stdio import ThreadedLineProtocol
 
-# Between two tries to reach the server, in seconds, at first and at most.
+# Initial and maximum delay between attempts to reach the server.
 MIN_RETRY_DELAY_S = 1.0
 MAX_RETRY_DELAY_S = 60.0
-# How often it is looked whether the answer is still wanted, in seconds.
+# How often to check whether lichess still wants the results.
 POLL_INTERVAL_S = 0.05
-# How long an engine may take to end a search, in seconds.
+# Timeout for an engine to stop its search.
 STOP_TIMEOUT_S = 10.0
-# What the board is always analysed with.
+# Options set for every analysis.
 FIXED_OPTIONS = {"UCI_AnalyseMode": "true", "UCI_Chess960": "true", "OwnBook": "false"}
 
 
 @dataclass(frozen=True, slots=True)
 class EngineRegistration:
-    """What an engine is offered as. depth: of a search for which the board sets no limit."""
+    """The description of an engine that is offered to lichess.
+
+    Requests without a limit are searched to `depth`.
+    """
 
     name: str
     threads: int
@@ -40,9 +46,10 @@ class EngineRegistration:
 
 
 class LichessProvider:
-    """Takes work from lichess until told to stop. make: makes an engine of UCI, given its voice.
+    """A provider that fetches analysis requests from lichess until stopped.
 
-    A board that is moved on asks anew: what comes later ends what is being answered.
+    A new request cancels the running analysis, because the board sends a request after every move.
+    The function `factory` creates a UCI engine that passes its output to the given function.
     """
 
     def __init__(
@@ -55,7 +62,7 @@ class LichessProvider:
         self._client = client
         self._registration = registration
         self._report = report
-        # It is made anew at each start, and nowhere kept.
+        # A new secret is generated at every start and never stored.
         self._secret = secrets.token_urlsafe(32)
         self._stopped = threading.Event()
         self._engine = ProviderEngine(factory, registration)
@@ -63,36 +70,36 @@ class LichessProvider:
         self._cancelled = threading.Event()
 
     def run(self) -> None:
-        """Take work until told to stop. Raises LichessError for what will not change."""
+        """Process requests until stopped. Raise LichessError for a permanent error."""
         self._retry(self._register)
         while not self._stopped.is_set():
             self._retry(self._accept_work)
 
     def stop(self) -> None:
-        """Take no more work, and end what goes on. From any thread."""
+        """Stop fetching requests and cancel the running analysis. Thread-safe."""
         self._stopped.set()
         self._cancelled.set()
 
-    def close(self, limit: float) -> bool:
-        """End the engine; return whether all ended within about `limit` seconds."""
+    def close(self, timeout: float) -> bool:
+        """Stop the engine, and return whether the engine ended within about `timeout` seconds."""
         self.stop()
-        return self._engine.close(limit)
+        return self._engine.close(timeout)
 
     def _retry(self, action: Callable[[], None]) -> None:
-        """Do something over a network that may be away."""
-        pause, told = MIN_RETRY_DELAY_S, ""
+        """Run an action until it succeeds, with increasing delays. Report each new error once."""
+        delay, reported = MIN_RETRY_DELAY_S, ""
         while not self._stopped.is_set():
             try:
                 action()
             except LichessUnavailableError as error:
-                if str(error) != told:
-                    told = str(error)
-                    self._report(f"{error}; trying again")
-                self._stopped.wait(max(pause, error.retry_after))
-                pause = min(2 * pause, MAX_RETRY_DELAY_S)
+                if str(error) != reported:
+                    reported = str(error)
+                    self._report(f"{error}; retrying")
+                self._stopped.wait(max(delay, error.retry_after))
+                delay = min(2 * delay, MAX_RETRY_DELAY_S)
             else:
-                if told:
-                    self._report("the server is there again")
+                if reported:
+                    self._report("reconnected")
                 return
 
     def _register(self) -> None:
@@ -107,13 +114,13 @@ class LichessProvider:
                 "providerSecret": self._secret,
             }
         )
-        self._report(f"{registration.name} waits at the analysis board")
+        self._report(f"{registration.name}: registered on the analysis board")
 
     def _accept_work(self) -> None:
         try:
             work = self._client.acquire_work(self._secret)
         except ValueError as error:
-            self._report(f"left undone: {error}")
+            self._report(f"request ignored: {error}")
             self._stopped.wait(MIN_RETRY_DELAY_S)
             return
         if work is None or self._stopped.is_set():
@@ -122,30 +129,30 @@ class LichessProvider:
         if self._analysis_thread is not None:
             self._analysis_thread.join(STOP_TIMEOUT_S)
             if self._analysis_thread.is_alive():
-                raise LichessError("the engine does not end its search")
+                raise LichessError("the engine does not stop its search")
         self._cancelled = threading.Event()
         self._analysis_thread = threading.Thread(
             target=self._answer, args=(work, self._cancelled), name="answering", daemon=True
         )
         self._analysis_thread.start()
 
-    def _answer(self, work: Work, cancelled: threading.Event) -> None:
+    def _answer(self, work: AnalysisRequest, cancelled: threading.Event) -> None:
         try:
             upload = self._client.upload(work)
         except (LichessUnavailableError, LichessError) as error:
-            self._report(f"an answer was not begun: {error}")
+            self._report(f"could not start the upload: {error}")
             return
         try:
             if self._engine.answer(work, upload, cancelled):
                 upload.finish()
         except (LichessUnavailableError, LichessError) as error:
-            self._report(f"an answer was not taken: {error}")
+            self._report(f"results rejected: {error}")
         finally:
             upload.close()
 
 
 class ProviderEngine:
-    """An engine of UCI in this process, which does one piece of work after the other."""
+    """A UCI engine in this process that handles one analysis request at a time."""
 
     def __init__(
         self,
@@ -160,17 +167,20 @@ class ProviderEngine:
         for name, value in {**registration.options, **FIXED_OPTIONS}.items():
             self._send_line(f"setoption name {name} value {value}")
 
-    def answer(self, work: Work, upload: Upload, cancelled: threading.Event) -> bool:
-        """Search, and send what is found; return whether it came to its end, wanted.
+    def answer(
+        self, work: AnalysisRequest, upload: AnalysisUpload, cancelled: threading.Event
+    ) -> bool:
+        """Search and upload the results, and return whether all results were uploaded.
 
-        Raises LichessUnavailableError, after the end of the search.
+        If the search is cancelled or the connection is lost, the search is stopped and False is
+        returned.
         """
         self._prepare(work)
         self._send_line(" ".join(["position fen", work.fen, "moves", *work.moves]))
         self._send_line(self._go(work))
-        wanted, over = True, False
+        wanted, finished = True, False
         try:
-            while not over:
+            while not finished:
                 if wanted and (cancelled.is_set() or upload.closed_by_server()):
                     wanted = False
                     self._send_line("stop")
@@ -178,22 +188,20 @@ class ProviderEngine:
                     line = self._output.get(timeout=POLL_INTERVAL_S)
                 except queue.Empty:
                     continue
-                over = line.startswith("bestmove")
-                if wanted and (over or (line.startswith("info ") and " pv " in line)):
+                finished = line.startswith("bestmove")
+                if wanted and (finished or (line.startswith("info ") and " pv " in line)):
                     upload.send(line)
             return wanted
         except LichessUnavailableError:
             self._send_line("stop")
-            while not over:
-                over = self._output.get().startswith("bestmove")
+            while not finished:
+                finished = self._output.get().startswith("bestmove")
             return False
 
-    def close(self, limit: float) -> bool:
-        """End it."""
-        return self._uci.close(limit)
+    def close(self, timeout: float) -> bool:
+        return self._uci.close(timeout)
 
-    def _prepare(self, work: Work) -> None:
-        """Set what the work asks for, within what is offered."""
+    def _prepare(self, work: AnalysisRequest) -> None:
         if work.session != self._session:
             self._session = work.session
             self._send_line("ucinewgame")
@@ -207,7 +215,7 @@ class ProviderEngine:
         while not self._output.empty():
             self._output.get()
 
-    def _go(self, work: Work) -> str:
+    def _go(self, work: AnalysisRequest) -> str:
         if work.limits:
             return " ".join(["go", *(f"{name} {value}" for name, value in work.limits.items())])
         return "go infinite" if work.infinite else f"go depth {self._registration.depth}"

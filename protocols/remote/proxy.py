@@ -1,8 +1,8 @@
-"""What a front end and a server say to each other, kept so far as it must be said again.
+"""The interface of a proxy, which stores a session's state so that another server can continue.
 
-A dialogue does no input and output, and is told the time: seconds of a monotonic clock. What
-a front end asks while there is no server is kept; when one is there, `resume` says all that a
-server must know, and asks again what has not been answered.
+A proxy performs no I/O. The argument `now` is the current time of a monotonic clock in seconds.
+While no server is connected, the proxy holds the commands from the front end. The method
+`on_connected` replays the whole state to a new server and repeats unanswered commands.
 """
 
 from __future__ import annotations
@@ -10,86 +10,99 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-# So many lines that are no part of the game may wait for a server.
+# Maximum number of held lines that do not concern the game.
 MAX_HELD_LINES = 256
-# A front end that asks whether all is ready is answered after so many seconds, server or not.
+# A front end's readiness check is answered after this time, even without a server.
 READY_TIMEOUT_S = 2.0
-# Of the time that is left, so much is kept to answer without a server: a share, and at most so
-# many seconds.
+# Time reserved for answering without a server: a fraction of the remaining time, with a maximum.
 TIME_RESERVE_FRACTION = 0.2
 MAX_TIME_RESERVE_S = 0.3
-# How long before its time is over a search is answered by the best move heard of, in seconds,
-# where the server is there but says nothing; of very little time a share.
+# Time reserved for playing the best known move if a connected server stays silent: a maximum, and a
+# fraction that applies if little time remains.
 MAX_LAST_RESERVE_S = 0.01
 LAST_RESERVE_FRACTION = 0.1
-# How much later than asked for, in seconds, an answer may be before it is given without a server
-# that is there.
+# Additional time for a connected server before the proxy answers itself.
 REPLY_TOLERANCE_S = 3.0
 
 
-class Outgoing(NamedTuple):
-    """Lines to be sent: to the server, and to the front end. drop: leave this server."""
+class OutgoingLines(NamedTuple):
+    """Lines to send to the server and to the front end.
+
+    The flag `disconnect` tells whether to disconnect from the current server.
+    """
 
     server: Sequence[str] = ()
     frontend: Sequence[str] = ()
     disconnect: bool = False
 
 
-NOTHING = Outgoing()
+NOTHING = OutgoingLines()
 
 
 class Proxy(Protocol):
-    """One front end's, in one protocol."""
+    """The state of one session in one protocol."""
 
-    # Whether the front end has ended it.
+    # Whether the front end has ended the session.
     finished: bool
-    # Why it cannot go on; "" while it can.
+    # Why the session cannot continue; "" while it can.
     failure: str
 
-    def on_frontend_line(self, line: str, now: float) -> Outgoing:
-        """Take a line of the front end."""
+    def on_frontend_line(self, line: str, now: float) -> OutgoingLines:
+        """Handle a line from the front end."""
 
-    def on_server_line(self, line: str, now: float) -> Outgoing:
-        """Take a line of the server."""
+    def on_server_line(self, line: str, now: float) -> OutgoingLines:
+        """Handle a line from the server."""
 
-    def on_connected(self, now: float) -> Outgoing:
-        """Begin with a server that knows nothing, the first or a later one."""
+    def on_connected(self, now: float) -> OutgoingLines:
+        """Return the lines that restore the session on a new server."""
 
-    def on_disconnected(self, now: float) -> Outgoing:
-        """Take note that there is no server now."""
+    def on_disconnected(self, now: float) -> OutgoingLines:
+        """Record that the connection to the server was lost."""
 
     def deadline(self) -> float | None:
-        """Return when something must be answered, server or not; None if nothing must."""
+        """Return the time at which the next answer is due, or None if no answer is due.
 
-    def on_timeout(self, now: float, reason: str) -> Outgoing:
-        """Answer what is due. reason: why no server has done so."""
+        The deadline applies whether or not a server is connected.
+        """
 
-    def abort(self, now: float, reason: str) -> Outgoing:
-        """Answer all that has not been answered, and tell why no server will."""
+    def on_timeout(self, now: float, reason: str) -> OutgoingLines:
+        """Answer the commands that are due.
 
-    def on_overlong_line(self) -> Outgoing:
-        """Say that a line of the front end was dropped."""
+        The text `reason` says why no server has answered.
+        """
 
-    def notify(self, message: str) -> Outgoing:
-        """Tell the front end something that it may show, if the protocol has a way to."""
+    def abort(self, now: float, reason: str) -> OutgoingLines:
+        """Answer all pending commands, and send `reason` to the front end."""
+
+    def on_overlong_line(self) -> OutgoingLines:
+        """Report that a line from the front end was dropped because it was too long."""
+
+    def notify(self, message: str) -> OutgoingLines:
+        """Send a message to the front end if the protocol supports messages."""
 
     def has_pending(self) -> bool:
-        """Tell whether something that will be answered has not been."""
+        """Return whether a command is still unanswered."""
 
-    def stop(self) -> Outgoing:
-        """End what would not end by itself: no more lines will come."""
+    def stop(self) -> OutgoingLines:
+        """Stop infinite searches after the end of input."""
 
 
 def earliest(times: Iterable[float | None]) -> float | None:
-    """Return the first of some times, None if there is none."""
-    return min((each for each in times if each is not None), default=None)
+    """Return the earliest time, or None if all times are None."""
+    return min((time for time in times if time is not None), default=None)
 
 
 def silent_server_deadline(asked: float, seconds: float) -> float:
-    """Return when to answer what a server that is there has not, with a move that is known."""
+    """Return the time at which to play the best known move if a connected server does not answer.
+
+    The command arrived at the time `asked`, when the clock had `seconds` left.
+    """
     return asked + seconds - min(LAST_RESERVE_FRACTION * seconds, MAX_LAST_RESERVE_S)
 
 
 def no_server_deadline(asked: float, seconds: float) -> float:
-    """Return when to answer without a server what was asked with `seconds` left on the clock."""
+    """Return the time at which to answer a command if no server is connected.
+
+    The command arrived at the time `asked`, when the clock had `seconds` left.
+    """
     return asked + seconds - min(TIME_RESERVE_FRACTION * seconds, MAX_TIME_RESERVE_S)

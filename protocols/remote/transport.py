@@ -1,4 +1,7 @@
-"""Lines to a server and back, over TCP or TLS. One thread reads, any thread writes."""
+"""Byte streams and line channels to a server over TCP or TLS.
+
+Only one thread may read, and any thread may write.
+"""
 
 from __future__ import annotations
 
@@ -12,70 +15,70 @@ from typing import Protocol
 from agent.io.sanitize import sanitize_line
 from protocols.server.addresses import Address
 
-# A longer line is no engine's: whoever sends it is not what we want to talk to.
+# Engines send no longer lines.
 MAX_LINE_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 16
-# So long may a line wait for the network to take it, in seconds; then the connection is broken.
+# A connection that accepts no data for this time counts as broken.
 SEND_TIMEOUT_S = 5.0
-# A network that is gone says nothing: after so many seconds of silence it is asked, and it is
-# given up after so many more without any answer.
+# TCP keep-alive: after this time without data, the peer is probed once a second.
 KEEPALIVE_IDLE_S = 4
 KEEPALIVE_PROBES = 4
 
 
 class ServerRejectedError(Exception):
-    """The server is there, and does not want us; the message is its own."""
+    """The server rejects the client. The message is the text that the server sent."""
 
 
 class ServerConnectionError(OSError):
-    """What is there does not talk as a server does."""
+    """The peer does not behave like a Kempelen server."""
 
 
 class ByteStream(Protocol):
-    """Bytes to a server and back."""
+    """A byte stream to a server."""
 
     def send(self, data: bytes) -> None:
-        """Send all of it, at once."""
+        """Send all bytes immediately."""
 
     def receive(self) -> bytes:
-        """Wait for bytes, and return them; none at the end."""
+        """Wait for bytes and return them. Return b"" at the end of the stream."""
 
     def close(self) -> None:
-        """End it, for whoever waits for bytes too."""
+        """Close the stream, and wake up a thread that waits in `receive`."""
 
 
 class LineChannel(Protocol):
-    """A dialogue in lines, however they travel."""
+    """A channel of text lines to a server."""
 
     def send(self, lines: list[str]) -> None:
-        """Send lines, at once."""
+        """Send lines immediately."""
 
     def receive(self) -> list[str]:
-        """Wait for lines and return them, as they may be shown; OSError at the end."""
+        """Wait for lines and return them as printable text.
+
+        Raise OSError at the end of the stream.
+        """
 
     def close(self) -> None:
-        """End it, for whoever waits for lines too."""
+        """Close the channel, and wake up a thread that waits in `receive`."""
 
 
 class TcpStream:
-    """Bytes over TCP."""
+    """A byte stream over TCP."""
 
     def __init__(self, address: Address, timeout: float) -> None:
-        """Connect within `limit` seconds, or raise OSError."""
+        """Connect within `timeout` seconds. Raise OSError if the connection fails."""
         self._socket = socket.create_connection((address.host, address.port), timeout)
         with contextlib.suppress(OSError):
             _configure_socket(self._socket)
 
     def use_send_timeout(self) -> None:
-        """Wait as long as it takes from now on, but for what is sent."""
+        """Remove the timeout for receiving, and set the timeout for sending to SEND_TIMEOUT_S."""
         self._socket.settimeout(SEND_TIMEOUT_S)
 
     def send(self, data: bytes) -> None:
-        """Send all of it, at once."""
         self._socket.sendall(data)
 
     def receive(self) -> bytes:
-        """Wait for bytes, and return them; none at the end."""
         while True:
             try:
                 return self._socket.recv(CHUNK_BYTES)
@@ -84,21 +87,20 @@ class TcpStream:
                     raise
 
     def close(self) -> None:
-        """End it, for whoever waits for bytes too."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
 
 class TlsStream:
-    """Bytes over TLS over TCP.
+    """A byte stream over TLS.
 
-    The encryption is kept apart from the socket: a thread that waits for bytes then holds nothing
-    that one which sends needs.
+    TLS works on memory buffers instead of on the socket. A thread can therefore wait for data in
+    `receive` without the lock that `send` needs.
     """
 
     def __init__(self, tcp: TcpStream, context: ssl.SSLContext, host: str) -> None:
-        """Shake hands, or raise OSError."""
+        """Perform the TLS handshake. Raise OSError if the handshake fails."""
         self._tcp = tcp
         self._lock = threading.Lock()
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -107,13 +109,11 @@ class TlsStream:
             self._feed(self._tcp.receive())
 
     def send(self, data: bytes) -> None:
-        """Send all of it, at once."""
         with self._lock:
             self._tls.write(data)
             self._flush()
 
     def receive(self) -> bytes:
-        """Wait for bytes, and return them; none at the end."""
         while True:
             with self._lock:
                 try:
@@ -125,7 +125,6 @@ class TlsStream:
             self._feed(self._tcp.receive())
 
     def close(self) -> None:
-        """End it, for whoever waits for bytes too."""
         self._tcp.close()
 
     def _try_handshake(self) -> bool:
@@ -134,7 +133,7 @@ class TlsStream:
         except ssl.SSLWantReadError:
             return False
         finally:
-            self._flush()  # an alert too
+            self._flush()  # After a failure, this also sends an alert.
         return True
 
     def _feed(self, data: bytes) -> None:
@@ -150,18 +149,16 @@ class TlsStream:
 
 
 class StreamLineChannel:
-    """Lines as over a pipe."""
+    """A line channel over a byte stream."""
 
-    def __init__(self, wire: ByteStream) -> None:
-        self._stream = wire
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
         self._partial = b""
 
     def send(self, lines: list[str]) -> None:
-        """Send lines, at once."""
         self._stream.send("".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
     def receive(self) -> list[str]:
-        """Wait for lines and return them, as they may be shown; OSError at the end."""
         while True:
             data = self._stream.receive()
             if not data:
@@ -169,18 +166,17 @@ class StreamLineChannel:
             *complete, self._partial = (self._partial + data).split(b"\n")
             if max(map(len, (*complete, self._partial))) > MAX_LINE_BYTES:
                 raise ServerConnectionError(
-                    f"the server sent a line of more than {MAX_LINE_BYTES} bytes"
+                    f"the server sent an overlong line (maximum {MAX_LINE_BYTES} bytes)"
                 )
             if complete:
                 return [printable(line) for line in complete]
 
     def close(self) -> None:
-        """End it, for whoever waits for lines too."""
         self._stream.close()
 
 
 def printable(line: bytes) -> str:
-    """Return a line as it may be shown, with the spaces that it begins with."""
+    """Return a received line as printable text. Leading spaces are kept."""
     text = line.decode(errors="replace").rstrip()
     if text.isprintable():
         return text
@@ -188,7 +184,7 @@ def printable(line: bytes) -> str:
 
 
 def _configure_socket(stream: socket.socket) -> None:
-    """Send each line at once, and notice within seconds that the network is gone."""
+    """Disable Nagle's algorithm, and detect a lost network connection within seconds."""
     stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     idle = "TCP_KEEPALIVE" if sys.platform == "darwin" else "TCP_KEEPIDLE"

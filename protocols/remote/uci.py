@@ -1,4 +1,4 @@
-"""A dialogue in UCI: options, the position, and the searches that are not answered yet."""
+"""The UCI proxy, which stores the options, the position, and the unanswered searches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protocols.remote.proxy import (
     NOTHING,
     READY_TIMEOUT_S,
     REPLY_TOLERANCE_S,
-    Outgoing,
+    OutgoingLines,
     earliest,
     no_server_deadline,
     silent_server_deadline,
@@ -33,11 +33,13 @@ COMMANDS = frozenset(
 
 @dataclass
 class PendingSearch:
-    """A `go` that has not been answered. Times are seconds of the monotonic clock.
+    """An unanswered `go` command. Times are in seconds of the monotonic clock.
 
-    position: the line before it. since: when its clock began to run, None while it ponders.
-    stopped: when it was told to stop. lost: since when there is no server. best: the last line of
-    information with a line of play.
+    The `position` command before the search is `position`.
+    The clock started for the search at the time `since`, which is None while pondering.
+    The front end stopped the search at the time `stopped_at`, or None if it did not.
+    The connection to the server was lost at the time `lost`, or None if it was not.
+    The last `info` line with a principal variation is `best`, or "" if there was none.
     """
 
     line: str
@@ -53,20 +55,22 @@ class PendingSearch:
         words = (position_command.fen or "").split()
         odd = len(position_command.moves) % 2 == 1
         mine, other = "wb" if odd == (words[1:2] == ["b"]) else "bw"
-        left = self.go.numbers.get(f"{mine}time", self.go.numbers.get(f"{other}time"))
-        # The keyword of its clock, and what that leaves it, in seconds.
+        milliseconds = self.go.numbers.get(f"{mine}time", self.go.numbers.get(f"{other}time"))
+        # The keyword of the moving side's clock, and its remaining time in seconds.
         self.clock = f"{mine}time"
-        self.remaining = None if left is None else left / 1e3
+        self.remaining = None if milliseconds is None else milliseconds / 1e3
 
     def position_command(self) -> PositionCommand:
-        """Return the position to search."""
         try:
             return parse_position(re.split(r"(?i)\bposition\b", self.position, maxsplit=1)[-1])
         except UciError:
             return PositionCommand(None, ())
 
     def deadline(self, timeout: float) -> float | None:
-        """Return when to answer it without a server; patience: where no clock runs."""
+        """Return the latest time at which to answer, or None if there is no limit.
+
+        If no clock is running, the proxy waits `timeout` seconds for a server.
+        """
         if self.stopped_at is not None:
             return self.stopped_at + (0.0 if self.lost is not None else REPLY_TOLERANCE_S)
         if self.since is None or self.go.infinite:
@@ -76,27 +80,27 @@ class PendingSearch:
             when = no_server_deadline if self.lost is not None else silent_server_deadline
             times.append(when(self.since, self.remaining))
         if "movetime" in self.go.numbers:
-            over = self.since + self.go.numbers["movetime"] / 1e3
-            times.append(over if self.lost is not None else over + REPLY_TOLERANCE_S)
+            end = self.since + self.go.numbers["movetime"] / 1e3
+            times.append(end if self.lost is not None else end + REPLY_TOLERANCE_S)
         if not times and self.lost is not None:
             times.append(self.lost + timeout)
         return min(times, default=None)
 
     def resend_line(self, now: float) -> str:
-        """Return the `go` to ask another server: its clock has run meanwhile."""
+        """Return the `go` command for another server, with the elapsed time deducted."""
         if self.since is None:
             return self.line
-        gone = round((now - self.since) * 1e3)
+        elapsed = round((now - self.since) * 1e3)
         line = re.sub(r"(?i)\sponder\b", "", self.line)
         for name in (self.clock, "movetime"):
             if name in self.go.numbers:
-                left = max(self.go.numbers[name] - gone, 1)
-                line = re.sub(rf"(?i)(\s{name}\s+)\S+", rf"\g<1>{left}", line)
+                remaining = max(self.go.numbers[name] - elapsed, 1)
+                line = re.sub(rf"(?i)(\s{name}\s+)\S+", rf"\g<1>{remaining}", line)
         return line
 
 
 class UciProxy(ChessProxy):
-    """One front end's, in UCI."""
+    """The proxy for a UCI session."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__(timeout)
@@ -108,14 +112,14 @@ class UciProxy(ChessProxy):
         self._new_game = False
         self._position = ""
         self._searches: list[PendingSearch] = []
-        # When each was answered that the server, which is there, will answer still.
+        # Times at which the proxy answered searches that the connected server will still answer.
         self._late_replies: deque[float] = deque()
-        # When each `isready` came that has not been answered; of the first so many, ours tells.
+        # Arrival times of the unanswered `isready` commands. The proxy's own `isready` answers the
+        # first `_sync_isready` of them.
         self._pending_isready: deque[float] = deque()
         self._sync_isready: int | None = None
 
-    def on_frontend_line(self, line: str, now: float) -> Outgoing:
-        """Take a line of the front end."""
+    def on_frontend_line(self, line: str, now: float) -> OutgoingLines:
         match = next(
             (word for word in re.finditer(r"\S+", line) if word[0].lower() in COMMANDS), None
         )
@@ -145,10 +149,9 @@ class UciProxy(ChessProxy):
             self.finished = True
         elif not self._connected and line.strip():
             self._held.append(line)
-        return Outgoing(server=(line,)) if self._connected and line.strip() else NOTHING
+        return OutgoingLines(server=(line,)) if self._connected and line.strip() else NOTHING
 
-    def on_server_line(self, line: str, now: float) -> Outgoing:
-        """Take a line of the server."""
+    def on_server_line(self, line: str, now: float) -> OutgoingLines:
         name, _, rest = line.lstrip().partition(" ")
         if name == "bestmove":
             if self._late_replies:
@@ -164,7 +167,7 @@ class UciProxy(ChessProxy):
                 if " multipv " not in line or " multipv 1 " in line:
                     self._searches[0].best = line
             elif self._sync_isready is not None and self._uciok_seen:
-                return NOTHING  # what the options said has been heard
+                return NOTHING  # Messages about replayed options were shown before.
         elif name == "readyok":
             return self._on_readyok()
         elif name in ("id", "option", "uciok"):
@@ -172,10 +175,9 @@ class UciProxy(ChessProxy):
                 return NOTHING
             if name == "uciok":
                 self._uci_pending, self._uciok_seen = False, True
-        return Outgoing(frontend=(line,))
+        return OutgoingLines(frontend=(line,))
 
-    def on_connected(self, now: float) -> Outgoing:
-        """Begin with a server that knows nothing, the first or a later one."""
+    def on_connected(self, now: float) -> OutgoingLines:
         self._connected = True
         lines = ["uci"] if self._uci_pending or self._uciok_seen else []
         lines += [self._debug] if self._debug else []
@@ -192,10 +194,9 @@ class UciProxy(ChessProxy):
             self._searches and self._searches[-1].position == self._position
         ):
             lines.append(self._position)
-        return Outgoing(server=lines + self._take_held())
+        return OutgoingLines(server=lines + self._take_held())
 
-    def on_disconnected(self, now: float) -> Outgoing:
-        """Take note that there is no server now."""
+    def on_disconnected(self, now: float) -> OutgoingLines:
         self._connected, self._sync_isready = False, None
         self._late_replies.clear()
         for search in self._searches:
@@ -203,7 +204,6 @@ class UciProxy(ChessProxy):
         return NOTHING
 
     def deadline(self) -> float | None:
-        """Return when something must be answered, server or not; None if nothing must."""
         times = [search.deadline(self._timeout) for search in self._searches]
         if self._pending_isready and self._uciok_seen and not self._connected:
             times.append(self._pending_isready[0] + READY_TIMEOUT_S)
@@ -211,8 +211,7 @@ class UciProxy(ChessProxy):
             times.append(self._late_replies[0] + REPLY_TOLERANCE_S)
         return earliest(times)
 
-    def on_timeout(self, now: float, reason: str) -> Outgoing:
-        """Answer what is due. reason: why no server has done so."""
+    def on_timeout(self, now: float, reason: str) -> OutgoingLines:
         frontend: list[str] = []
         while (
             self._pending_isready
@@ -220,7 +219,7 @@ class UciProxy(ChessProxy):
             and self._pending_isready[0] + READY_TIMEOUT_S <= now
         ):
             self._pending_isready.popleft()
-            frontend += [info_string(f"ready, but {reason}"), "readyok"]
+            frontend += [info_string(f"ready, but without a server: {reason}"), "readyok"]
         late = [search for search in self._searches if _is_due(search, self._timeout, now)]
         if late:
             last = self._searches.index(late[-1])
@@ -230,33 +229,28 @@ class UciProxy(ChessProxy):
                     self._late_replies.append(now)
             del self._searches[: last + 1]
         disconnect = bool(self._late_replies) and self._late_replies[0] + REPLY_TOLERANCE_S <= now
-        return Outgoing(("stop",) if late and self._connected else (), frontend, disconnect)
+        return OutgoingLines(("stop",) if late and self._connected else (), frontend, disconnect)
 
-    def abort(self, now: float, reason: str) -> Outgoing:
-        """Answer all that has not been answered, and tell why no server will."""
+    def abort(self, now: float, reason: str) -> OutgoingLines:
         frontend = [info_string(reason)]
         for search in self._searches:
             frontend += self._answer(search, reason)
         self._searches.clear()
-        return Outgoing(frontend=frontend)
+        return OutgoingLines(frontend=frontend)
 
-    def on_overlong_line(self) -> Outgoing:
-        """Say that a line was dropped."""
-        return self.notify("a line was too long and is ignored")
+    def on_overlong_line(self) -> OutgoingLines:
+        return self.notify("line too long; ignored")
 
-    def notify(self, message: str) -> Outgoing:
-        """Tell the front end something that it may show."""
-        return Outgoing(frontend=(info_string(message),))
+    def notify(self, message: str) -> OutgoingLines:
+        return OutgoingLines(frontend=(info_string(message),))
 
     def has_pending(self) -> bool:
-        """Tell whether something that will be answered has not been."""
-        asked = self._uci_pending or self._pending_isready or self._searches
-        return bool(asked) and not self.finished
+        pending = self._uci_pending or self._pending_isready or self._searches
+        return bool(pending) and not self.finished
 
-    def stop(self) -> Outgoing:
-        """End what would not end by itself: no more lines will come."""
+    def stop(self) -> OutgoingLines:
         endless = any(search.since is None or search.go.infinite for search in self._searches)
-        return Outgoing(server=("stop",)) if endless and self._connected else NOTHING
+        return OutgoingLines(server=("stop",)) if endless and self._connected else NOTHING
 
     def _set_option(self, line: str, rest: str) -> None:
         try:
@@ -264,7 +258,7 @@ class UciProxy(ChessProxy):
         except UciError:
             return
         name = option.name.lower()
-        if option.value is not None:  # what a button did is not done again
+        if option.value is not None:  # A button option must not be pressed again.
             keep_last(self._options, name, line)
         if name == "uci_chess960":
             self._chess960 = (option.value or "").lower() == "true"
@@ -275,7 +269,7 @@ class UciProxy(ChessProxy):
             if not self._connected:
                 self._held.append(line)
             return
-        for search in self._searches:  # a new one stops them
+        for search in self._searches:  # A new search stops the previous ones.
             search.stopped_at = search.stopped_at or now
         self._searches.append(
             PendingSearch(
@@ -287,7 +281,7 @@ class UciProxy(ChessProxy):
             )
         )
 
-    def _on_readyok(self) -> Outgoing:
+    def _on_readyok(self) -> OutgoingLines:
         if self._sync_isready is not None:
             answers, self._sync_isready = self._sync_isready, None
         else:
@@ -295,16 +289,17 @@ class UciProxy(ChessProxy):
         answers = min(answers, len(self._pending_isready))
         for _ in range(answers):
             self._pending_isready.popleft()
-        return Outgoing(frontend=("readyok",) * answers)
+        return OutgoingLines(frontend=("readyok",) * answers)
 
     def _answer(self, search: PendingSearch, reason: str) -> list[str]:
-        """Answer a search by the best move that was heard of, or any legal one."""
         words = search.best.partition(" pv ")[2].split()
-        wanted = words[0] if words else ""
+        candidate = words[0] if words else ""
         position_command = search.position_command()
-        move = self._best_move(wanted, position_command.fen, position_command.moves, self._chess960)
-        how = "the best move heard of" if move == wanted else "any legal move"
-        return [info_string(f"{reason}; this is {how}"), f"bestmove {move or '(none)'}"]
+        move = self._best_move(
+            candidate, position_command.fen, position_command.moves, self._chess960
+        )
+        source = "the best known move" if move == candidate else "any legal move"
+        return [info_string(f"{reason}; playing {source}"), f"bestmove {move or '(none)'}"]
 
 
 def _is_due(search: PendingSearch, timeout: float, now: float) -> bool:

@@ -1,4 +1,4 @@
-"""Lines to a server and back as text messages of WebSocket (RFC 6455)."""
+"""A line channel over WebSocket (RFC 6455) text messages."""
 
 from __future__ import annotations
 
@@ -21,23 +21,29 @@ from protocols.remote.transport import (
 )
 from protocols.server.addresses import Address
 
-# What a server answers to a token that it does not know.
+# HTTP statuses for a wrong token, or a page that is not allowed.
 REJECTED_STATUSES = (401, 403)
 MAX_REASON_LENGTH = 200
 
 
 class WebSocketLineChannel:
-    """Lines as messages, each of one line or of several."""
+    """A line channel over WebSocket. Each message contains one or more lines."""
 
     def __init__(
-        self, wire: ByteStream, address: Address, protocol: str, token: str | None, deadline: float
+        self,
+        stream: ByteStream,
+        address: Address,
+        protocol: str,
+        token: str | None,
+        deadline: float,
     ) -> None:
-        """Shake hands until `deadline`, of the monotonic clock.
+        """Perform the opening handshake before `deadline`, which is a time of the monotonic clock.
 
-        Raises OSError or ServerRejectedError.
+        Raise OSError if the handshake fails, and ServerRejectedError if the server rejects the
+        client.
         """
         uri = parse_uri(f"{address}/{protocol}")
-        self._stream = wire
+        self._stream = stream
         self._lock = threading.Lock()
         self._partial = b""
         self._client = ClientProtocol(uri, max_size=MAX_LINE_BYTES)
@@ -54,7 +60,6 @@ class WebSocketLineChannel:
             self._raise_handshake_error(self._client.handshake_exc)
 
     def send(self, lines: list[str]) -> None:
-        """Send lines, at once."""
         with self._lock:
             if self._client.state is not Stage.OPEN:
                 raise ServerConnectionError("the server closed the connection")
@@ -62,24 +67,22 @@ class WebSocketLineChannel:
             self._flush()
 
     def receive(self) -> list[str]:
-        """Wait for lines and return them, as they may be shown; OSError at the end."""
         while True:
-            found: list[str] = []
+            lines: list[str] = []
             for event in self._client.events_received():
                 if isinstance(event, Frame):
-                    found += self._message_lines(event)
-            if found:
-                return found
+                    lines += self._message_lines(event)
+            if lines:
+                return lines
             if self._client.state is not Stage.OPEN:
                 raise ServerConnectionError(self._close_message())
             self._feed()
 
     def close(self) -> None:
-        """End it, for whoever waits for lines too."""
         self._stream.close()
 
     def _message_lines(self, frame: Frame) -> list[str]:
-        """Return the lines of a message that a frame ends; none before its last one."""
+        """Add a frame, and return the lines of the message that it completes, or else []."""
         if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
             return []
         self._partial += frame.data
@@ -110,14 +113,10 @@ class WebSocketLineChannel:
     def _raise_handshake_error(self, error: Exception) -> None:
         if isinstance(error, InvalidStatus):
             response = error.response
-            words = sanitize_line(
-                (response.body or b"").decode(errors="replace"), MAX_REASON_LENGTH
-            )
-            words = words.removeprefix("refused ")
-            reason = words or f"HTTP status {response.status_code}"
+            text = sanitize_line((response.body or b"").decode(errors="replace"), MAX_REASON_LENGTH)
+            text = text.removeprefix("refused ")
+            reason = text or f"HTTP status {response.status_code}"
             if response.status_code in REJECTED_STATUSES:
                 raise ServerRejectedError(reason)
-            raise ServerConnectionError(f"the server answered {response.status_code}: {reason}")
-        raise ServerConnectionError(
-            f"the server does not speak WebSocket: {sanitize_line(str(error))}"
-        )
+            raise ServerConnectionError(f"HTTP status {response.status_code}: {reason}")
+        raise ServerConnectionError(f"WebSocket handshake failed: {sanitize_line(str(error))}")

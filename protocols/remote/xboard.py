@@ -1,7 +1,7 @@
-"""A dialogue in xboard's protocol (CECP, version 2): settings, the game, and who is to move.
+"""The xboard proxy (CECP version 2), which stores the settings, the game and the side to move.
 
-A front end that waits for the engine's move has it from whatever server is there; one that has
-the move itself may find the server in force mode, until it moves.
+If it is the engine's turn, a new server continues with that move. If it is the opponent's turn, a
+new server stays in force mode until the opponent's move arrives.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from protocols.remote.proxy import (
     NOTHING,
     READY_TIMEOUT_S,
     REPLY_TOLERANCE_S,
-    Outgoing,
+    OutgoingLines,
     earliest,
     no_server_deadline,
     silent_server_deadline,
 )
 
-# What is said again as it was, the last of each; the two that set the clock are one.
+# Commands to replay: the last of each kind. The two commands that set the clock count as one kind.
 SETTING_COMMANDS = {
     "level": "clock",
     "st": "clock",
@@ -37,11 +37,11 @@ SETTING_COMMANDS = {
     "rating": "rating",
     "ics": "ics",
 }
-# What nothing follows from for another server.
+# Commands that need not be replayed to a new server.
 FORWARDED_COMMANDS = frozenset(
     "xboard protover accepted rejected . hint bk draw pause resume otim".split()  # noqa: SIM905
 )
-# A ping of ours, behind which all has been said again.
+# The proxy's own ping, sent after the replayed commands.
 SYNC_PING = "1903278451"
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][a-z]?|O-O(-O)?|0-0(-0)?", re.IGNORECASE)
 _THINKING = re.compile(r"\s*\d+\D?\s+-?\d+\s+\d+\s+\d+\s(.*)")
@@ -49,7 +49,7 @@ _RESULT = re.compile(r"(1-0|0-1|1/2-1/2|resign)\b")
 
 
 class XboardProxy(ChessProxy):
-    """One front end's, in xboard's protocol."""
+    """The proxy for an xboard session."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__(timeout)
@@ -63,18 +63,17 @@ class XboardProxy(ChessProxy):
         self._board = ""
         self._moves: list[str] = []
         self._mode = "play"
-        # Since when the engine is to move, and when it was told to move now.
+        # When the engine's move became due, and when "?" demanded the move.
         self._thinking_since: float | None = None
         self._move_now_at: float | None = None
         self._best_line = ""
-        # The clocks, in centiseconds, and whether the server has been told to play.
+        # The clocks in centiseconds, and whether a new server is waiting in force mode.
         self._clocks: dict[str, int] = {}
         self._forced = False
         self._pings: dict[str, float] = {}
         self._syncing = False
 
-    def on_frontend_line(self, line: str, now: float) -> Outgoing:
-        """Take a line of the front end."""
+    def on_frontend_line(self, line: str, now: float) -> OutgoingLines:
         name, _, rest = line.strip().partition(" ")
         if not name:
             return NOTHING
@@ -92,8 +91,8 @@ class XboardProxy(ChessProxy):
             self._clocks[name] = int(rest)
         elif name == "protover":
             self._protover = line
-            # A front end waits two seconds for features, unless it is asked to wait for more.
-            return Outgoing((line,) if self._connected else (), ("feature done=0",))
+            # A front end waits two seconds for features. done=0 makes it wait longer.
+            return OutgoingLines((line,) if self._connected else (), ("feature done=0",))
         elif name == "option":
             keep_last(self._options, rest.partition("=")[0].lower(), line)
         elif name in SETTING_COMMANDS:
@@ -102,25 +101,24 @@ class XboardProxy(ChessProxy):
             self._change_game(name, line, now) or name in FORWARDED_COMMANDS or self._connected
         ):
             self._held.append(line)
-        return Outgoing(server=(line,)) if self._connected else NOTHING
+        return OutgoingLines(server=(line,)) if self._connected else NOTHING
 
-    def on_server_line(self, line: str, now: float) -> Outgoing:
-        """Take a line of the server."""
+    def on_server_line(self, line: str, now: float) -> OutgoingLines:
         name, _, rest = line.partition(" ")
         if name == "feature":
             passes = not self._features_done
             self._features_done = self._features_done or "done=1" in rest
-            return Outgoing(frontend=(line,)) if passes else NOTHING
+            return OutgoingLines(frontend=(line,)) if passes else NOTHING
         if name == "pong" and rest.strip() == SYNC_PING:
             self._syncing = False
             return NOTHING
         if self._syncing:
             if line.startswith("Illegal move"):
-                self.failed = f"the server cannot go on with the game: {line}"
+                self.failure = f"the server cannot resume the game: {line}"
             return NOTHING
         if name == "pong":
-            asked = self._pings.pop(rest.strip(), None)
-            return NOTHING if asked is None else Outgoing(frontend=(line,))
+            sent_at = self._pings.pop(rest.strip(), None)
+            return NOTHING if sent_at is None else OutgoingLines(frontend=(line,))
         if name == "move" and self._thinking_since is not None:
             self._moves.append(rest.strip())
             self._stop_thinking()
@@ -132,10 +130,9 @@ class XboardProxy(ChessProxy):
             self._stop_thinking()
         elif self._thinking_since is not None and (match := _THINKING.match(line)):
             self._best_line = match[1]
-        return Outgoing(frontend=(line,))
+        return OutgoingLines(frontend=(line,))
 
-    def on_connected(self, now: float) -> Outgoing:
-        """Begin with a server that knows nothing, the first or a later one."""
+    def on_connected(self, now: float) -> OutgoingLines:
         self._connected, self._lost_at, self._syncing = True, None, True
         lines = ["xboard", self._protover] if self._protover else ["xboard"]
         lines += self._options.values()
@@ -154,16 +151,14 @@ class XboardProxy(ChessProxy):
             lines += [*self._clock_lines(now - self._thinking_since), "go"]
             lines += ["?"] if self._move_now_at is not None else []
         self._forced = placed and self._mode == "play" and self._thinking_since is None
-        lines += [f"ping {each}" for each in self._pings]
-        return Outgoing(server=lines + self._take_held())
+        lines += [f"ping {ping}" for ping in self._pings]
+        return OutgoingLines(server=lines + self._take_held())
 
-    def on_disconnected(self, now: float) -> Outgoing:
-        """Take note that there is no server now."""
+    def on_disconnected(self, now: float) -> OutgoingLines:
         self._connected, self._lost_at, self._syncing = False, now, False
         return NOTHING
 
     def deadline(self) -> float | None:
-        """Return when something must be answered, server or not; None if nothing must."""
         times = [self._thinking_due()]
         if (
             self._pings
@@ -174,48 +169,46 @@ class XboardProxy(ChessProxy):
             times.append(min(self._pings.values()) + READY_TIMEOUT_S)
         return earliest(times)
 
-    def on_timeout(self, now: float, reason: str) -> Outgoing:
-        """Answer what is due. reason: why no server has done so."""
+    def on_timeout(self, now: float, reason: str) -> OutgoingLines:
         frontend: list[str] = []
         due = self._thinking_due()
         if due is not None and due <= now:
             frontend += self._answer(reason)
         elif not self._connected:
-            late = [each for each, came in self._pings.items() if came + READY_TIMEOUT_S <= now]
-            for each in late:
-                del self._pings[each]
-                frontend.append(f"pong {each}")
-        return Outgoing((), frontend, disconnect=self._connected)
+            late = [ping for ping, sent in self._pings.items() if sent + READY_TIMEOUT_S <= now]
+            for ping in late:
+                del self._pings[ping]
+                frontend.append(f"pong {ping}")
+        return OutgoingLines((), frontend, disconnect=self._connected)
 
-    def abort(self, now: float, reason: str) -> Outgoing:
-        """Answer all that has not been answered, and tell why no server will."""
+    def abort(self, now: float, reason: str) -> OutgoingLines:
         frontend = self._answer(reason) if self._thinking_since is not None else []
-        return Outgoing(frontend=(*frontend, f"tellusererror {reason}"))
+        return OutgoingLines(frontend=(*frontend, f"tellusererror {reason}"))
 
-    def on_overlong_line(self) -> Outgoing:
-        """Say that a line was dropped."""
-        return Outgoing(frontend=("Error (too long): a line",))
+    def on_overlong_line(self) -> OutgoingLines:
+        return OutgoingLines(frontend=("Error (line too long): ignored",))
 
-    def notify(self, message: str) -> Outgoing:
-        """Tell the front end something that it keeps in its log."""
-        return Outgoing(frontend=(f"# {message}",))
+    def notify(self, message: str) -> OutgoingLines:
+        """Send the front end a comment for its log."""
+        return OutgoingLines(frontend=(f"# {message}",))
 
     def has_pending(self) -> bool:
-        """Tell whether something that will be answered has not been."""
-        introducing = bool(self._protover) and not self._features_done
-        asked = introducing or self._thinking_since is not None or bool(self._pings)
-        return asked and not self.finished
+        negotiating = bool(self._protover) and not self._features_done
+        pending = negotiating or self._thinking_since is not None or bool(self._pings)
+        return pending and not self.finished
 
-    def stop(self) -> Outgoing:
-        """End what would not end by itself: no more lines will come."""
+    def stop(self) -> OutgoingLines:
         return (
-            Outgoing(server=("?",))
+            OutgoingLines(server=("?",))
             if self._connected and self._thinking_since is not None
             else NOTHING
         )
 
     def _change_game(self, name: str, line: str, now: float) -> bool:
-        """Act on a command that changes the game or who plays it; tell whether it is one."""
+        """Handle a command that changes the game or the players.
+
+        Return whether the line is such a command.
+        """
         if name == "new":
             self._new_game, self._board, self._variant, self._mode = True, "", "", "play"
             self._moves.clear()
@@ -245,8 +238,7 @@ class XboardProxy(ChessProxy):
         self._forced = self._forced and self._mode == "play" and name != "go"
         return True
 
-    def _on_move(self, line: str, move: str, now: float) -> Outgoing:
-        """Take a move of the front end."""
+    def _on_move(self, line: str, move: str, now: float) -> OutgoingLines:
         self._moves.append(move)
         lines = [line]
         if self._mode == "play":
@@ -256,7 +248,7 @@ class XboardProxy(ChessProxy):
         if not self._connected:
             return NOTHING
         self._forced = False
-        return Outgoing(server=lines)
+        return OutgoingLines(server=lines)
 
     def _start_thinking(self, now: float) -> None:
         self._thinking_since, self._move_now_at, self._best_line = now, None, ""
@@ -264,16 +256,19 @@ class XboardProxy(ChessProxy):
     def _stop_thinking(self) -> None:
         self._thinking_since, self._move_now_at = None, None
 
-    def _clock_lines(self, gone: float) -> list[str]:
+    def _clock_lines(self, elapsed: float) -> list[str]:
         lines = []
         if "time" in self._clocks:
-            lines.append(f"time {max(self._clocks['time'] - round(gone * 100), 1)}")
+            lines.append(f"time {max(self._clocks['time'] - round(elapsed * 100), 1)}")
         if "otim" in self._clocks:
             lines.append(f"otim {self._clocks['otim']}")
         return lines
 
     def _time_budget(self) -> tuple[float, bool] | None:
-        """Return how long the engine may think, and whether its game ends then; None: unknown."""
+        """Return the available seconds, and whether the game is lost if the engine takes longer.
+
+        Return None if the available time is unknown.
+        """
         words = self._settings.get("clock", "").split()
         if words[:1] == ["st"] and len(words) == 2 and words[1].replace(".", "", 1).isdecimal():
             return float(words[1]), False
@@ -284,34 +279,35 @@ class XboardProxy(ChessProxy):
             return None
         if self._move_now_at is not None:
             return self._move_now_at + (REPLY_TOLERANCE_S if self._connected else 0.0)
-        seconds = self._time_budget()
-        if seconds is None:
+        budget = self._time_budget()
+        if budget is None:
             return (
                 None
                 if self._connected or self._lost_at is None
                 else (max(self._lost_at, self._thinking_since) + self._timeout)
             )
-        left, ends = seconds
+        seconds, loses = budget
         if self._connected:
             return (
-                silent_server_deadline(self._thinking_since, left)
-                if ends
-                else self._thinking_since + left + REPLY_TOLERANCE_S
+                silent_server_deadline(self._thinking_since, seconds)
+                if loses
+                else self._thinking_since + seconds + REPLY_TOLERANCE_S
             )
         return (
-            no_server_deadline(self._thinking_since, left) if ends else self._thinking_since + left
+            no_server_deadline(self._thinking_since, seconds)
+            if loses
+            else self._thinking_since + seconds
         )
 
     def _answer(self, reason: str) -> list[str]:
-        """Move by the best move that was heard of, or any legal one."""
         fen = self._board.partition(" ")[2].strip() or None
         chess960 = "fischerandom" in self._variant
         words = [word for word in self._best_line.split() if not word.rstrip(".").isdecimal()]
-        wanted = words[0] if words else ""
-        move = self._best_move(wanted, fen, self._moves, chess960)
+        candidate = words[0] if words else ""
+        move = self._best_move(candidate, fen, self._moves, chess960)
         self._stop_thinking()
         if move is None:
-            return [f"# {reason}; no move can be made"]
+            return [f"# {reason}; no legal move"]
         self._moves.append(move)
         self._forced = True
-        return [f"# {reason}; this is the best move heard of, or any legal one", f"move {move}"]
+        return [f"# {reason}; playing the best known or any legal move", f"move {move}"]

@@ -1,1 +1,1 @@
-"""Sessions of the text protocols over the network: many at once, in one process."""
+"""A network server for the text protocols. Many sessions run in one process."""

@@ -1,4 +1,7 @@
-"""Where a server listens, as people write it: tcp://HOST:PORT, tls://, ws:// and wss://."""
+"""Listen addresses of the form SCHEME://HOST:PORT.
+
+The scheme is tcp, tls, ws or wss.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ SCHEMES = ("tcp", "tls", "ws", "wss")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host and a port, and what is spoken there."""
+    """A listen address with a scheme, a host and a port."""
 
     scheme: str
     host: str
@@ -20,34 +23,34 @@ class Address:
 
     @classmethod
     def from_text(cls, text: str) -> Address:
-        """Read an address; HOST:PORT alone is tcp. Raises ValueError with what to write."""
+        """Parse an address. The text HOST:PORT without a scheme means tcp://HOST:PORT.
+
+        Raise ValueError if the address is invalid.
+        """
         parts = urls.split_valid_url(text if "://" in text else f"tcp://{text}")
         host, port = parts.hostname, parts.port
         if parts.scheme not in SCHEMES or not host or port is None or parts.path not in ("", "/"):
-            schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
-            raise ValueError(f"{text}: write HOST:PORT, with or without {schemes} before it")
+            schemes = "|".join(SCHEMES)
+            raise ValueError(f"{text}: invalid address (expected [{schemes}://]HOST:PORT)")
         return cls(parts.scheme, host, port)
 
     @property
     def uses_tls(self) -> bool:
-        """Whether TLS is spoken there."""
         return self.scheme in ("tls", "wss")
 
     @property
     def uses_http(self) -> bool:
-        """Whether HTTP and WebSocket are spoken there."""
         return self.scheme in ("ws", "wss")
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether the address can be reached only from this machine."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
 
     def with_port(self, port: int) -> Address:
-        """Return the address with another port."""
         return replace(self, port=port)
 
     def __str__(self) -> str:
@@ -56,7 +59,7 @@ class Address:
 
 
 def is_ip_or_localhost(host: str | None) -> bool:
-    """Tell whether a host is an address, or this machine, and no name that leads somewhere."""
+    """Return whether `host` is an IP address or localhost, so that no name resolution is needed."""
     try:
         return host == "localhost" or bool(host and ipaddress.ip_address(host))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Who is let in: how many, with which tokens, and what they are told who are not."""
+"""Admission control with connection limits, tokens and request rates."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from protocols.server.limits import BURST_SECONDS, MAX_TRACKED_CLIENTS, RateLimi
 from protocols.server.tokens import TokenFile
 
 AUTH_FAILURE_WINDOW_S = 60.0
-# Who is refused may stay for the answer, but so many times as many connections are cut off.
+# Clients above a limit get an error message. Above this multiple of the limit, they are
+# disconnected without one.
 HARD_LIMIT_FACTOR = 2
-ANONYMOUS = "-"  # the name of all where no tokens are asked for
+ANONYMOUS = "-"  # name of all clients of a server without tokens
 
 
 class RejectedError(Exception):
-    """Somebody is not let in. The text is the reason; `kind` a word for it, to be counted by.
+    """A client is rejected. The message is the reason.
 
-    seconds: after which it makes sense to try again, 0.0 where nobody knows.
+    The metrics use the short key `code`. The field `retry_after` is the number of seconds after
+    which a retry may succeed, or 0 if that is unknown.
     """
 
-    def __init__(self, kind: str, reason: str, seconds: float = 0.0) -> None:
+    def __init__(self, code: str, reason: str, retry_after: float = 0.0) -> None:
         super().__init__(reason)
-        self.code = kind
-        self.retry_after = seconds
+        self.code = code
+        self.retry_after = retry_after
 
 
 class AdmissionControl:
-    """Counts who is in. tokens: None lets everybody in without one."""
+    """A counter of connections and sessions that enforces their limits.
+
+    If the token file `tokens` is None, every client is admitted without a token.
+    """
 
     def __init__(self, limits: ServerLimits, tokens: TokenFile | None) -> None:
         self.limits = limits
@@ -39,19 +44,29 @@ class AdmissionControl:
         self._per_address: Counter[str] = Counter()
         self._per_name: Counter[str] = Counter()
         self._auth_failures: dict[str, deque[float]] = {}
-        self._request_limiter = RateLimiter(limits.requests_a_second, BURST_SECONDS)
+        self._request_limiter = RateLimiter(limits.request_rate, BURST_SECONDS)
 
     def open_slot(self, host: str) -> ConnectionSlot:
-        """Take note of a connection from a host, which is to `leave` in the end."""
+        """Count a new connection from a host.
+
+        The caller must close the returned slot when the connection ends.
+        """
         return ConnectionSlot(self, address_group(host))
 
     def charge_request(self, visitor: Hashable, cost: float = 1.0) -> None:
-        """Count a request over HTTP, or what costs as many; RejectedError if they are too many."""
+        """Charge a visitor for `cost` requests.
+
+        Raise RejectedError if the request rate is exceeded.
+        """
         if seconds := self._request_limiter.try_take(visitor, time.monotonic(), cost):
-            raise RejectedError("requests", "too many requests; wait a little", seconds)
+            raise RejectedError("requests", "too many requests; try again later", seconds)
 
     def authenticate(self, token: str, address: str) -> str:
-        """Return whose token it is. Raises RejectedError."""
+        """Return the name of a token's owner.
+
+        Wrong tokens are counted for the client's address `address`. Raise RejectedError if the
+        token is wrong or the address has sent too many wrong tokens.
+        """
         self._check_auth_failures(address)
         assert self.tokens is not None
         if (name := self.tokens.find_name(token)) is not None:
@@ -62,7 +77,7 @@ class AdmissionControl:
         raise RejectedError("token", "wrong token")
 
     def _check_auth_failures(self, address: str) -> None:
-        """Refuse whoever has sent too many wrong tokens in the last minute."""
+        """Raise RejectedError if an address sent too many wrong tokens in the last minute."""
         times = self._auth_failures.get(address)
         if times is None:
             return
@@ -71,7 +86,7 @@ class AdmissionControl:
             times.popleft()
         if not times:
             del self._auth_failures[address]
-        elif len(times) >= self.limits.wrong_tokens:
+        elif len(times) >= self.limits.max_auth_failures:
             raise RejectedError(
                 "attempts", "too many wrong tokens from your address; wait a minute"
             )
@@ -91,7 +106,7 @@ class AdmissionControl:
 
 
 class ConnectionSlot:
-    """One connection, as the door counts it."""
+    """A counted connection. The connection counts as waiting until its client has a session."""
 
     def __init__(self, admission: AdmissionControl, address: str) -> None:
         self.name: str | None = None
@@ -103,46 +118,55 @@ class ConnectionSlot:
 
     @property
     def over_hard_limit(self) -> bool:
-        """Whether there are so many that not even an answer is due."""
+        """Whether a hard limit is exceeded, so that the client is rejected without a message."""
         admission, limits = self._admission, self._admission.limits
-        most = HARD_LIMIT_FACTOR * limits.sessions_of_address
+        hard_limit = HARD_LIMIT_FACTOR * limits.max_sessions_per_ip
         return (
-            admission._per_address[self._address] > most
+            admission._per_address[self._address] > hard_limit
             or admission.waiting > HARD_LIMIT_FACTOR * limits.sessions
         )
 
     def check_limits(self) -> None:
-        """Raise RejectedError if there are too many connections."""
+        """Raise RejectedError if the address or the server has too many connections."""
         admission, limits = self._admission, self._admission.limits
-        if admission._per_address[self._address] > limits.sessions_of_address:
+        if admission._per_address[self._address] > limits.max_sessions_per_ip:
             raise RejectedError("address", "too many sessions from your address")
         if admission.waiting > limits.sessions:
-            raise RejectedError("sessions", "too many clients wait to be let in")
+            raise RejectedError("sessions", "too many clients are waiting for authorization")
 
     def authenticate(self, token: str) -> None:
-        """Let the guest in by a token. Raises RejectedError."""
+        """Admit the client as the owner of a token.
+
+        Raise RejectedError if the token is wrong or a session limit is reached.
+        """
         self._admit(self._admission.authenticate(token, self._address))
 
     def check_token(self, token: str) -> None:
-        """Raise RejectedError unless a token is somebody's; nobody is let in by that."""
+        """Raise RejectedError if the token is wrong. The client is not admitted yet."""
         self._admission.authenticate(token, self._address)
 
     def admit_as(self, name: str) -> None:
-        """Let the guest in whose token it was is known by other means. Raises RejectedError."""
+        """Admit a client that is already authenticated.
+
+        Raise RejectedError if a session limit is reached.
+        """
         self._admit(name)
 
     def admit_anonymous(self) -> None:
-        """Let the guest in where no tokens are asked for. Raises RejectedError."""
+        """Admit a client to a server that has no tokens.
+
+        Raise RejectedError if the session limit is reached.
+        """
         self._admit(ANONYMOUS)
 
     def end_session(self) -> None:
-        """Take note that the session is over, and the connection about to end."""
+        """Stop counting the session. The connection is counted until `close` is called."""
         if not self._session_ended:
             self._session_ended = True
             self._admission._count(self, -1)
 
     def close(self) -> None:
-        """Take note that the connection is no more; the second time does nothing."""
+        """Stop counting the connection. Idempotent."""
         self.end_session()
         if not self._closed:
             self._closed = True
@@ -152,7 +176,7 @@ class ConnectionSlot:
         admission, limits = self._admission, self._admission.limits
         if admission.sessions >= limits.sessions:
             raise RejectedError("sessions", "too many sessions; try again later")
-        if name != ANONYMOUS and admission._per_name[name] >= limits.sessions_of_token:
+        if name != ANONYMOUS and admission._per_name[name] >= limits.max_sessions_per_token:
             raise RejectedError("token_sessions", "too many sessions with your token")
         admission._count(self, -1)
         self.name = name
@@ -160,12 +184,15 @@ class ConnectionSlot:
 
 
 def client_key(host: str, name: str = "") -> Hashable:
-    """Return whose something is: a name's, or an address's where there is none."""
+    """Return the key for counting a client's limits.
+
+    The key is the user name, or the address group for an anonymous client.
+    """
     return ("address", address_group(host)) if name in ("", ANONYMOUS) else ("name", name)
 
 
 def address_group(host: str) -> str:
-    """Return what counts as one address: an IPv6 network of 64 bits is one customer's."""
+    """Return the group in which a host is counted, an IPv4 address or an IPv6 /64 network."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""What happened at a server, a line each, for whoever runs it: no secrets, no words unescaped."""
+"""The server's event log, with one escaped line per event and without secrets."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Field = str | int | float
 
 
 class EventLog:
-    """Writes events by `write`, which takes a line; as JSON objects or as text."""
+    """A log that passes each event as one line, in JSON or as text, to the function `write`."""
 
     def __init__(self, write: Callable[[str], None], *, as_json: bool = False) -> None:
         self._write = write
         self._as_json = as_json
 
     def write(self, event: str, **fields: Field) -> None:
-        """Write down what happened, with the time in UTC."""
+        """Write an event with its fields and the current UTC time."""
         now = time.time()
         stamp = (
             time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"

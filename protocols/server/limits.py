@@ -1,4 +1,4 @@
-"""How much a server gives: to all, to one who has a token, to one address, to one session."""
+"""The limits of the server, in total, per token, per address and per session."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 10, 4 << 20
-# Requests that come at once may be as many as in so many seconds: who opens pages, or many who
-# reach us from one address, ask for all their files.
+# A web page loads all its files at once, and many users may share one address.
 BURST_SECONDS = 20.0
-# More visitors who have asked lately are not remembered.
+# At most this many clients are remembered; the least recently seen are dropped.
 MAX_TRACKED_CLIENTS = 10_000
 
 
@@ -22,41 +21,44 @@ def _limit(default: float, meaning: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """The limits, each above 0; the meaning of each is what help texts say of it.
+    """The limits of the server. Each limit must be above 0.
 
-    Raises ValueError, with the name of the field, for one that cannot be meant.
+    The `meaning` in each field's metadata is used in help texts. Raise ValueError, with the name of
+    the field, for an invalid value.
     """
 
-    sessions: int = _limit(256, "sessions at once")
-    sessions_of_token: int = _limit(64, "of them, of one token")
-    sessions_of_address: int = _limit(64, "connections at once from one address")
-    line_bytes: int = _limit(64 << 10, "bytes of a line; a longer one is dropped")
-    lines_a_second: float = _limit(500.0, "lines of a session a second; further ones wait")
-    requests_a_second: float = _limit(
-        50.0, "requests of a visitor over HTTP a second; further ones are refused"
+    sessions: int = _limit(256, "maximum number of sessions")
+    max_sessions_per_token: int = _limit(64, "maximum number of sessions per token")
+    max_sessions_per_ip: int = _limit(64, "maximum number of connections per IP address")
+    line_bytes: int = _limit(64 << 10, "maximum line length in bytes; longer lines are dropped")
+    line_rate: float = _limit(
+        500.0, "maximum lines per second per session; excess lines are delayed"
     )
-    authorising: float = _limit(10.0, "seconds until a client is authorised")
-    wrong_tokens: int = _limit(20, "wrong tokens from one address a minute")
-    idle: float = _limit(3600.0, "seconds in which a session neither asks nor is told anything")
-    longest: float = _limit(86400.0, "seconds that a session lasts")
-    hash: int = _limit(64, "megabytes of hash of a session")
-    threads: int = _limit(1, "threads that a session searches with")
-    hash_in_all: int = _limit(4096, "megabytes of hash of all sessions")
-    grace: float = _limit(5.0, "seconds for searches to be answered when the server ends")
+    request_rate: float = _limit(
+        50.0, "maximum HTTP requests per second per visitor; excess requests are rejected"
+    )
+    auth_timeout: float = _limit(10.0, "authorization timeout in seconds")
+    max_auth_failures: int = _limit(20, "maximum number of wrong tokens per minute and IP address")
+    idle_timeout: float = _limit(3600.0, "idle timeout of a session in seconds")
+    max_session: float = _limit(86400.0, "maximum duration of a session in seconds")
+    hash: int = _limit(64, "maximum hash size per session in MB")
+    threads: int = _limit(1, "maximum number of search threads per session")
+    total_hash: int = _limit(4096, "maximum total hash size of all sessions in MB")
+    shutdown_timeout: float = _limit(5.0, "time in seconds for running searches at shutdown")
 
     def __post_init__(self) -> None:
-        for each in dataclasses.fields(self):
-            value = getattr(self, each.name)
+        for limit in dataclasses.fields(self):
+            value = getattr(self, limit.name)
             if not 0 < value < math.inf:
-                raise ValueError(f"{each.name}: a number above 0 is expected, not {value}")
+                raise ValueError(f"{limit.name}: must be above 0 (got {value:g})")
         if not MIN_LINE_BYTES <= self.line_bytes <= MAX_LINE_BYTES:
             raise ValueError(
-                f"line_bytes: {MIN_LINE_BYTES} to {MAX_LINE_BYTES} are possible, not {self.line_bytes}"
+                f"line_bytes: must be {MIN_LINE_BYTES} to {MAX_LINE_BYTES} (got {self.line_bytes})"
             )
 
 
 class TokenBucket:
-    """Lets so many through a second, and at once as many as so many seconds let through."""
+    """A token bucket with `rate` tokens per second and bursts of up to `rate * seconds` tokens."""
 
     def __init__(self, rate: float, now: float, seconds: float = 2.0) -> None:
         self._rate = rate
@@ -65,13 +67,17 @@ class TokenBucket:
         self._updated = now
 
     def reserve(self, now: float) -> float:
-        """Take one, and return how many seconds it has to wait for its turn."""
+        """Take one token, and return the seconds to wait before the token may be used."""
         self._refill(now)
         self._tokens -= 1.0
         return max(-self._tokens / self._rate, 0.0)
 
     def try_take(self, now: float, cost: float = 1.0) -> float:
-        """Take so many if there is one; return in how many seconds there will be one, 0 if so."""
+        """Take `cost` tokens and return 0 if at least one token is available.
+
+        The number of tokens may become negative. If no token is available, return the seconds until
+        a token is available.
+        """
         self._refill(now)
         if self._tokens < 1.0:
             return (1.0 - self._tokens) / self._rate
@@ -84,7 +90,7 @@ class TokenBucket:
 
 
 class RateLimiter:
-    """A bucket for each of many, by whatever they are known by; those of long ago are forgotten."""
+    """Token buckets for clients. The least recently used buckets are dropped."""
 
     def __init__(self, rate: float, seconds: float) -> None:
         self._rate = rate
@@ -92,7 +98,7 @@ class RateLimiter:
         self._buckets: dict[Hashable, TokenBucket] = {}
 
     def try_take(self, key: Hashable, now: float, cost: float = 1.0) -> float:
-        """Take so many for somebody, as `Bucket.take` does."""
+        """Take `cost` tokens from a client's bucket in the same way as `TokenBucket.try_take`."""
         bucket = self._buckets.pop(key, None) or TokenBucket(self._rate, now, self._seconds)
         self._buckets[key] = bucket
         if len(self._buckets) > MAX_TRACKED_CLIENTS:

@@ -1,4 +1,4 @@
-"""What a server has done, counted, in the text format 0.0.4 of Prometheus."""
+"""Server metrics in the Prometheus text format 0.0.4."""
 
 from __future__ import annotations
 
@@ -8,44 +8,40 @@ from collections.abc import Mapping
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-# What holds now: by a name its help and its value.
+# Name -> (help text, function that returns the current value).
 Gauges = Mapping[str, tuple[str, float]]
 
-# What is counted: its help and the name of its label, if it has one.
+# Name -> (help text, name of the label or "").
 COUNTERS = {
-    "connections": ("Connections that were taken.", "wire"),
-    "sessions_begun": ("Sessions that began.", "protocol"),
-    "sessions_ended": ("Sessions that ended.", "reason"),
-    "refused": ("Clients that were not let in.", "reason"),
-    "lines": ("Lines that sessions were sent.", "protocol"),
-    "delayed_lines": ("Lines that waited, as more came than are allowed a second.", ""),
-    "overlong_lines": ("Lines that were dropped, as they were too long.", ""),
+    "connections": ("Accepted connections.", "wire"),
+    "sessions_begun": ("Sessions started.", "protocol"),
+    "sessions_ended": ("Sessions ended.", "reason"),
+    "refused": ("Rejected clients.", "reason"),
+    "lines": ("Lines received from clients.", "protocol"),
+    "delayed_lines": ("Lines delayed by the rate limit.", ""),
+    "overlong_lines": ("Lines dropped because they were too long.", ""),
     "left_behind": ("Sessions whose threads did not end in time.", ""),
 }
 
 
 class Metrics:
-    """Counts, by names of COUNTED and the values of their labels."""
+    """Counters that are identified by a name in COUNTERS and a label value."""
 
     def __init__(self) -> None:
         self._started = time.time()
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTERS}
 
     def count(self, name: str, label: str = "") -> None:
-        """Count one more."""
         self._counts[name][label] += 1
 
     def value(self, name: str, label: str = "") -> int:
-        """Return how many were counted."""
         return self._counts[name][label]
 
-    def render(self, now: Gauges) -> str:
-        """Return all, and what holds now."""
-        gauges = {
-            "start_time_seconds": ("When the server began, in seconds of Unix time.", self._started)
-        }
+    def render(self, gauges: Gauges) -> str:
+        """Return all counters, the start time and the given gauges in the Prometheus format."""
+        start = {"start_time_seconds": ("Start time of the server in Unix seconds.", self._started)}
         lines: list[str] = []
-        for name, (help_text, value) in (gauges | dict(now)).items():
+        for name, (help_text, value) in (start | dict(gauges)).items():
             full = f"kempelen_{name}"
             lines += [f"# HELP {full} {help_text}", f"# TYPE {full} gauge", f"{full} {value:.15g}"]
         for name, (help_text, label) in COUNTERS.items():

@@ -1,8 +1,7 @@
-"""One session over the network: a wire, a protocol, and what is between them.
+"""One session over the network, which connects a transport to a protocol.
 
-Lines are acted on in order, in a thread of a pool, so that the loop goes on whatever a line does;
-a session without work has no thread. What the protocol says waits in an Outbox, which never keeps
-the thread that says it.
+A thread pool handles the lines of a session in order, so the event loop never blocks. An idle
+session occupies no thread. Output goes through a SendQueue, which never blocks the sending thread.
 """
 
 from __future__ import annotations
@@ -20,23 +19,27 @@ from protocols.server.transport import ConnectionLostError, Transport, chunked
 from protocols.stdio import POLL_INTERVAL, SHUTDOWN_TIMEOUT, ThreadedLineProtocol
 from protocols.tasks import cancel_all
 
-# Makes the protocol of a session, which says by the function what no line asks for.
+# Creates the protocol of a session. The argument sends output that is not a reply to a line.
 ProtocolFactory = Callable[[Callable[[str], None]], ThreadedLineProtocol]
 
-# How long a client who has closed its side is answered, in seconds.
+# Timeouts in seconds. First: pending replies to a client that has closed its side.
 FINAL_REPLIES_TIMEOUT_S = 10.0
-# How long the last words may take to leave, in seconds.
+# The last output and the closing handshake.
 CLOSE_TIMEOUT_S = 2.0
-# How long threads may take to end that nobody waits for, as one that loads a kernel, in seconds.
+# Threads that outlive the session, such as a thread that loads a kernel.
 THREAD_EXIT_TIMEOUT_S = 30.0
-# So much is written at once, in bytes, and whoever has not read it after so many seconds is gone.
+# A client that does not read a chunk of output within this time is disconnected.
 WRITE_CHUNK_BYTES = 64 << 10
 WRITE_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class _EndRequest:
-    """Why a session is to end: a word for us, and what the client is told."""
+    """A request to end a session.
+
+    The log and the metrics use the short key `code`. The text `reason` is the message for the
+    client. Pending replies may take up to `grace` seconds.
+    """
 
     code: str
     reason: str
@@ -44,14 +47,16 @@ class _EndRequest:
 
 
 class NetworkSession:
-    """Carries lines between a wire and a protocol, until one of them ends or a limit is reached.
+    """A session that passes lines between a transport and a protocol.
 
-    make: makes the protocol, whose name is `name`. first: lines that have come already.
+    The session lasts until the transport or the protocol ends or a limit is reached. The function
+    `factory` creates the protocol named `name`. The list `initial_lines` contains lines that were
+    received before the session started.
     """
 
     def __init__(
         self,
-        wire: Transport,
+        transport: Transport,
         name: str,
         factory: ProtocolFactory,
         pool: Executor,
@@ -61,7 +66,7 @@ class NetworkSession:
     ) -> None:
         self.name = name
         self.lines = 0
-        self._transport = wire
+        self._transport = transport
         self._factory = factory
         self._pool = pool
         self._limits = limits
@@ -69,22 +74,26 @@ class NetworkSession:
         self._initial_lines = list(initial_lines)
         self._loop = asyncio.get_running_loop()
         self._started = self._last_activity = self._loop.time()
-        self._bucket = TokenBucket(limits.lines_a_second, self._started)
-        self._send_queue = SendQueue(wire.abort)
+        self._bucket = TokenBucket(limits.line_rate, self._started)
+        self._send_queue = SendQueue(transport.abort)
         self._end_request: asyncio.Future[_EndRequest] = self._loop.create_future()
         self._current_call: asyncio.Future[None] | None = None
         self._protocol: ThreadedLineProtocol | None = None
         self._closed = True
 
     def end(self, code: str, reason: str, grace: float = 0.0) -> None:
-        """End the session: what was asked is answered for so many seconds, the client told why."""
+        """End the session after at most `grace` seconds for pending replies.
+
+        The log and the metrics use the short key `code`. The text `reason` is the message for the
+        client.
+        """
         if not self._end_request.done():
             self._end_request.set_result(_EndRequest(code, reason, grace))
 
     async def run(self) -> str:
-        """Serve until the session ends, and return why it did, in a word or two.
+        """Serve until the session ends, and return the reason in one or two words.
 
-        The wire stays open, for whoever says a last word.
+        The transport stays open, so that the caller can send a last line.
         """
         protocol = await self._loop.run_in_executor(
             self._pool, self._factory, self._send_queue.send
@@ -105,34 +114,38 @@ class NetworkSession:
         return reason
 
     async def _wait_for_end(self, writing: asyncio.Task[str], reading: asyncio.Task[str]) -> None:
-        """Wait until one side has ended, or a limit of time is reached."""
         limits = self._limits
         ends: set[asyncio.Future[Any]] = {writing, reading, self._end_request}
         while not (writing.done() or reading.done() or self._end_request.done()):
             now = self._loop.time()
-            left = self._started + limits.longest - now
-            quiet = self._last_activity + limits.idle - now
-            if left <= 0:
-                self.end("longest", f"a session lasts at most {limits.longest:g} seconds")
-            elif quiet <= 0:
-                self.end("idle", f"nothing was asked or told for {limits.idle:g} seconds")
+            remaining = self._started + limits.max_session - now
+            until_idle = self._last_activity + limits.idle_timeout - now
+            if remaining <= 0:
+                self.end("longest", f"session limit of {limits.max_session:g} seconds reached")
+            elif until_idle <= 0:
+                self.end("idle", f"session idle for {limits.idle_timeout:g} seconds")
             else:
                 await asyncio.wait(
-                    ends, timeout=min(left, quiet), return_when=asyncio.FIRST_COMPLETED
+                    ends,
+                    timeout=min(remaining, until_idle),
+                    return_when=asyncio.FIRST_COMPLETED,
                 )
 
     async def _finish(
         self, protocol: ThreadedLineProtocol, writing: asyncio.Task[str], reading: asyncio.Task[str]
     ) -> str:
-        """Answer what is to be answered still, say why it ends where that is news; return why."""
+        """Finish pending replies, and return the reason why the session ended.
+
+        If the server ended the session, the reason is also sent to the client.
+        """
         if writing.done():
             return writing.result()
         if self._end_request.done():
-            told = self._end_request.result()
+            request = self._end_request.result()
             await cancel_all([reading])
-            await self._drain(protocol, writing, told.grace)
-            self._send_queue.send(f"refused {told.reason}")
-            return told.code
+            await self._drain(protocol, writing, request.grace)
+            self._send_queue.send(f"refused {request.reason}")
+            return request.code
         if reading.result() in ("end of input", "quit"):
             await self._drain(protocol, writing, FINAL_REPLIES_TIMEOUT_S)
         return reading.result()
@@ -140,14 +153,14 @@ class NetworkSession:
     async def _drain(
         self, protocol: ThreadedLineProtocol, writing: asyncio.Task[str], seconds: float
     ) -> None:
-        until = self._loop.time() + seconds
-        while (left := until - self._loop.time()) > 0 and not writing.done():
-            glance = min(left, POLL_INTERVAL)
-            if await self._loop.run_in_executor(self._pool, protocol.drain, glance):
+        deadline = self._loop.time() + seconds
+        while (remaining := deadline - self._loop.time()) > 0 and not writing.done():
+            interval = min(remaining, POLL_INTERVAL)
+            if await self._loop.run_in_executor(self._pool, protocol.drain, interval):
                 return
 
     async def wait_for_threads(self) -> bool:
-        """Wait for threads that did not end with the session; return whether all have, in time."""
+        """Wait for threads that outlived the session, and return whether all ended in time."""
         ends = [self._current_call] if self._current_call is not None else []
         if self._protocol is not None and not self._closed:
             closing = self._loop.run_in_executor(
@@ -156,10 +169,10 @@ class NetworkSession:
             self._closed = await closing
         if ends:
             await asyncio.wait(ends, timeout=THREAD_EXIT_TIMEOUT_S)
-        return self._closed and all(each.done() for each in ends)
+        return self._closed and all(end.done() for end in ends)
 
     async def _read(self, protocol: ThreadedLineProtocol) -> str:
-        """Have the protocol act on lines until it has finished, or none come; return which."""
+        """Handle lines until the protocol finishes or the input ends, and return the reason."""
         received, self._initial_lines = self._initial_lines, []
         try:
             while True:
@@ -174,7 +187,6 @@ class NetworkSession:
             return str(error)
 
     async def _process_line(self, protocol: ThreadedLineProtocol, line: str | None) -> None:
-        """Act on one line, in its turn."""
         self._last_activity = self._loop.time()
         if (delay := self._bucket.reserve(self._last_activity)) > 0:
             self._metrics.count("delayed_lines")
@@ -195,13 +207,13 @@ class NetworkSession:
             self._send_queue.send(reply)
 
     async def _write(self) -> str:
-        """Write what there is to say until the end; return what went wrong, "" if nothing did."""
+        """Write queued output until the queue is closed. Return the reason for a failure, or ""."""
         try:
             while lines := await self._send_queue.get():
-                for some in chunked(lines, WRITE_CHUNK_BYTES):
+                for chunk in chunked(lines, WRITE_CHUNK_BYTES):
                     async with asyncio.timeout(WRITE_TIMEOUT_S):
-                        await self._transport.write(some)
-                    self._send_queue.mark_sent(some)
+                        await self._transport.write(chunk)
+                    self._send_queue.mark_sent(chunk)
                     self._last_activity = self._loop.time()
         except ConnectionLostError as error:
             return "unread" if self._send_queue.overflowed else str(error)

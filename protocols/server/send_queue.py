@@ -1,4 +1,4 @@
-"""What a session has to say and its client has not read yet: bounded, and nobody waits for it."""
+"""A bounded queue for output that a client has not read yet. Sending never blocks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-# So many bytes may wait to be read; a client who leaves more is dropped.
+# A client with more unread output than this is disconnected.
 MAX_UNSENT_BYTES = 4 << 20
-# With more, no further line of the client is acted on.
+# While more output than this is unread, no further lines of the client are handled.
 HIGH_WATER_MARK = 256 << 10
 
 
 class SendQueue:
-    """Lines on their way from any thread to the loop that writes them.
+    """A queue that passes lines from any thread to the event loop that writes them.
 
-    overflow: called in the loop when more than `most` bytes wait; from then on none are taken.
+    If more than `max_bytes` bytes are unsent, `on_overflow` is called in the event loop and the
+    queue is closed.
     """
 
     def __init__(self, on_overflow: Callable[[], None], max_bytes: int = MAX_UNSENT_BYTES) -> None:
@@ -34,7 +35,7 @@ class SendQueue:
         self._drained = asyncio.Event()
 
     def send(self, line: str) -> None:
-        """Take a line, without its end. From any thread; never waits, never raises."""
+        """Queue a line without its newline. Thread-safe; never blocks or raises an exception."""
         data = line.encode(errors="backslashreplace")
         with self._lock:
             if self._closed or self.overflowed:
@@ -51,38 +52,41 @@ class SendQueue:
             self._call_in_loop(self._available.set)
 
     def close(self) -> None:
-        """Take no more lines: `take` gives what is there, then nothing. From any thread."""
+        """Accept no more lines. Thread-safe.
+
+        The method `get` then returns the remaining lines, and after that [].
+        """
         with self._lock:
             self._closed = True
             self._wake_pending = True
         self._call_in_loop(self._available.set)
 
     async def get(self) -> list[bytes]:
-        """Wait for lines, and return all that are there; none at the end."""
+        """Wait for lines and return all of them. Return [] if the queue is closed and empty."""
         while True:
             with self._lock:
                 lines = list(self._lines)
                 self._lines.clear()
                 self._wake_pending = False
-                over = self._closed or self.overflowed
+                closed = self._closed or self.overflowed
                 self._available.clear()
-            if lines or over:
+            if lines or closed:
                 return lines
             await self._available.wait()
 
     def mark_sent(self, lines: list[bytes]) -> None:
-        """Take note that lines which were taken have left."""
+        """Subtract the size of written lines from the number of unsent bytes."""
         with self._lock:
             self._unsent -= sum(len(line) + 1 for line in lines)
         self._drained.set()
 
     async def drain(self) -> None:
-        """Wait until not much is unread: who asks without reading is not answered more."""
+        """Wait until fewer than HIGH_WATER_MARK bytes are unsent or the queue has overflowed."""
         while self._unsent > HIGH_WATER_MARK and not self.overflowed:
             self._drained.clear()
             await self._drained.wait()
 
     def _call_in_loop(self, function: Callable[[], object]) -> None:
-        """Have the loop call a function, unless it has ended."""
+        """Schedule a function in the event loop, unless the loop is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)

@@ -1,4 +1,4 @@
-"""The server: it listens at addresses, lets clients in, and gives each a session."""
+"""The network server, which listens, admits clients, and runs a session for each client."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 ANY_PROTOCOL = "any"
 AUTHORIZE = "authorize"
-SHUTDOWN_MESSAGE = "the server ends"
-GC_INTERVAL_S = 3.0  # seconds, after a session has ended
+SHUTDOWN_MESSAGE = "the server is shutting down"
+GC_INTERVAL_S = 3.0  # time for the last lines after a session has ended
 
 
 class Server:
-    """Serves protocols by their names: `protocol` of `makers`, or all where that is ANY.
+    """A server for `protocol`, or for all protocols in `factories` if `protocol` is ANY_PROTOCOL.
 
-    tokens: None lets everybody in. tls: what secure addresses speak. origins: the web pages that
-    may open a WebSocket, as browsers name them, beside those of the server's own host. state: what
-    else is told of now, in the metrics.
+    If the token file `tokens` is None, every client is admitted. The TLS context `tls` is used for
+    secure addresses. Web pages from `origins` may open a WebSocket, as may pages from the server's
+    own origin. The function `extra_gauges` returns additional metrics.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Server:
         self._extra_gauges = extra_gauges
         self._log = log
         self._tls = tls
-        # A session has one thread at most that acts on a line, and one more as it ends.
+        # A session uses at most one thread to handle a line, and one more while it ends.
         self._pool = ThreadPoolExecutor(2 * limits.sessions, thread_name_prefix="session")
         self._servers: list[asyncio.Server] = []
         self._web_listeners: list[WebListener] = []
@@ -72,9 +72,10 @@ class Server:
         self._gc_timer: asyncio.TimerHandle | None = None
 
     async def listen(self, address: Address) -> Address:
-        """Listen at an address, and return it with the port that it got. Raises OSError.
+        """Listen on an address, and return the address with the actual port.
 
-        For addresses of the web the package websockets is needed: raises ImportError.
+        Raise OSError if listening fails, and ImportError if the address needs the package
+        websockets and the package is missing.
         """
         tls = self._tls if address.uses_tls else None
         if address.uses_http:
@@ -84,18 +85,21 @@ class Server:
             address.host,
             address.port,
             ssl=tls,
-            ssl_handshake_timeout=None if tls is None else self.limits.authorising,
+            ssl_handshake_timeout=None if tls is None else self.limits.auth_timeout,
             ssl_shutdown_timeout=None if tls is None else CLOSE_TIMEOUT_S,
         )
         self._servers.append(server)
         return address.with_port(server.sockets[0].getsockname()[1])
 
     async def listen_status(self, address: Address) -> Address:
-        """Tell of health and metrics over HTTP at an address, and nothing else; as `listen`."""
+        """Serve only /health and /metrics over HTTP on an address.
+
+        Raises the same errors as `listen`.
+        """
         return await self._listen_web(address, None, status_only=True)
 
     async def close(self) -> bool:
-        """End all in about the grace that is given; return whether all threads have ended."""
+        """End all sessions within the grace period, and return whether all threads have ended."""
         self.shutting_down = True
         if self._gc_timer is not None:
             self._gc_timer.cancel()
@@ -107,10 +111,10 @@ class Server:
             if session is None:
                 task.cancel()
             else:
-                session.end("end", SHUTDOWN_MESSAGE, self.limits.grace)
+                session.end("end", SHUTDOWN_MESSAGE, self.limits.shutdown_timeout)
         tasks = set(self._connections)
         if tasks:
-            await asyncio.wait(tasks, timeout=self.limits.grace + 3 * CLOSE_TIMEOUT_S)
+            await asyncio.wait(tasks, timeout=self.limits.shutdown_timeout + 3 * CLOSE_TIMEOUT_S)
         self._threads_abandoned |= any(not task.done() for task in tasks)
         await cancel_all(tasks)
         for web in self._web_listeners:
@@ -119,125 +123,142 @@ class Server:
         return not self._threads_abandoned
 
     def metrics_text(self) -> str:
-        """Return what `/metrics` answers."""
+        """Return the response body for `/metrics`."""
         return self.metrics.render(
             {
-                "sessions": ("Sessions that are served now.", self.admission.sessions),
-                "waiting": ("Clients that are not let in yet.", self.admission.waiting),
+                "sessions": ("Running sessions.", self.admission.sessions),
+                "waiting": ("Clients waiting for admission.", self.admission.waiting),
                 "threads": ("Threads of the process.", threading.active_count()),
                 **self._extra_gauges(),
             }
         )
 
     def supports(self, protocol: str) -> bool:
-        """Tell whether a protocol is spoken here."""
+        """Return whether the server offers a protocol."""
         return protocol in self._factories and self.protocol in (ANY_PROTOCOL, protocol)
 
     async def serve_client(
-        self, wire: Transport, slot: ConnectionSlot, protocol: str, over: str
+        self, transport: Transport, slot: ConnectionSlot, protocol: str, over: str
     ) -> None:
-        """Serve a client until its session ends, or refuse it. Never raises but when cancelled."""
+        """Serve a client until its session ends, or reject the client.
+
+        No exception is raised except on cancellation.
+        """
         task = asyncio.current_task()
         assert task is not None
         self._connections[task] = None
-        number = next(self._connection_ids)
+        session_id = next(self._connection_ids)
         self.metrics.count("connections", over)
-        self._log.write("connected", session=number, peer=wire.peer, over=over)
+        self._log.write("connected", session=session_id, peer=transport.peer, over=over)
         try:
-            first = await self._admit(wire, slot)
-            if first:
-                await self._serve(wire, slot, protocol, number, first)
+            initial_lines = await self._admit(transport, slot)
+            if initial_lines:
+                await self._serve(transport, slot, protocol, session_id, initial_lines)
             else:
-                self._log.write("ended", session=number, reason="nothing was said")
+                self._log.write("ended", session=session_id, reason="nothing received")
         except RejectedError as error:
-            self._log_session_rejection(number, slot, error)
-            await _send_line(wire, f"refused {error}")
+            self._log_session_rejection(session_id, slot, error)
+            await _send_line(transport, f"refused {error}")
         except ConnectionLostError as error:
-            self._log.write("ended", session=number, reason=str(error))
+            self._log.write("ended", session=session_id, reason=str(error))
         except asyncio.CancelledError:
             if not self.shutting_down:
                 raise
-            await _send_line(wire, f"refused {SHUTDOWN_MESSAGE}")
-        except Exception as error:  # noqa: BLE001 - one session is not all
-            self._log.write("failed", session=number, error=describe(error))
-            await _send_line(wire, "refused the session failed, which is a fault of the server")
+            await _send_line(transport, f"refused {SHUTDOWN_MESSAGE}")
+        except Exception as error:  # noqa: BLE001 - other sessions must continue
+            self._log.write("failed", session=session_id, error=describe(error))
+            await _send_line(transport, "refused internal server error")
         finally:
             slot.end_session()
-            await _close(wire)
+            await _close(transport)
             slot.close()
             session = self._connections.get(task)
             if session is not None and not await session.wait_for_threads():
                 self._threads_abandoned = True
                 self.metrics.count("left_behind")
-                self._log.write("left behind", session=number, name=slot.name or "")
+                self._log.write("left behind", session=session_id, name=slot.name or "")
             del self._connections[task]
             if session is not None:
                 self._schedule_gc()
 
     def log_rejection(self, peer: str, over: str, error: RejectedError) -> None:
-        """Take note of somebody who was refused before there was a wire."""
+        """Count and log a client that was rejected before it had a transport."""
         self.metrics.count("connections", over)
         self.metrics.count("refused", error.code)
         self._log.write("refused", peer=peer, over=over, reason=str(error))
 
     def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        wire = StreamTransport(reader, writer, self.limits.line_bytes)
-        slot = self.admission.open_slot(wire.host)
+        transport = StreamTransport(reader, writer, self.limits.line_bytes)
+        slot = self.admission.open_slot(transport.host)
         over = "tcp" if writer.get_extra_info("ssl_object") is None else "tls"
         if slot.over_hard_limit:
             slot.close()
-            wire.abort()
+            transport.abort()
             self.log_rejection(
-                wire.peer, over, RejectedError("crowd", "cut off, as one of a crowd")
+                transport.peer,
+                over,
+                RejectedError("crowd", "far too many connections; disconnected"),
             )
         else:
-            visit = asyncio.create_task(self.serve_client(wire, slot, self.protocol, over))
-            self._connections[visit] = None
+            task = asyncio.create_task(self.serve_client(transport, slot, self.protocol, over))
+            self._connections[task] = None
 
-    async def _admit(self, wire: Transport, slot: ConnectionSlot) -> list[str | None]:
-        """Return the first lines of a client who is let in, none if it says nothing."""
+    async def _admit(self, transport: Transport, slot: ConnectionSlot) -> list[str | None]:
+        """Admit a client. Return the first lines from the client, or [] if there are no lines."""
         if self.shutting_down:
             raise RejectedError("end", SHUTDOWN_MESSAGE)
         slot.check_limits()
         if slot.name is None and self.admission.tokens is not None:
-            received = await self._first_lines(wire, self.limits.authorising, "no token came")
+            received = await self._first_lines(transport, self.limits.auth_timeout, "no token")
             if not received:
                 return []
             word, _, token = (received.pop(0) or "").partition(" ")
             if word != AUTHORIZE:
-                raise RejectedError("token", f"begin with {AUTHORIZE} and your token")
+                raise RejectedError("token", f"expected as first line: {AUTHORIZE} TOKEN")
             slot.authenticate(token.strip())
-            await wire.write([b"authorized"])
-            return received or await self._first_lines(wire, self.limits.idle, "nothing was asked")
+            await transport.write([b"authorized"])
+            return received or await self._first_lines(
+                transport, self.limits.idle_timeout, "no input"
+            )
         if slot.name is None:
             slot.admit_anonymous()
-        received = await self._first_lines(wire, self.limits.idle, "nothing was asked")
+        received = await self._first_lines(transport, self.limits.idle_timeout, "no input")
         if received and (received[0] or "").startswith(f"{AUTHORIZE} "):
-            await wire.write([b"authorized"])
+            await transport.write([b"authorized"])
             received.pop(0)
-            return received or await self._first_lines(wire, self.limits.idle, "nothing was asked")
+            return received or await self._first_lines(
+                transport, self.limits.idle_timeout, "no input"
+            )
         return received
 
-    async def _first_lines(self, wire: Transport, seconds: float, lacking: str) -> list[str | None]:
+    async def _first_lines(
+        self, transport: Transport, seconds: float, problem: str
+    ) -> list[str | None]:
         try:
             async with asyncio.timeout(seconds):
-                return await wire.receive()
+                return await transport.receive()
         except TimeoutError:
-            raise RejectedError("late", f"{lacking} for {seconds:g} seconds") from None
+            raise RejectedError("late", f"{problem} for {seconds:g} seconds") from None
 
     async def _serve(
         self,
-        wire: Transport,
+        transport: Transport,
         slot: ConnectionSlot,
         protocol: str,
-        number: int,
-        first: list[str | None],
+        session_id: int,
+        initial_lines: list[str | None],
     ) -> None:
-        began = time.monotonic()
-        self._log.write("began", session=number, name=slot.name or "", protocol=protocol)
+        started = time.monotonic()
+        self._log.write("began", session=session_id, name=slot.name or "", protocol=protocol)
         self.metrics.count("sessions_begun", protocol)
         session = NetworkSession(
-            wire, protocol, self._factories[protocol], self._pool, self.limits, self.metrics, first
+            transport,
+            protocol,
+            self._factories[protocol],
+            self._pool,
+            self.limits,
+            self.metrics,
+            initial_lines,
         )
         task = asyncio.current_task()
         assert task is not None
@@ -249,23 +270,24 @@ class Server:
             self.metrics.count("sessions_ended", reason)
             self._log.write(
                 "ended",
-                session=number,
+                session=session_id,
                 name=slot.name or "",
                 reason=reason,
                 lines=session.lines,
-                seconds=round(time.monotonic() - began, 3),
+                seconds=round(time.monotonic() - started, 3),
             )
 
     def _log_session_rejection(
-        self, number: int, slot: ConnectionSlot, error: RejectedError
+        self, session_id: int, slot: ConnectionSlot, error: RejectedError
     ) -> None:
         self.metrics.count("refused", error.code)
-        self._log.write("refused", session=number, name=slot.name or "", reason=str(error))
+        self._log.write("refused", session=session_id, name=slot.name or "", reason=str(error))
 
     def _schedule_gc(self) -> None:
-        """Free in a while what sessions have left in circles.
+        """Schedule a collection of the reference cycles that ended sessions leave behind.
 
-        The collector counts objects: it does not see that a few of them hold megabytes.
+        The automatic collector is triggered by the number of objects, not by their size. It would
+        run too late for a few large objects.
         """
         if self._gc_timer is None and not self.shutting_down:
             self._gc_timer = asyncio.get_running_loop().call_later(
@@ -286,18 +308,18 @@ class Server:
         return await web.listen(address, tls)
 
 
-async def _send_line(wire: Transport, line: str) -> None:
+async def _send_line(transport: Transport, line: str) -> None:
     with contextlib.suppress(ConnectionLostError, TimeoutError):
         async with asyncio.timeout(CLOSE_TIMEOUT_S):
-            await wire.write([line.encode()])
+            await transport.write([line.encode()])
 
 
-async def _close(wire: Transport) -> None:
-    """End a connection in order, or at once if the client takes too long."""
+async def _close(transport: Transport) -> None:
+    """Close a connection gracefully, or abort it if the client takes too long."""
     try:
         async with asyncio.timeout(CLOSE_TIMEOUT_S):
-            await wire.close()
+            await transport.close()
     except TimeoutError:
         pass
     finally:
-        wire.abort()
+        transport.abort()

@@ -1,4 +1,4 @@
-"""What the doors of a server ask of it."""
+"""The interface through which listeners use the server."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from protocols.server.transport import Transport
 
 
 class SessionHost(Protocol):
-    """Whoever serves the clients of all addresses.
+    """The server as seen by its listeners.
 
-    protocol: spoken where a client names none. origins: the web pages that may come from elsewhere.
-    ending: nobody is let in any more.
+    The default protocol is `protocol`. Web pages from `origins` may open a WebSocket. The flag
+    `shutting_down` tells whether new clients are rejected because the server is shutting down.
     """
 
     protocol: str
@@ -23,15 +23,15 @@ class SessionHost(Protocol):
     shutting_down: bool
 
     def supports(self, protocol: str) -> bool:
-        """Tell whether a protocol is spoken here."""
+        """Return whether the server offers a protocol."""
 
     def metrics_text(self) -> str:
-        """Return what `/metrics` answers."""
+        """Return the response body for `/metrics`."""
 
     def log_rejection(self, peer: str, over: str, error: RejectedError) -> None:
-        """Take note of somebody who was refused before there was a wire."""
+        """Count and log a client that was rejected before it had a transport."""
 
     async def serve_client(
-        self, wire: Transport, slot: ConnectionSlot, protocol: str, over: str
+        self, transport: Transport, slot: ConnectionSlot, protocol: str, over: str
     ) -> None:
-        """Serve a client until its session ends, or refuse it."""
+        """Serve a client until its session ends, or reject the client."""

@@ -1,7 +1,7 @@
-"""Who may use a server: tokens, of which only salted hashes are kept, in a file.
+"""Access tokens of a server. The token file stores only salted hashes.
 
-A token is 256 random bits, so one round of SHA-256 hides it: no list of likely tokens is shorter
-than all of them. A line of the file is a name, a salt and a hash.
+A token has 256 random bits, so a dictionary attack is impossible and one round of SHA-256 is
+enough. Each line of the file contains a name, a salt and a hash.
 """
 
 from __future__ import annotations
@@ -15,21 +15,19 @@ from pathlib import Path
 
 from agent.io.files import read_text, replace_file, resolve_target
 
-HEADER = (
-    "# Tokens of kempelen listen: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
-)
+HEADER = "# Tokens of kempelen serve: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-NAME_RULE = "a name has 1 to 64 letters, digits, dots, dashes and underscores"
+NAME_RULE = "a name must have 1 to 64 letters, digits, dots, hyphens or underscores"
 _BITS = 256
 _ENTRY = re.compile(rf"({NAME_PATTERN.pattern}) ([0-9a-f]{{32}}) ([0-9a-f]{{64}})")
 
 
 class TokenError(ValueError):
-    """A file of tokens that cannot be used, or a token that cannot be made; says why."""
+    """A token file or a new token is invalid. The message gives the reason."""
 
 
 class TokenFile:
-    """The tokens of a file, which is read again when it has changed."""
+    """The tokens in a file. The file is reloaded whenever it changes."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -40,31 +38,36 @@ class TokenFile:
         if self.problem:
             raise TokenError(self.problem)
         if not self._entries:
-            raise TokenError(f"{path}: no token is in it; --new-token NAME makes one")
+            raise TokenError(f"{path}: no tokens (add one with --new-token NAME)")
 
     def find_name(self, token: str) -> str | None:
-        """Return whose token it is, None if nobody's, in a time that tells nothing of either.
+        """Return the name of a token's owner, or None if the token is unknown.
 
-        A file that has become unreadable lets nobody in, and `problem` says why.
+        The comparison takes constant time. If the file has become unreadable, no token is valid,
+        and `problem` contains the reason.
         """
         self._reload()
-        found = None
+        owner = None
         for name, salt, digest in self._entries:
             if hmac.compare_digest(_digest(salt, token), digest):
-                found = name
-        return found
+                owner = name
+        return owner
 
     def salt_of(self, name: str) -> str:
-        """Return what tells the token of a name from all others of it, before and after."""
+        """Return the salt of a user's token, or "" if the user is unknown.
+
+        A new token for the same user has a different salt.
+        """
         self._reload()
         return next((salt.hex() for known, salt, _ in self._entries if known == name), "")
 
     def _reload(self) -> None:
         try:
-            now = os.stat(self.path)
-            if self._file_version != (now.st_mtime_ns, now.st_size):
+            stat = os.stat(self.path)
+            version = stat.st_mtime_ns, stat.st_size
+            if self._file_version != version:
                 self._entries = _entries(self.path)
-                self._file_version = now.st_mtime_ns, now.st_size
+                self._file_version = version
             self.problem = ""
         except OSError as error:
             self._invalidate(f"{self.path}: {error.strerror}")
@@ -76,9 +79,10 @@ class TokenFile:
 
 
 def new_token(path: str, name: str) -> str:
-    """Add a token to a file, which is made if it is not there, and return it: it is kept nowhere.
+    """Create a token, add it to a file, and return the token. A missing file is created.
 
-    Raises TokenError and OSError.
+    Only the hash is stored, so the token cannot be recovered later. Raise TokenError if the name or
+    the file is invalid, and OSError if the file cannot be read or written.
     """
     if not NAME_PATTERN.fullmatch(name):
         raise TokenError(f"{name!r}: {NAME_RULE}")
@@ -88,7 +92,7 @@ def new_token(path: str, name: str) -> str:
         text = HEADER
     else:
         if name in (known for known, _, _ in _parse(text, path)):
-            raise TokenError(f"{path}: {name} has a token; take the line out to make another")
+            raise TokenError(f"{path}: {name} already has a token; remove that line first")
     token, salt = secrets.token_urlsafe(_BITS // 8), secrets.token_bytes(16)
     text = text if text.endswith("\n") else f"{text}\n"
     _write_private(Path(path), f"{text}{name} {salt.hex()} {_digest(salt, token).hex()}\n")
@@ -96,7 +100,7 @@ def new_token(path: str, name: str) -> str:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner reads, so that others see the old one or the new."""
+    """Replace a file atomically. Only its owner can read the new file."""
     path = resolve_target(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -116,18 +120,18 @@ def _read(path: str) -> str:
     try:
         return read_text(path)
     except UnicodeDecodeError:
-        raise TokenError(f"{path}: it is not a file of tokens") from None
+        raise TokenError(f"{path}: not a token file") from None
 
 
 def _parse(text: str, path: str) -> list[tuple[str, bytes, bytes]]:
-    found = []
+    entries = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
             match = _ENTRY.fullmatch(line.strip())
             if match is None:
-                raise TokenError(f"{path}: line {number} is no token; --new-token writes them")
-            found.append((match[1], bytes.fromhex(match[2]), bytes.fromhex(match[3])))
-    return found
+                raise TokenError(f"{path}: line {number}: invalid token (add one with --new-token)")
+            entries.append((match[1], bytes.fromhex(match[2]), bytes.fromhex(match[3])))
+    return entries
 
 
 def _digest(salt: bytes, token: str) -> bytes:

@@ -1,4 +1,7 @@
-"""What carries the lines of one session; over TCP and TLS here, over WebSocket in websocket.py."""
+"""Transports that carry the lines of a session over TCP or TLS.
+
+Transports over WebSocket are in the module websocket.
+"""
 
 from __future__ import annotations
 
@@ -12,42 +15,48 @@ from typing import Any, Protocol
 from protocols.line_splitter import LineSplitter
 
 _CHUNK = 1 << 16
-# How long a peer that has vanished without a word is believed in, in seconds.
+# A peer that does not respond for this time counts as lost.
 PEER_TIMEOUT_S = 120
 _KEEPALIVE_PROBES = 4
 
 
 class ConnectionLostError(Exception):
-    """Nobody is at the other end any more; the text says in a word or two why."""
+    """The connection is lost. The message gives the reason in one or two words."""
 
     def __init__(self, reason: str = "lost") -> None:
         super().__init__(reason)
 
 
 class Transport(Protocol):
-    """Lines from and to one client, of whom `host` and `peer` (with the port) tell."""
+    """A transport that carries lines to and from one client.
+
+    The text `host` is the client's host, and `peer` is the client's host and port.
+    """
 
     host: str
     peer: str
 
     async def receive(self) -> list[str | None]:
-        """Return the next lines, None for one that was too long; none at the end of input.
+        """Return the next lines, or [] at the end of input. A line that was too long becomes None.
 
-        Raises ConnectionLostError. May be cancelled without a loss.
+        Raise ConnectionLostError if the connection is lost. Cancellation loses no lines.
         """
 
     async def write(self, lines: Sequence[bytes]) -> None:
-        """Write lines, and wait until the client has read most. Raises ConnectionLostError."""
+        """Write lines and wait until the client has read most of the output.
+
+        Raise ConnectionLostError if the connection is lost.
+        """
 
     async def close(self) -> None:
-        """End the connection in order; waits for the client, who may take his time."""
+        """Close the connection gracefully. The call may have to wait for the client."""
 
     def abort(self) -> None:
-        """Cut the connection off."""
+        """Close the connection immediately."""
 
 
 class StreamTransport:
-    """A wire over TCP or TLS."""
+    """A transport over TCP or TLS."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, max_line: int
@@ -60,7 +69,6 @@ class StreamTransport:
         configure_socket(writer.get_extra_info("socket"))
 
     async def receive(self) -> list[str | None]:
-        """Return the next lines, as of every wire."""
         while not self._ended:
             try:
                 chunk = await self._reader.read(_CHUNK)
@@ -72,7 +80,6 @@ class StreamTransport:
         return []
 
     async def write(self, lines: Sequence[bytes]) -> None:
-        """Write lines, as to every wire."""
         try:
             self._writer.write(b"".join(line + b"\n" for line in lines))
             await self._writer.drain()
@@ -80,45 +87,43 @@ class StreamTransport:
             raise ConnectionLostError from None
 
     async def close(self) -> None:
-        """End the connection in order."""
         with contextlib.suppress(OSError):
             if self._writer.can_write_eof():
                 self._writer.write_eof()
-                # What is still on its way here would take our last words away from the client.
+                # Unread input would reset the connection and discard the last output.
                 while await self._reader.read(_CHUNK):
                     pass
             self._writer.close()
             await self._writer.wait_closed()
 
     def abort(self) -> None:
-        """Cut the connection off."""
         self._writer.transport.abort()
 
 
 def chunked(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:
-    """Yield lines in groups of about so many bytes, and one at least."""
-    some: list[bytes] = []
-    most = 0
+    """Yield lines in groups of about `size` bytes. Each group has at least one line."""
+    group: list[bytes] = []
+    total = 0
     for line in lines:
-        some.append(line)
-        most += len(line)
-        if most >= size:
-            yield some
-            some, most = [], 0
-    if some:
-        yield some
+        group.append(line)
+        total += len(line)
+        if total >= size:
+            yield group
+            group, total = [], 0
+    if group:
+        yield group
 
 
 def peer_names(peername: Any) -> tuple[str, str]:
-    """Return the host of a socket's other end, and host and port as people write them."""
+    """Return a peer's host, and the peer's host and port as one text."""
     if not isinstance(peername, tuple):
-        return "nobody", "nobody"  # it has gone already
+        return "nobody", "nobody"  # The peer has already disconnected.
     host, port = peername[:2]
     return host, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def configure_socket(connection: Any) -> None:
-    """Send lines at once, and notice in VANISHED seconds where the other end has vanished."""
+    """Disable Nagle's algorithm, and detect a lost peer within PEER_TIMEOUT_S seconds."""
     options = [
         (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
         (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
@@ -130,5 +135,5 @@ def configure_socket(connection: Any) -> None:
         options.append((socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", PEER_TIMEOUT_S * 1000))
     for level, name, value in options:
         if hasattr(socket, name):
-            with contextlib.suppress(OSError):  # the connection has ended
+            with contextlib.suppress(OSError):  # The connection has ended.
                 connection.setsockopt(level, getattr(socket, name), value)

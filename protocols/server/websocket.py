@@ -1,7 +1,7 @@
-"""The server's addresses on the web: sessions over WebSocket, and over HTTP how it is.
+"""HTTP listeners of the server for sessions over WebSocket, /health and /metrics.
 
-Needs the package websockets. Source: RFC 6455, of which the package does what is said there of
-frames; here is who may open a WebSocket.
+The package websockets implements RFC 6455. Only the decision which clients may open a WebSocket is
+made here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from protocols.server.transport import (
     peer_names,
 )
 
-# A message may hold several lines: so many of the longest. So many messages are read ahead.
+# Limits of a message, which may hold several lines of maximum length, and of messages read ahead.
 _MAX_LINES_PER_MESSAGE = 4
 _MAX_QUEUED_MESSAGES = 4
 _HTTP_STATUS = {
@@ -44,14 +44,14 @@ _HTTP_STATUS = {
     "requests": HTTPStatus.TOO_MANY_REQUESTS,
 }
 
-# The package's own log: what strangers do wrong is in the server's, by the server's own words.
+# Silence the package's logger: client errors go to the server's event log instead.
 _null_logger = logging.getLogger(__name__)
 _null_logger.propagate = False
 _null_logger.addHandler(logging.NullHandler())
 
 
 class WebSocketTransport:
-    """A wire over WebSocket: a message has one line, or several."""
+    """A transport over WebSocket. Each message has one or more lines."""
 
     def __init__(self, connection: ServerConnection, max_line: int) -> None:
         self.host, self.peer = peer_names(connection.remote_address)
@@ -60,7 +60,6 @@ class WebSocketTransport:
         configure_socket(connection.transport.get_extra_info("socket"))
 
     async def receive(self) -> list[str | None]:
-        """Return the lines of the next message, as of every wire."""
         while True:
             try:
                 message = await self._connection.recv(decode=False)
@@ -68,13 +67,13 @@ class WebSocketTransport:
                 raise ConnectionLostError("closed") from None
             except ConnectionClosed as error:
                 too_big = error.sent is not None and error.sent.code == CloseCode.MESSAGE_TOO_BIG
-                raise ConnectionLostError("too long a message" if too_big else "lost") from None
+                raise ConnectionLostError("message too long" if too_big else "lost") from None
             splitter = LineSplitter(self._max_line)
             if lines := [*splitter.feed(message), *splitter.end()]:
                 return lines
 
     async def write(self, lines: Sequence[bytes]) -> None:
-        """Write lines, each a message, as to every wire."""
+        """Write each line as a separate message."""
         try:
             for line in lines:
                 await self._connection.send(line, text=True)
@@ -82,22 +81,19 @@ class WebSocketTransport:
             raise ConnectionLostError from None
 
     async def close(self) -> None:
-        """End the connection in order."""
         await self._connection.close()
 
     def abort(self) -> None:
-        """Cut the connection off."""
         self._connection.transport.abort()
 
 
 class CountedConnection(ServerConnection):
-    """A connection that is counted from its first moment to its last."""
+    """A connection that admission control counts during its whole lifetime."""
 
     slot: ConnectionSlot
     listener: WebListener
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count it, and cut it off if there are far too many."""
         host, _ = peer_names(transport.get_extra_info("peername"))
         self.slot = self.listener.open_slot(host)
         super().connection_made(transport)
@@ -105,13 +101,15 @@ class CountedConnection(ServerConnection):
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no more."""
         self.slot.close()
         super().connection_lost(exc)
 
 
 class WebListener:
-    """One address on the web. status_only: there are no sessions at it."""
+    """A listener on one HTTP address.
+
+    If `status_only` is set, only /health and /metrics are served.
+    """
 
     def __init__(self, server: SessionHost, *, status_only: bool) -> None:
         self._server = server
@@ -120,7 +118,10 @@ class WebListener:
         self._scheme = ""
 
     async def listen(self, address: Address, tls: ssl.SSLContext | None) -> Address:
-        """Listen, and return the address with the port that it got. Raises OSError."""
+        """Start listening, and return the address with the actual port.
+
+        Raise OSError if listening fails.
+        """
         limits = self._server.limits
         self._scheme = address.scheme
         self._web_server = await serve(
@@ -133,28 +134,27 @@ class WebListener:
             compression=None,
             server_header=None,
             logger=_null_logger,
-            open_timeout=limits.authorising,
+            open_timeout=limits.auth_timeout,
             close_timeout=CLOSE_TIMEOUT_S,
             ping_interval=PEER_TIMEOUT_S / 4,
             ping_timeout=PEER_TIMEOUT_S / 2,
             max_size=_MAX_LINES_PER_MESSAGE * limits.line_bytes,
             max_queue=_MAX_QUEUED_MESSAGES,
-            ssl_handshake_timeout=None if tls is None else limits.authorising,
+            ssl_handshake_timeout=None if tls is None else limits.auth_timeout,
             ssl_shutdown_timeout=None if tls is None else CLOSE_TIMEOUT_S,
         )
         return address.with_port(next(iter(self._web_server.sockets)).getsockname()[1])
 
     def open_slot(self, host: str) -> ConnectionSlot:
-        """Count a connection."""
         return self._server.admission.open_slot(host)
 
     def close(self) -> None:
-        """Take no more connections; what goes on is left to its session."""
+        """Stop accepting connections. Connections with a session stay open."""
         if self._web_server is not None:
             self._web_server.close(close_connections=False)
 
     async def wait_closed(self) -> None:
-        """Wait until the last connection has ended."""
+        """Abort idle connections, and wait until all connections have ended."""
         if self._web_server is not None:
             for connection in self._web_server.handlers:
                 connection.transport.abort()
@@ -168,12 +168,12 @@ class WebListener:
     async def _serve(self, connection: ServerConnection) -> None:
         assert isinstance(connection, CountedConnection)
         assert connection.request is not None
-        wire = WebSocketTransport(connection, self._server.limits.line_bytes)
+        transport = WebSocketTransport(connection, self._server.limits.line_bytes)
         protocol = _protocol_in_path(connection.request) or self._server.protocol
-        await self._server.serve_client(wire, connection.slot, protocol, self._scheme)
+        await self._server.serve_client(transport, connection.slot, protocol, self._scheme)
 
     def _process_request(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Answer a request over HTTP; None lets it open a WebSocket."""
+        """Respond to an HTTP request, or return None to let the client open a WebSocket."""
         assert isinstance(connection, CountedConnection)
         try:
             return self._respond(connection, request)
@@ -203,30 +203,30 @@ class WebListener:
             response.headers["Content-Type"] = CONTENT_TYPE
             return response
         if self._status_only:
-            raise RejectedError("path", "here are /health and /metrics alone")
+            raise RejectedError("path", "only /health and /metrics are available here")
         self._check_origin(request)
         if (name := _protocol_in_path(request)) and not server.supports(name):
-            raise RejectedError("path", f"{name} is not served here")
+            raise RejectedError("path", f"unknown protocol {name}")
         slot.check_limits()
         if token is not None and server.admission.tokens is not None:
             slot.authenticate(token)
         return None
 
     def _check_token(self, token: str | None, slot: ConnectionSlot) -> None:
-        """Raise RejectedError unless a token is somebody's."""
         if token is None:
-            raise RejectedError("token", "send the header Authorization: Bearer and your token")
+            raise RejectedError("token", "missing token (expected Authorization: Bearer TOKEN)")
         slot.check_token(token)
 
     def _check_origin(self, request: Request) -> None:
-        """Refuse web pages that are neither of our own host nor allowed; programs send no Origin.
+        """Reject web pages from other origins. Programs send no Origin header.
 
-        A browser sends whoever's page it shows, so that pages of strangers cannot use a server
-        that only this machine, or this network, reaches. Where no token is asked for, a host with
-        a name is not ours for certain: a stranger's name may lead here.
+        Without this check, any web page in a user's browser could use a server on the local
+        network. On a server without tokens, the host in the request must be an IP address or
+        localhost. Otherwise, an attacker could make another name resolve to this machine (DNS
+        rebinding).
         """
         server = self._server
-        own = {
+        own_hosts = {
             host.lower()
             for host in request.headers.get_all("Host")
             if server.admission.tokens is not None
@@ -234,19 +234,18 @@ class WebListener:
         }
         for origin in request.headers.get_all("Origin"):
             host = urls.split_url_leniently(origin).netloc.lower()
-            if host not in own and origin.lower() not in server.origins:
-                raise RejectedError("origin", "pages of your origin may not use this server")
+            if host not in own_hosts and origin.lower() not in server.origins:
+                raise RejectedError("origin", "requests from this origin are not allowed")
 
 
 def _protocol_in_path(request: Request) -> str:
-    """Return the protocol that a path names, or nothing."""
     return urls.split_url_leniently(request.path).path.strip("/")
 
 
 def _bearer_token(request: Request) -> str | None:
-    """Return the token of a request's header, if it has one."""
+    """Return the bearer token in a request's Authorization header, or None."""
     for value in request.headers.get_all("Authorization"):
-        kind, _, token = value.partition(" ")
-        if kind.lower() == "bearer":
+        scheme, _, token = value.partition(" ")
+        if scheme.lower() == "bearer":
             return token.strip()
     return None

@@ -1,1 +1,1 @@
-"""The Universal Chess Interface."""
+"""The Universal Chess Interface (UCI)."""

@@ -1,8 +1,8 @@
-"""What every protocol of chess drives: the engine, its book and a player, and their options.
+"""A chess session that UCI and xboard share, with the agent, its backend, the book and the options.
 
-SHARED, at the end, are the options that mean the same in each of them. Who plays is imported and
-made when that is first needed, and not to say who this is and which options there are: front ends
-ask that of all engines that they have.
+Start reading at the table COMMON_OPTIONS, which lists the options of both protocols. The agent is
+imported and created on first use, because front ends query the name and options of every installed
+engine and expect a fast reply.
 """
 
 from __future__ import annotations
@@ -33,17 +33,16 @@ if TYPE_CHECKING:
     from agent.limits import Info, Progress, Result
     from agent.threads.serial_executor import Job
 
-# How long after the end of input the last answers may take, in seconds: whoever has gone is not
-# to leave an engine behind, and whoever piped some lines in waits for their answer.
+# Timeout in seconds for pending replies after the end of input. Piped commands are still answered,
+# but an engine whose front end has died does not keep running.
 DRAIN_TIMEOUT = 10.0
-# So much may a stranger have waiting to be done; of each game that it is about there is a copy.
+# Maximum number of queued commands of an untrusted client. Each holds a copy of the game.
 MAX_PENDING = 64
-# What results are worth to White.
 WHITE_POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 
 
-class SessionParts(NamedTuple):
-    """Who plays in a session, with what has come of moves, and what is known of whom it meets."""
+class SessionComponents(NamedTuple):
+    """The agent, the search backend, position learning and the opponent model of a session."""
 
     engine: ChessBackend
     learning: PositionLearner[chess.Board, chess.Move]
@@ -52,11 +51,12 @@ class SessionParts(NamedTuple):
 
 
 class ChessSession(ABC):
-    """One session of chess. It is the listener of its player.
+    """A chess session, which receives the search reports from its agent.
 
-    name, author: who it says it is. send: takes a line that is not the reply to a line, from any
-    thread. log_to: changes the debug log file; may raise OSError. allowance: what this session may
-    do and use.
+    The engine's name and author are `name` and `author`. The function `send` writes a line that is
+    not a direct reply, and may be called from any thread. The function `log_to` changes the debug
+    log file, and may raise `OSError`. The object `session_context` contains permissions and shared
+    resources.
     """
 
     def __init__(
@@ -77,38 +77,38 @@ class ChessSession(ABC):
         self.book = BookProvider(self.report)
         self._session_context = session_context
         self._make_engine = make_engine or self._create_default_engine
-        self._session_parts: SessionParts | None = None
+        self._session_parts: SessionComponents | None = None
         self._parts_lock = Lock()
         self._send = send
         self._drain_deadline: float | None = None
 
     @property
     def engine(self) -> ChessBackend:
-        """Who searches."""
+        """Return the search backend."""
         return self._get_parts().engine
 
     @property
     def learning(self) -> PositionLearner[chess.Board, chess.Move]:
-        """What has come of moves in other games."""
+        """Return the position learner, which stores the results of moves in earlier games."""
         return self._get_parts().learning
 
     @property
     def opponent(self) -> OpponentModel:
-        """What is known of whoever is met."""
+        """Return the model of the current opponent."""
         return self._get_parts().opponent
 
     @property
     def agent(self) -> Agent[chess.Board, chess.Move]:
-        """Who plays."""
+        """Return the agent, which runs searches and other jobs in the order of submission."""
         return self._get_parts().agent
 
-    def _get_parts(self) -> SessionParts:
+    def _get_parts(self) -> SessionComponents:
         with self._parts_lock:
             if self._session_parts is None:
                 self._session_parts = self._create_parts()
             return self._session_parts
 
-    def _create_parts(self) -> SessionParts:
+    def _create_parts(self) -> SessionComponents:
         from agent.agent import Agent
         from agent.chess.engine.board_adapter import BoardAdapter
         from agent.chess.engine.learning import ChessLearningAdapter
@@ -117,20 +117,22 @@ class ChessSession(ABC):
         from agent.learning.position_learning_searcher import PositionLearningBackend
 
         engine, opponent = self._make_engine(self.report), OpponentModel(self.report)
-        experience: PositionLearner[chess.Board, chess.Move] = PositionLearner(
+        learning: PositionLearner[chess.Board, chess.Move] = PositionLearner(
             ChessLearningAdapter(), self.report
         )
         self.book.adjust_weights = opponent.adjust_weights
-        # Experience is around habits: what they choose is a prediction too, to be learned from.
-        habitual = OpponentAwareBackend(engine, opponent)
+        # Position learning wraps the opponent model, to learn also from moves that the model chose.
+        opponent_aware = OpponentAwareBackend(engine, opponent)
         agent = Agent(
-            PositionLearningBackend(habitual, experience, self._uses_learning, self._seed_search),
+            PositionLearningBackend(
+                opponent_aware, learning, self._uses_learning, self._seed_search
+            ),
             self,
             BoardAdapter(),
             move_providers=(opponent, self.book),
             scheduler=self._session_context.scheduler,
         )
-        return SessionParts(engine, experience, opponent, agent)
+        return SessionComponents(engine, learning, opponent, agent)
 
     def _create_default_engine(self, report: Callable[[str], None]) -> ChessBackend:
         from agent.chess.engine.backend import ChessBackend
@@ -139,22 +141,23 @@ class ChessSession(ABC):
         return ChessBackend(report, _open_own_tables, megabytes, self._session_context.budget)
 
     def drain(self, timeout: float | None = None) -> bool:
-        """After the last line: give what has been asked for LAST_ANSWERS seconds, then stop it.
+        """Wait at most DRAIN_TIMEOUT seconds for pending replies after the end of the input.
 
-        Searches that would not end by themselves are stopped at once, and all after `quit`.
+        Infinite searches are stopped at once. Return False if replies are still pending after
+        `timeout` seconds.
         """
         if self.finished or self._session_parts is None:
             return True
         if self._drain_deadline is None:
             self._drain_deadline = time.monotonic() + DRAIN_TIMEOUT
             self.agent.stop_endless()
-        left = self._drain_deadline - time.monotonic()
-        if left <= 0.0:
+        remaining = self._drain_deadline - time.monotonic()
+        if remaining <= 0.0:
             return True
-        return self.agent.wait(left if timeout is None else min(timeout, left))
+        return self.agent.wait(remaining if timeout is None else min(timeout, remaining))
 
     def close(self, timeout: float) -> bool:
-        """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        """Stop all threads. Return whether they ended within about `timeout` seconds."""
         if self._session_parts is None:
             return True
         deadline = time.monotonic() + timeout
@@ -166,45 +169,45 @@ class ChessSession(ABC):
 
     @property
     def queue_is_full(self) -> bool:
-        """Whether a stranger has asked for as much as is kept waiting."""
+        """Return whether the client is untrusted and already has MAX_PENDING queued commands."""
         return not self.permissions.trusted and len(self.agent.pending()) >= MAX_PENDING
 
     def require_queue_space(self) -> None:
-        """Raise UciError where no more is kept waiting."""
+        """Raise `UciError` if the queue is full."""
         if self.queue_is_full:
-            raise UciError("too much waits to be done: this is ignored")
+            raise UciError("too many pending commands; command ignored")
 
-    # What the player, the engine and the book tell.
+    # Callbacks of the agent, the backend and the book.
 
     @abstractmethod
     def info(self, info: Info[chess.Move]) -> None:
-        """Report a line of play."""
+        """Report a principal variation."""
 
     @abstractmethod
     def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
-        """Report where a long search stands."""
+        """Report the progress of a long search."""
 
     @abstractmethod
     def error(self, message: str) -> None:
-        """Report that something failed."""
+        """Report an error."""
 
     @abstractmethod
     def report(self, message: str) -> None:
-        """Report anything else that the user should know."""
+        """Report any other message for the user."""
 
     @abstractmethod
     def result(self, result: Result[chess.Move]) -> None:
-        """Take the answer of a search."""
+        """Handle the result of a search."""
 
-    # The changes that commands and options make, beyond setting one attribute.
+    # Changes by commands and options.
 
     def prepare(self, job: Job) -> None:
-        """Open the book and wait for the kernel, as far as a front end should wait for it."""
+        """Open the book and wait until the kernel is loaded, before `readyok` is sent."""
         self.book.open()
         self.engine.wait_until_loaded(job)
 
     def new_game(self) -> None:
-        """Take the next position for one of another game."""
+        """Start a new game when the next position is set."""
         self.agent.new_game()
         self.agent.submit(lambda job: self.engine.new_game())
         if self.learning.active:
@@ -212,35 +215,35 @@ class ChessSession(ABC):
         self.agent.submit(lambda job: self.opponent.new_game())
 
     def set_analysing(self, analysing: bool) -> None:
-        """Analyse positions rather than play a game, or the other way round."""
+        """Switch between analysis mode and game mode."""
         self.agent.use_full_time = analysing
         self.change_book(lambda book: setattr(book, "analysing", analysing))
         self.change_opponent(lambda opponent: setattr(opponent, "analysing", analysing))
 
     def change_engine(self, change: Callable[[ChessBackend], None]) -> None:
-        """Change something in the engine, after whatever it is doing."""
+        """Apply a change to the backend after all pending jobs."""
         self.agent.submit(lambda job: change(self.engine))
 
     def change_book(self, change: Callable[[BookProvider], None]) -> None:
-        """Change something in the book, after whatever the player is doing."""
+        """Apply a change to the book provider after all pending jobs."""
         self.agent.submit(lambda job: change(self.book))
 
     def change_opponent(self, change: Callable[[OpponentModel], None]) -> None:
-        """Change something in what is known of the opponent, after what the player is doing."""
+        """Apply a change to the opponent model after all pending jobs."""
         self.agent.submit(lambda job: change(self.opponent))
 
     def set_opponent_clock(self, clock: float | None) -> None:
-        """Go by the opponent's habits in the next search; clock: what he has left, in seconds."""
+        """Set the opponent's remaining time in seconds, for use by the time management."""
         self.opponent.opponent_clock = clock
         self.agent.time_factor = self.opponent.time_factor
 
     def change_evaluation(self, spec: str) -> None:
-        """Use another evaluation, unless it is seen at once that there is none."""
+        """Change the evaluation. Raise `EvaluationError` immediately if `spec` is malformed."""
         check(spec)
         self.change_engine(lambda engine: engine.set_evaluation(spec))
 
     def change_learning_file(self, path: str) -> None:
-        """Learn from the outcomes of moves, and keep that in a file; "" to do neither."""
+        """Set the file for position learning. Learning is disabled if `path` is empty."""
 
         def change(engine: ChessBackend) -> None:
             self.learning.open_file(path)
@@ -249,9 +252,10 @@ class ChessSession(ABC):
         self.change_engine(change)
 
     def learn_result(self, result: str, *, forfeit: bool) -> None:
-        """Learn from the end of a game, as PGN writes it; `*`: it was left.
+        """Learn from the result of a game in PGN notation, which is `*` for an unfinished game.
 
-        forfeit: it ended otherwise than by what was played, which tells nothing of the moves.
+        The flag `forfeit` says that the game was lost on time, by disconnection or for a similar
+        reason. In this case, the moves are not blamed for the result.
         """
         points = WHITE_POINTS.get(result)
 
@@ -264,24 +268,23 @@ class ChessSession(ABC):
         self.agent.submit(conclude)
 
     def _uses_learning(self, searcher: object) -> bool:
-        """Tell whether a search is to heed experience: to play a game as well as can be."""
         from agent.chess.engine.limited_strength import LimitedStrengthSearch
 
-        beside = self.agent.use_full_time or self.opponent.off_the_record
-        return not (beside or isinstance(_unwrap_searcher(searcher), LimitedStrengthSearch))
+        not_in_game = self.agent.use_full_time or self.opponent.off_the_record
+        return not (not_in_game or isinstance(_unwrap_searcher(searcher), LimitedStrengthSearch))
 
     def _seed_search(self, searcher: object) -> None:
-        """Let the compiled alpha-beta meet the lessons in its tree."""
-        learn = getattr(_unwrap_searcher(searcher), "set_learned_moves", None)
-        if learn is not None:
-            learn(self.learning.by_resulting_position, self.learning.resulting_positions)
+        set_learned_moves = getattr(_unwrap_searcher(searcher), "set_learned_moves", None)
+        if set_learned_moves is not None:
+            set_learned_moves(
+                self.learning.by_resulting_position, self.learning.resulting_positions
+            )
 
     def change_log(self, path: str) -> None:
-        """Log to another file."""
         try:
             self.log_to(path)
         except OSError as error:
-            raise UciError(f"cannot log to {shorten(path)}: {error.strerror}") from None
+            raise UciError(f"cannot open log file {shorten(path)}: {error.strerror}") from None
 
 
 def _unwrap_searcher(searcher: object) -> object:
@@ -297,47 +300,49 @@ def _open_own_tables(report: Callable[[str], None]) -> BuiltinTablebase:
 
 
 def attribute_setter(name: str) -> Callable[[ChessSession, Any], None]:
-    """Return the change of an option that sets an attribute."""
-    return lambda play, value: setattr(play, name, value)
+    """Return an `on_change` callback that sets an attribute of the session."""
+    return lambda session, value: setattr(session, name, value)
 
 
-def _set_overhead(play: ChessSession, milliseconds: int) -> None:
-    play.agent.overhead = milliseconds / 1e3
+def _set_overhead(session: ChessSession, milliseconds: int) -> None:
+    session.agent.overhead = milliseconds / 1e3
 
 
 def _book_setter(name: str) -> Callable[[ChessSession, Any], None]:
-    return lambda play, value: play.change_book(lambda book: setattr(book, name, value))
+    return lambda session, value: session.change_book(lambda book: setattr(book, name, value))
 
 
 COMMON_OPTIONS: tuple[Option[ChessSession], ...] = (
     Option(
         "Hash",
         "spin",
-        lambda play, value: play.change_engine(lambda engine: engine.set_megabytes(value)),
+        lambda session, value: session.change_engine(lambda engine: engine.set_megabytes(value)),
         default=DEFAULT_MEGABYTES,
         min=1,
         max=65536,
         limited_by="megabytes",
     ),
     Option(
-        "Clear Hash", "button", lambda play, _: play.change_engine(lambda engine: engine.clear())
+        "Clear Hash",
+        "button",
+        lambda session, _: session.change_engine(lambda engine: engine.clear()),
     ),
     Option(
         "Threads",
         "spin",
-        lambda play, value: play.change_engine(lambda engine: engine.set_threads(value)),
+        lambda session, value: session.change_engine(lambda engine: engine.set_threads(value)),
         default=1,
         min=1,
         max=256,
         limited_by="threads",
     ),
-    Option("MultiPV", "spin", attribute_setter("lines"), default=1, min=1, max=256),
+    Option("MultiPV", "spin", attribute_setter("multipv"), default=1, min=1, max=256),
     Option("Move Overhead", "spin", _set_overhead, default=10, min=0, max=5000),
     Option("OwnBook", "check", _book_setter("enabled"), default=True),
     Option(
         "BookFile",
         "string",
-        lambda play, value: play.change_book(lambda book: book.set_books(value)),
+        lambda session, value: session.change_book(lambda book: book.set_books(value)),
         default=SHIPPED,
         requires_trust=True,
         safe_values=(SHIPPED,),
@@ -360,13 +365,13 @@ COMMON_OPTIONS: tuple[Option[ChessSession], ...] = (
     Option(
         "UCI_LimitStrength",
         "check",
-        lambda play, value: play.change_engine(lambda engine: engine.set_level(limit=value)),
+        lambda session, value: session.change_engine(lambda engine: engine.set_level(limit=value)),
         default=False,
     ),
     Option(
         "UCI_Elo",
         "spin",
-        lambda play, value: play.change_engine(lambda engine: engine.set_level(elo=value)),
+        lambda session, value: session.change_engine(lambda engine: engine.set_level(elo=value)),
         default=MIN_ELO,
         min=MIN_ELO,
         max=MAX_ELO,
@@ -374,33 +379,35 @@ COMMON_OPTIONS: tuple[Option[ChessSession], ...] = (
     Option(
         "Skill Level",
         "spin",
-        lambda play, value: play.change_engine(lambda engine: engine.set_level(skill=value)),
+        lambda session, value: session.change_engine(lambda engine: engine.set_level(skill=value)),
         default=int(MAX_SKILL),
         min=0,
         max=int(MAX_SKILL),
     ),
     Option(
-        "BuiltinTablebase",
+        "OwnTables",
         "check",
-        lambda play, value: play.change_engine(lambda engine: engine.use_builtin_tablebase(value)),
+        lambda session, value: session.change_engine(
+            lambda engine: engine.use_builtin_tablebase(value)
+        ),
         default=True,
     ),
     Option(
         "SyzygyPath",
         "string",
-        lambda play, value: play.change_engine(lambda engine: engine.use_syzygy(value)),
+        lambda session, value: session.change_engine(lambda engine: engine.use_syzygy(value)),
         requires_trust=True,
     ),
     Option(
         "GaviotaPath",
         "string",
-        lambda play, value: play.change_engine(lambda engine: engine.use_gaviota(value)),
+        lambda session, value: session.change_engine(lambda engine: engine.use_gaviota(value)),
         requires_trust=True,
     ),
     Option(
         "Evaluation",
         "string",
-        lambda play, value: play.change_evaluation(value or DEFAULT),
+        lambda session, value: session.change_evaluation(value or DEFAULT),
         default=DEFAULT,
         requires_trust=True,
         safe_values=(NETWORK, HANDCRAFTED.name),
@@ -408,22 +415,23 @@ COMMON_OPTIONS: tuple[Option[ChessSession], ...] = (
     Option(
         "Search",
         "combo",
-        lambda play, value: play.change_engine(lambda engine: engine.set_search(value)),
+        lambda session, value: session.change_engine(lambda engine: engine.set_search(value)),
         default=SEARCHES[0],
         choices=SEARCHES,
     ),
     Option(
-        "Final Choice",
+        "MoveSelection",
         "combo",
-        lambda play, value: play.change_engine(lambda engine: engine.set_final_choice(value)),
+        lambda session, value: session.change_engine(lambda engine: engine.set_final_choice(value)),
         default=FINAL_CHOICES[0],
         choices=FINAL_CHOICES,
+        old_name="Final Choice",
     ),
     Option("ExperienceFile", "string", ChessSession.change_learning_file, requires_trust=True),
     Option(
         "HabitsFile",
         "string",
-        lambda play, value: play.change_opponent(lambda opponent: opponent.set_file(value)),
+        lambda session, value: session.change_opponent(lambda opponent: opponent.set_file(value)),
         requires_trust=True,
     ),
     Option("Debug Log File", "string", ChessSession.change_log, requires_trust=True),

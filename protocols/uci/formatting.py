@@ -1,4 +1,4 @@
-"""What the engine says, as lines of UCI."""
+"""Format search results as UCI lines."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_LENGTH = 1000
 
-# The chance to win is a logistic function of the score: one half at WIN_MIDPOINT centipawns, and e to 1
-# in the odds for WIN_SCALE more. The chance to lose is that of the other side to win; the rest is
-# the chance of a draw. The values are those of the engine's own games with the network that ships,
-# at 1,000 nodes a move: `kempelen data statistics` fits them to positions of self-play and prints
-# them in its line `winning`.
+# The win probability is a logistic function of the score in centipawns. It is 0.5 at WIN_MIDPOINT,
+# and each WIN_SCALE multiplies the odds by e. The loss probability is the opponent's win
+# probability; the rest is the draw probability. Source: fitted to self-play games with the default
+# network, 1,000 nodes per move (line `winning` of `kempelen train data statistics`).
 WIN_MIDPOINT = 118.0
 WIN_SCALE = 106.0
 
 
 def info_string(message: str) -> str:
-    """Return a message as an `info string`, on one line of bearable length."""
+    """Return an `info string` line with a message, cut to MAX_MESSAGE_LENGTH characters."""
     return f"info string {' '.join(message.split())[:MAX_MESSAGE_LENGTH]}"
 
 
 def info_line(info: Info[chess.Move], show_wdl: bool = False) -> str:
-    """Return one line of play."""
+    """Return the `info` line for a principal variation."""
     words = [f"info depth {info.depth}"]
     if info.pv:
         words.append(f"seldepth {info.seldepth} multipv {info.multipv}")
@@ -44,7 +43,7 @@ def info_line(info: Info[chess.Move], show_wdl: bool = False) -> str:
 
 
 def progress_line(progress: Progress[chess.Move], seconds: float) -> str:
-    """Return where a search stands."""
+    """Return the `info` line for a search in progress."""
     nps = nodes_per_second(progress.nodes, seconds)
     line = f"info nodes {progress.nodes} nps {nps} hashfull {progress.hashfull}"
     line += f" time {round(seconds * 1e3)}"
@@ -56,7 +55,6 @@ def progress_line(progress: Progress[chess.Move], seconds: float) -> str:
 
 
 def bestmove_line(result: Result[chess.Move]) -> str:
-    """Return the answer."""
     if result.move is None:
         return "bestmove (none)"
     line = f"bestmove {result.move.uci()}"
@@ -64,17 +62,17 @@ def bestmove_line(result: Result[chess.Move]) -> str:
 
 
 def score_text(score: Score) -> str:
-    """Return a score as UCI writes it."""
+    """Return a score in UCI notation."""
     return f"cp {score.value}" if isinstance(score, Cp) else f"mate {score.moves}"
 
 
 def nodes_per_second(nodes: int, seconds: float) -> int:
-    """Return nodes a second."""
+    """Return the nodes per second, or 0 if no time has passed."""
     return int(nodes / seconds) if seconds > 0 else 0
 
 
 def wdl(score: Score) -> tuple[int, int, int]:
-    """Return the chances to win, draw and lose, in permille: see WIN_MIDPOINT."""
+    """Return the probabilities of a win, a draw and a loss in permille. See WIN_MIDPOINT."""
     if isinstance(score, Mate):
         return (1000, 0, 0) if score.moves > 0 else (0, 0, 1000)
     win, loss = _win_permille(score.value), _win_permille(-score.value)

@@ -1,4 +1,4 @@
-"""The options of the engine: what they are called, what they take, and what they change."""
+"""Declare and parse UCI options, and call functions when their values change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,12 +15,16 @@ Owner = TypeVar("Owner", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[Owner]):
-    """One option; `kind` is button, check, spin, combo or string, in UCI's words.
+    """A UCI option.
 
-    change: gets the owner and the new value, which has been checked. choices: of a combo.
-    trusted: it names a file, runs code or changes what other sessions use, see
-    protocols.permissions; own: values of it that do not. share: what of a session's permissions
-    bounds it, and granted: that bound. refused: it is not for this session.
+    The type `type` is button, check, spin, combo or string. The callback `on_change` receives the
+    owner and the parsed value. The values of a combo are `choices`. An old name that is still
+    accepted, but no longer declared, is `old_name`.
+
+    If `requires_trust` is set, only trusted clients may set the option; see
+    `protocols.permissions`. However, any client may set the values in `safe_values`. The permission
+    `limited_by` limits the number in a spin option, unless the name is empty. In this session, the
+    limit is `session_max`. If `forbidden` is set, the option is not available in this session.
     """
 
     name: str
@@ -35,14 +39,15 @@ class Option(Generic[Owner]):
     limited_by: Literal["", "megabytes", "threads"] = ""
     session_max: int = UNBOUNDED
     forbidden: bool = False
+    old_name: str = ""
 
     def declaration_line(self) -> str:
-        """Return the line that declares this option."""
         words = [f"option name {self.name} type {self.type}"]
         if self.type == "spin":
             assert isinstance(self.default, int)
-            default, most = min(self.default, self.session_max), min(self.max, self.session_max)
-            words.append(f"default {default} min {self.min} max {most}")
+            default = min(self.default, self.session_max)
+            maximum = min(self.max, self.session_max)
+            words.append(f"default {default} min {self.min} max {maximum}")
         elif self.type == "check":
             words.append(f"default {'true' if self.default else 'false'}")
         elif self.type == "combo":
@@ -54,40 +59,47 @@ class Option(Generic[Owner]):
 
     def _read_string(self, text: str) -> str:
         if len(text) > MAX_STRING_LENGTH or not text.isprintable():
-            raise UciError(f"{self.name} takes up to {MAX_STRING_LENGTH} printable characters")
+            raise UciError(
+                f"{self.name}: invalid value (expected up to {MAX_STRING_LENGTH} printable "
+                "characters)"
+            )
         return text
 
     def _read_choice(self, text: str) -> str:
         known = {choice.lower(): choice for choice in self.choices}
         if text.lower() not in known:
-            raise UciError(f"{self.name} takes {', '.join(self.choices)}, not {shorten(text)}")
+            raise UciError(
+                f"{self.name}: invalid value {shorten(text)} "
+                f"(expected one of: {', '.join(self.choices)})"
+            )
         return known[text.lower()]
 
     def parse_permitted(self, text: str | None) -> tuple[Value, str]:
-        """Return the value that a text stands for, and what to say of it, "" for nothing.
+        """Return the parsed value and a message for the user, which may be empty.
 
-        Raises UciError if it is not allowed; what is more than the session is granted becomes that.
+        A number above the session's limit is reduced to this limit. Raise `UciError` if the value
+        is invalid or not permitted.
         """
-        own = ("", "<empty>", *map(str.lower, self.safe_values))
-        if self.forbidden and (self.type != "string" or (text or "").lower() not in own):
+        safe_values = ("", "<empty>", *map(str.lower, self.safe_values))
+        if self.forbidden and (self.type != "string" or (text or "").lower() not in safe_values):
             raise UciError(permission_denied_message(self.name))
         value = self.parse(text)
         if self.type == "spin" and isinstance(value, int) and value > self.session_max:
-            return self.session_max, f"{self.name} is at most {self.session_max} here"
+            return self.session_max, f"{self.name}: limited to {self.session_max} on this server"
         return value, ""
 
     def for_permissions(self, permissions: Permissions) -> "Option[Owner]":
-        """Return the option as a session with these permissions has it.
+        """Return the option that is available to a session with these permissions.
 
-        Where values are offered by a name it is a choice between these.
+        A string option with presets becomes a combo with the preset names.
         """
         session_max: int = getattr(permissions, self.limited_by) if self.limited_by else UNBOUNDED
         if permissions.trusted or not self.requires_trust:
             return replace(self, session_max=session_max)
-        offered = permissions.presets_for(self.name)
-        if self.type != "string" or not offered:
+        presets = permissions.presets_for(self.name)
+        if self.type != "string" or not presets:
             return replace(self, forbidden=True)
-        values = {name: name for name in self.safe_values} | dict(offered)
+        values = {name: name for name in self.safe_values} | dict(presets)
         default = self.default if self.default in self.safe_values else next(iter(values))
         return replace(
             self,
@@ -98,29 +110,42 @@ class Option(Generic[Owner]):
         )
 
     def parse(self, text: str | None) -> Value:
-        """Return the value that a text stands for; raise UciError if it is not allowed."""
+        """Return the parsed value. Raise `UciError` if the value is invalid."""
         if self.type == "button":
             return None
         if self.type == "string":
             return self._read_string("" if text in (None, "<empty>") else text)
         if self.type == "check":
             if text is None or text.lower() not in ("true", "false"):
-                raise UciError(f"{self.name} takes true or false, not {shorten(text or '')}")
+                raise UciError(
+                    f"{self.name}: invalid value {shorten(text or '')} (expected true or false)"
+                )
             return text.lower() == "true"
         if self.type == "combo":
             return self._read_choice(text or "")
         number = read_number(text or "")
         if number is None or not self.min <= number <= self.max:
             raise UciError(
-                f"{self.name} takes a number from {self.min} to {self.max}, "
-                f"not {shorten(text or '')}"
+                f"{self.name}: invalid value {shorten(text or '')} "
+                f"(expected a number from {self.min} to {self.max})"
             )
         return number
 
 
 def find_option(options: tuple[Option[Owner], ...], name: str) -> Option[Owner]:
-    """Return the option of that name, in upper or lower case; raise UciError if there is none."""
+    """Return the option with this name or old name, ignoring case.
+
+    Raise `UciError` if there is no such option.
+    """
+    wanted = " ".join(name.lower().split())
     for option in options:
-        if option.name.lower() == " ".join(name.lower().split()):
+        if wanted and wanted in (option.name.lower(), option.old_name.lower()):
             return option
-    raise UciError(f"no such option: {shorten(name)}")
+    raise UciError(f"unknown option: {shorten(name)}")
+
+
+def renamed_remark(option: Option[Owner], name: str) -> str:
+    """Return a message for the user if `name` is the option's old name, or an empty text."""
+    if not option.old_name or " ".join(name.lower().split()) != option.old_name.lower():
+        return ""
+    return f"option '{option.old_name}' is now '{option.name}'"

@@ -1,22 +1,21 @@
-"""Lines of UCI parsed into values. What a value says is checked against a position later."""
+"""Parse UCI lines. Whether moves are legal is checked later."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-# Where a `go` gives more than anyone can use, the most that is passed on: plies, nodes,
-# milliseconds and moves alike.
+# Upper limit of all numbers in `go`: plies, nodes, milliseconds and moves.
 MAX_NUMBER = 10**15
-# More moves than any position has, however each is written.
+# Higher than the number of legal moves in any position, in all spellings.
 MAX_SEARCH_MOVES = 1000
 
 
 class UciError(Exception):
-    """A command cannot be carried out; the message says why, for an `info string`."""
+    """Raised when a command fails. The message is sent as an `info string`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetOptionCommand:
-    """`setoption name N [value V]`; value is None where there is no `value`."""
+    """The command `setoption name N [value V]`. The attribute `value` is None if it is missing."""
 
     name: str
     value: str | None
@@ -24,7 +23,10 @@ class SetOptionCommand:
 
 @dataclass(frozen=True, slots=True)
 class PositionCommand:
-    """`position startpos|fen F [moves ...]`; fen is None for the start position."""
+    """The command `position startpos|fen F [moves ...]`.
+
+    The attribute `fen` is None for the start position.
+    """
 
     fen: str | None
     moves: tuple[str, ...]
@@ -32,9 +34,10 @@ class PositionCommand:
 
 @dataclass(frozen=True, slots=True)
 class GoCommand:
-    """`go ...`: numbers by keyword, in UCI's units (milliseconds), never negative.
+    """The command `go`.
 
-    problems: what could not be read, and what is done instead.
+    Each keyword has a non-negative number in the units of UCI, which uses milliseconds for times.
+    The list `problems` contains messages about the invalid parts of the command.
     """
 
     numbers: dict[str, int] = field(default_factory=dict)
@@ -51,32 +54,32 @@ _GO_KEYWORDS = {"searchmoves", "ponder", "infinite", *GO_NUMBER_KEYWORDS}
 
 
 def parse_nothing(text: str) -> None:
-    """Parse the arguments of a command that has none; what is there is ignored."""
+    """Ignore the arguments of a command that takes none."""
 
 
 def parse_switch(text: str) -> bool:
     """Parse `on` or `off`."""
     word = text.strip().lower()
     if word not in ("on", "off"):
-        raise UciError(f"expected on or off, not {shorten(text)}")
+        raise UciError(f"invalid switch: {shorten(text)} (expected on or off)")
     return word == "on"
 
 
 def parse_depth(text: str) -> int | None:
-    """Parse a positive number, or nothing."""
+    """Return the positive number in a text, or None if the text is empty."""
     if not text.strip():
         return None
     number = read_number(text)
     if number is None or number < 1:
-        raise UciError(f"expected a depth, not {shorten(text)}")
+        raise UciError(f"invalid depth: {shorten(text)} (expected a number from 1)")
     return number
 
 
 def parse_set_option(text: str) -> SetOptionCommand:
-    """Parse a name and a value, both of which may hold spaces."""
+    """Parse an option name and a value, both of which may contain spaces."""
     first, _, rest = text.strip().partition(" ")
     if first.lower() != "name" or not rest.strip():
-        raise UciError("expected: setoption name NAME [value VALUE]")
+        raise UciError("invalid command (expected: setoption name NAME [value VALUE])")
     words = rest.split(" ")
     for index, word in enumerate(words):
         if word.lower() == "value" and index:
@@ -86,21 +89,21 @@ def parse_set_option(text: str) -> SetOptionCommand:
 
 
 def parse_position(text: str) -> PositionCommand:
-    """Parse a position and the moves played from it."""
+    """Parse a position and the moves that are played from it."""
     words = text.split()
-    kind = words[0].lower() if words else ""
+    start = words[0].lower() if words else ""
     lowered = [word.lower() for word in words]
     end = lowered.index("moves") if "moves" in lowered else len(words)
     moves = tuple(lowered[end + 1 :])
-    if kind == "startpos" and end == 1:
+    if start == "startpos" and end == 1:
         return PositionCommand(None, moves)
-    if kind == "fen" and end > 1:
+    if start == "fen" and end > 1:
         return PositionCommand(" ".join(words[1:end]), moves)
-    raise UciError("expected: position startpos|fen FEN [moves MOVE ...]")
+    raise UciError("invalid command (expected: position startpos|fen FEN [moves MOVE ...])")
 
 
 def parse_go(text: str) -> GoCommand:
-    """Parse limits. One that cannot be read counts as the least, so that the answer comes soon."""
+    """Parse search limits. An invalid number becomes the minimum, to keep the search short."""
     words = text.lower().split()
     numbers: dict[str, int] = {}
     switches: set[str] = set()
@@ -113,7 +116,7 @@ def parse_go(text: str) -> GoCommand:
         if word in GO_NUMBER_KEYWORDS:
             number = read_number(words[index]) if index < len(words) else None
             if number is None:
-                problems.append(f"go {word} needs a number; taken as the least")
+                problems.append(f"go {word}: invalid or missing number; using the minimum")
             if index < len(words) and words[index] not in _GO_KEYWORDS:
                 index += 1
             numbers[word] = min(max(number or 0, 0), MAX_NUMBER)
@@ -125,7 +128,7 @@ def parse_go(text: str) -> GoCommand:
         elif word in ("infinite", "ponder"):
             switches.add(word)
         else:
-            problems.append(f"go does not know {shorten(word)}")
+            problems.append(f"go: unknown keyword {shorten(word)}")
     return GoCommand(
         numbers,
         "infinite" in switches,
@@ -136,7 +139,7 @@ def parse_go(text: str) -> GoCommand:
 
 
 def read_number(word: str) -> int | None:
-    """Read a number as front ends write it, also with a fraction; None if it is none."""
+    """Return a number truncated to an integer, or None if the text is invalid."""
     try:
         number = float(word)
     except ValueError:
@@ -145,12 +148,14 @@ def read_number(word: str) -> int | None:
 
 
 def shorten(text: str, length: int = 60) -> str:
-    """Quote what a user wrote, on one line, cut to a length that fits a message."""
+    """Return a text in quotes, on one line, with at most `length` characters."""
     text = " ".join(text.split())
     return repr(text if len(text) <= length else text[: length - 3] + "...")
 
 
-def shorten_list(problems: Iterable[str], most: int = 3) -> tuple[str, ...]:
-    """Cut a list of complaints to the first few."""
-    found = tuple(problems)
-    return found if len(found) <= most else (*found[:most], f"and {len(found) - most} more")
+def shorten_list(problems: Iterable[str], maximum: int = 3) -> tuple[str, ...]:
+    """Return the first `maximum` messages and a message that gives the number of the others."""
+    messages = tuple(problems)
+    if len(messages) <= maximum:
+        return messages
+    return (*messages[:maximum], f"and {len(messages) - maximum} more")

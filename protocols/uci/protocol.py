@@ -1,7 +1,7 @@
-"""The UCI protocol, without input and output: lines in, lines out, a player in between.
+"""The UCI protocol, without I/O.
 
-Begin reading at COMMANDS and OPTIONS, at the end: the two tables serve dispatch and listing.
-Source: the text of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and what programs do.
+Start reading at the tables COMMANDS and OPTIONS. Sources: the UCI specification of April 2006 by
+Rudolf Huber and Stefan Meyer-Kahlen, and the behaviour of common front ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from protocols.uci.formatting import (
     score_text,
     wdl,
 )
-from protocols.uci.options import Option, find_option
+from protocols.uci.options import Option, find_option, renamed_remark
 from protocols.uci.parsing import (
     GoCommand,
     PositionCommand,
@@ -57,9 +57,10 @@ GAME_RESULTS = "*", *WHITE_POINTS, *(result + FORFEIT_SUFFIX for result in WHITE
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: how its arguments are parsed into a value, and what is done with it.
+    """A UCI command, with a function that parses its arguments and a handler.
 
-    trusted: it burdens the machine; see protocols.permissions.
+    If `requires_trust` is set, only trusted clients may use the command; see
+    `protocols.permissions`.
     """
 
     parse: Callable[[str], Any]
@@ -69,7 +70,7 @@ class Command:
 
 
 class UciProtocol(ChessSession):
-    """One UCI engine; see ChessSession for what it is made with."""
+    """A UCI engine. The arguments are those of `ChessSession`."""
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class UciProtocol(ChessSession):
         self._position = CurrentPosition()
 
     def handle_line(self, line: str) -> Replies:
-        """Act on one line; the replies must be consumed. Never raises."""
+        """Handle one line and yield the replies. This method never raises an exception."""
         try:
             name, rest = _split_command(line)
             if name:
@@ -105,43 +106,38 @@ class UciProtocol(ChessSession):
                 yield info_string(f"unknown command: {shorten(line)}")
         except UciError as error:
             yield self._info_string(str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
+        except Exception as error:  # noqa: BLE001 - the session must continue
             from agent.agent import describe
 
             yield self._info_string(describe(error))
 
     def handle_overlong_line(self) -> Replies:
-        """Say that a line was dropped."""
-        yield info_string("a line was too long and is ignored")
+        """Report that a line was dropped because it was too long."""
+        yield info_string("line too long; ignored")
 
-    # What the player tells.
+    # Callbacks of the agent.
 
     def info(self, info: Info[chess.Move]) -> None:
-        """Report a line of play."""
         self._send(info_line(info, self.show_wdl))
 
     def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
-        """Report where a long search stands."""
         self._send(progress_line(progress, seconds))
 
     def error(self, message: str) -> None:
-        """Report that something failed."""
         self._send(self._info_string(message))
 
     def report(self, message: str) -> None:
-        """Report anything else that the user should know."""
         self._send(self._info_string(message))
 
     def _info_string(self, message: str) -> str:
         return info_string(self.permissions.redact(message))
 
     def result(self, result: Result[chess.Move]) -> None:
-        """Answer a `go`."""
         self._send(bestmove_line(result))
         self.learning.flush()
         self.opponent.record_move(result)
 
-    # The commands, in the order of the table.
+    # Command handlers, in the order of COMMANDS.
 
     def _uci(self, _: None) -> Replies:
         yield f"id name {self.name}"
@@ -166,6 +162,8 @@ class UciProtocol(ChessSession):
 
     def _set_option(self, command: SetOptionCommand) -> Replies:
         option = find_option(self.options, command.name)
+        if renamed := renamed_remark(option, command.name):
+            yield info_string(renamed)
         self.require_queue_space()
         value, remark = option.parse_permitted(command.value)
         option.on_change(self, value)
@@ -199,10 +197,10 @@ class UciProtocol(ChessSession):
 
             reserve = self.agent.lag_estimator.reserve(limits.clock)
             budget = allocate_time(limits, self.agent.overhead, reserve, self.agent.time_factor)
-            yield info_string(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
-        if (
-            self.queue_is_full
-        ):  # each search is answered: those that are asked for wait for the others
+            yield info_string(f"time budget: {budget.soft:.3f} s, at most {budget.hard:.3f} s")
+        if self.queue_is_full:
+            # Every `go` needs a `bestmove`, so it must not be dropped: wait until the queue has
+            # space.
             self.agent.stop()
             self.agent.wait()
         self.agent.go(board, limits, self.multipv)
@@ -248,9 +246,8 @@ class UciProtocol(ChessSession):
         if kernel.network is not None:
             self._send_network(kernel.network, board, value)
         if not any(board.legal_moves):
-            self._send(
-                info_string(f"evaluation none ({'checkmate' if board.is_check() else 'stalemate'})")
-            )
+            reason = "checkmate" if board.is_check() else "stalemate"
+            self._send(info_string(f"evaluation none ({reason})"))
             return
         if kernel.network is not None:
             wins, draws, losses = wdl(Cp(value if board.turn else -value))
@@ -260,14 +257,13 @@ class UciProtocol(ChessSession):
         )
 
     def _send_network(self, network: NnueNetwork, board: chess.Board, value: int) -> None:
-        """Show what a network sees, and whether what is known of the ending says otherwise."""
         from agent.chess.evaluation.nnue_breakdown import format_breakdown
         from agent.chess.evaluation.nnue_reference import evaluate
 
         for line in format_breakdown(network, board):
             self._send(line)
         if value != evaluate(network, board):
-            self._send(info_string("what is known of this ending changes the network's score"))
+            self._send(info_string("endgame knowledge changes the network's score"))
 
     def _bench(self, depth: int | None) -> Replies:
         self.agent.submit(lambda job: self._run_bench(job, depth), long_running=True)
@@ -278,10 +274,10 @@ class UciProtocol(ChessSession):
         from agent.chess.search.bench import DEPTH, run
 
         nodes, seconds = 0, 0.0
-        for number, info in enumerate(run(depth or DEPTH, job.stop), 1):
+        for index, info in enumerate(run(depth or DEPTH, job.stop), 1):
             nodes, seconds = nodes + info.nodes, seconds + info.time
             self._send(
-                info_string(f"position {number}: {score_text(info.score)}, {info.nodes} nodes")
+                info_string(f"position {index}: {score_text(info.score)}, {info.nodes} nodes")
             )
         self._send(f"{nodes} nodes {nodes_per_second(nodes, seconds)} nps")
 
@@ -311,24 +307,32 @@ class UciProtocol(ChessSession):
                 yield info_string(f"{name}: {command.help}")
 
     def set_game_result(self, text: str) -> None:
-        """Take note of how the game ended: one of RESULTS."""
+        """Learn from the result of the game, which must be one of GAME_RESULTS."""
         self.learn_result(text.removesuffix(FORFEIT_SUFFIX), forfeit=text.endswith(FORFEIT_SUFFIX))
 
     def set_opponent(self, opponent: str) -> None:
-        """Take note of the opponent: title, Elo, computer or human, name."""
+        """Set the opponent.
+
+        The text `opponent` consists of the title, the Elo rating, `computer` or `human`, and the
+        name.
+        """
         words = opponent.split(maxsplit=3)
         if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
-            raise UciError("expected: UCI_Opponent value TITLE ELO computer|human NAME")
+            raise UciError("UCI_Opponent: invalid value (expected TITLE ELO computer|human NAME)")
         name = words[3] if opponent else ""
         self.change_opponent(lambda opponent: opponent.set_opponent(name))
         if opponent:
             title = "" if words[0] == "none" else f"{words[0]} "
             elo = "" if words[1] == "none" else f" ({words[1]})"
-            self._send(info_string(f"playing against {title}{name}{elo}"))
+            self._send(info_string(f"opponent: {title}{name}{elo}"))
 
 
 def _split_command(line: str) -> tuple[str, str]:
-    """Skip to the first word that is a command; return it, or "", and what follows it."""
+    """Return the command in a line and its arguments.
+
+    The command is the first known word, or an empty text if there is none. UCI requires engines to
+    skip unknown words before a command.
+    """
     for word in re.finditer(r"\S+", line):
         if word[0].lower() in COMMANDS:
             return word[0].lower(), line[word.end() :].strip()
@@ -336,13 +340,16 @@ def _split_command(line: str) -> tuple[str, str]:
 
 
 def _limits(go: GoCommand, board: chess.Board, problems: list[str]) -> Limits[chess.Move]:
-    """Return what a `go` means on this board; add to the problems what it cannot mean."""
+    """Convert a `go` command to search limits.
+
+    Messages about illegal moves are appended to `problems`.
+    """
     numbers = go.numbers
-    mine, other = ("w", "b") if board.turn else ("b", "w")
+    own, other = ("w", "b") if board.turn else ("b", "w")
     clock = None
-    left = numbers.get(f"{mine}time", numbers.get(f"{other}time"))
-    if left is not None:
-        clock = SideClock(left / 1e3, numbers.get(f"{mine}inc", 0) / 1e3)
+    remaining_ms = numbers.get(f"{own}time", numbers.get(f"{other}time"))
+    if remaining_ms is not None:
+        clock = SideClock(remaining_ms / 1e3, numbers.get(f"{own}inc", 0) / 1e3)
     search_moves = []
     for text in go.search_moves:
         try:
@@ -373,41 +380,43 @@ def _square_names(squares: chess.SquareSet) -> list[str]:
 
 
 def _ignore(uci: UciProtocol, value: object) -> None:
-    """Accept what front ends set although it changes nothing here."""
+    """Accept an option that has no effect."""
 
 
 OPTIONS: tuple[Option[UciProtocol], ...] = (
     *COMMON_OPTIONS,
-    # Pondering is up to the front end: `go ponder` is understood with and without it.
+    # The front end controls pondering: `go ponder` works regardless of this option.
     Option("Ponder", "check", _ignore, default=False),
     Option("UCI_Chess960", "check", attribute_setter("chess960"), default=False),
     Option("UCI_AnalyseMode", "check", ChessSession.set_analysing, default=False),
     Option("UCI_ShowWDL", "check", attribute_setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", UciProtocol.set_opponent),
-    # UCI has no word for it; what is not told habits judge by the last position.
+    # Not part of UCI. If it is not sent, the opponent model infers the result from the game's last
+    # position.
     Option(
-        "Game Result",
+        "GameResult",
         "combo",
         UciProtocol.set_game_result,
         default=GAME_RESULTS[0],
         choices=GAME_RESULTS,
+        old_name="Game Result",
     ),
-    # For the front end to show; what it sets has no meaning.
+    # Shown by the front end; setting it has no effect.
     Option(
         "UCI_EngineAbout",
         "string",
         _ignore,
-        default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later. Its network's "
-        "positions are from games of Kempelen against itself, their scores from its own searches "
-        "and from Stockfish 15.1, to which the hand-made evaluation was fitted too",
+        default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later. Its network "
+        "was trained on self-play positions scored by Kempelen and by Stockfish 15.1; the "
+        "hand-written evaluation was fitted to the same scores",
     ),
 )
 
 COMMANDS: dict[str, Command] = {
-    "uci": Command(parse_nothing, UciProtocol._uci, "say who this is and which options there are"),
-    "isready": Command(parse_nothing, UciProtocol._is_ready, "answer readyok, when ready"),
+    "uci": Command(parse_nothing, UciProtocol._uci, "print the engine's name and options"),
+    "isready": Command(parse_nothing, UciProtocol._is_ready, "answer readyok when ready"),
     "setoption": Command(parse_set_option, UciProtocol._set_option, "name NAME [value VALUE]"),
-    "ucinewgame": Command(parse_nothing, UciProtocol._new_game, "forget the last game"),
+    "ucinewgame": Command(parse_nothing, UciProtocol._new_game, "start a new game"),
     "position": Command(
         parse_position, UciProtocol._set_position, "startpos|fen FEN [moves MOVE ...]"
     ),
@@ -417,12 +426,12 @@ COMMANDS: dict[str, Command] = {
         "[wtime T btime T winc T binc T movestogo N] [movetime T] [depth N] [nodes N] [mate N] "
         "[infinite] [ponder] [searchmoves MOVE ...] [perft N]; times in milliseconds",
     ),
-    "stop": Command(parse_nothing, UciProtocol._stop, "end the search and answer it"),
+    "stop": Command(parse_nothing, UciProtocol._stop, "stop the search and print bestmove"),
     "ponderhit": Command(parse_nothing, UciProtocol._ponder_hit, "the expected move was played"),
-    "quit": Command(parse_nothing, UciProtocol._quit, "end the program"),
-    "debug": Command(parse_switch, UciProtocol._set_debug, "on|off: say more"),
+    "quit": Command(parse_nothing, UciProtocol._quit, "exit"),
+    "debug": Command(parse_switch, UciProtocol._set_debug, "on|off: print debug information"),
     "register": Command(
-        parse_nothing, UciProtocol._register, "accepted; nothing needs to be registered"
+        parse_nothing, UciProtocol._register, "accepted; no registration is needed"
     ),
     "d": Command(parse_nothing, UciProtocol._display, "show the position"),
     "eval": Command(parse_nothing, UciProtocol._evaluate, "show the evaluation of the position"),
@@ -432,6 +441,6 @@ COMMANDS: dict[str, Command] = {
         "[DEPTH]: search a fixed set of positions",
         requires_trust=True,
     ),
-    "flip": Command(parse_nothing, UciProtocol._flip, "change the sides"),
+    "flip": Command(parse_nothing, UciProtocol._flip, "swap the colours of the position"),
     "help": Command(parse_nothing, UciProtocol._help, "list the commands"),
 }

@@ -1,4 +1,4 @@
-"""The search's constants as UCI options, for tuners."""
+"""Search parameters as UCI options, for use by tuning programs."""
 
 from functools import partial
 
@@ -8,7 +8,6 @@ from protocols.uci.protocol import UciProtocol
 
 
 def tuning_options() -> tuple[Option[UciProtocol], ...]:
-    """Make an option of every constant of the search."""
     return tuple(
         Option(
             parameter.name,
@@ -17,7 +16,7 @@ def tuning_options() -> tuple[Option[UciProtocol], ...]:
             default=parameter.default,
             min=parameter.minimum,
             max=parameter.maximum,
-            requires_trust=True,  # all sessions of a process search by the same constants
+            requires_trust=True,  # All sessions of the process share the parameters.
         )
         for parameter in PARAMETERS.values()
     )

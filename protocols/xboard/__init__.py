@@ -1,1 +1,1 @@
-"""xboard's protocol: the engine for xboard, WinBoard and other front ends of theirs."""
+"""The xboard protocol (CECP), for xboard, WinBoard and compatible front ends."""

@@ -1,4 +1,4 @@
-"""When a game has ended by rule, and whether a draw that is offered suits us."""
+"""Determine game results by rule, and decide on draw offers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     import chess
 
 FIFTY_MOVE_RULE_PLIES = 100
-# A draw is welcome to whoever is behind by so many centipawns.
+# A draw is accepted if the score is at least this far below the value of a draw.
 BEHIND_CENTIPAWNS = 50
-# It is accepted, too, after so many moves of ours in a row that promised no more than EVEN
-# centipawns to either side, from the move EARLIEST of the game on.
+# A draw is also accepted after EVEN_MOVE_COUNT consecutive moves of ours with scores within
+# EVEN_CENTIPAWNS of 0, from move MIN_MOVE_NUMBER on.
 EVEN_CENTIPAWNS, EVEN_MOVE_COUNT, MIN_MOVE_NUMBER = 20, 8, 30
 
 
 def result_by_rule(board: chess.Board) -> str | None:
-    """Return how the game has ended by rule, as the protocol writes it; None if it has not.
+    """Return the result in xboard notation, or None if the game is not over.
 
-    What has to be claimed, the third repetition and fifty moves, counts once it is on the board.
+    The game also counts as over if a draw by repetition or by the fifty-move rule can be claimed.
     """
     if not any(board.generate_legal_moves()):
         if not board.is_check():
@@ -36,28 +36,31 @@ def result_by_rule(board: chess.Board) -> str | None:
     return None
 
 
-def is_claimable_draw(over: str | None) -> bool:
-    """Tell whether the game ended by what has to be claimed: such a draw is offered, too."""
-    return over is not None and over.endswith(("rule}", "repetition}"))
+def is_claimable_draw(result: str | None) -> bool:
+    """Return whether a result is a draw that a player must claim.
+
+    In this case, the engine also offers a draw.
+    """
+    return result is not None and result.endswith(("rule}", "repetition}"))
 
 
 class DrawPolicy:
-    """What our last moves promised, and so whether we would agree to a draw."""
+    """Decides whether to accept a draw from the scores for the engine's last moves."""
 
     def __init__(self) -> None:
         self._scores: deque[Score] = deque(maxlen=EVEN_MOVE_COUNT)
 
     def clear(self) -> None:
-        """Forget what was: another game, or another way on from an earlier position."""
+        """Discard the scores before a new game or after a move was taken back."""
         self._scores.clear()
 
     def record_score(self, info: Info[chess.Move] | None) -> None:
-        """Take note of what a move of ours promises; one that was not searched says nothing."""
+        """Record the score for the engine's move, if the move was searched."""
         if info is not None and info.nodes > 0:
             self._scores.append(info.score)
 
     def accepts(self, board: chess.Board, draw_value: int = 0) -> bool:
-        """Tell whether a draw, worth so many centipawns against whom we play, suits us."""
+        """Return whether the engine accepts a draw, which is worth `draw_value` centipawns."""
         if board.halfmove_clock >= FIFTY_MOVE_RULE_PLIES or board.is_repetition(3):
             return True
         if not self._scores:
@@ -69,11 +72,11 @@ class DrawPolicy:
             return True
         if draw_value <= -BEHIND_CENTIPAWNS:
             return False
-        level = all(
-            isinstance(each, Cp) and abs(each.value) <= EVEN_CENTIPAWNS for each in self._scores
+        even = all(
+            isinstance(score, Cp) and abs(score.value) <= EVEN_CENTIPAWNS for score in self._scores
         )
         return (
-            level
+            even
             and len(self._scores) == EVEN_MOVE_COUNT
             and board.fullmove_number >= MIN_MOVE_NUMBER
         )

@@ -1,4 +1,4 @@
-"""What the engine says, as lines of xboard's protocol."""
+"""Format search results and messages as lines of the xboard protocol."""
 
 from __future__ import annotations
 
@@ -11,44 +11,49 @@ from protocols.uci.formatting import MAX_MESSAGE_LENGTH, nodes_per_second
 if TYPE_CHECKING:
     import chess
 
-# A score of so much means mate, in so many moves as it is more.
+# A mate in N moves is sent as MATE_SCORE + N.
 MATE_SCORE = 100_000
-# So much of a line that is not understood is said back.
+# Maximum length of an invalid line that is quoted in an error.
 MAX_ECHO_LENGTH = 100
 
 
 def error_line(reason: str, line: str) -> str:
-    """Return what is wrong with a line; front ends look for the end of the reason's brackets."""
+    """Return the error message for a line.
+
+    The text `reason` must not contain parentheses, because front ends search for the closing one.
+    """
     reason = _one_line(reason).replace("(", "[").replace(")", "]")
     return f"Error ({reason}): {echo(line)}"
 
 
 def illegal_line(text: str, reason: str = "") -> str:
-    """Return that a move cannot be played."""
+    """Return the error message for an illegal move."""
     return f"Illegal move{f' ({reason})' if reason else ''}: {echo(text)}"
 
 
 def comment(message: str) -> str:
-    """Return a message for the front end's log."""
+    """Return a comment line for the front end's log."""
     return f"# {sanitize_line(_one_line(message), MAX_MESSAGE_LENGTH)}"
 
 
 def warning(message: str) -> str:
-    """Return a message that the front end shows to the user."""
+    """Return a line with an error message that the front end shows to the user."""
     return f"tellusererror {sanitize_line(_one_line(message), MAX_MESSAGE_LENGTH)}"
 
 
 def score_number(score: Score) -> int:
-    """Return a score as the protocol writes it, from the side of the one who searches."""
+    """Return a score in xboard notation, from the engine's point of view."""
     if isinstance(score, Mate):
         return MATE_SCORE + score.moves if score.moves > 0 else score.moves - MATE_SCORE
     return min(max(score.value, 1 - MATE_SCORE), MATE_SCORE - 1)
 
 
 def thinking_line(info: Info[chess.Move], board: chess.Board, before: str = "") -> str:
-    """Return a line of play from a board; before: the move that led to it, if it is expected.
+    """Return a line of thinking output.
 
-    Source: 'Thinking Output'. A score that is a bound has a mark of its own after the moves.
+    The text `before` is the expected move of the opponent during pondering, and otherwise empty. A
+    "!" or "?" at the end marks a lower or an upper bound. Source: the section 'Thinking Output' in
+    the protocol specification.
     """
     numbers = (
         info.depth,
@@ -67,7 +72,7 @@ def thinking_line(info: Info[chess.Move], board: chess.Board, before: str = "") 
 
 
 def pv_moves(board: chess.Board, moves: tuple[chess.Move, ...]) -> list[str]:
-    """Return moves by coordinates; in Chess960 castling is O-O, which depends on the board."""
+    """Return moves in coordinate notation. Castling in Chess960 is written as O-O or O-O-O."""
     if not board.chess960:
         return [move.uci() for move in moves]
     board, words = board.copy(stack=False), []
@@ -83,7 +88,7 @@ def stat01_line(
     progress: Progress[chess.Move] | None,
     board: chess.Board,
 ) -> str:
-    """Return where an analysis stands: `stat01: time nodes ply mvleft mvtot mvname`."""
+    """Return the progress of an analysis as `stat01: time nodes ply mvleft mvtot mvname`."""
     nodes = max(info.nodes if info else 0, progress.nodes if progress else 0)
     total = board.legal_moves.count()
     done = min(progress.current_move_number, total) if progress else 0
@@ -95,7 +100,7 @@ def stat01_line(
 
 
 def echo(text: str) -> str:
-    """Return what was said, as it may be said back: plain, on one line, and not long."""
+    """Remove control characters from a received text and shorten it, for use in a message."""
     return sanitize_line(_one_line(text), MAX_ECHO_LENGTH)
 
 

@@ -1,8 +1,8 @@
-"""xboard's protocol (CECP), without input and output: lines in, lines out, a player in between.
+"""The xboard protocol (CECP), without I/O.
 
-Begin reading at COMMANDS, at the end, which serves dispatch and listing; the options are in
-protocols.xboard.features. What goes on between commands is XboardSession's.
-Source: 'Chess Engine Communication Protocol', version 2, by Tim Mann and H.G. Muller.
+Start reading at the table COMMANDS. The options are in `protocols.xboard.features`, and the base
+class `XboardSession` runs the searches. Source: 'Chess Engine Communication Protocol', version 2,
+by Tim Mann and H.G. Muller.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agent.agent import AgentError, describe
 from agent.limits import Info, Limits, Progress, Result
 from protocols.permissions import permission_denied_message
 from protocols.uci.chess_session import COMMON_OPTIONS, ChessSession
-from protocols.uci.options import Option, find_option
+from protocols.uci.options import Option, find_option, renamed_remark
 from protocols.uci.parsing import UciError, parse_nothing
 from protocols.uci.position import MAX_GAME_PLIES, read_board
 from protocols.xboard.draws import result_by_rule
@@ -55,9 +55,8 @@ if TYPE_CHECKING:
 
 UNKNOWN_COMMAND = "unknown command"
 NOT_NOW = "command not legal now"
-# How long a hint is thought about where none is known, in seconds.
-HINT_TIME = 1.0
-# What front ends say of games that ended otherwise than on the board.
+HINT_TIME = 1.0  # seconds to search for a hint
+# Comments that front ends add to results of games that were not decided on the board.
 _FORFEIT_COMMENT = re.compile(
     "time|forfeit|connect|stall|abort|abandon|illegal|invalid|infraction|exit|terminat", re.I
 )
@@ -65,9 +64,10 @@ _FORFEIT_COMMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: how its arguments are parsed into a value, and what is done with it.
+    """An xboard command, with a function that parses its arguments and a handler.
 
-    trusted: it names a file; see protocols.permissions.
+    If `requires_trust` is set, only trusted clients may use the command; see
+    `protocols.permissions`.
     """
 
     parse: Callable[[str], Any]
@@ -77,19 +77,19 @@ class Command:
 
 
 class XboardProtocol(XboardSession):
-    """One engine that speaks xboard's protocol; see ChessSession for what it is made with."""
+    """An xboard engine. The arguments are those of `ChessSession`."""
 
     _hinting = False
 
     @cached_property
     def options(self) -> tuple[Option[ChessSession], ...]:
-        """What this session may set."""
+        """Return the options that are available in this session."""
         return tuple(option.for_permissions(self.permissions) for option in OPTIONS)
 
     def handle_line(self, line: str) -> tuple[str, ...]:
-        """Act on one line. Never raises.
+        """Handle one line. This method never raises an exception.
 
-        What is to be said is sent, in one order with what searches say, and nothing returned.
+        Replies are sent rather than returned, so that replies and search output stay in order.
         """
         with self.lock:
             for reply in self._replies(line):
@@ -97,8 +97,8 @@ class XboardProtocol(XboardSession):
         return ()
 
     def handle_overlong_line(self) -> Replies:
-        """Say that a line was dropped."""
-        yield error_line("the line is too long", "")
+        """Report that a line was dropped because it was too long."""
+        yield error_line("line too long", "")
 
     def _replies(self, line: str) -> Replies:
         word, rest = (*line.split(None, 1), "", "")[:2]
@@ -114,13 +114,13 @@ class XboardProtocol(XboardSession):
                 yield error_line(UNKNOWN_COMMAND, line)
         except UciError as error:
             yield error_line(self.permissions.redact(str(error)), line)
-        except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
+        except Exception as error:  # noqa: BLE001 - the session must continue
             yield warning(self.permissions.redact(describe(error)))
 
-    # Beginning and ending.
+    # Start and end of a session.
 
     def _ignore(self, _: object) -> None:
-        """Accept what changes nothing here."""
+        """Accept a command that has no effect."""
 
     def _protover(self, _: object) -> Replies:
         tables = TABLEBASES if self.permissions.trusted else ()
@@ -153,7 +153,7 @@ class XboardProtocol(XboardSession):
 
     def _variant(self, name: str) -> None:
         if name not in VARIANTS:
-            raise UciError(f"unknown variant, there are {' and '.join(VARIANTS)}")
+            raise UciError(f"unknown variant, expected one of: {', '.join(VARIANTS)}")
         self.halt()
         self.chess960 = name == FISCHERANDOM
         self.set_board(read_board(None, self.chess960))
@@ -165,11 +165,11 @@ class XboardProtocol(XboardSession):
             self.set_board(read_board(fen or "-", self.chess960))
         except UciError as error:
             self.position_error, self.move_due = str(error), False
-            yield warning(f"Illegal position: {error}")
+            yield warning(f"Illegal position: {str(error).removeprefix('illegal position: ')}")
         self.start_next_search()
 
     def _refuse_edit(self, _: object) -> None:
-        raise UciError("not understood, positions are set up by setboard")
+        raise UciError("not supported, use setboard")
 
     def _undo(self, _: None) -> None:
         self._take_back(1)
@@ -191,7 +191,6 @@ class XboardProtocol(XboardSession):
         self.start_next_search()
 
     def _set_turn(self, white: bool) -> None:
-        """Have that side on move, and play the other, as old front ends ask for."""
         self.halt()
         board = self.board
         if board.turn is not white:
@@ -243,14 +242,14 @@ class XboardProtocol(XboardSession):
         if self.position_error:
             yield illegal_line(text, "illegal position")
         elif self.mode is XboardMode.PLAYING and self.move_due:
-            yield illegal_line(text, "it is not your move")
+            yield illegal_line(text, "not your turn")
         elif len(self.board.move_stack) >= MAX_GAME_PLIES:
-            yield illegal_line(text, "the game is longer than any can be")
+            yield illegal_line(text, f"the game has the maximum of {MAX_GAME_PLIES} half-moves")
         elif (move := find_move(self.board, text)) is None:
             yield illegal_line(text)
         elif self.mode is XboardMode.PLAYING:
-            if over := self.play_opponent_move(move):
-                yield over
+            if result := self.play_opponent_move(move):
+                yield result
         else:
             self.halt()
             self.board.push(move)
@@ -310,7 +309,7 @@ class XboardProtocol(XboardSession):
     def _other_time(self, seconds: float) -> None:
         self.opponent_remaining = seconds
 
-    # Analysing.
+    # Analysis.
 
     def _analyse(self, _: None) -> None:
         self.halt()
@@ -348,11 +347,10 @@ class XboardProtocol(XboardSession):
             return list(self.board.legal_moves)
         move = find_move(self.board, text)
         if move is None:
-            raise UciError("no such move in this position")
+            raise UciError("illegal move in this position")
         return [move]
 
     def _change_search_moves(self, change: Callable[[], None]) -> None:
-        """Change which moves are searched; a search of them begins anew."""
         if (
             self.current_search is not None
             and self.current_search.purpose is not SearchPurpose.PONDER
@@ -377,7 +375,7 @@ class XboardProtocol(XboardSession):
 
     def _search_hint(self, job: Job, board: chess.Board) -> None:
         limits: Limits[chess.Move] = Limits(movetime=HINT_TIME)
-        self.opponent.off_the_record = True  # it is no move of the game
+        self.opponent.off_the_record = True  # The hint is not played on the game's board.
         try:
             move = self.agent.think(job, board, limits, 1, _NullListener(self.error)).move
         finally:
@@ -398,38 +396,42 @@ class XboardProtocol(XboardSession):
                 for move, share in moves:
                     self._send(f" {board.san(move)}  {100 * share:.0f}%")
                 if not moves:
-                    self._send(" No book knows this position.")
+                    self._send(" No book moves for this position.")
         finally:
             self._send("")
 
     # Options.
 
-    def _set_option(self, said: NamedValue) -> None:
-        option = find_option(self.options, said.name)
-        self._change_option(option, to_uci_value(option, said.value))
+    def _set_option(self, argument: NamedValue) -> None:
+        option = find_option(self.options, argument.name)
+        if renamed := renamed_remark(option, argument.name):
+            self.report(renamed)
+        self._change_option(option, to_uci_value(option, argument.value))
 
     def _memory(self, megabytes: int) -> None:
         self._set_clamped(HASH, megabytes)
 
-    def _cores(self, number: int) -> None:
-        self._set_clamped(THREADS, number)
+    def _cores(self, count: int) -> None:
+        self._set_clamped(THREADS, count)
 
-    def _set_clamped(self, name: str, number: int) -> None:
-        """Set an option to a number, or to the next that it takes."""
+    def _set_clamped(self, name: str, value: int) -> None:
         option = find_option(COMMON_OPTIONS, name).for_permissions(self.permissions)
-        most = min(option.max, option.session_max)
-        self._change_option(option, str(min(max(number, option.min), most)))
+        maximum = min(option.max, option.session_max)
+        self._change_option(option, str(min(max(value, option.min), maximum)))
 
-    def _egtpath(self, said: NamedValue) -> None:
-        if said.name not in TABLEBASES:
-            raise UciError(f"no such endgame tables, there are {' and '.join(TABLEBASES)}")
-        use = TABLEBASES[said.name]
+    def _egtpath(self, argument: NamedValue) -> None:
+        if argument.name not in TABLEBASES:
+            raise UciError(f"unknown tablebase format, expected one of: {', '.join(TABLEBASES)}")
+        use = TABLEBASES[argument.name]
         self.reconfigure_search(
-            lambda: self.agent.submit(lambda job: self._use_tablebase(use, said.value or ""))
+            lambda: self.agent.submit(lambda job: self._use_tablebase(use, argument.value or ""))
         )
 
     def _use_tablebase(self, use: Callable[[ChessBackend, str], None], paths: str) -> None:
-        """Use tables, if they are there: front ends name the places of all kinds unasked."""
+        """Open a tablebase.
+
+        A failure is reported but is not an error, because front ends send all configured paths.
+        """
         try:
             use(self.engine, paths)
         except AgentError as error:
@@ -437,8 +439,8 @@ class XboardProtocol(XboardSession):
 
     def _change_option(self, option: Option[ChessSession], value: str | None) -> None:
         self.require_queue_space()
-        taken, remark = option.parse_permitted(value)
-        self.reconfigure_search(lambda: option.on_change(self, taken))
+        parsed, remark = option.parse_permitted(value)
+        self.reconfigure_search(lambda: option.on_change(self, parsed))
         if remark:
             self.report(remark)
 
@@ -448,7 +450,7 @@ class XboardProtocol(XboardSession):
 
 
 def is_command(line: str) -> bool:
-    """Tell whether a line is one of the protocol: a command, or a move without one."""
+    """Return whether a line is an xboard command or a move without a command."""
     words = line.split(None, 1)
     if not words:
         return False
@@ -456,90 +458,86 @@ def is_command(line: str) -> bool:
 
 
 class _NullListener:
-    """Listens to a search of which only the answer counts."""
+    """Ignores all output from a search except errors."""
 
     def __init__(self, error: Callable[[str], None]) -> None:
         self.error = error
 
     def info(self, info: Info[Any]) -> None:
-        """Take a line of play."""
+        """Ignore a principal variation."""
 
     def progress(self, progress: Progress[Any], seconds: float) -> None:
-        """Take where it stands."""
+        """Ignore the progress."""
 
     def result(self, result: Result[Any]) -> None:
-        """Take the answer, which whoever asked has too."""
+        """Ignore the result, which `think` also returns."""
 
 
 COMMANDS: dict[str, Command] = {
-    "xboard": Command(parse_nothing, XboardProtocol._ignore, "a front end begins to speak"),
-    "protover": Command(parse_text, XboardProtocol._protover, "N: say what is understood here"),
-    "accepted": Command(
-        parse_text, XboardProtocol._ignore, "FEATURE: the front end will keep to it"
-    ),
-    "rejected": Command(
-        parse_text, XboardProtocol._rejected, "FEATURE: the front end does not know it"
-    ),
-    "new": Command(parse_nothing, XboardProtocol._new, "begin a game, in which I play Black"),
-    "variant": Command(
-        parse_text, XboardProtocol._variant, "normal|fischerandom: which chess is played"
-    ),
-    "quit": Command(parse_nothing, XboardProtocol._quit, "end the program"),
+    "xboard": Command(parse_nothing, XboardProtocol._ignore, "start the protocol"),
+    "protover": Command(parse_text, XboardProtocol._protover, "N: print features and options"),
+    "accepted": Command(parse_text, XboardProtocol._ignore, "FEATURE: a feature is accepted"),
+    "rejected": Command(parse_text, XboardProtocol._rejected, "FEATURE: a feature is rejected"),
+    "new": Command(parse_nothing, XboardProtocol._new, "start a game; the engine plays Black"),
+    "variant": Command(parse_text, XboardProtocol._variant, "normal|fischerandom: set the variant"),
+    "quit": Command(parse_nothing, XboardProtocol._quit, "exit"),
     "random": Command(
-        parse_nothing, XboardProtocol._ignore, "accepted; BookVariety makes games differ"
+        parse_nothing, XboardProtocol._ignore, "accepted; use BookVariety to vary games"
     ),
-    "force": Command(parse_nothing, XboardProtocol._force, "take note of moves, and make none"),
-    "go": Command(parse_nothing, XboardProtocol._go, "play the side that is on move"),
+    "force": Command(parse_nothing, XboardProtocol._force, "record moves without playing"),
+    "go": Command(parse_nothing, XboardProtocol._go, "play the side to move"),
     "playother": Command(
-        parse_nothing, XboardProtocol._play_other, "play the side that is not on move"
+        parse_nothing, XboardProtocol._play_other, "play the side that is not to move"
     ),
-    "white": Command(parse_nothing, XboardProtocol._white, "White is on move, I play Black"),
-    "black": Command(parse_nothing, XboardProtocol._black, "Black is on move, I play White"),
-    "usermove": Command(parse_text, XboardProtocol._user_move, "MOVE: of the other side"),
+    "white": Command(parse_nothing, XboardProtocol._white, "set White to move, and play Black"),
+    "black": Command(parse_nothing, XboardProtocol._black, "set Black to move, and play White"),
+    "usermove": Command(parse_text, XboardProtocol._user_move, "MOVE: a move of the opponent"),
     "?": Command(parse_nothing, XboardProtocol._move_now, "move now"),
-    "ping": Command(parse_text, XboardProtocol._ping, "N: answer pong N when all before is done"),
-    "draw": Command(parse_nothing, XboardProtocol._draw, "a draw is offered"),
+    "ping": Command(parse_text, XboardProtocol._ping, "N: answer pong N after pending commands"),
+    "draw": Command(parse_nothing, XboardProtocol._draw, "the opponent offers a draw"),
     "result": Command(parse_text, XboardProtocol._result, "RESULT {COMMENT}: the game is over"),
     "setboard": Command(parse_text, XboardProtocol._set_board, "FEN: set up a position"),
-    "edit": Command(parse_text, XboardProtocol._refuse_edit, "refused, for setboard"),
+    "edit": Command(parse_text, XboardProtocol._refuse_edit, "not supported; use setboard"),
     "hint": Command(parse_nothing, XboardProtocol._hint, "suggest a move"),
-    "bk": Command(parse_nothing, XboardProtocol._book, "show what the book knows"),
+    "bk": Command(parse_nothing, XboardProtocol._book, "show the book moves"),
     "undo": Command(parse_nothing, XboardProtocol._undo, "take one move back"),
     "remove": Command(parse_nothing, XboardProtocol._remove, "take two moves back"),
-    "hard": Command(parse_nothing, XboardProtocol._hard, "ponder: think on the other's time"),
+    "hard": Command(parse_nothing, XboardProtocol._hard, "ponder on the opponent's time"),
     "easy": Command(parse_nothing, XboardProtocol._easy, "do not ponder"),
-    "post": Command(parse_nothing, XboardProtocol._post, "show what I think"),
-    "nopost": Command(parse_nothing, XboardProtocol._no_post, "do not show it"),
-    "analyze": Command(parse_nothing, XboardProtocol._analyse, "analyse, move by move"),
-    ".": Command(parse_nothing, XboardProtocol._status, "tell where the analysis stands"),
+    "post": Command(parse_nothing, XboardProtocol._post, "show the thinking output"),
+    "nopost": Command(parse_nothing, XboardProtocol._no_post, "hide the thinking output"),
+    "analyze": Command(parse_nothing, XboardProtocol._analyse, "analyse the position"),
+    ".": Command(parse_nothing, XboardProtocol._status, "show the progress of the analysis"),
     "exit": Command(parse_nothing, XboardProtocol._exit, "end the analysis"),
-    "exclude": Command(parse_text, XboardProtocol._exclude, "MOVE|all: do not search it"),
-    "include": Command(parse_text, XboardProtocol._include, "MOVE|all: search it again"),
+    "exclude": Command(parse_text, XboardProtocol._exclude, "MOVE|all: exclude from the search"),
+    "include": Command(parse_text, XboardProtocol._include, "MOVE|all: include in the search"),
     "level": Command(parse_level, XboardProtocol._level, "MOVES MINUTES[:SECONDS] INCREMENT"),
-    "st": Command(parse_seconds, XboardProtocol._set_movetime, "SECONDS: for each move"),
-    "sd": Command(parse_count, XboardProtocol._set_depth, "PLIES: search no deeper"),
+    "st": Command(parse_seconds, XboardProtocol._set_movetime, "SECONDS: set the time per move"),
+    "sd": Command(parse_count, XboardProtocol._set_depth, "PLIES: limit the depth"),
     "time": Command(
-        parse_centiseconds, XboardProtocol._time, "N: hundredths of a second that I have"
+        parse_centiseconds, XboardProtocol._time, "N: the engine's time left, in centiseconds"
     ),
     "otim": Command(
-        parse_centiseconds, XboardProtocol._other_time, "N: those that the other side has"
+        parse_centiseconds,
+        XboardProtocol._other_time,
+        "N: the opponent's time left, in centiseconds",
     ),
-    "pause": Command(parse_nothing, XboardProtocol._pause, "stop thinking, and the clocks"),
-    "resume": Command(parse_nothing, XboardProtocol._resume, "go on"),
+    "pause": Command(parse_nothing, XboardProtocol._pause, "stop thinking and stop the clocks"),
+    "resume": Command(parse_nothing, XboardProtocol._resume, "continue after pause"),
     "memory": Command(
-        parse_count, XboardProtocol._memory, "MB: the most for the transposition table"
+        parse_count, XboardProtocol._memory, "MB: set the size of the transposition table"
     ),
-    "cores": Command(parse_count, XboardProtocol._cores, "N: how many threads search"),
+    "cores": Command(parse_count, XboardProtocol._cores, "N: set the number of threads"),
     "egtpath": Command(
         parse_egtpath,
         XboardProtocol._egtpath,
-        "syzygy|gaviota PATH: endgame tables",
+        "syzygy|gaviota PATH: set the path of a tablebase",
         requires_trust=True,
     ),
-    "option": Command(parse_option, XboardProtocol._set_option, "NAME[=VALUE]"),
-    "name": Command(parse_text, XboardProtocol._set_opponent_name, "NAME: of the opponent"),
-    "rating": Command(parse_text, XboardProtocol._ignore, "MINE HIS"),
-    "ics": Command(parse_text, XboardProtocol._ignore, "HOST: where the game is played"),
+    "option": Command(parse_option, XboardProtocol._set_option, "NAME[=VALUE]: set an option"),
+    "name": Command(parse_text, XboardProtocol._set_opponent_name, "NAME: set the opponent"),
+    "rating": Command(parse_text, XboardProtocol._ignore, "ENGINE OPPONENT: accepted"),
+    "ics": Command(parse_text, XboardProtocol._ignore, "HOST: accepted"),
     "computer": Command(parse_nothing, XboardProtocol._ignore, "the opponent is a program"),
     "help": Command(parse_nothing, XboardProtocol._help, "list the commands"),
 }

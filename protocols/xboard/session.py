@@ -1,9 +1,9 @@
-"""What goes on between the commands of xboard's protocol: searches, our moves, and their answers.
+"""The state of an xboard session: the game and the searches.
 
-Whatever a command changes, it halts the search that no longer fits (`halt`) and lets the state of
-the game say what is to be done now (`start_next_search`): think, ponder, analyse, or nothing. Lines are
-read by one thread and searches are answered by another: what they share is changed and what they
-say is said under one lock, so that the order of the output tells what was so when.
+A command that changes the state first calls `halt`, which cancels the current search. The command
+then calls `start_next_search`, which may start a search for a move, pondering or analysis. One
+thread reads lines, and another handles search results. A lock protects the shared state and the
+order of the output.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
-# So many pings wait for a search; more are answered at once.
+# Maximum number of pings that wait for a search. Further pings are answered at once.
 MAX_PENDING_PONGS = 64
-# So many things that fail are shown to the user in a game; the rest is in the log.
+# Maximum number of errors shown to the user per game. Further errors are only logged.
 MAX_WARNINGS = 20
 
 
 class XboardMode(Enum):
-    """What the engine does with moves that it is told: only takes note, answers, or analyses."""
+    """Whether the engine does nothing, replies or analyses after an opponent's move."""
 
     FORCE = "force"
     PLAYING = "playing"
@@ -47,8 +47,6 @@ class XboardMode(Enum):
 
 
 class SearchPurpose(Enum):
-    """What a search is for."""
-
     MOVE = "move"
     PONDER = "ponder"
     ANALYSIS = "analysis"
@@ -56,12 +54,17 @@ class SearchPurpose(Enum):
 
 @dataclass(slots=True)
 class PendingSearch:
-    """One search that the player was asked for.
+    """A search in the agent's queue.
 
-    board: the position, which nobody changes. guess: the move of the opponent that led to it, if
-    that is expected only, and how it is written. reckoned: the clock that it goes by. wanted:
-    whether its answer still counts. began: by `time.monotonic`, on our time. settled: whether all
-    that was asked for before it has been done. pongs: what it keeps from being answered.
+    The position is `board`, which must not be modified. The search bases its time limit on the
+    clock `predicted_clock`. The engine's thinking time started at `start_time` on the clock
+    `time.monotonic`.
+
+    During pondering, `ponder_move` and `ponder_text` are the expected move of the opponent.
+
+    The flag `wanted` says whether the result is still needed, and is False after cancellation. The
+    flag `started` says whether all earlier jobs are done. The replies in `pongs` answer `ping`
+    commands, and are sent when this search ends.
     """
 
     purpose: SearchPurpose
@@ -77,16 +80,17 @@ class PendingSearch:
     pongs: list[str] = field(default_factory=list)
 
     def elapsed(self) -> float:
-        """Return how long it has taken."""
+        """Return the seconds since `start_time`."""
         return time.monotonic() - self.start_time
 
 
 class XboardSession(ChessSession):
-    """The game of one session, and what is being done about it.
+    """The game and the searches in one session.
 
-    owes: a move of ours is due. guess: the reply to our last move that is expected. barred: why
-    no move can be made, if the position that was set up is none. opponent_remaining: what the other side's
-    clock is said to show, in seconds.
+    The flag `move_due` says whether it is the engine's turn to move. The expected reply to the
+    engine's last move is `ponder_move`. The text `position_error` says why the position is illegal,
+    and is empty if the position is legal. The opponent's remaining time in seconds is
+    `opponent_remaining`.
     """
 
     def __init__(
@@ -121,26 +125,29 @@ class XboardSession(ChessSession):
 
     @property
     def board(self) -> chess.Board:
-        """The position with the moves of the game."""
+        """Return the position with its move history."""
         if self._board is None:
             self._board = read_board(None)
         return self._board
 
     @property
     def moves_played(self) -> int:
-        """How many moves whoever is to move has made in this game."""
+        """Return the number of moves that the side to move has made."""
         return len(self.board.move_stack) // 2
 
     def drain(self, timeout: float | None = None) -> bool:
-        """After the last line: answer what is due, and begin nothing more."""
+        """Finish a move that is due after the end of the input, and start no other search.
+
+        Return the result of `ChessSession.drain`.
+        """
         with self.lock:
             self.pondering = False
         return super().drain(timeout)
 
-    # What is going on.
+    # Searches.
 
     def halt(self) -> None:
-        """Give up what is being searched, without an answer; its time stays spent."""
+        """Cancel the current search without playing a move, and deduct the time used."""
         search, self.current_search = self.current_search, None
         if search is not None:
             search.wanted = False
@@ -149,7 +156,7 @@ class XboardSession(ChessSession):
             self.agent.stop()
 
     def start_next_search(self) -> None:
-        """Do what the state of the game asks for, unless something is going on."""
+        """Start the search that the state of the game requires, unless a search is running."""
         if self.paused or self.position_error or self.current_search is not None:
             return
         if self.mode is XboardMode.ANALYSING:
@@ -164,7 +171,10 @@ class XboardSession(ChessSession):
             self._ponder(self.ponder_move)
 
     def reconfigure_search(self, change: Callable[[], None]) -> None:
-        """Change how is searched: a move of ours is finished first, other searches begin anew."""
+        """Change search settings.
+
+        A search for a move is finished first. Any other search is restarted.
+        """
         endless = (
             self.current_search is not None
             and self.current_search.purpose is not SearchPurpose.MOVE
@@ -177,7 +187,7 @@ class XboardSession(ChessSession):
             self.start_next_search()
 
     def set_board(self, board: chess.Board) -> None:
-        """Go to another position; what was known of the last one is forgotten."""
+        """Set the position and reset the state that belongs to the previous position."""
         self._board = board
         self.clear_position_state()
         self.draw_policy.clear()
@@ -185,40 +195,38 @@ class XboardSession(ChessSession):
         self.move_due = False
 
     def clear_position_state(self) -> None:
-        """Forget what holds for one position alone."""
+        """Reset the state that belongs to the current position."""
         self.excluded.clear()
         self.ponder_move = None
         self.draw_offered = False
 
     def set_move_due(self) -> None:
-        """Owe a move from here."""
         self.move_due, self._time_used = True, 0.0
 
     def play_opponent_move(self, move: chess.Move) -> str | None:
-        """Make the opponent's move and answer it; return how the game has ended, if it has."""
+        """Play the opponent's move and start to think about the reply.
+
+        Return the result if the game is over. Otherwise, return None.
+        """
         search = self.current_search
-        hit = (
-            search
-            if search and search.ponder_move == move and self._is_ponder_hit(search)
-            else None
-        )
+        is_hit = search and search.ponder_move == move and self._is_ponder_hit(search)
+        hit = search if is_hit else None
         if hit is None:
             self.halt()
         self.board.push(move)
         self.clear_position_state()
-        over = result_by_rule(self.board)
-        if over:
+        result = result_by_rule(self.board)
+        if result:
             self.halt()
-            return over
+            return result
         self.set_move_due()
         if hit is None:
             self.start_next_search()
         else:
             hit.purpose, hit.ponder_move, hit.ponder_text = SearchPurpose.MOVE, None, ""
             hit.start_time = time.monotonic()
-            if (
-                self.posting and hit.last_info is not None
-            ):  # it may answer before the next iteration
+            # The search may finish before its next iteration.
+            if self.posting and hit.last_info is not None:
                 self._send(thinking_line(hit.last_info, hit.board, ""))
             self.agent.ponderhit()
         return None
@@ -228,7 +236,6 @@ class XboardSession(ChessSession):
         return search.purpose is SearchPurpose.PONDER and is_consistent(search.predicted_clock, now)
 
     def _limits(self, ponder: bool = False, moves_played: int | None = None) -> Limits[chess.Move]:
-        """Return what a move of ours may take."""
         clock, depth = self.clock, self.depth
         moves_played = self.moves_played if moves_played is None else moves_played
         moves = () if ponder else self._search_moves()
@@ -276,14 +283,14 @@ class XboardSession(ChessSession):
         self.agent.submit(lambda job: self._mark_started(search))
         self.agent.go(board, limits, self.multipv)
 
-    # Pings: their answers tell that all before them has been done.
+    # Pings.
 
     def answer_ping(self, number: str) -> Replies:
-        """Answer a ping when all that was asked before it has been done.
+        """Answer `ping` after all earlier commands have been handled.
 
-        While a move of ours is due that is after the move. A search that goes on by itself,
-        pondering or analysing, is no reason to wait: the answer comes as soon as all before that
-        search is done. Before our first move it comes when the engine is ready to play.
+        If the engine's move is due, the `pong` follows the move. Pondering and analysis do not
+        delay the `pong`. Before the engine's first move, the `pong` is sent when the engine is
+        ready to play.
         """
         pong = f"pong {echo(number)}"
         search = self.current_search
@@ -305,7 +312,6 @@ class XboardSession(ChessSession):
             self._send(pong)
 
     def _mark_started(self, search: PendingSearch) -> None:
-        """Take note that all that was asked for before a search has been done."""
         with self.lock:
             search.started = True
             if search.purpose is not SearchPurpose.MOVE:
@@ -316,10 +322,10 @@ class XboardSession(ChessSession):
             self._send(pong)
         search.pongs.clear()
 
-    # What the player, the engine and the book tell.
+    # Callbacks of the agent, the backend and the book.
 
     def info(self, info: Info[chess.Move]) -> None:
-        """Report a line of play, if that is wanted."""
+        """Send a principal variation if the front end has requested thinking output."""
         with self.lock:
             search = self._searches[0]
             if not (search.wanted and info.pv):
@@ -330,12 +336,12 @@ class XboardSession(ChessSession):
                 self._send(thinking_line(info, search.board, search.ponder_text))
 
     def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
-        """Take note of where a long search stands, for whoever asks."""
+        """Record the progress of a long search for the `.` command."""
         with self.lock:
             self._searches[0].progress = progress
 
     def error(self, message: str) -> None:
-        """Show the user what failed, once in a game."""
+        """Show an error to the user, but show the same text at most once per game."""
         with self.lock:
             if message in self._warned or len(self._warned) >= MAX_WARNINGS:
                 self.report(message)
@@ -344,12 +350,12 @@ class XboardSession(ChessSession):
                 self._send(warning(self.permissions.redact(message)))
 
     def report(self, message: str) -> None:
-        """Write what else is good to know into the front end's log."""
+        """Send a comment for the front end's log."""
         if self.sends_comments:
             self._send(comment(self.permissions.redact(message)))
 
     def result(self, result: Result[chess.Move]) -> None:
-        """Make our move, unless the search was given up."""
+        """Play the move that the search found, unless the search was cancelled."""
         with self.lock:
             search = self._searches.popleft()
             if search.wanted:
@@ -375,21 +381,20 @@ class XboardSession(ChessSession):
         text = board.xboard(result.move)
         board.push(result.move)
         self.clear_position_state()
-        over = result_by_rule(board)
-        if accepts or is_claimable_draw(over):
+        game_result = result_by_rule(board)
+        if accepts or is_claimable_draw(game_result):
             self._send("offer draw")
         self._send(f"move {text}")
-        if over:
-            self._send(over)
+        if game_result:
+            self._send(game_result)
         elif result.ponder is not None and result.ponder in board.legal_moves:
             self.ponder_move = result.ponder
 
     def accepts_draw(self) -> bool:
-        """Tell whether a draw that is offered suits us."""
         return self.draw_policy.accepts(self.board, self.opponent.draw_value)
 
     def start_game(self) -> None:
-        """Forget the last game, beside its position."""
+        """Reset all state except the position before a new game."""
         self._warned.clear()
         self._has_moved = False
         self.clock.new_game()

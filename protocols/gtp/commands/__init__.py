@@ -1,1 +1,1 @@
-"""The commands of GTP by subject: each module has the table of its own, COMMANDS."""
+"""The GTP commands, grouped by subject. Each module has its own table, COMMANDS."""

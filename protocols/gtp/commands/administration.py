@@ -1,4 +1,4 @@
-"""What every engine tells of itself, and what nothing follows from."""
+"""Administrative commands, and commands that have no effect."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ def _list_commands(gtp: GtpSession, _: Arguments) -> str:
 
 
 def _opponent(gtp: GtpSession, arguments: Arguments) -> str:
-    """Meet an opponent, whose name may have several words; none is a stranger."""
     gtp.opponent.set_opponent(" ".join(arguments.rest()))
     return ""
 
 
 def _ignore(gtp: GtpSession, _: Arguments) -> str:
-    """Do nothing more: that a line came is what matters."""
+    """Do nothing, because every input line already stops an analysis."""
     return ""
 
 

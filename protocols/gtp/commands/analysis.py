@@ -1,4 +1,4 @@
-"""Thinking aloud: about a position until any input, or about a move that is then made."""
+"""Commands that report search results until the next input or until a move is played."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def _kata_genmove_analyze(gtp: GtpSession, arguments: Arguments) -> None:
 
 
 def _cgos_genmove_analyze(gtp: GtpSession, arguments: Arguments) -> None:
-    """CGOS reads one line of analysis only, the last, and counts dead stones as they stand."""
+    """Respond to cgos-genmove_analyze.
+
+    CGOS reads only one line of analysis, and counts dead stones as alive in the score.
+    """
     with gtp.go_board.cleaning_up():
         _analyze(gtp, arguments, cgos_line, play=True, live=False)
 
@@ -56,12 +59,11 @@ def _cgos_genmove_analyze(gtp: GtpSession, arguments: Arguments) -> None:
 def _analyze(
     gtp: GtpSession,
     arguments: Arguments,
-    line: LineFormatter,
+    format_line: LineFormatter,
     *,
     play: bool = False,
     live: bool = True,
 ) -> None:
-    """Think aloud: until any input, or to play."""
     request = read_request(arguments)
     board = gtp.board
 
@@ -71,44 +73,45 @@ def _analyze(
     player = board.turn if request.player is None else request.player
     with board.player_to_move(player):
         if board.game.turn == CHANCE:
-            raise GtpError("nothing to analyze: chance is to move")
+            raise GtpError("nothing to analyze: the next move is a chance event")
         legal = list(board.game.moves())
-        among = request.search_moves(player, legal, find)
+        search_moves = request.search_moves(player, legal, find)
     limits: Limits[Any] = Limits(
-        search_moves=among,
+        search_moves=search_moves,
         restrictions=request.restrictions(find),
         moves_ownership=request.moves_ownership,
     )
-    scene = ReportContext(request, among or legal, board.game.text, gtp.settings.max_pv_length)
+    context = ReportContext(
+        request, search_moves or legal, board.game.text, gtp.settings.max_pv_length
+    )
 
-    def tell(lines: Sequence[Info[Any]]) -> None:
-        gtp.send(line(scene, lines))
+    def send_lines(lines: Sequence[Info[Any]]) -> None:
+        gtp.send(format_line(context, lines))
 
-    whole = request.root or line is cgos_line
-    max_lines = ALL_MOVES if whole else max(request.max_moves, request.min_moves)
-    aloud = AnalysisReporter(gtp.report, tell, max_lines, live=live)
+    needs_all = request.root or format_line is cgos_line
+    max_lines = ALL_MOVES if needs_all else max(request.max_moves, request.min_moves)
+    reporter = AnalysisReporter(gtp.report, send_lines, max_lines, live=live)
     report_interval = ReportInterval(request.interval, request.interval)
     if play:
         board.require_game_length()
     gtp.send(f"={gtp.current_command.id}")
     try:
         if play:
-            gtp.send(f"play {gtp.generate_move(player, aloud, report_interval, limits)}")
+            gtp.send(f"play {gtp.generate_move(player, reporter, report_interval, limits)}")
         else:
-            gtp.analyze(player, aloud, report_interval, limits)
-    except Exception as error:  # noqa: BLE001 - the answer has begun and must end
+            gtp.analyze(player, reporter, report_interval, limits)
+    except Exception as error:  # noqa: BLE001 - the response has started and must be completed
         gtp.report(describe(error))
     gtp.send("")
 
 
 def _find_move(gtp: GtpSession, text: str) -> Any:
-    """Return the move that is written so, which need not be legal in Go; GtpError for none."""
     try:
         if isinstance(gtp.board, GtpGoBoard):
             return gtp.board.vertex(text)
         return parse_move(gtp.board.game, text)
     except (GtpError, ValueError):
-        raise GtpError(f"no move {text}") from None
+        raise GtpError(f"invalid move: {text}") from None
 
 
 COMMANDS = {

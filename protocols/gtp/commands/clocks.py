@@ -1,4 +1,4 @@
-"""Time, by the commands of GTP, of KGS and of KataGo."""
+"""Time commands from GTP, KGS and KataGo."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""GoGui's commands: setting positions up, the rules of any game, and what is shown on the board.
+"""GoGui's commands for position setup, for the rules of any game, and for displaying analyses.
 
-Source: 'Analyze commands', 'Setup commands' and 'Rules commands' of GoGui's manual, by M.
-Enzenberger and R. Coulom. Colours on the board: a `cboard` has one for each point, a `dboard` a
-number from -1, White's, to 1, Black's, both in rows from above; `gfx` is a drawing.
+A response of the type `cboard` contains a colour for each point, in rows from the top. A `dboard`
+contains a number for each point, from -1 for White to 1 for Black. A `gfx` response is a list of
+drawing commands. Source: 'Analyze commands', 'Setup commands' and 'Rules commands' in GoGui's
+manual, by M. Enzenberger and R. Coulom.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from protocols.gtp.messages import COLOURS, Arguments, game_id
 if TYPE_CHECKING:
     from protocols.gtp.session import GtpSession
 
-# By how many liberties a chain has; the last for more.
+# By number of liberties. The last colour is also used for more liberties.
 LIBERTY_COLOURS = ("red", "yellow", "green", "cyan")
 NO_COLOUR = '""'
 LADDER_COLOURS = {"lost": "red", "threatened": "yellow"}
-# From little to much.
+# RGB colours of the lowest and the highest number of visits.
 _COLD, _HOT = (0x40, 0x60, 0xFF), (0xFF, 0x30, 0x30)
 
 
@@ -56,7 +57,10 @@ def _board(gtp: GtpSession, _: Arguments) -> str:
 
 
 def _board_size(gtp: GtpSession, _: Arguments) -> str:
-    """Return one number, or two where the board is no square, which GoGui cannot show."""
+    """Return the edge of a square board, or both edges of another board.
+
+    GoGui itself supports only square boards.
+    """
     return gtp.board.size
 
 
@@ -73,19 +77,19 @@ def _final_result(gtp: GtpSession, _: Arguments) -> str:
 
 
 def _analyze_commands(gtp: GtpSession, _: Arguments) -> str:
-    known = gtp.known_commands()
-    return "\n".join(line for line in ANALYZE_COMMANDS if line.split("/")[2].split()[0] in known)
+    available = gtp.known_commands()
+    return "\n".join(
+        line for line in ANALYZE_COMMANDS if line.split("/")[2].split()[0] in available
+    )
 
 
 def _read_player(gtp: GtpSession, arguments: Arguments) -> int:
-    """Take the colour whose moves are thought about: who is to move without one."""
     player = arguments.optional_player()
     arguments.expect_end()
     return gtp.board.turn if player is None else player
 
 
 def _ownership(gtp: GtpSession, arguments: Arguments) -> str:
-    """Return a dboard of whose each point will be, by the search, or by playouts at random."""
     player = _read_player(gtp, arguments)
     lines = gtp.analysis_lines(player)
     shares = next((line.ownership for line in lines if line.ownership is not None), None)
@@ -95,60 +99,60 @@ def _ownership(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _visits(gtp: GtpSession, arguments: Arguments) -> str:
-    """Return a drawing of where the search looked: the more visits, the redder."""
     player = _read_player(gtp, arguments)
     lines = [line for line in gtp.analysis_lines(player) if line.visits]
     if not lines:
-        return "TEXT nothing was searched"
-    text, most = gtp.board.game.text, max(line.visits for line in lines)
+        return "TEXT no search results"
+    text, max_visits = gtp.board.game.text, max(line.visits for line in lines)
     root = RootInfo.from_lines(lines)
     visits = [(text(line.pv[0]), line.visits) for line in lines if line.pv[0] != PASS]
     visits = visits[:MAX_MOVES]
-    drawn = [f"COLOR {_heat(number / most)} {point}" for point, number in visits]
+    commands = [f"COLOR {_heat(count / max_visits)} {point}" for point, count in visits]
     if visits:
-        drawn.append(
-            "LABEL " + " ".join(f"{point} {_abbreviate(number)}" for point, number in visits)
+        commands.append(
+            "LABEL " + " ".join(f"{point} {_abbreviate(count)}" for point, count in visits)
         )
-    drawn.append(
+    commands.append(
         f"TEXT {root.visits} visits, {COLOURS[player]} wins {100 * root.winrate:.1f} %,"
         f" {text(lines[0].pv[0])} {100 * winrate(lines[0]):.1f} %"
     )
-    return "\n".join(drawn)
+    return "\n".join(commands)
 
 
 def _ladders(gtp: GtpSession, arguments: Arguments) -> str:
-    """Return a drawing of the chains that a ladder captures: red even if they move first."""
+    """Return a diagram of the chains that can be captured in a ladder.
+
+    A chain is red if it can be captured even when its owner moves first.
+    """
     arguments.expect_end()
     board = gtp.go_board
-    found = ladders(board.game.stones)
-    drawn = [
+    prospects = ladders(board.game.stones)
+    commands = [
         f"COLOR {LADDER_COLOURS[prospect]} {' '.join(map(board.game.text, chain))}"
-        for chain, prospect in found.items()
+        for chain, prospect in prospects.items()
         if prospect in LADDER_COLOURS
     ]
-    lost = sum(prospect == "lost" for prospect in found.values())
-    return "\n".join([*drawn, f"TEXT {lost} lost, {len(drawn) - lost} threatened"])
+    lost = sum(prospect == "lost" for prospect in prospects.values())
+    return "\n".join([*commands, f"TEXT {lost} lost, {len(commands) - lost} threatened"])
 
 
 def _liberties(gtp: GtpSession, arguments: Arguments) -> str:
-    """Return a cboard of the chains by the number of their liberties."""
     arguments.expect_end()
     stones = gtp.go_board.game.stones
-    of = stones.shape
-    found = []
-    for row in reversed(range(of.height)):
-        for column in range(of.width):
-            vertex = of.vertex(column, row)
-            number = stones.liberties[stones.head[vertex]].bit_count()
-            taken = stones.board[vertex] != EMPTY
-            found.append(
-                LIBERTY_COLOURS[min(number, len(LIBERTY_COLOURS)) - 1] if taken else NO_COLOUR
+    shape = stones.shape
+    colours = []
+    for row in reversed(range(shape.height)):
+        for column in range(shape.width):
+            vertex = shape.vertex(column, row)
+            count = stones.liberties[stones.head[vertex]].bit_count()
+            occupied = stones.board[vertex] != EMPTY
+            colours.append(
+                LIBERTY_COLOURS[min(count, len(LIBERTY_COLOURS)) - 1] if occupied else NO_COLOUR
             )
-    return _format_rows(gtp, found)
+    return _format_rows(gtp, colours)
 
 
 def _format_rows(gtp: GtpSession, points: Iterable[str]) -> str:
-    """Write what belongs to the points, rows from above."""
     words, width = list(points), gtp.go_board.game.width
     return "\n" + "\n".join(
         " ".join(words[first : first + width]) for first in range(0, len(words), width)
@@ -161,13 +165,12 @@ def _heat(share: float) -> str:
 
 
 def _abbreviate(number: int) -> str:
-    """Write a number in four signs at most."""
     if number < 10_000:
         return str(number)
     return f"{number // 1000}k" if number < 1_000_000 else f"{number // 1_000_000}M"
 
 
-# What GoGui offers in its window for analysis: type, label and command.
+# Entries of GoGui's analysis window: type, label and command.
 ANALYZE_COMMANDS = (
     "string/Final Score/final_score",
     "plist/Dead Stones/final_status_list dead",

@@ -1,4 +1,4 @@
-"""How a session thinks, by KataGo's commands: parameters that are read and set by name."""
+"""KataGo's commands for reading and setting search parameters."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ MAX_THREADS, MAX_MEGABYTES, MAX_SECONDS = 1024, 1 << 20, 1e9
 
 @dataclass(frozen=True, slots=True)
 class SessionParameter:
-    """One parameter. read: writes what is set; write: returns settings with what a text says.
+    """A search parameter.
 
-    expected: what the text must be; `write` raises ValueError for another. go: of Go alone.
-    share: what of a session's permissions bounds it, if anything.
+    The function `get_text` returns the current value as text. The function `with_text` returns a
+    copy of the settings with a new value, or raises `ValueError`. Error messages describe the valid
+    values with the text `expected`. If `go_only` is set, the parameter is available only in games
+    of Go. The permission `limited_by` limits the value, unless the name is empty.
     """
 
     get_text: Callable[[Settings], str]
@@ -33,16 +35,16 @@ class SessionParameter:
     limited_by: Literal["", "megabytes", "threads"] = ""
 
 
-def _parse_integer(text: str, most: int) -> int:
+def _parse_integer(text: str, maximum: int) -> int:
     number = int(text)
-    if not 1 <= number <= most:
+    if not 1 <= number <= maximum:
         raise ValueError
     return number
 
 
-def _parse_float(text: str, above: float, below: float) -> float:
+def _parse_float(text: str, lower: float, upper: float) -> float:
     number = float(text)
-    if not above < number < below:
+    if not lower < number < upper:
         raise ValueError
     return number
 
@@ -59,7 +61,7 @@ def _format_bool(value: bool) -> str:
 
 
 def _parse_limit(text: str) -> int | None:
-    """Read a limit, which may be none."""
+    """Return a parsed limit, or None if the text is NO_LIMIT."""
     number = _parse_integer(text, NO_LIMIT)
     return None if number == NO_LIMIT else number
 
@@ -81,9 +83,9 @@ def _set_memory(settings: Settings, text: str) -> Settings:
 
 
 def _set_threshold(settings: Settings, text: str) -> Settings:
-    below = (_parse_float(text, -1, 0) + 1) / 2
+    threshold = (_parse_float(text, -1, 0) + 1) / 2
     return replace(
-        settings, resign_policy=ResignPolicy(below, settings.resign_policy.consecutive_moves)
+        settings, resign_policy=ResignPolicy(threshold, settings.resign_policy.consecutive_moves)
     )
 
 
@@ -94,14 +96,13 @@ def _set_turns(settings: Settings, text: str) -> Settings:
     )
 
 
-_LIMIT_EXPECTED = f"a whole number from 1, {NO_LIMIT} for no limit"
+_LIMIT_EXPECTED = f"an integer from 1; {NO_LIMIT} for no limit"
 _PLAYOUTS = SessionParameter(
     lambda settings: str(settings.search_config.playouts or NO_LIMIT),
     _set_playouts,
     _LIMIT_EXPECTED,
 )
-# In KataGo's words; `maxNodes`, `maxDepth` and `memory` are ours, and there visits and playouts
-# differ.
+# KataGo's names, except `maxNodes`, `maxDepth` and `memory`. In KataGo, visits and playouts differ.
 PARAMETERS = {
     "maxVisits": _PLAYOUTS,
     "maxPlayouts": _PLAYOUTS,
@@ -118,18 +119,18 @@ PARAMETERS = {
     "maxTime": SessionParameter(
         lambda settings: f"{settings.seconds:.10g}",
         lambda settings, text: replace(settings, seconds=_parse_float(text, 0, MAX_SECONDS)),
-        "seconds above 0",
+        "a number of seconds above 0",
     ),
     "numSearchThreads": SessionParameter(
         lambda settings: str(settings.search_config.threads),
         _set_threads,
-        f"a whole number from 1 to {MAX_THREADS}",
+        f"an integer from 1 to {MAX_THREADS}",
         limited_by="threads",
     ),
     "memory": SessionParameter(
         lambda settings: str(settings.search_config.megabytes),
         _set_memory,
-        f"megabytes from 1 to {MAX_MEGABYTES}",
+        f"a number of megabytes from 1 to {MAX_MEGABYTES}",
         limited_by="megabytes",
     ),
     "ponderingEnabled": SessionParameter(
@@ -140,7 +141,7 @@ PARAMETERS = {
     "analysisPVLen": SessionParameter(
         lambda settings: str(settings.max_pv_length),
         lambda settings, text: replace(settings, max_pv_length=_parse_integer(text, 1000)),
-        "a whole number from 1 to 1000",
+        "an integer from 1 to 1000",
     ),
     "allowResignation": SessionParameter(
         lambda settings: _format_bool(settings.resigns),
@@ -151,13 +152,13 @@ PARAMETERS = {
     "resignThreshold": SessionParameter(
         lambda settings: f"{2 * settings.resign_policy.threshold - 1:.10g}",
         _set_threshold,
-        "a number between -1, a lost game, and 0",
+        "a number between -1 (certain loss) and 0",
         go_only=True,
     ),
     "resignConsecTurns": SessionParameter(
         lambda settings: str(settings.resign_policy.consecutive_moves),
         _set_turns,
-        "a whole number from 1 to 1000",
+        "an integer from 1 to 1000",
         go_only=True,
     ),
 }
@@ -169,9 +170,9 @@ def _available_names(gtp: GtpSession) -> list[str]:
 
 
 def _find_parameter(gtp: GtpSession, name: str) -> SessionParameter:
-    known = _available_names(gtp)
-    if name not in known:
-        raise GtpError(f"no parameter {name}; there are {', '.join(known)}")
+    names = _available_names(gtp)
+    if name not in names:
+        raise GtpError(f"unknown parameter: {name} (expected one of: {', '.join(names)})")
     return PARAMETERS[name]
 
 
@@ -193,11 +194,11 @@ def _set_param(gtp: GtpSession, arguments: Arguments) -> str:
     try:
         settings = parameter.with_text(gtp.settings, text)
     except ValueError:
-        raise GtpError(f"{name}: expected {parameter.expected}, not {text}") from None
+        raise GtpError(f"{name}: invalid value {text} (expected {parameter.expected})") from None
     if parameter.limited_by:
-        most: int = getattr(gtp.permissions, parameter.limited_by)
-        if int(parameter.get_text(settings)) > most:
-            raise GtpError(f"{name} is at most {most} here")
+        maximum: int = getattr(gtp.permissions, parameter.limited_by)
+        if int(parameter.get_text(settings)) > maximum:
+            raise GtpError(f"{name}: limited to {maximum} on this server")
     try:
         gtp.change_settings(settings)
     except (ValueError, EvaluationError) as error:

@@ -1,4 +1,4 @@
-"""Setting a game up, playing it, and telling how it ends."""
+"""Commands for setting up, playing and scoring a game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def _boardsize(gtp: GtpSession, arguments: Arguments) -> str:
-    """Take an edge, or the columns and the rows, which KataGo parts by a colon too."""
+    """Set the board size from one edge, or from the numbers of columns and rows.
+
+    As in KataGo, a colon may separate the numbers of columns and rows.
+    """
     words = arguments.rest()
     edges = Arguments(tuple(words[0].split(":") if len(words) == 1 else words))
     width = edges.integer()
@@ -35,11 +38,11 @@ def _clear_board(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _komi(gtp: GtpSession, arguments: Arguments) -> str:
-    komi = arguments.real() + 0.0  # no -0
+    komi = arguments.real() + 0.0  # Turns -0.0 into 0.0.
     arguments.expect_end()
     if abs(komi) >= MAX_KOMI:
         raise GtpError("unacceptable komi")
-    if isinstance(gtp.board, GtpGoBoard):  # other games have none, but must know the command
+    if isinstance(gtp.board, GtpGoBoard):  # GTP also requires this command in other games.
         gtp.board.set_komi(komi)
         gtp.on_position_changed()
     return ""
@@ -51,15 +54,15 @@ def _get_komi(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _fixed_handicap(gtp: GtpSession, arguments: Arguments) -> str:
-    number = arguments.integer()
+    count = arguments.integer()
     arguments.expect_end()
-    return gtp.go_board.fixed_handicap(number)
+    return gtp.go_board.fixed_handicap(count)
 
 
 def _place_free_handicap(gtp: GtpSession, arguments: Arguments) -> str:
-    number = arguments.integer()
+    count = arguments.integer()
     arguments.expect_end()
-    return gtp.go_board.place_free_handicap(number)
+    return gtp.go_board.place_free_handicap(count)
 
 
 def _set_free_handicap(gtp: GtpSession, arguments: Arguments) -> str:
@@ -68,7 +71,6 @@ def _set_free_handicap(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _set_position(gtp: GtpSession, arguments: Arguments) -> str:
-    """KataGo's: put stones on the board, whatever was there, without a history."""
     gtp.go_board.set_position(arguments.moves())
     gtp.on_position_changed()
     gtp.wait_until_loaded()
@@ -83,16 +85,15 @@ def _clear_cache(gtp: GtpSession, arguments: Arguments) -> str:
 
 def _loadsgf(gtp: GtpSession, arguments: Arguments) -> str:
     words = [arguments.word(), *arguments.rest()]
-    number = None
+    move_number = None
     if len(words) > 1 and words[-1].isascii() and words[-1].isdecimal() and len(words[-1]) < 9:
-        number = int(words.pop())
-    turn = gtp.go_board.load(" ".join(words), number)
+        move_number = int(words.pop())
+    turn = gtp.go_board.load(" ".join(words), move_number)
     gtp.new_game()
     return COLOURS[turn]
 
 
 def _printsgf(gtp: GtpSession, arguments: Arguments) -> str:
-    """Return the game, or write it to the file that is named."""
     if not arguments:
         return gtp.go_board.sgf()
     gtp.go_board.save(" ".join(arguments.rest()))
@@ -133,9 +134,9 @@ def _undo(gtp: GtpSession, arguments: Arguments) -> str:
 
 
 def _gg_undo(gtp: GtpSession, arguments: Arguments) -> str:
-    number = arguments.integer() if arguments else 1
+    count = arguments.integer() if arguments else 1
     arguments.expect_end()
-    gtp.board.undo_moves(number)
+    gtp.board.undo_moves(count)
     gtp.on_position_changed()
     return ""
 

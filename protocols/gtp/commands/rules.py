@@ -1,4 +1,4 @@
-"""The rules of Go, by the commands of KataGo and of KGS."""
+"""Commands from KataGo and KGS for reading and setting Go rules."""
 
 from __future__ import annotations
 
