@@ -1,11 +1,11 @@
-# Kempelen in a container: speaks UCI on standard input and output by default.
+# Kempelen in a container. By default it speaks UCI on standard input and output.
 #
 #   docker build -t kempelen .
 #   docker run --rm -i kempelen                 # UCI
 #   docker run --rm kempelen bench              # any sub-command
 #
-# The kernel is compiled while the image is built, for any CPU of the architecture that has the
-# features below; --build-arg CPU_NAME and CPU_FEATURES choose others (for arm64: generic, +neon).
+# The kernel is compiled during the build, for all CPUs that have the features below.
+# --build-arg CPU_NAME and CPU_FEATURES choose others (for arm64: generic and +neon).
 ARG BASE=docker.io/library/python:3.13-slim
 ARG CPU_NAME=x86-64-v2
 ARG CPU_FEATURES=+sse4.2,+popcnt
@@ -24,10 +24,10 @@ RUN python3 -m venv /opt/kempelen \
         --disable-pip-version-check '.[mqtt]' \
     && /opt/kempelen/bin/python -m pip uninstall --yes pip setuptools \
     && find /opt/kempelen -type d -name tests -prune -exec rm -rf {} +
-# Bytecode is not compared with its source's time, which copies between stages round.
+# unchecked-hash, because copies between stages round the modification times of sources.
 RUN python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/kempelen
 ENV NUMBA_CPU_NAME=${CPU_NAME} NUMBA_CPU_FEATURES=${CPU_FEATURES}
-# Who runs it is another user, who may read what root has compiled.
+# The image runs as another user, who must be able to read the compiled code.
 RUN install -d -m 755 /opt/kempelen/cache \
     && KEMPELEN_CACHE_DIR=/opt/kempelen/cache /opt/kempelen/bin/kempelen warmup
 
@@ -40,7 +40,7 @@ ENV PATH=/opt/kempelen/bin:${PATH} \
     KEMPELEN_CACHE_DIR=/opt/kempelen/cache \
     NUMBA_CPU_NAME=${CPU_NAME} \
     NUMBA_CPU_FEATURES=${CPU_FEATURES}
-# Python's own images come without bytecode, which the user below could not write.
+# The official Python images have no bytecode, and the user below cannot write it.
 RUN python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash \
         -x '/(test|tests|idlelib|lib2to3|ensurepip|turtledemo|site-packages|dist-packages)/' \
         "$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"

@@ -1,3 +1,3 @@
-"""The command line, one file a sub-command."""
+"""The command line of Kempelen. Each subcommand has its own module."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""`python -m kempelen`: the command line, where its folder is not on PATH."""
+"""Run the command line with `python -m kempelen` if the `kempelen` script is not on the PATH."""
 
 import sys
 

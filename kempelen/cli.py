@@ -1,87 +1,132 @@
-"""The command line: a table of sub-commands, each a module that is imported when it is named.
+"""The command line, with a table of all commands.
 
-A command module has `configure(parser)`, which declares its arguments, and `run(arguments)`,
-which returns the exit status. `kempelen` alone speaks the protocol that its first input line
-asks for, and answers before anything heavy is imported.
+Each command's module is imported only when the command is used. The module has a function
+`configure(parser)`, which declares the command's arguments, and a function `run(arguments)`, which
+returns the exit status.
+
+If no command is given, `kempelen` detects the protocol from the first line of input. It responds to
+that line before it imports slow modules.
 """
+
+from __future__ import annotations
 
 import io
 import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from kempelen import __version__
 
-# name: one line of help. The module is kempelen.<name>, where Python has not taken that word.
-COMMANDS = {
-    "uci": "speak the UCI protocol on standard input and output",
-    "gtp": "speak the Go Text Protocol on standard input and output, for Go and every other game",
-    "xboard": "speak xboard's protocol on standard input and output",
-    "analysis": "answer queries about positions of Go, as KataGo's analysis engine does",
-    "bench": "search a fixed set of positions and print nodes and speed",
-    "perft": "count the leaves of the tree of legal moves",
-    "book": "build, show, merge, prune, check and extend opening books",
-    "experience": "show, merge and prune files of what an engine has learned from its games",
-    "habits": "tell what is remembered of opponents, and forget it",
-    "tables": "build endgame tables and look into them",
-    "epd": "put test suites (EPD) to an engine",
-    "analyse": "judge the moves of games of chess (PGN) or Go (SGF), and draw how they went",
-    "regress": "put files of test positions, as Go programs have them, to a GTP engine",
-    "lab": "compare, trace, draw and plot search algorithms on any game, and solve games",
-    "selfplay": "play games against itself and keep the positions, to train with",
-    "data": "look at files of such positions, merge, shuffle, split, filter and rescore them",
-    "warmup": "compile the kernels and fill the cache",
-    "try": "try an evaluation of your own: errors, symmetry, speed, and a match",
-    "match": "play engines against each other, with everything on the command line",
-    "tournament": "play the tournament that a YAML file describes",
-    "train": "train the network that evaluates chess, as a YAML file describes",
-    "tune": "find better constants of the search, or weights of the evaluation",
-    "ratings": "rate the players of PGN files",
-    "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",
-    "watch": "show a running tournament from its MQTT broker",
-    "serve": "answer position requests over MQTT, as a bot",
-    "connect": "be the engine of any program here, and play from a server's machine",
-    "provide": "be an engine of the analysis board of lichess.org, on this machine",
-    "listen": "serve the protocols over the network, to many at once",
-    "web": "open a page in the browser to play, analyse, watch and learn",
-    "doctor": "tell what is here and what is wrong with it, for a report of a fault",
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+DESCRIPTION = "A game-playing agent server: chess over UCI and xboard, Go and other games over GTP."
+NO_COMMAND_HELP = (
+    "Without a command, kempelen detects the protocol (UCI, xboard or GTP) from the first line of\n"
+    "input."
+)
+
+# Heading, command, help line. The module of `check-eval` is commands/check_eval.py.
+COMMAND_GROUPS = {
+    "Play": {
+        "uci": "speak UCI on standard input and output",
+        "xboard": "speak xboard's protocol on standard input and output",
+        "gtp": "speak GTP on standard input and output, for Go and other games",
+        "web": "serve web pages to play, analyse, watch and learn",
+    },
+    "Analyse": {
+        "analyse": "find the bad moves in games of chess (PGN) or Go (SGF)",
+        "katago-analysis": "answer Go queries like KataGo's analysis engine",
+        "suite": "run EPD test suites and GTP regression files",
+    },
+    "Matches": {
+        "match": "play a match or a tournament between engines",
+    },
+    "Network and server": {
+        "serve": "run the network server for UCI, xboard and GTP",
+        "connect": "use a remote Kempelen server as a local engine",
+        "mqtt": "run a bot, or watch a tournament, over MQTT",
+        "lichess": "offer this machine as an external engine on lichess.org",
+    },
+    "Train": {
+        "train": "generate training data, train networks, tune weights",
+    },
+    "Learn": {
+        "learn": "show, merge and prune learning files",
+        "opponents": "list, show and delete opponent models",
+        "lab": "study search algorithms: compare, trace, draw, solve",
+    },
+    "Tools": {
+        "book": "build, show, check and extend opening books",
+        "tablebase": "build and probe endgame tablebases",
+        "bench": "measure search speed on a fixed set of positions",
+        "perft": "count the leaves of the tree of legal moves",
+        "check-eval": "check your own evaluation, and play a match with it",
+        "warmup": "compile the kernels and fill the cache",
+        "doctor": "check the installation and report problems",
+    },
+}
+COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
+
+# Subcommands with their own modules. The module of `mqtt bot` is commands/mqtt_bot.py.
+SUBCOMMANDS = {
+    "match": {
+        "ratings": "rate the players of PGN files",
+        "sprt": "compute Elo and SPRT from the results of a match",
+    },
+    "mqtt": {
+        "bot": "answer position requests over MQTT with an engine",
+        "watch": "show a running tournament from an MQTT broker",
+    },
+    "train": {
+        "selfplay": "play games against itself and store the positions",
+        "data": "show, merge, shuffle, split, filter, check and rescore files of positions",
+        "fit": "train the network that a YAML file describes",
+        "tune": "tune search constants or evaluation weights",
+    },
+}
+# Commands that can be used without a subcommand.
+OPTIONAL_SUBCOMMANDS = ("match",)
+
+# Old command: the words that replace it. Help texts do not list old commands.
+OLD_COMMANDS: dict[str, tuple[str, ...]] = {
+    "analysis": ("katago-analysis",),
+    "data": ("train", "data"),
+    "epd": ("suite", "--format", "epd"),
+    "experience": ("learn",),
+    "habits": ("opponents",),
+    "listen": ("serve",),
+    "provide": ("lichess",),
+    "ratings": ("match", "ratings"),
+    "regress": ("suite", "--format", "gtp"),
+    "selfplay": ("train", "selfplay"),
+    "sprt": ("match", "sprt"),
+    "tables": ("tablebase",),
+    "tournament": ("match",),
+    "try": ("check-eval",),
+    "tune": ("train", "tune"),
+    "watch": ("mqtt", "watch"),
 }
 
-MODULES = {
-    "analysis": "katago_analysis",
-    "listen": "serve",
-    "serve": "mqtt_bot",
-    "watch": "mqtt_watch",
-    "provide": "lichess",
-    "ratings": "match_ratings",
-    "sprt": "match_sprt",
-    "try": "check_eval",
-    "selfplay": "train_selfplay",
-    "data": "train_data",
-    "train": "train_fit",
-    "tune": "train_tune",
-    "tables": "tablebase",
-    "experience": "learn",
-    "habits": "opponents",
-}
+# Commands that pass the words after `--` to the program that they start.
+PASS_THROUGH_COMMANDS = ("suite",)
 
-# Those whose words after `--` are not theirs, but of the program that they start.
-PASS_THROUGH_COMMANDS = ("regress",)
-
-# NumPy's threads wait for each other by spinning: on the small matrices of a learned network they
-# took six times the processor's time of one, and took it from the engine's own threads.
+# NumPy's BLAS threads busy-wait. On the small matrices of a network they used six times the CPU
+# time of a single thread, and slowed down the engine's own threads.
 BLAS_THREADS_VARIABLE = "OPENBLAS_NUM_THREADS"
 
-# The exit status that shells expect of a command that was interrupted from the keyboard.
+# The exit statuses that shells expect after SIGINT and SIGPIPE.
 EXIT_INTERRUPTED = 130
-# And of one whose output nobody reads any more.
 EXIT_BROKEN_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one sub-command and return its exit status."""
+    """Run the command in `argv` and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
-    os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # read when NumPy is imported
+    os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # NumPy reads this when it is imported
     _write_utf8()
     if argv == ["uci"]:
         from kempelen.commands import uci
@@ -95,57 +140,125 @@ def main(argv: list[str] | None = None) -> int:
         from kempelen import protocol_detector
 
         return protocol_detector.serve()
-    import argparse
-
-    parser = argparse.ArgumentParser(
-        prog="kempelen",
-        description="A game-playing agent server: chess over UCI and xboard's protocol, "
-        "Go and other games over GTP.",
-    )
-    parser.add_argument("--version", action="version", version=f"kempelen {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, help_line in COMMANDS.items():
-        command = commands.add_parser(name, help=help_line, description=help_line)
-        if name == argv[0]:
-            _command_module(name).configure(command)
+    argv = _with_new_command(argv)
+    path = _command_path(argv)
+    parser = _parser(path)
     end = argv.index("--") if argv[0] in PASS_THROUGH_COMMANDS and "--" in argv else len(argv)
     arguments = parser.parse_args(argv[:end])
     arguments.extra_arguments = argv[end + 1 :]
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be text
+        sys.stdout.reconfigure(errors="backslashreplace")  # file names may be invalid Unicode
     try:
-        status = int(_command_module(arguments.command).run(arguments))
+        status = int(_command_module(path).run(arguments))
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
+    except BrokenPipeError:  # the program that reads our output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:
         from kempelen.console.terminal import print_error
 
-        speaker = f"kempelen {arguments.command}"
+        command = f"kempelen {' '.join(path)}"
         if error.filename is not None:
-            print_error(f"{error.filename}: {error.strerror}", speaker)
+            print_error(f"{error.filename}: {error.strerror}", command)
             return 2
-        print_error(error, speaker)  # a full disk, our output's perhaps
+        print_error(error, command)  # for example a full disk under redirected output
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
 
 
+def _with_new_command(argv: list[str]) -> list[str]:
+    name, *rest = argv
+    old, new = f"'{name}'", OLD_COMMANDS.get(name, ())
+    if name == "serve" and _starts_mqtt_bot(rest):
+        old, new = "'serve --name'", ("mqtt", "bot")
+    elif name == "train" and _names_settings_file(rest):
+        old, new = "'train FILE.yaml'", ("train", "fit")
+    if not new:
+        return argv
+    from kempelen.console.old_names import print_notice
+
+    print_notice(old, f"'{' '.join(word for word in new[:2] if word != '--format')}'")
+    return [*new, *rest]
+
+
+def _starts_mqtt_bot(words: Sequence[str]) -> bool:
+    """Return whether `serve` is used as the former MQTT bot command, which required --name."""
+    return any(word.partition("=")[0] in ("--na", "--nam", "--name") for word in words)
+
+
+def _names_settings_file(words: Sequence[str]) -> bool:
+    """Return whether `train` is used as the former command, whose argument was a YAML file."""
+    if not words or words[0] in (*SUBCOMMANDS["train"], "-h", "--help"):
+        return False
+    return words[0].startswith("-") or "." in words[0] or os.path.exists(words[0])
+
+
+def _command_path(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command name, followed by its subcommand if the subcommand has its own module."""
+    is_nested = len(argv) > 1 and argv[1] in SUBCOMMANDS.get(argv[0], ())
+    return tuple(argv[:2] if is_nested else argv[:1])
+
+
+def _parser(path: Sequence[str]) -> ArgumentParser:
+    from argparse import RawDescriptionHelpFormatter
+
+    from kempelen.console.old_names import CommandParser
+
+    parser = CommandParser(
+        prog="kempelen",
+        usage="kempelen [COMMAND] ...",
+        formatter_class=RawDescriptionHelpFormatter,
+        description=f"{DESCRIPTION}\n\n{NO_COMMAND_HELP}\n\n{_command_list()}",
+    )
+    parser.add_argument("--version", action="version", version=f"kempelen {__version__}")
+    commands = parser.add_subparsers(
+        title="command",
+        dest="command",
+        metavar="COMMAND",
+        required=True,
+        prog="kempelen",
+        help="one of the commands above; kempelen COMMAND --help shows its arguments",
+    )
+    for name, help_line in COMMANDS.items():
+        command = commands.add_parser(name, description=help_line)
+        if name != path[0]:
+            continue
+        if name in SUBCOMMANDS and (len(path) > 1 or name not in OPTIONAL_SUBCOMMANDS):
+            _add_subcommands(command, path)
+        else:
+            _command_module(path).configure(command)
+    return parser
+
+
+def _add_subcommands(parser: ArgumentParser, path: Sequence[str]) -> None:
+    actions = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
+    for name, help_line in SUBCOMMANDS[path[0]].items():
+        action = actions.add_parser(name, help=help_line, description=help_line)
+        if name in path[1:]:
+            _command_module(path).configure(action)
+
+
+def _command_list() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    return "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:{width}}{text}" for name, text in group.items())])
+        for title, group in COMMAND_GROUPS.items()
+    )
+
+
 def _write_utf8() -> None:
-    """Have Windows write UTF-8 into files and pipes too, not the code page of its country."""
+    """Make Windows use UTF-8 for files and pipes too, instead of the local code page."""
     if sys.platform == "win32" and "PYTHONIOENCODING" not in os.environ:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8")
 
 
-def _command_module(command: str) -> ModuleType:
-    from importlib import import_module
-
-    return import_module(f"kempelen.commands.{MODULES.get(command, command)}")
+def _command_module(path: Sequence[str]) -> ModuleType:
+    return import_module(f"kempelen.commands.{'_'.join(path).replace('-', '_')}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`kempelen` alone: speak the protocol that the first line of input asks for."""
+"""Detect the protocol from the first line of input, for `kempelen` without a command."""
 
 from __future__ import annotations
 
@@ -8,43 +8,45 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from kempelen import __version__
-from kempelen.commands import uci
+from kempelen.engines import create_gtp_engine, create_uci_engine, create_xboard_engine
 from protocols import stdio
 from protocols.session import LineWriter
 from protocols.uci.parsing import shorten
 
 GREETING = (
-    f"Kempelen {__version__}, a game-playing agent server. It waits for a front end's first line.",
-    "Type help to see what it speaks, quit to leave; kempelen --help lists the commands.",
+    f"Kempelen {__version__}, a game-playing agent server, waiting for the first line of a GUI.",
+    "Type help for the protocols, quit to exit; kempelen --help lists the commands.",
 )
 HELP = (
-    "uci            chess, over UCI; help then lists its commands",
-    "xboard         chess, over xboard's protocol, as soon as another of its commands follows",
-    "list_commands  Go, over the Go Text Protocol; kempelen gtp --game NAME plays any other game",
-    "quit           leave",
+    "uci            chess over UCI; then help lists its commands",
+    "xboard         chess over xboard's protocol, after another of its commands",
+    "list_commands  Go over the Go Text Protocol; kempelen gtp --game NAME plays other games",
+    "quit           exit",
 )
 PROTOCOLS_TEXT = (
-    "UCI (begin with uci), xboard's protocol (xboard, protover) and the Go Text Protocol "
+    "UCI (first line uci), xboard's protocol (xboard, protover) and the Go Text Protocol "
     "(list_commands)"
 )
 HELP_HINT = "kempelen --help lists the commands"
 
 
 def serve() -> int:
-    """Speak one of the protocols until `quit`, the end of input, or a closed output."""
+    """Serve standard input until `quit`, the end of input, or a closed output."""
     terminal = os.isatty(0) and os.isatty(1)
     return stdio.serve(partial(ProtocolDetector, terminal=terminal))
 
 
 class ProtocolDetector:
-    """Waits for a line that belongs to a protocol, and becomes that protocol.
+    """A protocol that waits for a line of UCI, GTP or xboard, and then delegates to that protocol.
 
-    It is UCI if a word of the line is a command of UCI, as UCI has it, and GTP if the line is a
-    command of GTP alone, with or without an id. It is xboard's protocol if `protover` comes, or
-    after `xboard` any other of its commands: programs that look for what an engine speaks send
-    `xboard` and then, perhaps, `uci`. Of another line `tell` tells, on standard error where nothing
-    else is given, for a person to find: once, but of each at a terminal, where a person is greeted.
-    make: makes a protocol by its name.
+    A line is UCI if any of its words is a UCI command. A line is GTP if it is a GTP command, with
+    or without an id. A line is xboard if it is `protover`, or if it follows a line `xboard` and is
+    another xboard command. The line `xboard` alone does not decide, because some programs probe
+    engines with `xboard` and then `uci`.
+
+    Other lines are passed to the function `tell`, which by default prints them on standard error.
+    At a terminal, every such line is reported. Otherwise, only the first line is reported. The
+    function `make` creates the protocol with a given name.
     """
 
     def __init__(
@@ -67,11 +69,11 @@ class ProtocolDetector:
 
     @property
     def finished(self) -> bool:
-        """Whether the session is to end."""
+        """Whether the session has ended."""
         return self._engine is not None and self._engine.finished
 
     def handle_line(self, line: str) -> Iterator[str]:
-        """Pass a line on."""
+        """Handle a line or pass it to the detected protocol, and yield the response lines."""
         if self._engine is None and line.strip():
             if self._terminal and line.strip().lower() == "help":
                 yield from HELP
@@ -85,16 +87,16 @@ class ProtocolDetector:
             yield from self._engine.handle_line(line)
 
     def handle_overlong_line(self) -> Iterator[str]:
-        """Say that a line was dropped."""
+        """Report that an input line was too long and was dropped."""
         if self._engine is not None:
             yield from self._engine.handle_overlong_line()
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Answer what is still to be answered."""
+        """Wait for pending responses, and return whether all of them were sent."""
         return self._engine is None or self._engine.drain(timeout)
 
     def close(self, timeout: float) -> bool:
-        """Stop everything."""
+        """Stop the session, and return whether all threads have ended."""
         return self._engine is None or self._engine.close(timeout)
 
     def _detect(self, line: str) -> stdio.ThreadedLineProtocol | None:
@@ -119,19 +121,14 @@ class ProtocolDetector:
         return self._make("uci", self._session)
 
     def _report_unknown(self, line: str) -> None:
-        """Say that a line belongs to no protocol, and what is spoken here."""
         self._reported_unknown = True
-        self._report(
-            f"{shorten(line)} is not understood; spoken here are {PROTOCOLS_TEXT}; {HELP_HINT}"
-        )
+        self._report(f"unknown command {shorten(line)} (expected {PROTOCOLS_TEXT}); {HELP_HINT}")
 
 
 def _create_engine(protocol: str, session: LineWriter) -> stdio.ThreadedLineProtocol:
     if protocol == "uci":
-        return uci.create_engine(session)
-    from kempelen.commands import gtp, xboard
-
-    return xboard.create_engine(session) if protocol == "xboard" else gtp.create_engine(session)
+        return create_uci_engine(session)
+    return create_xboard_engine(session) if protocol == "xboard" else create_gtp_engine(session)
 
 
 def _print_to_stderr(text: str) -> None:

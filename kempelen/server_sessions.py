@@ -1,4 +1,4 @@
-"""The protocols that a server offers to sessions over the network, as its settings say."""
+"""Create the protocols of network sessions from the server's settings."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from errno import EACCES
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
 from agent.threads.scheduler import SearchScheduler
-from kempelen.commands import gtp, uci, xboard
 from kempelen.console.server_settings import ServerSettings
+from kempelen.engines import create_gtp_engine, create_uci_engine, create_xboard_engine
 from kempelen.protocol_detector import ProtocolDetector
 from protocols.gtp.session import Settings as GtpSettings
 from protocols.permissions import Permissions
@@ -22,20 +22,20 @@ from protocols.stdio import ThreadedLineProtocol
 
 
 class NetworkOutput:
-    """How the protocol of a session over the network says things; it has no log of its own."""
+    """The output of a network session. Log files are disabled."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
         self.send = send
 
     def log_to(self, path: str) -> None:
-        """Refuse to write a file."""
+        """Raise OSError, because remote clients are not allowed to write files."""
         raise OSError(EACCES, "it is not offered here")
 
 
 class SessionFactory:
-    """Makes the protocols of sessions, as the settings say: turns and memory are for all.
+    """Creates the protocols of sessions, which share one scheduler and one memory budget.
 
-    report: told what whoever runs the server should know.
+    The function `report` receives messages for the operator of the server.
     """
 
     def __init__(self, settings: ServerSettings, report: Callable[[str], None]) -> None:
@@ -46,33 +46,43 @@ class SessionFactory:
             threads=settings.limits.threads,
         )
         self._scheduler = SearchScheduler(usable_cores())
-        self._budget = MemoryBudget(settings.limits.hash_in_all)
+        self._budget = MemoryBudget(settings.limits.total_hash)
         self._session_context = SessionContext(permissions, self._scheduler, self._budget)
         self._gtp = _gtp_settings(settings)
         self._factories: dict[str, Callable[[LineWriter], ThreadedLineProtocol]] = {
-            "uci": lambda voice: uci.create_engine(voice, session_context=self._session_context),
-            "gtp": lambda voice: gtp.create_engine(
-                voice, self._gtp, self._report, self._session_context
+            "uci": lambda session: create_uci_engine(
+                session, session_context=self._session_context
             ),
-            "xboard": lambda voice: xboard.create_engine(voice, self._session_context),
-            ANY_PROTOCOL: lambda voice: ProtocolDetector(voice, tell=voice.send, make=self.create),
+            "gtp": lambda session: create_gtp_engine(
+                session, self._gtp, self._report, self._session_context
+            ),
+            "xboard": lambda session: create_xboard_engine(session, self._session_context),
+            ANY_PROTOCOL: lambda session: ProtocolDetector(
+                session, tell=session.send, make=self.create
+            ),
         }
 
-    def create(self, protocol: str, voice: LineWriter) -> ThreadedLineProtocol:
-        """Return a protocol, by its name."""
-        return self._factories[protocol](voice)
+    def create(self, protocol: str, session: LineWriter) -> ThreadedLineProtocol:
+        """Return a new instance of the protocol named `protocol` for a session."""
+        return self._factories[protocol](session)
 
     def gauges(self) -> Gauges:
-        """Return how much is searched now, and what hash is left, for the server's metrics."""
+        """Return the metrics of the searches.
+
+        The metrics are the numbers of running and waiting searches, and the free hash memory.
+        """
         searching, waiting = self._scheduler.counts()
         return {
-            "searches": ("Searches that go on now.", searching),
-            "waiting_searches": ("Searches that wait for their turn.", waiting),
-            "free_hash_megabytes": ("Megabytes of hash that no session has.", self._budget.free),
+            "searches": ("Running searches.", searching),
+            "waiting_searches": ("Searches waiting for a slot.", waiting),
+            "free_hash_megabytes": ("Unused hash in megabytes.", self._budget.free),
         }
 
     def factories(self) -> Mapping[str, ProtocolFactory]:
-        """Return what makes each protocol, of what it says things by."""
+        """Return a mapping from protocol names to protocol factories.
+
+        A factory takes the output of a session as its argument.
+        """
 
         def maker(protocol: str) -> ProtocolFactory:
             return lambda send: self.create(protocol, NetworkOutput(send))

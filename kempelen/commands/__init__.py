@@ -1,1 +1,1 @@
-"""The sub-commands, one module each."""
+"""The subcommands, one module per subcommand."""

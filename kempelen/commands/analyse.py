@@ -1,4 +1,4 @@
-"""`kempelen analyse`: judge the moves of the games in a file, and say what was better."""
+"""`kempelen analyse`: find the bad moves in recorded games, and show better moves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from agent.go.parts import GO
 from agent.io.files import write_atomically
 from agent.io.sanitize import sanitize_line
@@ -23,7 +21,7 @@ from kempelen.console.interruption import Interruption
 from kempelen.console.pictures import SUFFIXES, PictureError, check_picture, save
 from kempelen.console.plain_table import PlainTable
 from kempelen.console.settings_codec import SettingsError, encode
-from kempelen.console.terminal import load_kernels, print_error, progress_bar
+from kempelen.console.terminal import load_kernels, print_error, progress_bar, table_console
 from kempelen.match.config.engine_arguments import ENGINE_HELP
 from kempelen.match.config.time_control import TimeControl
 from kempelen.match.review.analysis_file import AnalysisFile
@@ -39,14 +37,14 @@ from kempelen.match.review.move_annotation import (
 from kempelen.match.uci_engine import uci_engine_from
 
 COMMAND = "kempelen analyse"
-# What a search may take beyond its limit, in seconds, before the engine counts as hung.
+# A search counts as hung when it exceeds its time limit by this number of seconds.
 HANG_TIMEOUT = 600.0
-# What a move may take, where nothing is said.
+# Default limits per move.
 CHESS_NODES = 200_000
 GO_VISITS = 500
-# More games than this fit into no picture.
+# Maximum number of games in a picture.
 MAX_DRAWN_GAMES = 20
-# Moves of the better line that the table shows.
+# Number of moves of the better line that the table shows.
 SHOWN_LINE_MOVES = 4
 
 ProgressCallback = Callable[[int], None]
@@ -54,9 +52,11 @@ ProgressCallback = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class FileReview:
-    """A file's games on their way. assess: has searched what is not known.
+    """The analysis of all games in a file.
 
-    review and annotated take the number of a game, from 0, and give what is known by now.
+    The function `assess` searches all positions that have no evaluation yet. The functions `review`
+    and `annotated_game` take the index of a game. They return the game's review and its annotated
+    text, based on the evaluations so far.
     """
 
     positions: int
@@ -68,40 +68,43 @@ class FileReview:
     annotated_game: Callable[[int], str]
 
     def reviews(self) -> list[GameReview]:
-        """Return all the games as they stand."""
         return [self.review(number) for number in range(self.games)]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="games: PGN of chess, SGF of Go")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="file of games: PGN (chess) or SGF (Go)"
+    )
     parser.add_argument(
         *("-o", "--output"),
         type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="write the annotated games (.pgn, .sgf), or a picture of the evaluation (.svg, "
-        ".png, .pdf); may be given for each",
+        help="write annotated games (.pgn, .sgf) or an evaluation graph (.svg, .png, .pdf); may "
+        "be repeated",
     )
-    parser.add_argument("--nodes", type=positive_int, help="nodes a move; of Go, visits")
-    parser.add_argument("--movetime", type=float, metavar="SECONDS", help="seconds a move")
+    parser.add_argument("--nodes", type=positive_int, help="nodes per move; for Go, visits")
+    parser.add_argument("--movetime", type=float, metavar="SECONDS", help="seconds per move")
     parser.add_argument(
-        "--threads", type=positive_int, default=1, help="of each search (default 1)"
+        "--threads", type=positive_int, default=1, help="threads per search (default: 1)"
     )
     parser.add_argument(
         "--concurrency",
         type=positive_int,
-        help="positions at once (default: as many as cores allow)",
+        help="number of parallel searches (default: cores / threads)",
     )
     parser.add_argument(
-        "--engine", metavar="SPEC", help=f"of chess, default: Kempelen; {ENGINE_HELP}"
+        "--engine", metavar="SPEC", help=f"engine for chess (default: Kempelen): {ENGINE_HELP}"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge; the exit status is 2 if nothing could begin or the engine failed."""
+    """Analyse the games and return the exit status.
+
+    The exit status is 2 if the analysis cannot start or the engine fails.
+    """
     interruption = Interruption()
     try:
         pictures = _check_outputs(arguments)
@@ -111,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     problem, status = "", 0
     try:
-        with progress_bar("judging", work.positions) as show:
+        with progress_bar("analysing", work.positions) as show:
             asyncio.run(_assess(work, show, interruption))
     except SettingsError as error:
         problem, status = str(error), 2
@@ -121,12 +124,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         _write(arguments, work, reviews, pictures)
     except OSError as error:
-        problem, status = f"cannot write {error.filename or 'what was found'}: {error.strerror}", 2
+        problem, status = f"cannot write {error.filename or 'the results'}: {error.strerror}", 2
     finally:
         work.assessments.close(done=not problem)
     if problem:
-        kept = work.assessments.path
-        remedy = f"; the same command goes on from here ({kept})" if kept else ""
+        path = work.assessments.path
+        remedy = f"; run the same command again to continue ({path})" if path else ""
         print_error(f"{problem} after {len(work.assessments)} positions{remedy}", COMMAND)
         if not len(work.assessments):
             return status
@@ -143,17 +146,20 @@ async def _assess(work: FileReview, show: ProgressCallback, interruption: Interr
 
 
 def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
-    """Return the pictures that are asked for; raise for what cannot be written."""
+    """Return the output paths that are pictures.
+
+    Raise SettingsError or PictureError for an invalid output.
+    """
     pictures = []
-    kind = _game_suffix(arguments.file)
+    suffix = _game_suffix(arguments.file)
     require_writable(arguments.output, [arguments.file], SettingsError, regular=True)
     for path in arguments.output:
         if path.suffix.lower() in SUFFIXES:
             pictures.append(check_picture(path))
-        elif path.suffix.lower() != kind:
+        elif path.suffix.lower() != suffix:
             raise SettingsError(
-                f"-o {path}: games of {arguments.file} are written to a file in {kind}, "
-                f"pictures to one in {', '.join(SUFFIXES)}"
+                f"-o {path}: invalid suffix (expected {suffix} for games, or "
+                f"{', '.join(SUFFIXES)} for pictures)"
             )
     return pictures
 
@@ -161,13 +167,13 @@ def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
 def _game_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in (".pgn", ".sgf"):
-        raise SettingsError(f"{path}: games are in .pgn (chess) or in .sgf (Go)")
+        raise SettingsError(f"{path}: unknown file type (expected .pgn for chess or .sgf for Go)")
     return suffix
 
 
 def _file_review(arguments: argparse.Namespace) -> FileReview:
     if arguments.movetime is not None and not 0 < arguments.movetime < math.inf:
-        raise SettingsError("--movetime: more than 0 seconds are needed, and an end")
+        raise SettingsError("--movetime must be a finite number above 0")
     concurrency = arguments.concurrency or max(1, usable_cores() // arguments.threads)
     if _game_suffix(arguments.file) == ".sgf":
         return _go_review(arguments, concurrency)
@@ -208,7 +214,7 @@ def _go_review(arguments: argparse.Namespace, concurrency: int) -> FileReview:
     from protocols.katago_analysis.visit_limited_backend import SearchSettings
 
     if arguments.engine is not None:
-        raise SettingsError("--engine is for chess: games of Go are judged by Kempelen's search")
+        raise SettingsError("--engine is only for chess: games of Go are analysed by Kempelen")
     scores = go_review.read_sgf(arguments.file)
     load_kernels(GO)
     limits = _limits(arguments, GO_VISITS)
@@ -239,9 +245,12 @@ def _limits(arguments: argparse.Namespace, default_nodes: int) -> TimeControl:
 
 
 def _assessment_file(arguments: argparse.Namespace, terms: str) -> AnalysisFile:
-    """Return where positions are kept: beside the first file that is to be written, if any."""
-    place = next(iter(arguments.output), None)
-    return AnalysisFile(place and place.with_name(f"{place.name}.part"), terms)
+    """Return the file that stores the evaluations next to the first output file.
+
+    If there is no output file, the evaluations are kept in memory.
+    """
+    path = next(iter(arguments.output), None)
+    return AnalysisFile(path and path.with_name(f"{path.name}.part"), terms)
 
 
 def _write(
@@ -260,18 +269,18 @@ def _write(
             text = "".join(work.annotated_game(number) for number in range(work.games))
             write_atomically(path, text.encode())
     if pictures and sum(bool(review.moves) for review in reviews) > MAX_DRAWN_GAMES:
-        print_error(f"the picture shows the first {MAX_DRAWN_GAMES} games", COMMAND)
+        print_error(f"only the first {MAX_DRAWN_GAMES} games are drawn", COMMAND)
 
 
 def _print(reviews: Sequence[GameReview]) -> None:
-    console = Console(soft_wrap=True)
+    console = table_console()
     for review in reviews:
         if not review.moves:
             continue
         console.print(f"{review.number}. {review.title}", markup=False, highlight=False)
         bad = [move for move in review.moves if move.grade is not MoveQuality.GOOD]
         if bad:
-            table = PlainTable("move", "", "evaluation", "gives away", "better", box=None)
+            table = PlainTable("move", "", "evaluation", "lost", "better", box=None)
             for move in bad:
                 table.add_row(
                     _numbered_move(review, move),

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("--depth", type=positive_int, help="plies to search each position")
+    parser.add_argument("--depth", type=positive_int, help="search depth in plies")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Search; the last line is `N nodes M nps`. The status is 2 without the default evaluation."""
+    """Search the positions, print the node count and the speed, and return the exit status.
+
+    The last line of output has the form `N nodes M nps`. The exit status is 2 if the default
+    evaluation cannot be loaded.
+    """
     load_kernels()
     from agent.chess.search import bench
     from agent.evaluation import EvaluationError

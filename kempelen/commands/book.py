@@ -1,7 +1,7 @@
-"""`kempelen book`: build opening books from what people write and play, look into them, check them.
+"""`kempelen book`: build, show, merge, prune, check and extend opening books.
 
-`build` compiles YAML repertoires, PGN collections and EPD files; `show`, `merge`, `prune`, `check`
-and `extend` take any Polyglot book.
+`build` compiles YAML repertoires, PGN files and EPD files. The other actions work on any Polyglot
+book.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kempelen.console.argument_types import int_up_to, positive_int
+from kempelen.console.argument_types import number_up_to, positive_int
 from kempelen.console.terminal import load_kernels, print_error, progress_bar, with_progress
 
 if TYPE_CHECKING:
@@ -29,54 +29,61 @@ if TYPE_CHECKING:
     from openings.book_extension import BookExtender
     from openings.polyglot import Entry
 
-# The depths and the loss, in centipawns, at which `check` suspects a move and finds fault.
+# `check`: depths of the first search and of the confirming search, and the loss in centipawns.
 DEFAULT_DEPTH = 10
 DEFAULT_CONFIRM_DEPTH = 18
 DEFAULT_MARGIN = 150
-# Of `extend`: how much is learned unless something else is asked for, and how often it is saved.
+# `extend`: defaults, and seconds between two saves.
 DEFAULT_POSITIONS = 100
 DEFAULT_NODES = 50_000
 SAVE_INTERVAL = 10.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the actions and their arguments."""
     from openings.book_provider import SHIPPED_BOOK
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    build = actions.add_parser("build", help="compile repertoires, games and EPD to a book")
+    build = actions.add_parser("build", help="build a book from repertoires, games and EPD files")
     _configure_build(build)
-    show = actions.add_parser("show", help="print what a book knows of a position")
-    show.add_argument("position", nargs="*", help="a FEN, or moves from the start (SAN or UCI)")
-    show.add_argument("--book", type=Path, default=SHIPPED_BOOK, help="default: the shipped book")
+    show = actions.add_parser("show", help="print the moves of a book in a position")
+    show.add_argument(
+        "position", nargs="*", help="FEN, or moves from the start position (SAN or UCI)"
+    )
+    show.add_argument(
+        "--book", type=Path, default=SHIPPED_BOOK, help="Polyglot book (default: the included one)"
+    )
     show.set_defaults(act=_show)
-    merge = actions.add_parser("merge", help="merge books; the first that has a position counts")
+    merge = actions.add_parser(
+        "merge", help="merge books; the first book with a position takes precedence"
+    )
     merge.add_argument("books", nargs="+", type=Path, metavar="BOOK")
     merge.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
-    merge.add_argument("--add", action="store_true", help="add the weights of all books up")
+    merge.add_argument("--add", action="store_true", help="add the weights of all books")
     merge.set_defaults(act=_merge)
-    prune = actions.add_parser("prune", help="leave out moves that are hardly played")
+    prune = actions.add_parser("prune", help="remove moves that are rarely played")
     prune.add_argument("book", type=Path, metavar="BOOK")
     prune.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
-    prune.add_argument("--best", type=positive_int, help="keep so many moves of a position")
+    prune.add_argument("--best", type=positive_int, help="maximum number of moves per position")
     prune.add_argument(
-        "--min-share", type=_parse_percent, default=0.0, help="percent of all weights"
+        "--min-share", type=_parse_percent, default=0.0, help="minimum percentage of the weights"
     )
     prune.set_defaults(act=_prune)
-    check = actions.add_parser("check", help="search every move of a book for one that loses")
+    check = actions.add_parser(
+        "check", help="search all moves of a book and report the losing ones"
+    )
     check.add_argument("book", type=Path, nargs="?", default=SHIPPED_BOOK, metavar="BOOK")
-    check.add_argument("--depth", type=positive_int, default=DEFAULT_DEPTH, help="plies to search")
+    check.add_argument("--depth", type=positive_int, default=DEFAULT_DEPTH, help="search depth")
     check.add_argument(
-        "--margin", type=positive_int, default=DEFAULT_MARGIN, help="centipawns that may be lost"
+        "--margin", type=positive_int, default=DEFAULT_MARGIN, help="maximum loss in centipawns"
     )
     check.add_argument(
         "--confirm",
         type=positive_int,
         default=DEFAULT_CONFIRM_DEPTH,
-        help=f"plies to search again what seems to lose (default {DEFAULT_CONFIRM_DEPTH})",
+        help=f"search depth to confirm losing moves (default: {DEFAULT_CONFIRM_DEPTH})",
     )
     check.set_defaults(act=_check)
-    extend = actions.add_parser("extend", help="grow a book by self-play and search where it ends")
+    extend = actions.add_parser("extend", help="extend a book at its ends, by self-play and search")
     _configure_extend(extend)
     for action in (build, show, merge, prune, check, extend):
         action.add_argument("--json", action="store_true", help="print one JSON object")
@@ -88,26 +95,30 @@ def _configure_build(build: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="SOURCE",
-        help="YAML files or folders of them, .pgn and .epd files; where several know a position, "
-        "YAML counts before games and games before EPD",
+        help="YAML files, folders of YAML files, .pgn and .epd files; for the same position, YAML "
+        "takes precedence over games, and games over EPD",
     )
     build.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
     games = build.add_argument_group("games (PGN)")
     games.add_argument(
-        "--depth", type=positive_int, default=24, help="plies of a game (default 24)"
+        "--depth", type=positive_int, default=24, help="plies used of each game (default: 24)"
     )
     games.add_argument(
         "--min-games",
         type=positive_int,
         default=3,
-        help="leave out moves played less often (default 3)",
+        help="minimum number of games with a move (default: 3)",
     )
-    games.add_argument("--min-elo", type=positive_int, help="of both players")
-    games.add_argument("--player", default="", metavar="NAME", help="only this player's moves")
-    for name, word in (("--since", "not before"), ("--until", "not after")):
-        games.add_argument(name, type=_parse_date, metavar="DATE", help=f"{word} YYYY.MM.DD")
+    games.add_argument("--min-elo", type=positive_int, help="minimum rating of both players")
+    games.add_argument(
+        "--player", default="", metavar="NAME", help="use only the moves of this player"
+    )
+    for name, word in (("--since", "first date"), ("--until", "last date")):
+        games.add_argument(
+            name, type=_parse_date, metavar="DATE", help=f"{word} of the games: YYYY.MM.DD"
+        )
     build.add_argument(
-        "--min-score", type=int, metavar="CP", help="EPD: leave out positions of a lower ce"
+        "--min-score", type=int, metavar="CP", help="minimum score (ce) of EPD positions"
     )
     build.set_defaults(act=_build)
 
@@ -121,32 +132,36 @@ def _configure_extend(extend: ArgumentParser) -> None:
         "--output",
         type=Path,
         required=True,
-        help="a .bin for the whole book, or a .yaml for what was learned; if it is there, the "
-        "work goes on from it",
+        help="write the whole book (.bin) or the new lines (.yaml); an existing file is extended",
     )
     extend.add_argument(
         "--positions",
         type=positive_int,
         default=DEFAULT_POSITIONS,
-        help=f"to learn (default {DEFAULT_POSITIONS})",
+        help=f"number of positions to add (default: {DEFAULT_POSITIONS})",
     )
     extend.add_argument(
         "--nodes",
         type=positive_int,
         default=DEFAULT_NODES,
-        help=f"for each position (default {DEFAULT_NODES})",
+        help=f"nodes per position (default: {DEFAULT_NODES})",
     )
-    extend.add_argument("--time", type=positive_int, metavar="SECONDS", help="stop after so long")
-    extend.add_argument("--depth", type=positive_int, default=30, help="plies at most (default 30)")
+    extend.add_argument("--time", type=positive_int, metavar="SECONDS", help="time limit")
     extend.add_argument(
-        "--margin", type=positive_int, default=30, help="centipawns that a move may be worse by"
+        "--depth", type=positive_int, default=30, help="maximum number of plies (default: 30)"
     )
-    extend.add_argument("--seed", type=int, help="for the same book each time")
+    extend.add_argument(
+        "--margin", type=positive_int, default=30, help="maximum loss of a move in centipawns"
+    )
+    extend.add_argument("--seed", type=int, help="random seed, for reproducible books")
     extend.set_defaults(act=_extend)
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit status is 1 where `check` finds fault, 2 where something cannot be done."""
+    """Run the chosen action and return the exit status.
+
+    The exit status is 1 if `check` finds losing moves, and 2 after an error.
+    """
     from agent.evaluation import EvaluationError
     from openings.book_common import BookError
     from protocols.uci.parsing import UciError
@@ -160,7 +175,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _parse_percent(text: str) -> float:
-    return int_up_to(100, text) / 100
+    return number_up_to(100, text) / 100
 
 
 def _print_result(arguments: Namespace, found: dict[str, object], text: str) -> int:
@@ -170,7 +185,7 @@ def _print_result(arguments: Namespace, found: dict[str, object], text: str) -> 
 
 def _parse_date(text: str) -> str:
     if not re.fullmatch(r"\d{4}(\.\d\d(\.\d\d)?)?", text):
-        raise ArgumentTypeError(f"expected a date like 2024 or 2024.03.01, not {text!r}")
+        raise ArgumentTypeError(f"expected a date such as 2024 or 2024.03.01, not {text!r}")
     return text
 
 
@@ -200,7 +215,7 @@ def _build(arguments: Namespace) -> int:
             if first is None:
                 why = _format_counts(collector.game_counts)
                 raise book_common.BookError(
-                    f"{arguments.output} is not written: nothing was kept ({why})"
+                    f"{arguments.output}: not written, as no move was selected ({why})"
                 )
             entries = _with_count(itertools.chain([first], merged), show)
             moves = polyglot.write(arguments.output, entries)
@@ -219,13 +234,12 @@ def _build(arguments: Namespace) -> int:
 
 
 def _check_output(path: Path, sources: Iterable[Path]) -> None:
-    """Raise BookError where a book could not be written in the end, or instead of a source."""
     from agent.io.write_checks import require_writable
     from openings import names
     from openings.book_common import BookError
 
     if path.suffix == names.SUFFIX:
-        raise BookError(f"{path}: the names of a book lie in such a file; call the book otherwise")
+        raise BookError(f"{path}: suffix reserved for the names of openings; choose another")
     read = [each for source in sources for each in (source, *_files_in(source))]
     require_writable([path], read, BookError, regular=True)
 
@@ -259,7 +273,7 @@ def _parse_position(words: list[str]) -> chess.Board:
         try:
             board.push(_parse_move(board, san))
         except ValueError:
-            raise UciError(f"illegal move {shorten(san)} in {board.fen()}") from None
+            raise UciError(f"illegal move: {shorten(san)} in {board.fen()}") from None
     return board
 
 
@@ -298,7 +312,7 @@ def _show(arguments: Namespace) -> int:
             row["score"] = round(statistics.points / statistics.games, 3)
         rows.append(row)
     name = names.find_name(known, board)
-    lines = [str(name or "no name"), board.fen()]
+    lines = [str(name or "unnamed"), board.fen()]
     for row in rows:
         games = f"  {row['score']:.1%} of {row['games']} games" if "games" in row else ""
         lines.append(f"{row['san']:8} {row['weight']:6} {row['share']:7.1%}{games}  {row['name']}")
@@ -329,7 +343,7 @@ def _prune(arguments: Namespace) -> int:
         first = next(kept, None)
         if first is None:
             raise book_common.BookError(
-                f"{arguments.output} is not written: nothing is kept; ask for a smaller share"
+                f"{arguments.output}: not written, as no move was selected; reduce --min-share"
             )
         moves = polyglot.write(arguments.output, itertools.chain([first], kept))
     _copy_names([arguments.book], arguments.output)
@@ -337,7 +351,6 @@ def _prune(arguments: Namespace) -> int:
 
 
 def _entry_count(book: Path) -> int:
-    """Return how many entries a book has, for a progress bar."""
     from openings.polyglot import opened_book
 
     with opened_book(book) as reader:
@@ -352,7 +365,10 @@ def _with_count(entries: Iterator[Entry], show: Callable[[int], None]) -> Iterat
 
 
 def _copy_names(sources: list[Path], output: Path) -> None:
-    """Write beside a book the names of what it is made of; the first source counts."""
+    """Write a file of opening names next to a book.
+
+    If several source books name the same position, the name from the first of these books is used.
+    """
     from openings import names, repertoire
 
     known: dict[int, names.OpeningName] = {}
@@ -371,7 +387,7 @@ def _extend(arguments: Namespace) -> int:
 
     output: Path = arguments.output
     as_lines = output.suffix.lower() in repertoire.SUFFIXES
-    # A book may grow in its place; what is learned as lines goes to a YAML file of its own.
+    # A book may overwrite its source, but new lines need a new YAML file.
     _check_output(output, arguments.sources if as_lines else [])
     grower = book_extension.BookExtender(
         _analyser(),
@@ -391,13 +407,13 @@ def _extend(arguments: Namespace) -> int:
             polyglot.write(output, grower.entries())
 
     learned = 0
-    stopped = "asked for"
+    stopped = "done"
     began = saved = time.monotonic()
     try:
-        with progress_bar("learning", arguments.positions) as show:
+        with progress_bar("extending", arguments.positions) as show:
             while learned < arguments.positions:
                 if arguments.time and time.monotonic() - began >= arguments.time:
-                    stopped = "time is up"
+                    stopped = "time limit"
                     break
                 if not grower.step():
                     stopped = f"the book is complete to {arguments.depth} plies"
@@ -420,8 +436,8 @@ def _extend(arguments: Namespace) -> int:
         "stopped": stopped,
     }
     text = (
-        f"{output}: {learned} positions learned ({stopped}), {len(grower.book)} in all, "
-        f"{avoided} moves found to lose"
+        f"{output}: {learned} positions added ({stopped}), {len(grower.book)} in total, "
+        f"{avoided} losing moves found"
     )
     return _print_result(arguments, found, text)
 
@@ -448,7 +464,10 @@ def _is_binary(path: Path) -> bool:
 
 
 def _analyser() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
-    """Return a search to so many nodes, that gives so many lines, best first."""
+    """Return a function that searches a board and returns lines sorted from best to worst.
+
+    The function takes the board, the number of nodes, and the number of lines.
+    """
     from agent.chess.search.alphabeta_search import AlphaBetaSearch
     from agent.limits import Limits
 
@@ -503,7 +522,10 @@ def _check(arguments: Namespace) -> int:
 
 
 def _scorer(depth: int) -> Callable[[chess.Board], Score]:
-    """Return the score, for the side to move, of a position with a legal move."""
+    """Return a function that scores a position from the point of view of the player to move.
+
+    The position must have legal moves.
+    """
     from agent.chess.search.alphabeta_search import AlphaBetaSearch
     from agent.limits import Limits
 

@@ -1,4 +1,4 @@
-"""`kempelen try`: an evaluation examined, and a match with it against one that counts material."""
+"""`kempelen check-eval`: check an evaluation, and play a match with it."""
 
 from __future__ import annotations
 
@@ -34,48 +34,55 @@ from kempelen.training.watchdog import WatchdogError
 MATERIAL, SHIPPED = "material", "shipped"
 TIME_CONTROL = "1+0.01"
 GAMES = 100
-# What stands for counting material where the evaluation is compiled, plain, or of another game.
+# The opponent's evaluation: for a compiled evaluation, for a plain Python one, and for games
+# other than chess.
 COMPILED_MATERIAL = "kempelen.training.baselines:material"
 PLAIN_MATERIAL = "kempelen.training.baselines:plain_material"
 ZERO_EVALUATION = "kempelen.training.baselines:nothing"
 
-_FORBIDDEN_IN_NAMES = re.compile(r"[/+#\x00-\x1f\x7f]")  # what no name of a player has
+_FORBIDDEN_IN_NAMES = re.compile(
+    r"[/+#\x00-\x1f\x7f]"
+)  # characters that are not allowed in names of players
 _MAX_NAME_LENGTH = 40
-_SIGNIFICANT_DIGITS = 12  # of the hash of a file
+_SIGNIFICANT_DIGITS = 12  # of the hash of the evaluation's file
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
-        "evaluation", metavar="FILE.py:function", help="or module:function, nnue or handcrafted"
+        "evaluation",
+        metavar="FILE.py:function",
+        help="evaluation: FILE.py:function, module:function, nnue or handcrafted",
     )
-    game = parser.add_argument_group("another game than chess")
+    game = parser.add_argument_group("games other than chess")
     configure_game(game)
     game.add_argument(
         "--algorithm", metavar="A",
-        help="what searches (default: alpha-beta, in games of chance expectiminimax)",
+        help="search algorithm (default: alpha-beta; expectiminimax in games of chance)",
     )  # fmt: skip
     match = parser.add_argument_group("the match")
-    match.add_argument("--no-match", dest="match", action="store_false", help="do not play")
+    match.add_argument("--no-match", dest="match", action="store_false", help="do not play a match")
     match.add_argument(
         "--against", choices=[MATERIAL, SHIPPED], default=MATERIAL,
-        help="counting material, as plain or compiled as the evaluation is (in other games knowing "
-        "nothing); or the evaluation that is shipped (default: %(default)s)",
+        help="opponent: a material count (in other games, a constant), or the included evaluation "
+        "(default: %(default)s)",
     )  # fmt: skip
-    match.add_argument("--name", help="its name (default: of function, file's hash and opponent)")
-    match.add_argument("--games", type=positive_int, default=GAMES, help="default: %(default)s")
-    match.add_argument("--tc", metavar="MOVES/BASE+INC", help=f"a clock (default: {TIME_CONTROL})")
     match.add_argument(
-        "--nodes", type=positive_int, help="nodes for each move, in place of a clock"
+        "--name", help="name of the match (default: function, file hash and opponent)"
     )
-    match.add_argument("--seed", type=int, default=0, help="seed of the openings' order")
+    match.add_argument(
+        "--games", type=positive_int, default=GAMES, help="number of games (default: %(default)s)"
+    )
+    match.add_argument("--tc", metavar="MOVES/BASE+INC", help=f"clock (default: {TIME_CONTROL})")
+    match.add_argument("--nodes", type=positive_int, help="nodes per move, instead of a clock")
+    match.add_argument("--seed", type=int, default=0, help="random seed of the openings")
     configure_run(parser, network=False)
 
 
 def run(arguments: Namespace) -> int:
-    """Examine and play.
+    """Check the evaluation, play the match, and return the exit status.
 
-    The status is 0 if no call failed and all games were played, 1 if not, 2 if nothing could begin.
+    The exit status is 1 if an evaluation call fails or the match is incomplete, and 2 if the check
+    cannot start.
     """
     try:
         game = game_entries(arguments)
@@ -84,17 +91,17 @@ def run(arguments: Namespace) -> int:
             settings = match_settings(arguments, game, evaluation) if arguments.match else None
             report = _run_checks(_evaluation_under_test(arguments, game, evaluation))
     except (EvaluationError, SettingsError, ValueError) as error:
-        print_error(error, "kempelen try")
+        print_error(error, "kempelen check-eval")
         return 2
     except WatchdogError as error:
-        print_error(f"{error}: no search could wait for that", "kempelen try")
+        print_error(f"{error}: too slow for a search", "kempelen check-eval")
         return 1
     _print_report(report, evaluation.batch, in_chess=not game, as_json=arguments.json)
     if report.failed:
         print_error(
             f"{report.failed} of {report.calls} calls failed"
-            + ("; there is no match before none does" if settings else ""),
-            "kempelen try",
+            + ("; no match is played until all succeed" if settings else ""),
+            "kempelen check-eval",
         )
         return 1
     return 0 if settings is None else run_tournament(settings, arguments)
@@ -130,18 +137,18 @@ def _run_checks(examinee: EvaluationUnderTest) -> EvaluationReport:
 
 
 def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> Settings:
-    """Return the match; `game` as GameSettings has it.
+    """Return the settings of the match.
 
-    It is named by what the evaluation's file holds: one that was edited begins another match, also
-    in the same ledger.
+    The mapping `game` contains the entries of GameSettings. The match's name contains a hash of the
+    evaluation file, so an edited evaluation starts a new match, even in the same ledger.
     """
     if arguments.algorithm and not game:
-        raise SettingsError("--algorithm is for other games: add --game")
+        raise SettingsError("--algorithm is only for other games: add --game")
     material = COMPILED_MATERIAL if evaluation.python is None else PLAIN_MATERIAL
-    least = ZERO_EVALUATION if game else material
+    baseline = ZERO_EVALUATION if game else material
     shipped = HANDCRAFTED.name if game else DEFAULT
-    other = least if arguments.against == MATERIAL else shipped
-    # A function's name, or that of the file of what was learned.
+    other = baseline if arguments.against == MATERIAL else shipped
+    # The name of the function, or of the file with a learned evaluation.
     name = _FORBIDDEN_IN_NAMES.sub("", Path(evaluation.name.rpartition(":")[2]).name)[
         :_MAX_NAME_LENGTH
     ]
@@ -149,29 +156,28 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
     if arguments.tc is not None or not time:
         time |= parse_clock(arguments.tc or TIME_CONTROL)
 
-    def player(spec: str, called: str) -> dict[str, Any]:
+    def player(spec: str, name: str) -> dict[str, Any]:
         if game:
             algorithm = _algorithm(arguments, game, evaluation)
             agent = {"protocol": "lab", "command": algorithm, "options": {"evaluation": spec}}
-            return {**agent, "name": called}
-        # A process each: plain Python runs on one core of each, and may do what it likes there.
-        # Not by way of the user's folder, in which modules may have the names of ours.
+            return {**agent, "name": name}
+        # Each player is a process of its own, because plain Python uses only one core. -P keeps
+        # modules in the working folder from shadowing ours.
         engine = {"command": sys.executable, "arguments": ["-P", "-m", "kempelen.cli", "uci"]}
         options = {"Evaluation": spec}
-        if evaluation.batch:  # only that search asks for batches; the other side has the same
+        if evaluation.batch:  # only MCTS evaluates batches, so both players use MCTS
             options["Search"] = MCTS
-        return {**engine, "name": called, "options": options}
+        return {**engine, "name": name, "options": options}
 
     other_name = SHIPPED
     if arguments.against == MATERIAL:
         other_name = "nothing" if game else MATERIAL
-    called = " ".join(
+    default = " ".join(
         filter(None, (name, evaluation_digest(evaluation.name)[:_SIGNIFICANT_DIGITS]))
     )
-    default = f"{called} against {other_name}"
     return parse_settings(
         {
-            "name": arguments.name or default,
+            "name": arguments.name or f"{default} against {other_name}",
             "game": game,
             "engines": [player(evaluation.name, name), player(other, other_name)],
             "games": arguments.games,
@@ -194,11 +200,11 @@ def _report_lines(report: EvaluationReport, batch: int, in_chess: bool) -> Itera
     if report.compiled:
         kind = "compiled into the search"
     elif batch:
-        kind = f"a plain function of batches of up to {batch}, called with one and with many"
+        kind = f"a Python function of batches of up to {batch} positions"
     else:
-        kind = f"a plain function of a {'chess.Board' if in_chess else 'game'}"
+        kind = f"a Python function of a {'chess.Board' if in_chess else 'game'}"
     yield f"{report.evaluation}: {kind}"
-    again = ", half of them those of the other half with the colours exchanged" if in_chess else ""
+    again = ", half of them with the colours swapped" if in_chess else ""
     failed = f"{report.failed} calls failed" if report.failed else "no call failed"
     yield f"  {report.calls} positions{again}: {failed}"
     for failure in report.failures:
@@ -206,35 +212,36 @@ def _report_lines(report: EvaluationReport, batch: int, in_chess: bool) -> Itera
         yield f"      {failure.message}"
     if report.lowest is not None and report.highest is not None:
         unit = " centipawns" if in_chess else ""
-        types = f", of the type {' or '.join(sorted(report.types))}" if report.types else ""
-        yield f"  values from {_format_value(report.lowest)} to {_format_value(report.highest)}{unit}{types}"
+        types = f", type {' or '.join(sorted(report.types))}" if report.types else ""
+        values = f"{_format_value(report.lowest)} to {_format_value(report.highest)}"
+        yield f"  values from {values}{unit}{types}"
         if report.lowest == report.highest:
-            yield "    all the same: a search learns nothing from them"
+            yield "    all values are the same, so a search cannot use them"
     if report.beyond and report.greatest is not None:
         limit = _format_value(report.greatest)
-        yield f"    {report.beyond} of them reach {limit}, above or below 0, and count as that"
+        yield f"    {report.beyond} values beyond the limit of ±{limit} are clipped"
     if report.pairs:
         yield from _symmetry_lines(report)
     if report.calls_a_second is not None:
-        yield f"  {report.calls_a_second:,.0f} calls a second"
+        yield f"  {report.calls_a_second:,.0f} calls per second"
     if report.nodes_a_second is not None and report.usual_nodes_a_second is not None:
-        usual = f"{report.usual_nodes_a_second:,.0f} with the shipped evaluation"
-        yield f"  {report.nodes_a_second:,.0f} nodes a second; {usual}"
+        usual = f"{report.usual_nodes_a_second:,.0f} with the included evaluation"
+        yield f"  {report.nodes_a_second:,.0f} nodes per second; {usual}"
 
 
 def _symmetry_lines(report: EvaluationReport) -> Iterator[str]:
     if not report.uneven:
-        yield "  symmetric: worth the same to the mover with the colours exchanged"
+        yield "  symmetric: the same value for the side to move with the colours swapped"
         return
     yield (
-        f"  not symmetric: on {report.uneven} of {report.pairs} positions worth something else to "
-        "the mover with the colours exchanged"
+        f"  not symmetric: on {report.uneven} of {report.pairs} positions the value for the side "
+        "to move changes when the colours are swapped"
     )
     for pair in report.worst:
-        values = f"{_format_value(pair.value)}, exchanged {_format_value(pair.exchanged)}"
+        values = f"{_format_value(pair.value)}, swapped {_format_value(pair.exchanged)}"
         yield f"    {values}: {pair.position}"
     if report.one_sided:
-        yield "    it seems to be the value for one colour: it must be that of the side to move"
+        yield "    the value seems to be for one colour (expected: for the side to move)"
 
 
 def _format_value(value: float) -> str:

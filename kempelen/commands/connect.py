@@ -1,4 +1,4 @@
-"""`kempelen connect`: an engine on standard input and output that plays from a server's machine."""
+"""`kempelen connect`: use a remote Kempelen server as a local engine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from threading import Event
 from typing import TYPE_CHECKING
 
+from agent.io.requirements import missing_packages
 from kempelen.console.terminal import print_error
 from kempelen.protocol_detector import ProtocolDetector
 from protocols import stdio
@@ -23,35 +24,46 @@ if TYPE_CHECKING:
 
 COMMAND = "kempelen connect"
 PROTOCOLS = ("uci", "gtp", "xboard")
-MISSING_PACKAGES = "ws:// and wss:// need one more package: pip install 'kempelen[server]'"
 DEFAULT_TIMEOUT = 30.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments. The token never stands on the command line."""
-    from kempelen.console.argument_types import positive_seconds
+    """Add the command's arguments to `parser`.
 
-    parser.epilog = f"The server's token: {TOKEN_VARIABLE} in the environment, or a file."
+    No argument accepts the token itself, because other users could read it in the process list.
+    """
+    from kempelen.console.argument_types import positive_seconds
+    from kempelen.console.old_names import add_alias
+
+    parser.epilog = f"Token of the server: environment variable {TOKEN_VARIABLE}, or --token-file."
     parser.add_argument(
-        "address", metavar="ADDRESS", help="tcp://HOST:PORT, or tls://, ws:// and wss://"
+        "address",
+        metavar="ADDRESS",
+        help="address of the server: tcp://HOST:PORT, or tls://, ws://, wss://",
     )
-    parser.add_argument("--token-file", metavar="FILE", help="which holds the token and no more")
-    parser.add_argument("--ca", metavar="FILE", help="certificates to trust, for tls and wss")
+    parser.add_argument("--token-file", metavar="FILE", help="file with the token")
+    parser.add_argument("--ca", metavar="FILE", help="trusted certificates (PEM), for tls and wss")
     parser.add_argument(
-        "--protocol", choices=PROTOCOLS, help="what is spoken (default: what the first line asks)"
+        "--protocol",
+        choices=PROTOCOLS,
+        help="protocol (default: detected from the first line of input)",
     )
-    parser.add_argument(
-        "--patience", type=positive_seconds, default=DEFAULT_TIMEOUT, metavar="SECONDS",
-        help="how long to wait for a server where no clock runs (default: %(default)g)",
+    timeout = parser.add_argument(
+        "--timeout", type=positive_seconds, default=DEFAULT_TIMEOUT, metavar="SECONDS",
+        help="time to wait for the server while no clock is running (default: %(default)g)",
     )  # fmt: skip
+    add_alias(parser, "--patience", timeout)
     parser.add_argument(
         "--insecure", action="store_true",
-        help="let the token travel without TLS, for everyone on the way to read",
+        help="send the token without TLS, readable for others on the way",
     )  # fmt: skip
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until `quit` or the end of input. 1: the server cannot be had, or refuses."""
+    """Serve until `quit` or the end of input, and return the exit status.
+
+    The exit status is 1 if the server is unreachable or rejects the client.
+    """
     try:
         address = read_address(arguments.address)
         token = read_token(arguments.token_file)
@@ -59,11 +71,11 @@ def run(arguments: Namespace) -> int:
             address.uses_tls or address.is_loopback or arguments.insecure
         ):
             raise CredentialsError(
-                f"{address}: everyone on the way could read the token; "
-                "use tls:// or wss://, or say --insecure"
+                f"{address}: the token would be sent unencrypted; "
+                "use tls:// or wss://, or allow it with --insecure"
             )
         if address.uses_http and find_spec("websockets") is None:
-            raise CredentialsError(MISSING_PACKAGES)
+            raise CredentialsError(missing_packages("ws:// and wss://", "server"))
         trust = _ssl_context(arguments.ca, address)
     except CredentialsError as error:
         print_error(error, COMMAND)
@@ -72,10 +84,10 @@ def run(arguments: Namespace) -> int:
 
     def make(protocol: str, session: StdioSession) -> RemoteEngine:
         def end() -> None:
-            failed.set()  # before the session ends, which ends the program
+            failed.set()  # set first, because ending the session ends the program
             session.end()
 
-        return _remote_engine(address, token, trust, arguments.patience, session, end, protocol)
+        return _remote_engine(address, token, trust, arguments.timeout, session, end, protocol)
 
     def begin(session: StdioSession) -> stdio.ThreadedLineProtocol:
         if arguments.protocol:
@@ -87,14 +99,14 @@ def run(arguments: Namespace) -> int:
 
 def _ssl_context(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
     if ca_file is not None and not address.uses_tls:
-        raise CredentialsError(f"--ca {ca_file}: {address} is without TLS; write tls:// or wss://")
+        raise CredentialsError(f"--ca {ca_file}: {address} does not use TLS; use tls:// or wss://")
     if not address.uses_tls:
         return None
     import ssl
 
     try:
         return ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # of which ssl's errors are some
+    except OSError as error:  # includes ssl.SSLError
         raise CredentialsError(f"certificates {ca_file}: {error.strerror or error}") from None
 
 
@@ -102,7 +114,7 @@ def _remote_engine(
     address: Address,
     token: str | None,
     trust: ssl.SSLContext | None,
-    patience: float,
+    timeout: float,
     session: StdioSession,
     end: Callable[[], None],
     protocol: str,
@@ -110,24 +122,24 @@ def _remote_engine(
     from protocols.remote.connecting import connect
 
     return RemoteEngine(
-        _dialogue(protocol, patience),
+        _proxy(protocol, timeout),
         lambda limit: connect(address, protocol, trust, token, limit),
         session.send,
         lambda text: print_error(f"{address}: {text}", COMMAND),
         end,
-        patience,
+        timeout,
     )
 
 
-def _dialogue(protocol: str, patience: float) -> Proxy:
+def _proxy(protocol: str, timeout: float) -> Proxy:
     if protocol == "gtp":
         from protocols.remote.gtp import GtpProxy
 
-        return GtpProxy(patience)
+        return GtpProxy(timeout)
     if protocol == "xboard":
         from protocols.remote.xboard import XboardProxy
 
-        return XboardProxy(patience)
+        return XboardProxy(timeout)
     from protocols.remote.uci import UciProxy
 
-    return UciProxy(patience)
+    return UciProxy(timeout)

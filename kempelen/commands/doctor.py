@@ -1,4 +1,4 @@
-"""`kempelen doctor`: what is here, and what is wrong with it, as text for a report of a fault."""
+"""`kempelen doctor`: check the installation, and print a report for bug reports."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from kempelen.diagnostics.diagnosis import Diagnosis
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Look and tell; the exit status is 1 if something is broken."""
+    """Print the report and return the exit status, which is 1 if something is broken."""
     diagnosis = Diagnosis()
     diagnosis.run_checks(CHECKS)
     if arguments.json:
-        complaints = [asdict(complaint) for complaint in diagnosis.problems]
-        print(json.dumps({"found": diagnosis.notes, "wrong": complaints}))
+        problems = [asdict(problem) for problem in diagnosis.problems]
+        print(json.dumps({"found": diagnosis.notes, "wrong": problems}))
     else:
         print(_text(diagnosis))
     return 1 if diagnosis.broken else 0
@@ -33,9 +32,8 @@ def _text(diagnosis: Diagnosis) -> str:
     lines = [f"{name:{width}}  {note['text']}" for name, note in diagnosis.notes.items()]
     lines.append("")
     lines += [
-        f"{'broken' if complaint.broken else 'worth mending'}: {complaint.what}\n"
-        f"    {complaint.remedy}"
-        for complaint in sorted(diagnosis.problems, key=lambda each: not each.broken)
+        f"{'broken' if problem.broken else 'warning'}: {problem.what}\n    {problem.remedy}"
+        for problem in sorted(diagnosis.problems, key=lambda each: not each.broken)
     ]
     if not diagnosis.broken:
         lines.append("nothing is broken")

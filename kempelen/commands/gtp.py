@@ -1,80 +1,76 @@
-"""`kempelen gtp`: speak GTP on standard input and output, for Go or any other game."""
+"""`kempelen gtp`: speak GTP on standard input and output, for Go and other games."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.io.sanitize import sanitize_line
 from kempelen import __version__
 from kempelen.console import search_arguments
 from kempelen.console.terminal import print_error
+from kempelen.engines import ENGINE_NAME, create_gtp_engine
 from protocols import stdio
 from protocols.gtp.messages import GtpError
-from protocols.gtp.protocol import GtpProtocol
 from protocols.gtp.resignation import DEFAULT_RESIGN_POLICY, ResignPolicy
 from protocols.gtp.rules import DEFAULT_RULES, GoRules, read_rules
 from protocols.gtp.session import Settings
-from protocols.session import LineWriter
-from protocols.session_context import STANDALONE, SessionContext
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from agent.games.catalogue import GameType
 
-ENGINE_NAME = "Kempelen"
-
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     from kempelen.console import game_arguments
     from kempelen.console.argument_types import positive_int, positive_seconds
+    from kempelen.console.old_names import add_alias
 
     parser.formatter_class = game_arguments.CatalogueHelpFormatter
     parser.epilog = game_arguments.CATALOGUE_PLACEHOLDER
     game_arguments.configure(parser, game="go", size="--boardsize")
-    parser.add_argument("--komi", type=float, help="of Go, until komi comes (default: 7.5)")
+    parser.add_argument(
+        "--komi", type=float, help="komi in Go before any GTP command komi (default: 7.5)"
+    )
     parser.add_argument(
         "--rules",
         type=_parse_rules,
         default=DEFAULT_RULES,
         metavar="NAME",
-        help="of Go, until others come, by KataGo's names: tromp-taylor, japanese, ...; without it "
-        "area is scored, and both may pass over dead stones",
+        help="Go rules by their names in KataGo: tromp-taylor, japanese, ... (default: area "
+        "scoring without dead stones)",
     )
     parser.add_argument(
         "--algorithm",
         metavar="A",
-        help="mcts, alpha-beta, ... (default: a compiled search, or what suits the game)",
+        help="search algorithm: mcts, alpha-beta, ... (default: depends on the game)",
     )
-    parser.add_argument(
-        "--experience",
+    learn = parser.add_argument(
+        "--learn",
         default="",
         metavar="FILE",
-        help="learn from moves whose outcome was not what was predicted, and keep that here",
+        help="learn from moves with an unexpected outcome, and store them in FILE",
     )
+    add_alias(parser, "--experience", learn)
     parser.add_argument(
         "--no-book",
         dest="book",
         action="store_false",
-        help="search from the first move, without books and solved values",
+        help="do not use opening books or solved positions",
     )
     parser.add_argument(
         "--time",
         type=positive_seconds,
         default=Settings().seconds,
         metavar="SECONDS",
-        help="for a move, until time settings come (default: %(default)g)",
+        help="time per move before any GTP time command (default: %(default)g)",
     )
+    parser.add_argument("--depth", type=positive_int, metavar="N", help="limit of N plies")
     parser.add_argument(
-        "--depth", type=positive_int, metavar="N", help="search at most N plies deep"
+        "--playouts", type=positive_int, metavar="N", help="MCTS: limit of N playouts per move"
     )
-    parser.add_argument(
-        "--playouts", type=positive_int, metavar="N", help="of mcts, at most N a move"
-    )
-    parser.add_argument("--nodes", type=positive_int, metavar="N", help="at most N nodes a move")
+    parser.add_argument("--nodes", type=positive_int, metavar="N", help="limit of N nodes per move")
     search_arguments.configure(parser)
     parser.add_argument(
         "--set",
@@ -82,7 +78,7 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a number that the compiled search of Go goes by; may be repeated",
+        help="set a constant of the compiled Go search; may be repeated",
     )
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument(
@@ -90,65 +86,50 @@ def configure(parser: ArgumentParser) -> None:
         type=_parse_resign_rate,
         default=DEFAULT_RESIGN_POLICY.threshold,
         metavar="RATE",
-        help="give a game of Go up that is won less often (default: %(default)g)",
+        help="resign a game of Go below this win rate (default: %(default)g)",
     )
-    ends.add_argument(
-        "--no-resign", dest="resigns", action="store_false", help="play lost games of Go to the end"
-    )
-    parser.add_argument(
-        "--habits",
+    ends.add_argument("--no-resign", dest="resigns", action="store_false", help="never resign")
+    opponents = parser.add_argument(
+        "--opponents",
         default="",
         metavar="FILE",
-        help="remember opponents, whom kempelen-opponent names, in this file; not of Go",
+        help="store games against opponents, named by the command kempelen-opponent, in FILE (not "
+        "for Go)",
     )
+    add_alias(parser, "--habits", opponents)
     parser.add_argument(
         "--report-name",
         default=ENGINE_NAME,
         metavar="TEXT",
-        help="answer `name` so, for programs that know only some engines (default: %(default)s)",
+        help="reply to the GTP command name, for GUIs that know few engines (default: %(default)s)",
     )
     parser.add_argument(
         "--report-version",
         default=__version__,
         metavar="TEXT",
-        help="answer `version` so (default: %(default)s)",
+        help="reply to the GTP command version (default: %(default)s)",
     )
     parser.add_argument(
-        "--ponder", dest="ponders", action="store_true", help="think on the other's time too"
+        "--ponder", dest="ponders", action="store_true", help="search on the opponent's time too"
     )
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until `quit` or the end of input."""
+    """Serve GTP until `quit` or the end of input, and return the exit status."""
     from agent.evaluation import EvaluationError
 
     identity = sanitize_line(arguments.report_name), sanitize_line(arguments.report_version)
     try:
-        # The user's files are run when input and output are the protocol's alone.
+        # Reserve standard output first: creating the settings runs the user's files.
         return stdio.serve(
-            lambda session: create_engine(session, _settings(arguments), identity=identity)
+            lambda session: create_gtp_engine(session, _settings(arguments), identity=identity)
         )
     except (EvaluationError, OSError, ValueError) as error:
         print_error(error, "kempelen gtp")
         return 2
 
 
-def create_engine(
-    session: LineWriter,
-    settings: Settings = Settings(),  # noqa: B008 - it is frozen
-    report: Callable[[str], None] = print_error,
-    session_context: SessionContext = STANDALONE,
-    identity: tuple[str, str] = (ENGINE_NAME, __version__),
-) -> GtpProtocol:
-    """Return the engine that answers a session; see Gtp for what it is made with.
-
-    said: the name and the version that it gives.
-    """
-    return GtpProtocol(*identity, session.send, report, settings, session_context)
-
-
 def _parse_resign_rate(text: str) -> float:
-    """Read a share of the wins at which a game is lost."""
     try:
         rate = float(text)
     except ValueError:
@@ -159,7 +140,6 @@ def _parse_resign_rate(text: str) -> float:
 
 
 def _parse_rules(text: str) -> GoRules:
-    """Read the name of rules, or KataGo's JSON."""
     try:
         return read_rules(text)
     except GtpError as error:
@@ -177,7 +157,7 @@ def _settings(arguments: Namespace) -> Settings:
         options=options,
         algorithm=arguments.algorithm,
         evaluation=arguments.evaluation,
-        experience=arguments.experience,
+        experience=arguments.learn,
         book=arguments.book,
         seconds=arguments.time,
         depth=arguments.depth,
@@ -185,7 +165,7 @@ def _settings(arguments: Namespace) -> Settings:
         resigns=arguments.resigns,
         resign_policy=ResignPolicy(threshold=arguments.resign),
         ponders=arguments.ponders,
-        habits=arguments.habits,
+        habits=arguments.opponents,
         rules=arguments.rules,
         search_config=search_arguments.resources_from(
             arguments, arguments.playouts, _search_settings(arguments, kind)
@@ -194,17 +174,16 @@ def _settings(arguments: Namespace) -> Settings:
 
 
 def _search_settings(arguments: Namespace, kind: GameType) -> dict[str, float]:
-    """Return the settings that are not the usual ones; ValueError for what is none."""
     from agent.go.settings import check_setting
 
     if arguments.settings and (kind.name != "go" or arguments.algorithm):
-        raise ValueError("--set: only the compiled search of Go has settings")
+        raise ValueError("--set is only for the compiled search of Go")
     numbers: dict[str, float] = {}
     for text in arguments.settings:
         name, equals, value = text.partition("=")
         try:
             if not equals:
-                raise ValueError("write NAME=VALUE")
+                raise ValueError("expected NAME=VALUE")
             numbers[name] = float(value)
             check_setting(name, numbers[name])
         except ValueError as error:

@@ -1,6 +1,7 @@
-"""`kempelen analysis`: answer queries about positions of Go, a JSON object a line.
+"""`kempelen katago-analysis`: answer JSON queries about Go positions.
 
-KataGo's own words on the command line are taken, so that programs that start KataGo start this.
+Each line of input is one query. KataGo's own flags are accepted, so that programs written for
+KataGo can start Kempelen instead.
 """
 
 from __future__ import annotations
@@ -21,75 +22,75 @@ from protocols.session import StdioSession
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-COMMAND = "kempelen analysis"
+COMMAND = "kempelen katago-analysis"
 PERSPECTIVES = {"black": 0, "white": 1, "side": None}
-# KataGo says so where it is ready; programs that start KataGo may wait for it.
+# KataGo's message when it is ready. Some programs wait for this message.
 READY_MESSAGE = "Started, ready to begin handling requests"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     from kempelen.console.argument_types import positive_int
 
     search_arguments.configure(
         parser,
-        threads="of a compiled search, for each position",
-        memory="for what all compiled searches remember",
+        threads="threads per position of a compiled search",
+        memory="memory of all compiled searches in MB",
     )
     parser.add_argument(
         *("--analysis-threads", "-analysis-threads"),
         type=positive_int,
         default=1,
         metavar="N",
-        help="positions at once, no more than there are cores (default: %(default)d)",
+        help="positions analysed in parallel, limited by the cores (default: %(default)d)",
     )
     parser.add_argument(
         "--visits",
         type=positive_int,
         default=DEFAULTS.visits,
         metavar="N",
-        help="of a position, where a query has no maxVisits (default: %(default)d)",
+        help="visits per position for queries without maxVisits (default: %(default)d)",
     )
     parser.add_argument(
         "--algorithm",
         metavar="A",
-        help="mcts or another that counts visits (default: a compiled search, or mcts)",
+        help="search algorithm: mcts, or another one that counts visits (default: a compiled "
+        "search, or mcts)",
     )
     parser.add_argument(
         "--report-as",
         choices=PERSPECTIVES,
         default="black",
-        help="whose winning and points are told: side is whoever is to move (default: %(default)s)",
+        help="perspective of win rates and scores; side: the side to move (default: %(default)s)",
     )
     parser.add_argument(
         *("--quit-without-waiting", "-quit-without-waiting"),
         action="store_true",
-        help="at the end of input, leave without an answer what is not answered yet",
+        help="at the end of input, drop pending queries",
     )
-    katago = parser.add_argument_group("what KataGo is started with")
-    katago.add_argument("-config", metavar="FILE", help="not read")
-    katago.add_argument("-model", metavar="FILE", help="not read: there is no network")
-    katago.add_argument("-human-model", metavar="FILE", help="not read")
+    katago = parser.add_argument_group("flags of KataGo")
+    katago.add_argument("-config", metavar="FILE", help="ignored")
+    katago.add_argument("-model", metavar="FILE", help="ignored: there is no network")
+    katago.add_argument("-human-model", metavar="FILE", help="ignored")
     katago.add_argument(
         "-override-config",
         action="append",
         default=[],
         metavar="NAME=VALUE,...",
-        help="reportAnalysisWinratesAs, maxVisits and maxTime count",
+        help="settings: reportAnalysisWinratesAs, maxVisits, maxTime; others are ignored",
     )
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until the end of input."""
+    """Answer queries until the end of input, and return the exit status."""
     try:
         settings = _settings(arguments)
-        AnalysisEngine("", lambda _: None, lambda _: None, settings)  # a trial
+        AnalysisEngine("", lambda _: None, lambda _: None, settings)  # report errors before serving
     except ValueError as error:
         print_error(error, COMMAND)
         return 2
     for name in ("config", "model", "human_model"):
         if (file := getattr(arguments, name)) is not None:
-            print_error(f"-{name.replace('_', '-')} {file} does not apply and is not read", COMMAND)
+            print_error(f"-{name.replace('_', '-')} {file}: ignored", COMMAND)
 
     def make(session: StdioSession) -> AnalysisEngine:
         engine = AnalysisEngine(__version__, session.send, print_error, settings)
@@ -103,7 +104,7 @@ def run(arguments: Namespace) -> int:
 def _settings(arguments: Namespace) -> Settings:
     cores = usable_cores()
     if arguments.analysis_threads > cores:
-        print_error(f"{cores} positions are analysed at once, as there are {cores} cores", COMMAND)
+        print_error(f"--analysis-threads limited to {cores}, the number of cores", COMMAND)
     return Settings(
         defaults=_query_defaults(arguments),
         search_settings=SearchSettings(
@@ -115,7 +116,6 @@ def _settings(arguments: Namespace) -> Settings:
 
 
 def _query_defaults(arguments: Namespace) -> QueryDefaults:
-    """Return what holds where queries do not say, by our flags and then KataGo's."""
     defaults = QueryDefaults(visits=arguments.visits, perspective=PERSPECTIVES[arguments.report_as])
     pairs = [pair for text in arguments.override_config for pair in text.split(",")]
     settings = {name.strip(): value.strip() for name, _, value in (p.partition("=") for p in pairs)}
@@ -124,5 +124,5 @@ def _query_defaults(arguments: Namespace) -> QueryDefaults:
     except QueryError as error:
         raise ValueError(f"-override-config: {error}") from None
     if unknown:
-        print_error(f"-override-config: {', '.join(unknown)} does not apply", COMMAND)
+        print_error(f"-override-config: {', '.join(unknown)}: ignored", COMMAND)
     return QueryDefaults(visits, seconds, perspective)

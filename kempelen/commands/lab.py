@@ -1,7 +1,4 @@
-"""`kempelen lab`: search algorithms at work, for those who teach and learn them.
-
-`ACTIONS` lists what it does.
-"""
+"""`kempelen lab`: study search algorithms. The actions are listed in ACTIONS."""
 
 from __future__ import annotations
 
@@ -14,15 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-# name: module of this package, one line of help.
+# Action: its module in kempelen.lab, and its help line.
 ACTIONS = {
     "run": ("comparison", "compare algorithms on the same positions"),
-    "play": ("play", "play games, and learn from surprises with a killer memory"),
+    "play": ("play", "play games, and learn from unexpected outcomes with a killer memory"),
     "trace": ("trace", "print the steps of an algorithm"),
     "draw": ("draw", "draw the tree that an algorithm searches"),
-    "plot": ("plot", "plot leaves against depth and branching, with the theory"),
+    "plot": ("plot", "plot leaves against depth and branching factor, with the theory"),
     "solve": ("solve", "solve a game: its value and how to win"),
-    "figures": ("notes.figures", "make the lecture notes' tables and figures anew, as one page"),
+    "figures": ("notes.figures", "create the lecture notes' tables and figures, as one page"),
     "learn": ("learn", "learn a game by self-play: a network, or weights of features"),
     "step": ("step", "show the steps of an algorithm, forward and back, on a page"),
     "exercise": ("exercise", "ask about trees, check the answers, and collect them"),
@@ -30,12 +27,11 @@ ACTIONS = {
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the actions and their arguments."""
     from kempelen.console.game_arguments import catalogue_help
     from kempelen.lab import language
     from kempelen.lab.localized_parser import LocalizedParser
 
-    parser.__class__ = LocalizedParser  # which speaks the language that its arguments ask for
+    parser.__class__ = LocalizedParser  # prints help and errors in the language of --lang
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = catalogue_help()
     language.configure(parser, default="en")
@@ -49,7 +45,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit status is 2 where something cannot be done, and the message says why."""
+    """Run the chosen action and return the exit status, which is 2 after an error."""
     from agent.evaluation import EvaluationError
     from kempelen.lab.spanish_messages import error_message
 
@@ -58,7 +54,7 @@ def run(arguments: Namespace) -> int:
     module, _ = ACTIONS[arguments.action]
     try:
         return int(import_module(f"kempelen.lab.{module}").run(arguments))
-    except BrokenPipeError:  # the command line's to handle
+    except BrokenPipeError:  # kempelen.cli handles it
         raise
     except RecursionError:
         failed: Exception = ValueError(

@@ -1,7 +1,7 @@
-"""`kempelen experience`: look into files of lessons that engines have learned, merge, prune them.
+"""`kempelen learn`: show, merge and prune learning files.
 
-`show` prints the greatest surprises, `merge` puts several files together, `prune` keeps the most
-useful lessons. What engines write meanwhile is not lost.
+The action `show` prints the moves with the most unexpected outcomes, `merge` merges files, and
+`prune` keeps only the most useful moves. Engines may write to the files at the same time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kempelen.console.argument_types import positive_int
-from kempelen.console.terminal import print_error
+from kempelen.console.terminal import print_error, table_console
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,54 +22,55 @@ if TYPE_CHECKING:
     from agent.learning.learned_move_database import LearnedMoveDatabase
 
 DEFAULT_ROWS = 20
-DEFAULT_WIDTH = 200  # columns, where no terminal sets them
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the actions and their arguments."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    show = actions.add_parser("show", help="print the greatest surprises, and how many there are")
+    show = actions.add_parser("show", help="print the moves with the most unexpected outcome")
     show.add_argument("files", nargs="+", type=Path, metavar="FILE")
     show.add_argument(
         "--rows",
         type=positive_int,
         default=DEFAULT_ROWS,
         metavar="N",
-        help=f"so many lessons (default {DEFAULT_ROWS})",
+        help=f"number of moves to print (default: {DEFAULT_ROWS})",
     )
-    show.add_argument("--game", default="", help="of this game only")
-    show.add_argument("--position", default="", help="of this position only, as it is written")
+    show.add_argument("--game", default="", help="print only moves of this game")
+    show.add_argument(
+        "--position", default="", help="print only moves in this position, as the file writes it"
+    )
     show.set_defaults(act=_show)
-    merge = actions.add_parser("merge", help="put the lessons of several files together")
+    merge = actions.add_parser("merge", help="merge several files into a new one")
     merge.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    merge.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="a new one")
+    merge.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="new file")
     merge.set_defaults(act=_merge)
-    prune = actions.add_parser("prune", help="keep the most useful lessons of each file")
+    prune = actions.add_parser("prune", help="keep the most useful moves of each file")
     prune.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    prune.add_argument("--keep", type=positive_int, required=True, metavar="N", help="so many")
+    prune.add_argument(
+        "--keep", type=positive_int, required=True, metavar="N", help="number of moves to keep"
+    )
     prune.set_defaults(act=_prune)
     for action in (show, merge, prune):
         action.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit status is 2 where something cannot be done."""
+    """Run the chosen action and return the exit status, which is 2 after an error."""
     from agent.learning.learned_move_database import LearningDatabaseError
 
     act: Callable[[Namespace], int] = arguments.act
     try:
         return act(arguments)
     except LearningDatabaseError as error:
-        print_error(error, "kempelen experience")
+        print_error(error, "kempelen learn")
         return 2
 
 
 def _open_file(path: Path) -> LearnedMoveDatabase:
-    """Open a file that must be there, and wait for engines that write to it."""
     from agent.learning.learned_move_database import LearnedMoveDatabase, LearningDatabaseError
 
     if not path.exists():
-        raise LearningDatabaseError(f"experience {path} does not exist")
+        raise LearningDatabaseError(f"{path}: file does not exist")
     return LearnedMoveDatabase(path)
 
 
@@ -90,19 +91,14 @@ def _show(arguments: Namespace) -> int:
         ]
         print(json.dumps({"files": shown}))
         return 0
-    import sys
-
-    from rich.console import Console
-
-    width = None if sys.stdout.isatty() else DEFAULT_WIDTH
     for name, lessons in wanted.items():
         counts = _counts(lessons)
         print(
-            f"{name}: {counts['count']} lessons, {counts['refutations']} refutations, "
+            f"{name}: {counts['count']} moves, {counts['refutations']} refutations, "
             f"played {counts['times']} times, used {counts['used']} times"
         )
         if lessons:
-            Console(width=width).print(_table(lessons[: arguments.rows]))
+            table_console().print(_table(lessons[: arguments.rows]))
     return 0
 
 
@@ -146,7 +142,7 @@ def _merge(arguments: Namespace) -> int:
 
     output = arguments.output
     if output.exists():
-        raise LearningDatabaseError(f"experience {output} is there already; name a new file")
+        raise LearningDatabaseError(f"{output}: file already exists (expected a new file)")
     sources = [_open_file(path).read_all() for path in arguments.files]
     file = LearnedMoveDatabase(output)
     try:
@@ -158,12 +154,12 @@ def _merge(arguments: Namespace) -> int:
     count = len(file.read_all())
     read = sum(map(len, sources))
     found = {"file": str(output), "read": read, "count": count}
-    print(json.dumps(found) if arguments.json else f"{output}: {count} lessons of {read} read")
+    print(json.dumps(found) if arguments.json else f"{output}: {count} of {read} moves")
     return 0
 
 
 def _prune(arguments: Namespace) -> int:
-    files = [_open_file(path) for path in arguments.files]  # refused before anything is changed
+    files = [_open_file(path) for path in arguments.files]  # report errors before changing any file
     found = []
     for file in files:
         gone = file.prune(arguments.keep)
@@ -172,5 +168,5 @@ def _prune(arguments: Namespace) -> int:
         print(json.dumps({"files": found}))
     else:
         for each in found:
-            print(f"{each['file']}: {each['count']} lessons, {each['gone']} gone")
+            print(f"{each['file']}: {each['count']} moves kept, {each['gone']} removed")
     return 0

@@ -1,10 +1,11 @@
-"""`kempelen match`: engines against each other, everything on the command line."""
+"""`kempelen match`: play a match or a tournament, described by flags or by a YAML file."""
 
 import argparse
 from typing import Any
 
 from agent.games import catalogue
 from kempelen.console.game_options import options_for, read_option
+from kempelen.console.old_names import add_alias
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
 from kempelen.match.config.engine_arguments import (
@@ -17,62 +18,101 @@ from kempelen.match.config.engine_arguments import (
 )
 from kempelen.match.config.game_settings import CHESS
 from kempelen.match.config.settings import OpeningOrder, Settings, parse_settings
+from kempelen.match.config.tournament_file import read_tournament
 from kempelen.match.pairing.formats import Format
 from kempelen.match.tournament_run import configure_run, run_tournament
 
+# Parsed names of the flags that describe the match. Each is None or [] unless it is given. They are
+# not allowed together with a file.
+DESCRIPTION_FLAGS = {
+    **{name: f"--{name}" for name in ("engine", "each", "name", "tc", *LIMIT_NAMES)},
+    "patience": "--timeout",
+    **{name: f"--{name}" for name in ("game", "size", "komi", "option", "format", "games")},
+    **{name: f"--{name}" for name in ("rounds", "seed", "chess960", "openings", "order")},
+    "plies": "--opening-plies",
+    **{name: f"--{name}" for name in ("draw", "resign", "maxmoves", "tables", "sprt")},
+}
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    parser.usage = "kempelen match [FILE.yaml] [options]"
+    parser.epilog = (
+        "kempelen match ratings: rate the players of PGN files. kempelen match sprt: compute Elo "
+        "and SPRT from the results of a match."
+    )
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE.yaml",
+        help="YAML file that describes the tournament, in place of --engine and the flags of time "
+        "control, games and adjudication; docs/guide/matches.md shows its entries",
+    )  # fmt: skip
     parser.add_argument("--engine", action="append", default=[], metavar="SPEC", help=ENGINE_HELP)
-    parser.add_argument("--each", metavar="SPEC", help="entries that every --engine begins with")
-    parser.add_argument("--name", default="match", help="the tournament's name (default match)")
-    time = parser.add_argument_group("time control (times in seconds)")
-    time.add_argument("--tc", metavar="MOVES/BASE+INC", help="a clock, such as 10+0.1 or 40/60")
-    time.add_argument("--movetime", type=float, help="seconds for each move")
-    time.add_argument("--nodes", type=int, help="nodes for each move")
-    time.add_argument("--depth", type=int, help="plies for each move")
-    time.add_argument("--playouts", type=int, help="for each move of agents of the lab")
-    time.add_argument("--margin", type=float, help="how late a move may come (default 0.02)")
-    time.add_argument("--patience", type=float, help="when a search without clock is hung (60)")
+    parser.add_argument("--each", metavar="SPEC", help="defaults for every --engine")
+    parser.add_argument("--name", help="name of the tournament (default: match)")
+    time = parser.add_argument_group("time control (in seconds)")
+    time.add_argument("--tc", metavar="MOVES/BASE+INC", help="clock, such as 10+0.1 or 40/60")
+    time.add_argument("--movetime", type=float, help="seconds per move")
+    time.add_argument("--nodes", type=int, help="nodes per move")
+    time.add_argument("--depth", type=int, help="plies per move")
+    time.add_argument("--playouts", type=int, help="playouts per move (agents of the lab)")
+    time.add_argument(
+        "--margin", type=float, help="time by which a move may be late (default: 0.02)"
+    )
+    timeout = time.add_argument(
+        "--timeout", dest="patience", type=float,
+        help="time after which a search without a clock counts as hung (default: 60)",
+    )  # fmt: skip
+    add_alias(time, "--patience", timeout)
     games = parser.add_argument_group("games")
     configure_game(games)
-    games.add_argument("--format", choices=[str(f) for f in Format], default="round-robin")
-    games.add_argument("--games", type=int, default=2, help="games of each pairing (default 2)")
-    games.add_argument("--rounds", type=int, default=1, help="rounds (default 1)")
-    games.add_argument("--seed", type=int, default=0, help="seed of the openings' order")
-    games.add_argument("--chess960", action="store_true", help="play Chess960")
+    games.add_argument(
+        "--format", choices=[str(f) for f in Format], help="pairing system (default: round-robin)"
+    )
+    games.add_argument("--games", type=int, help="games per pairing (default: 2)")
+    games.add_argument("--rounds", type=int, help="number of rounds (default: 1)")
+    games.add_argument("--seed", type=int, help="random seed of the openings (default: 0)")
+    games.add_argument("--chess960", action="store_true", default=None, help="play Chess960")
     games.add_argument(
         "--openings", metavar="FILE",
-        help="EPD, FEN, PGN or YAML (default: built in); other games: text, a line of moves each",
+        help="file of openings: EPD, FEN, PGN or YAML (default: a built-in set); for other games a "
+        "text file with the moves of an opening per line",
     )  # fmt: skip
-    games.add_argument("--order", choices=[str(o) for o in OpeningOrder], default="random")
     games.add_argument(
-        "--plies", type=int,
-        help="plies of each opening to use; in other games, how many are made at random (4)",
+        "--order", choices=[str(o) for o in OpeningOrder],
+        help="order of the openings (default: random)",
     )  # fmt: skip
+    plies = games.add_argument(
+        "--opening-plies", dest="plies", type=int,
+        help="plies used of each opening; for other games, number of random plies (default: 4)",
+    )  # fmt: skip
+    add_alias(games, "--plies", plies)
     ends = parser.add_argument_group("adjudication and test")
-    ends.add_argument("--draw", metavar="SPEC", help="movenumber=40,movecount=8,score=10")
-    ends.add_argument("--resign", metavar="SPEC", help="movecount=3,score=600,twosided=false")
-    ends.add_argument("--maxmoves", type=int, help="a draw after so many moves")
-    ends.add_argument("--tables", metavar="DIR", help="Syzygy endgame tables")
+    ends.add_argument(
+        "--draw", metavar="SPEC", help="draw rule: movenumber=40,movecount=8,score=10"
+    )
+    ends.add_argument(
+        "--resign", metavar="SPEC", help="resign rule: movecount=3,score=600,twosided=false"
+    )
+    ends.add_argument("--maxmoves", type=int, help="number of moves after which a game is drawn")
+    ends.add_argument("--tables", metavar="DIR", help="folder of Syzygy endgame tables")
     ends.add_argument(
         "--sprt",
         metavar="SPEC",
-        help="elo0=0,elo1=2,alpha=0.05,beta=0.05,model=normalized|logistic",
+        help="stop when the SPRT decides: elo0=0,elo1=2,alpha=0.05,beta=0.05,"
+        "model=normalized|logistic",
     )
     configure_run(parser)
 
 
 def configure_game(group: argparse._ArgumentGroup) -> None:
-    """Declare the arguments that say what is played."""
+    """Add the arguments that choose the game."""
     group.add_argument(
-        "--game", default="chess", metavar="G", help="the game's name, or FILE.py:Class"
+        "--game", metavar="G", help="name of the game, or FILE.py:Class (default: chess)"
     )
     group.add_argument(
         "--size", "--state", metavar="VALUE",
-        help="the game's first option, such as the size of its board",
+        help="first option of the game, such as the size of its board",
     )  # fmt: skip
-    group.add_argument("--komi", type=float, help="of Go (default 7.5)")
+    group.add_argument("--komi", type=float, help="komi of Go (default: 7.5)")
     group.add_argument(
         "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
         help="another option of the game; may be repeated",
@@ -80,7 +120,7 @@ def configure_game(group: argparse._ArgumentGroup) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the match."""
+    """Play the match and return the exit status."""
     try:
         settings = settings_from(arguments)
     except SettingsError as error:
@@ -90,7 +130,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:
-    """Return the tournament that the arguments describe, or raise SettingsError."""
+    """Return the settings of the match from a file or from the flags.
+
+    Raise SettingsError if a setting is invalid.
+    """
+    if arguments.file is None:
+        return _settings_from_flags(arguments)
+    given = [
+        flag
+        for name, flag in DESCRIPTION_FLAGS.items()
+        if getattr(arguments, name) not in (None, [])
+    ]
+    if given:
+        raise SettingsError(
+            f"{', '.join(given)}: not allowed with {arguments.file}, which describes the match"
+        )
+    return read_tournament(arguments.file)
+
+
+def _settings_from_flags(arguments: argparse.Namespace) -> Settings:
     each = parse_entries(arguments.each or "", "--each")
     time = {name: getattr(arguments, name) for name in LIMIT_NAMES}
     engines = [
@@ -104,14 +162,14 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
                     f"agents of the lab), or tc=..., movetime=..., nodes=... or depth=... to "
                     f"--engine {engine.get('name') or engine['command']}"
                 )
+    openings = {name: getattr(arguments, name) for name in ("order", "plies")}
     data = {
         "game": game_entries(arguments),
         "engines": engines,
         "time": time_entries(arguments.tc, time, "--tc") or None,
         "openings": {
             "file": arguments.openings,
-            "order": arguments.order,
-            "plies": arguments.plies,
+            **{name: value for name, value in openings.items() if value is not None},
         },
         "adjudication": {
             "draw": arguments.draw and parse_entries(arguments.draw, "--draw"),
@@ -122,15 +180,19 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
         "sprt": arguments.sprt and parse_entries(arguments.sprt, "--sprt"),
     }
     for name in ("name", "format", "games", "rounds", "seed", "chess960"):
-        data[name] = getattr(arguments, name)
+        if (value := getattr(arguments, name)) is not None:
+            data[name] = value
     return parse_settings(data)
 
 
 def game_entries(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the game as GameSettings has it."""
-    if arguments.game == CHESS:
+    """Return the entries of GameSettings that the flags specify.
+
+    Raise SettingsError if a flag is invalid.
+    """
+    if arguments.game in (None, CHESS):
         if arguments.size is not None or arguments.komi is not None or arguments.option:
-            raise SettingsError("--size, --komi and --option are of other games: add --game")
+            raise SettingsError("--size, --komi and --option are for other games: add --game")
         return {}
     options = list(arguments.option)
     if arguments.komi is not None:

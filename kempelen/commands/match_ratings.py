@@ -1,4 +1,4 @@
-"""`kempelen ratings`: ratings of the players in PGN files."""
+"""`kempelen match ratings`: rate the players in PGN files."""
 
 import argparse
 import json
@@ -9,23 +9,26 @@ from dataclasses import dataclass
 from typing import TextIO
 
 import chess.pgn
-from rich.console import Console
 
 from agent.io.files import open_text
 from kempelen.console.plain_table import PlainTable
 from kempelen.console.settings_codec import encode
-from kempelen.console.terminal import print_error
+from kempelen.console.terminal import print_error, table_console
 from kempelen.match.rating.bradley_terry import PairScore, Rating, rate
 from kempelen.match.records.game_record import unescape_tag_value
 
-# Of an anchor: no scale has greater ones.
+# Maximum absolute Elo of an anchor.
 MAX_ELO = 10_000
 RESULT_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 @dataclass(frozen=True)
 class RatedGame:
-    """What ratings need of a game; pair: what the two games of a pair have in common, if known."""
+    """A game used to compute ratings.
+
+    The field `pair` identifies the pair of games that this game belongs to, or is None if the pair
+    is unknown.
+    """
 
     white: str
     black: str
@@ -34,17 +37,16 @@ class RatedGame:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("pgn", nargs="+", help="PGN files")
+    parser.add_argument("pgn", nargs="+", metavar="PGN", help="PGN files")
     parser.add_argument(
         "--anchor", action="append", default=[], type=_parse_anchor, metavar="NAME=ELO",
-        help="a player whose rating is known; the others are rated on its scale; may be repeated",
+        help="player with a known rating, which fixes the scale; may be repeated",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the ratings, best first."""
+    """Print the players' ratings from highest to lowest, and return the exit status."""
     games: list[RatedGame] = []
     for path in arguments.pgn:
         try:
@@ -54,33 +56,33 @@ def run(arguments: argparse.Namespace) -> int:
             print_error(f"{path}: {error.strerror}")
             return 2
     if not games:
-        print("kempelen: no finished games in these files", file=sys.stderr)
+        print("kempelen: the files contain no finished games", file=sys.stderr)
         return 1
     anchors = dict(arguments.anchor)
     names = list(dict.fromkeys(name for game in games for name in (game.white, game.black)))
     if missing := ", ".join(anchors.keys() - set(names)):
-        print_error(f"--anchor: no games of {missing}; of: {', '.join(names)}")
+        print_error(f"--anchor: unknown player {missing} (expected one of: {', '.join(names)})")
         return 2
     _print(rate(names, group_pairs(names, games), anchors), as_json=arguments.json)
     return 0
 
 
 def group_pairs(names: list[str], games: Iterable[RatedGame]) -> list[PairScore]:
-    """Return the games as ratings need them: two of a pair, with colours swapped, together."""
+    """Return the scores of all games, with both games of a pair combined in one PairScore."""
     numbers = {name: number for number, name in enumerate(names)}
     waiting: dict[tuple[tuple[str, ...], str, str], int] = {}
     found: list[PairScore] = []
     for game in games:
         first, second = numbers[game.white], numbers[game.black]
-        place = None
+        index = None
         if game.pair is not None:
-            place = waiting.pop((game.pair, game.black, game.white), None)
-            if place is None:
+            index = waiting.pop((game.pair, game.black, game.white), None)
+            if index is None:
                 waiting[game.pair, game.white, game.black] = len(found)
-        if place is None:
+        if index is None:
             found.append(PairScore(first, second, (game.white_score,)))
         else:
-            found[place] = PairScore(second, first, (*found[place].scores, 1 - game.white_score))
+            found[index] = PairScore(second, first, (*found[index].scores, 1 - game.white_score))
     return found
 
 
@@ -105,9 +107,10 @@ def _games(file: TextIO) -> Iterator[RatedGame]:
 
 
 def _pair_of(headers: chess.pgn.Headers) -> tuple[str, ...] | None:
-    """Return the pair of a game that a match runner played, by its event and round.
+    """Return an identifier of a game's pair: its players, event and round.
 
-    Ours end the round with the game's number in its pair; others give both games the same round.
+    In our own files, the round ends with the game's number in the pair. Other match runners
+    give both games of a pair the same round.
     """
     round_ = headers.get("Round", "?")
     if not re.search(r"\d", round_):
@@ -129,4 +132,4 @@ def _print(ratings: list[Rating], *, as_json: bool) -> None:
         error = f"{r.error:.0f}" if r.error < float("inf") else "-"
         drawn = f"{r.draws / r.games:.0%}" if r.games else ""
         table.add_row(r.name, f"{r.elo:+.0f}", error, f"{r.points:g}", str(r.games), drawn)
-    Console(soft_wrap=True).print(table)
+    table_console().print(table)

@@ -1,4 +1,4 @@
-"""`kempelen sprt`: what counts of games or pairs say, without playing any."""
+"""`kempelen match sprt`: compute Elo and SPRT from the results of a match."""
 
 import argparse
 import json
@@ -14,28 +14,45 @@ EXIT_USAGE_ERROR = 2
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "counts",
         type=int,
         nargs="+",
-        help="losses draws wins of games; or of pairs: LL, LD, LW and DD, DW, WW",
+        help="number of losses, draws and wins; or of pairs LL, LD, LW and DD, DW, WW",
     )
-    parser.add_argument("--elo0", type=float, default=0.0, help="the null hypothesis (default 0)")
-    parser.add_argument("--elo1", type=float, default=2.0, help="the alternative (default 2)")
-    parser.add_argument("--alpha", type=float, default=0.05, help="chance of a false elo1")
-    parser.add_argument("--beta", type=float, default=0.05, help="chance of a false elo0")
+    parser.add_argument("--elo0", type=float, default=0.0, help="null hypothesis (default: 0)")
     parser.add_argument(
-        "--model", choices=[str(model) for model in SprtModel], default="normalized"
+        "--elo1", type=float, default=2.0, help="alternative hypothesis (default: 2)"
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        help="probability of wrongly accepting elo1 (default: 0.05)",
+    )
+    parser.add_argument(
+        "--beta",
+        type=float,
+        default=0.05,
+        help="probability of wrongly accepting elo0 (default: 0.05)",
+    )
+    parser.add_argument(
+        "--model",
+        choices=[str(model) for model in SprtModel],
+        default="normalized",
+        help="scale of elo0 and elo1 (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print Elo, normalised Elo, LOS and the test's state."""
+    """Print the Elo difference, normalised Elo, LOS and the state of the SPRT."""
     counts = arguments.counts
     if len(counts) not in (3, 5) or min(counts) < 0 or sum(counts) == 0:
-        print("kempelen: give three counts of games or five of pairs, not all 0", file=sys.stderr)
+        print(
+            "kempelen: invalid counts (expected three counts of games or five of pairs, not all 0)",
+            file=sys.stderr,
+        )
         return EXIT_USAGE_ERROR
     try:
         sprt = SprtSettings(

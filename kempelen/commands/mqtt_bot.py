@@ -1,4 +1,4 @@
-"""`kempelen serve`: an engine as a bot that answers requests for moves of its game over MQTT."""
+"""`kempelen mqtt bot`: answer position requests over MQTT with an engine."""
 
 import argparse
 import asyncio
@@ -13,6 +13,7 @@ from kempelen.commands.match import configure_game, game_entries
 from kempelen.console.argument_types import positive_int, positive_seconds
 from kempelen.console.console_events import on_console_close
 from kempelen.console.mqtt_arguments import broker_from, configure_mqtt
+from kempelen.console.old_names import add_alias
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.console.terminal import print_error
 from kempelen.match.config.engine_arguments import ENGINE_HELP, engine_entries, parse_entries
@@ -31,40 +32,46 @@ from protocols.client.gtp import EngineRefusalError
 from protocols.client.process import EngineError
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker_monitor import BrokerLostError
-from protocols.mqtt.request_codec import COUNT_LIMITS, Variant, encode_variant
+from protocols.mqtt.request_codec import COUNT_LIMITS, GameVariant, encode_variant
 from protocols.mqtt.request_parser import ChessRequestParser, GameRequestParser, RequestParser
 
 OWN_ENGINE = "kempelen"
-# The entries that say which engine it is.
+# The entries that choose the engine.
 ENGINE_SELECTORS = {"cmd", "command", "agent", "algorithm"}
 EXIT_INTERRUPTED = 130
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("--name", required=True, help="the bot's name on the broker")
+    parser.add_argument("--name", required=True, help="name of the bot on the broker")
     parser.add_argument(
         "--engine", metavar="SPEC", default="",
-        help=f"(default: our own, which proto=gtp is too without cmd=) {ENGINE_HELP}",
+        help=f"engine (default: Kempelen, also for proto=gtp without cmd=): {ENGINE_HELP}",
     )  # fmt: skip
-    configure_game(parser.add_argument_group("what it plays, the usual size and komi of it"))
+    configure_game(parser.add_argument_group("game, with its default size and komi"))
     parser.add_argument(
-        "--queue", type=positive_int, default=16, help="requests that may wait (16)"
+        "--queue",
+        type=positive_int,
+        default=16,
+        help="maximum number of waiting requests (default: 16)",
     )
     parser.add_argument(
         "--queue-per-client", type=positive_int, metavar="N", default=8,
-        help="of one client, whose turns are fair to all (8)",
+        help="maximum number of waiting requests per client (default: 8)",
     )  # fmt: skip
-    parser.add_argument(
-        "--longest", type=positive_seconds, metavar="SECONDS", default=600.0,
-        help="for one request, whatever limit it asks for (600)",
+    max_time = parser.add_argument(
+        "--max-time", type=positive_seconds, metavar="SECONDS", default=600.0,
+        help="maximum time per request, also for requests with another limit (default: 600)",
     )  # fmt: skip
+    add_alias(parser, "--longest", max_time)
     configure_mqtt(parser)
     parser.set_defaults(mqtt="mqtt://localhost")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer until told to stop. 1: the broker is lost, or the name is another's."""
+    """Answer requests until the process receives a signal, and return the exit status.
+
+    The exit status is 1 if the broker connection is lost or another bot uses the bot's name.
+    """
     try:
         if not topics.is_name(arguments.name):
             raise SettingsError(f"--name: {topics.NAME_RULE}")
@@ -82,7 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _BotEngine:
-    """What a bot thinks with. description: as others are told; limits: that it can be told."""
+    """A bot's engine.
+
+    The text `description` describes the engine to clients, and `limits` contains the names of the
+    supported search limits.
+    """
 
     settings: EngineSettings
     description: str
@@ -91,7 +102,6 @@ class _BotEngine:
 
 
 def _engine(arguments: argparse.Namespace, game: GameSettings) -> _BotEngine:
-    """Return the engine that is named, or our own; SettingsError if it cannot play the game."""
     entries = parse_entries(arguments.engine, "--engine")
     own = not entries.keys() & ENGINE_SELECTORS and entries.get("proto", "gtp") == "gtp"
     if own and game.name == CHESS and "proto" not in entries:
@@ -102,7 +112,7 @@ def _engine(arguments: argparse.Namespace, game: GameSettings) -> _BotEngine:
     settings = decode(EngineSettings, {"name": arguments.name, **engine_entries(entries)})
     kind = protocol_spec(settings)
     if kind.uses_broker:
-        raise SettingsError("--engine: a bot is asked over a broker itself; name an engine")
+        raise SettingsError("--engine: proto=mqtt is not allowed here; name a local engine")
     check_game_supported(settings, game)
     if own:
         program = own_gtp_settings(settings.name, game)
@@ -113,7 +123,6 @@ def _engine(arguments: argparse.Namespace, game: GameSettings) -> _BotEngine:
 
 
 def _request_parser(engine: _BotEngine, game: GameSettings) -> RequestParser:
-    """Return what requests to the bot are read with; SettingsError for no such game."""
     if game.name == CHESS:
         return ChessRequestParser(engine.limits, from_start=engine.from_start)
     try:
@@ -146,8 +155,8 @@ async def _serve(engine: _BotEngine, game: GameSettings, arguments: argparse.Nam
             positions=positions,
             queue_limit=arguments.queue,
             client_limit=arguments.queue_per_client,
-            longest=arguments.longest,
-            patience=arguments.broker_patience,
+            longest=arguments.max_time,
+            patience=arguments.broker_timeout,
             tell=print_error,
         )
         await bot.serve()
@@ -160,9 +169,9 @@ async def _serve(engine: _BotEngine, game: GameSettings, arguments: argparse.Nam
 
 
 class RestartingEngine:
-    """An engine that is started anew after each failure, and for another variant of chess.
+    """An engine that is restarted after a failure or to switch between chess and Chess960.
 
-    Of another game it is told the options at the beginning of each.
+    For other games, the game's options are sent to the engine before each game.
     """
 
     def __init__(self, settings: EngineSettings, game: GameSettings | None = None) -> None:
@@ -172,8 +181,8 @@ class RestartingEngine:
         self._failed = False
         self._chess960 = False
 
-    async def get(self, variant: Variant | None = None) -> "RestartingEngine":
-        """Return this, with an engine that works and plays such a variant."""
+    async def get(self, variant: GameVariant | None = None) -> "RestartingEngine":
+        """Start the engine if necessary, set it up for `variant`, and return this object."""
         chess960 = variant is not None and variant.chess960
         if self._failed or chess960 != self._chess960:
             await self.close()
@@ -189,19 +198,17 @@ class RestartingEngine:
         return self
 
     async def new_game(self) -> None:
-        """Forget the last game."""
         with self._note_failure():
             assert self._player is not None
             await self._player.new_game()
 
     async def search(self, request: Any, limit: float) -> Any:
-        """Choose a move."""
+        """Return the engine's move within `limit` seconds."""
         with self._note_failure():
             assert self._player is not None
             return await self._player.search(request, limit)
 
     async def close(self) -> None:
-        """End the engine."""
         player, self._player = self._player, None
         self._failed = False
         if player is not None:
@@ -212,7 +219,7 @@ class RestartingEngine:
         try:
             yield
         except EngineRefusalError:
-            raise  # it has answered, and a new game begins with all that it must know
+            raise  # the engine works; a new game resets its state
         except BaseException:
             self._failed = True
             raise

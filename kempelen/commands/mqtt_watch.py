@@ -1,4 +1,4 @@
-"""`kempelen watch`: a running tournament in the terminal, from its broker alone."""
+"""`kempelen mqtt watch`: show a running tournament from an MQTT broker."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from kempelen.console.mqtt_arguments import broker_from, configure_mqtt
 from kempelen.console.settings_codec import SettingsError
-from kempelen.console.terminal import print_error
+from kempelen.console.terminal import print_error, table_console
 from kempelen.match.display import view
 
 if TYPE_CHECKING:
@@ -20,26 +20,33 @@ if TYPE_CHECKING:
 
 FINAL_STATES = ("complete", "decided", "interrupted", "failed")
 EXIT_INTERRUPTED = 130
-# Bytes of one message; the standings of many players are long.
+# Maximum message size in bytes: standings with many players are long.
 MAX_MESSAGE_BYTES = 1 << 24
-# Characters of an error.
+# Maximum length in characters.
 MAX_ERROR_LENGTH = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("name", nargs="?", default="+", help="tournament (default: the first one)")
-    parser.add_argument("--once", action="store_true", help="show the state once and end")
-    parser.add_argument("--json", action="store_true", help="with --once: print it as JSON")
     parser.add_argument(
-        "--wait", type=float, default=10.0, help="seconds to wait for a first word (default 10)"
+        "name", nargs="?", default="+", help="name of the tournament (default: the first one found)"
+    )
+    parser.add_argument("--once", action="store_true", help="show the state once and exit")
+    parser.add_argument("--json", action="store_true", help="print JSON (with --once)")
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=10.0,
+        help="seconds to wait for the first message (default: 10)",
     )
     configure_mqtt(parser)
     parser.set_defaults(mqtt="mqtt://localhost")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the tournament until it ends. 0: it ended complete; 1: it did not; 2: not heard of."""
+    """Show the tournament until it ends, and return the exit status.
+
+    The exit status is 1 if the tournament ends incomplete, and 2 if the tournament is not found.
+    """
     try:
         return _watch(arguments)
     except SettingsError as error:
@@ -64,33 +71,32 @@ def _watch(arguments: argparse.Namespace) -> int:
     )
     try:
         if not _wait(receiver, connection, arguments.wait):
-            reason = connection.error or f"no word of tournament {arguments.name}"
+            reason = connection.error or f"tournament {arguments.name} not found"
             print_error(f"broker {broker}: {reason}")
             return 2
         if arguments.once:
             return _show_once(receiver, as_json=arguments.json)
-        return _show_live(receiver, connection, arguments.broker_patience)
+        return _show_live(receiver, connection, arguments.broker_timeout)
     finally:
         connection.close()
 
 
 def _wait(receiver: "MqttSubscriber", connection: "Connection", limit: float) -> bool:
-    """Return whether the tournament was heard of, after its retained messages have come."""
+    """Wait for the retained messages, and return whether the tournament was found."""
     deadline = time.monotonic() + limit
-    said = False
+    reported = False
     while not (receiver.state.status and receiver.state.standings):
-        if connection.error and not said:
-            said = True
+        if connection.error and not reported:
+            reported = True
             print_error(
-                f"broker {connection.broker}: {connection.error}; "
-                f"waiting for it, {limit:g} s at most"
+                f"broker {connection.broker}: {connection.error}; retrying for at most {limit:g} s"
             )
         if time.monotonic() > deadline:
             return bool(receiver.state.status)
         time.sleep(0.02)
-    heard = -1
-    while heard != receiver.message_count and time.monotonic() < deadline:
-        heard = receiver.message_count
+    count = -1
+    while count != receiver.message_count and time.monotonic() < deadline:
+        count = receiver.message_count
         time.sleep(0.1)
     return True
 
@@ -99,25 +105,27 @@ def _show_once(receiver: "MqttSubscriber", *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"runner": receiver.runner, **receiver.state.snapshots}))
     else:
-        Console(soft_wrap=True).print(_render(receiver))
+        table_console().print(_render(receiver))
     return 0
 
 
-def _show_live(receiver: "MqttSubscriber", connection: "Connection", patience: float) -> int:
+def _show_live(receiver: "MqttSubscriber", connection: "Connection", timeout: float) -> int:
     def render() -> Group:
         parts: list[RenderableType] = [_render(receiver)]
-        if away := connection.seconds_disconnected:
-            parts.append(Text(f"broker {connection.broker} is away for {away:.0f} s", style="red"))
+        if seconds := connection.seconds_disconnected:
+            parts.append(
+                Text(f"broker {connection.broker}: no connection for {seconds:.0f} s", style="red")
+            )
         return Group(*parts)
 
     with Live(console=Console(), refresh_per_second=4, get_renderable=render):
         while (state := receiver.state.status.get("state")) not in FINAL_STATES:
-            if connection.seconds_disconnected > patience:
+            if connection.seconds_disconnected > timeout:
                 break
             time.sleep(0.1)
     if state not in FINAL_STATES:
-        reason = f"stayed away for {patience:g} s: {connection.error}"
-        print_error(f"broker {connection.broker} {reason}")
+        reason = f"no connection for {timeout:g} s: {connection.error}"
+        print_error(f"broker {connection.broker}: {reason}")
         return 2
     return 0 if state in ("complete", "decided") else 1
 
@@ -127,12 +135,12 @@ def _render(receiver: "MqttSubscriber") -> Group:
     try:
         parts.append(view(receiver.state, diagrams=True))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # Each part is valid, and they do not fit together.
+        # Each message is valid, but the messages do not fit together.
         parts.append(
             Text(
-                f"what the broker tells cannot be shown: {error!r}"[:MAX_ERROR_LENGTH], style="red"
+                f"inconsistent messages from the broker: {error!r}"[:MAX_ERROR_LENGTH], style="red"
             )
         )
     if receiver.runner == "lost" and receiver.state.status.get("state") == "running":
-        parts.append(Text("the runner is lost: it went without a word", style="red"))
+        parts.append(Text("the runner has disconnected unexpectedly", style="red"))
     return Group(*parts)

@@ -1,4 +1,4 @@
-"""`kempelen habits`: look into a file of games against opponents, and forget some of them."""
+"""`kempelen opponents`: list, show and delete opponent models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kempelen.console.terminal import print_error
+from kempelen.console.terminal import print_error, table_console
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from agent.learning.opponent_game_record import GameRecord
     from agent.learning.opponent_profile import OpponentProfile
 
-# Openings that are shown, and of how many half-moves.
+# Number of openings to show, and their length in plies.
 MAX_OPENINGS = 10
 OPENING_PLIES = 8
 SIDES = ("first", "second")
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the actions and their arguments."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     def add(name: str, help_line: str) -> ArgumentParser:
@@ -32,15 +31,17 @@ def configure(parser: ArgumentParser) -> None:
             type=Path,
             required=True,
             metavar="FILE",
-            help="what the engine's option OpponentDatabase names",
+            help="file of the engine's UCI option HabitsFile",
         )
         return action
 
-    show = add("show", "tell an opponent's habits, and what they change in our play")
+    show = add("show", "show the model of an opponent, and its effect on our play")
     show.add_argument("name", metavar="NAME")
-    show.add_argument("--game", help="default: chess, or what was played with him last")
+    show.add_argument(
+        "--game", help="game (default: chess, or the last game played with the opponent)"
+    )
     everybody = add("list", "list the opponents")
-    forget = add("forget", "remove all games against an opponent")
+    forget = add("forget", "delete all games against an opponent")
     forget.add_argument("name", metavar="NAME")
     for action in (show, everybody, forget):
         action.add_argument("--json", action="store_true", help="print one JSON object")
@@ -50,32 +51,33 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Do what the action says; what goes wrong is said on standard error."""
+    """Run the chosen action and return the exit status, which is 1 after an error."""
     from agent.learning.opponent_database import OpponentDatabaseError
 
     file: Path = arguments.file
     try:
         if not file.exists():
             raise OpponentDatabaseError(
-                f"there is no file {file}: OpponentDatabase names one, and a game makes it"
+                f"{file}: file does not exist (a game with the option HabitsFile creates it)"
             )
         status: int = arguments.act(arguments)
     except OpponentDatabaseError as error:
-        print_error(error, "kempelen habits")
+        print_error(error, "kempelen opponents")
         return 1
     return status
 
 
 def _read(arguments: Namespace, name: str | None = None) -> list[GameRecord]:
-    """Return the games of an opponent, or of all; OpponentDatabaseError if there is none of that name."""
     from agent.learning.opponent_database import OpponentDatabase, OpponentDatabaseError
     from agent.learning.opponent_game_record import is_same_name
 
     games = OpponentDatabase(arguments.file).read()
     found = [game for game in games if name is None or is_same_name(game.opponent, name)]
     if name is not None and not found:
-        known = ", ".join(sorted({game.opponent for game in games})) or "nobody"
-        raise OpponentDatabaseError(f"no opponent {name} in {arguments.file}; it knows {known}")
+        known = ", ".join(sorted({game.opponent for game in games})) or "none"
+        raise OpponentDatabaseError(
+            f"{name}: unknown opponent in {arguments.file} (expected one of: {known})"
+        )
     return found
 
 
@@ -99,8 +101,8 @@ def _forget(arguments: Namespace) -> int:
 
     _read(arguments, arguments.name)
     count = OpponentDatabase(arguments.file).forget(arguments.name)
-    said = {"name": arguments.name, "forgotten": count}
-    print(json.dumps(said) if arguments.json else f"{count} games forgotten")
+    result = {"name": arguments.name, "forgotten": count}
+    print(json.dumps(result) if arguments.json else f"{count} games deleted")
     return 0
 
 
@@ -114,27 +116,27 @@ def _show(arguments: Namespace) -> int:
     kind = arguments.game or (CHESS if CHESS in kinds else kinds[-1])
     if kind not in kinds:
         raise OpponentDatabaseError(
-            f"no game of {kind} with {arguments.name}, but of {', '.join(sorted(set(kinds)))}"
+            f"{arguments.name}: no games of {kind} "
+            f"(expected one of: {', '.join(sorted(set(kinds)))})"
         )
-    habits = OpponentProfile([game for game in games if game.game == kind])
-    said = _profile_as_json(habits)
+    profile = OpponentProfile([game for game in games if game.game == kind])
+    result = _profile_as_json(profile)
     if arguments.json:
-        print(json.dumps(said))
+        print(json.dumps(result))
     else:
-        _print(said)
+        _print(result)
     return 0
 
 
-def _profile_as_json(habits: OpponentProfile) -> dict[str, Any]:
-    """Return what is known of an opponent, as it is printed as JSON."""
-    games = habits.games
-    seconds = habits.mean_seconds()
+def _profile_as_json(profile: OpponentProfile) -> dict[str, Any]:
+    games = profile.games
+    seconds = profile.mean_seconds()
     sides = {
         side: {
             "games": len(points := [game.points for game in games if game.side == number]),
             "points": round(sum(points), 1),
-            "expected": round(habits.average_points[number], 3),
-            "draw_value": habits.draw_value(number),
+            "expected": round(profile.average_points[number], 3),
+            "draw_value": profile.draw_value(number),
         }
         for number, side in enumerate(SIDES)
     }
@@ -147,7 +149,7 @@ def _profile_as_json(habits: OpponentProfile) -> dict[str, Any]:
             "points": round(line.points, 1),
             "played_again": line.expected >= line.promising_threshold,
         }
-        for game, line in habits.openings(OPENING_PLIES)[:MAX_OPENINGS]
+        for game, line in profile.openings(OPENING_PLIES)[:MAX_OPENINGS]
     ]
     return {
         "name": games[-1].opponent,
@@ -157,8 +159,8 @@ def _profile_as_json(habits: OpponentProfile) -> dict[str, Any]:
         "openings": openings,
         "time": {
             "seconds_a_move": None if seconds is None else round(seconds, 3),
-            "runs_low": habits.in_time_trouble,
-            "our_share": habits.time_factor(None),
+            "runs_low": profile.in_time_trouble,
+            "our_share": profile.time_factor(None),
         },
         "errors": {
             name: {
@@ -169,46 +171,44 @@ def _profile_as_json(habits: OpponentProfile) -> dict[str, Any]:
                 if phase.move_count
                 else None,
             }
-            for name, phase in habits.phase_stats().items()
+            for name, phase in profile.phase_stats().items()
         },
         "repetitions": {
-            "accepted": habits.repetitions_accepted,
-            "declined": habits.repetitions_declined,
-            "expected": round(habits.repetition_acceptance, 3),
+            "accepted": profile.repetitions_accepted,
+            "declined": profile.repetitions_declined,
+            "expected": round(profile.repetition_acceptance, 3),
         },
     }
 
 
-def _print(said: dict[str, Any]) -> None:
-    print(f"{said['name']}: {said['games']} games of {said['game']}")
+def _print(profile: dict[str, Any]) -> None:
+    print(f"{profile['name']}: {profile['games']} games of {profile['game']}")
     rows = [
         (side, each["games"], each["points"], f"{each['expected']:.2f}", each["draw_value"])
-        for side, each in said["sides"].items()
+        for side, each in profile["sides"].items()
     ]
-    _print_table(("we move", "games", "points", "expected", "a draw is worth"), rows)
+    _print_table(("we move", "games", "points", "expected", "draw value"), rows)
     print()
     rows = [
         (each["side"], each["games"], each["points"], each["moves"], each["name"])
-        for each in said["openings"]
+        for each in profile["openings"]
     ]
-    _print_table(("we move", "games", "points", "his usual openings", ""), rows)
+    _print_table(("we move", "games", "points", "frequent openings", ""), rows)
     print()
     rows = [
         (name, each["moves"], each["errors"], each["blunders"], each["centipawns_a_move"] or 0)
-        for name, each in said["errors"].items()
+        for name, each in profile["errors"].items()
     ]
-    _print_table(("phase", "moves", "errors", "blunders", "centipawns lost a move"), rows)
+    _print_table(("phase", "moves", "errors", "blunders", "centipawns lost per move"), rows)
     print()
-    moves, clock = said["repetitions"], said["time"]
-    took = clock["seconds_a_move"]
+    moves, clock = profile["repetitions"], profile["time"]
+    seconds = clock["seconds_a_move"]
     print(f"repetitions: accepted {moves['accepted']}, declined {moves['declined']}")
-    print("time: " + ("unknown" if took is None else f"{took:.2f} s a move"), end="")
-    print(", runs low" if clock["runs_low"] else "")
+    print("time: " + ("unknown" if seconds is None else f"{seconds:.2f} s per move"), end="")
+    print(", often in time trouble" if clock["runs_low"] else "")
 
 
 def _print_table(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    from rich.console import Console
-
     from kempelen.console.plain_table import PlainTable
 
     table = PlainTable(box=None)
@@ -216,11 +216,10 @@ def _print_table(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None
         table.add_column(heading)
     for row in rows:
         table.add_row(*map(str, row))
-    Console(width=max(100, Console().width)).print(table)
+    table_console().print(table)
 
 
 def _san(game: GameRecord) -> str:
-    """Return the first moves as people write them; as they are kept if they cannot be played."""
     import chess
 
     from agent.learning.opponent_game_record import CHESS
@@ -235,7 +234,6 @@ def _san(game: GameRecord) -> str:
 
 
 def _opening_name(game: GameRecord) -> str:
-    """Return what the opening is called."""
     import chess
 
     from agent.learning.opponent_game_record import CHESS

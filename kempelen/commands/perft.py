@@ -14,26 +14,27 @@ from kempelen.console.terminal import load_kernels, print_error, with_progress
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-# No tree of such a depth can be counted but a narrow one.
+# Deeper trees are too large to count.
 MAX_DEPTH = 100
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("depth", type=positive_int, help="plies")
-    parser.add_argument("--fen", help="the position to count from (default: the start)")
-    parser.add_argument("--chess960", action="store_true", help="castling by the rules of Chess960")
-    parser.add_argument("--divide", action="store_true", help="print a count for each move too")
+    parser.add_argument("depth", type=positive_int, help="depth in plies")
+    parser.add_argument("--fen", help="FEN of the position (default: the start position)")
+    parser.add_argument(
+        "--chess960", action="store_true", help="use the castling rules of Chess960"
+    )
+    parser.add_argument("--divide", action="store_true", help="also print the count of each move")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Count; the last line is the total."""
+    """Count the leaves and return the exit status. The last line of output is the total."""
     from protocols.uci.parsing import UciError
     from protocols.uci.position import read_board
 
     if arguments.depth > MAX_DEPTH:
-        print_error(f"a depth is at most {MAX_DEPTH}, not {arguments.depth}", "kempelen perft")
+        print_error(f"depth must be at most {MAX_DEPTH} (got {arguments.depth})", "kempelen perft")
         return 2
     try:
         board = read_board(arguments.fen, arguments.chess960)

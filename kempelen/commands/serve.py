@@ -1,11 +1,10 @@
-"""`kempelen listen`: sessions of the text protocols over the network, many at once."""
+"""`kempelen serve`: the network server for UCI, xboard and GTP."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import contextlib
-import dataclasses
 import os
 import signal
 import sys
@@ -14,77 +13,92 @@ from collections.abc import Callable
 from agent.io.files import open_append
 from kempelen.console.interruption import Interruption
 from kempelen.console.mqtt_arguments import require_packages
-from kempelen.console.server_settings import LOG_FORMATS, PROTOCOLS, ServerSettings, settings_from
+from kempelen.console.server_settings import (
+    LOG_FORMATS,
+    PROTOCOLS,
+    ServerSettings,
+    configure_limits,
+    settings_from,
+)
 from kempelen.console.settings_codec import SettingsError
 from kempelen.console.terminal import print_error
 from kempelen.server_sessions import NetworkOutput, SessionFactory
 from protocols.server.event_log import EventLog
-from protocols.server.limits import ServerLimits
 from protocols.server.server import Server
 from protocols.server.tokens import TokenError, new_token
 from protocols.stdio import SWITCH_INTERVAL
 
-COMMAND = "kempelen listen"
-MISSING_PACKAGES = "WebSocket and HTTP need more packages: pip install 'kempelen[server]'"
+COMMAND = "kempelen serve"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments. Those without a default leave the word to the file."""
-    parser.add_argument("--config", metavar="FILE", help="YAML; docs/guide/server.md shows it")
+    """Add the command's arguments to `parser`.
+
+    The default of each argument is None, which means that the value comes from the settings file.
+    """
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="YAML file with the settings; docs/guide/server.md shows one",
+    )
     parser.add_argument(
         "--address", action="append", metavar="[SCHEME://]HOST:PORT",
-        help="where to listen, by tcp (if nothing is said), tls, ws or wss; may be repeated "
+        help="address to listen on; schemes: tcp (default), tls, ws, wss; may be repeated "
         f"(default: {ServerSettings().address[0]})",
     )  # fmt: skip
     parser.add_argument(
         "--protocol", choices=PROTOCOLS,
-        help="what is spoken; any: what the first line asks for (default: any)",
+        help="protocol of sessions; any: detect it from the first line (default: any)",
     )  # fmt: skip
-    parser.add_argument("--game", metavar="G", help="what is played over GTP (default: go)")
-    parser.add_argument("--size", "--boardsize", metavar="VALUE", help="of the game's board")
+    parser.add_argument("--game", metavar="G", help="game played over GTP (default: go)")
+    parser.add_argument("--size", "--boardsize", metavar="VALUE", help="size of the board")
     _configure_access(parser)
-    told = parser.add_argument_group("what is told")
-    told.add_argument(
+    logging = parser.add_argument_group("logging and monitoring")
+    logging.add_argument(
         "--status", metavar="HOST:PORT",
-        help="where /health and /metrics are answered over HTTP, as at ws addresses",
+        help="address of an HTTP server for /health and /metrics, which ws addresses also serve",
     )  # fmt: skip
-    told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
-    told.add_argument("--log-format", choices=LOG_FORMATS, help="text, or a JSON object a line")
+    logging.add_argument(
+        "--log", metavar="FILE", help="write the server log to FILE (default: stderr)"
+    )
+    logging.add_argument(
+        "--log-format", choices=LOG_FORMATS, help="format of the log (default: text)"
+    )
     configure_limits(parser)
 
 
-def configure_limits(parser: argparse.ArgumentParser) -> None:
-    """Declare a flag for each limit of a server."""
-    limits = parser.add_argument_group("limits")
-    for each in dataclasses.fields(ServerLimits):
-        kind = int if isinstance(each.default, int) else float
-        limits.add_argument(
-            f"--{each.name.replace('_', '-')}", type=kind, metavar="N",
-            help=f"{each.metadata['meaning']} (default: {each.default:g})",
-        )  # fmt: skip
-
-
 def _configure_access(parser: argparse.ArgumentParser) -> None:
-    safety = parser.add_argument_group("who may use it")
-    safety.add_argument("--tokens", metavar="FILE", help="of hashed tokens, of which one is needed")
+    safety = parser.add_argument_group("access")
     safety.add_argument(
-        "--new-token", metavar="NAME", help="add a token to that file, print it, and do no more"
+        "--tokens", metavar="FILE", help="file of hashed access tokens; clients need one of them"
     )
-    safety.add_argument("--certificate", metavar="FILE", help="PEM, for tls and wss")
-    safety.add_argument("--key", metavar="FILE", help="of the certificate, PEM without a password")
+    safety.add_argument(
+        "--new-token",
+        metavar="NAME",
+        help="create a token for NAME in the token file, print it, and exit",
+    )
+    safety.add_argument(
+        "--certificate", metavar="FILE", help="TLS certificate (PEM), for tls and wss"
+    )
+    safety.add_argument(
+        "--key", metavar="FILE", help="private key of the certificate (PEM, unencrypted)"
+    )
     safety.add_argument(
         "--origins", action="append", metavar="https://HOST",
-        help="web pages that may open a WebSocket, beside the server's own; may be repeated",
+        help="allowed origin of web pages that open a WebSocket; may be repeated",
     )  # fmt: skip
     safety.add_argument(
         "--insecure", action="store_true", default=None,
-        help="listen to other machines without tokens or TLS: whoever reaches the address uses "
-        "this machine, and whoever is on the way reads and changes what is said",
+        help="allow a public address without tokens or TLS: anyone who reaches it can use this "
+        "machine, and traffic can be read and changed on the way",
     )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until told to stop. 0: by SIGTERM; 2: nothing could begin."""
+    """Serve until the process receives a signal, and return the exit status.
+
+    The exit status is 0 after SIGTERM, and 2 if the server cannot start.
+    """
     interruption = Interruption()
     try:
         settings = settings_from(arguments)
@@ -102,9 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def add_token(settings: ServerSettings, name: str, command: str = COMMAND) -> int:
-    """Print a new token; nothing else goes to standard output."""
+    """Create an access token for the user `name`, print the token, and return the exit status."""
     if settings.tokens is None:
-        raise SettingsError("--new-token: say with --tokens FILE where tokens are kept")
+        raise SettingsError("--new-token requires --tokens FILE")
     try:
         token = new_token(settings.tokens, name)
     except TokenError as error:
@@ -117,7 +131,7 @@ def add_token(settings: ServerSettings, name: str, command: str = COMMAND) -> in
             "that only you can open)",
             command,
         )
-    print_error(f"{name}'s token, which is shown this once and kept as a hash alone:", command)
+    print_error(f"{name}'s token (shown only once; the file stores a hash):", command)
     print(token)
     return 0
 
@@ -127,16 +141,16 @@ async def _serve(settings: ServerSettings, interruption: Interruption) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
     with contextlib.ExitStack() as stack:
         log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
-        makers = SessionFactory(settings, lambda text: log.write("told", text=text))
+        factory = SessionFactory(settings, lambda text: log.write("told", text=text))
         server = Server(
-            makers.factories(),
+            factory.factories(),
             settings.protocol,
             settings.limits,
             log,
             settings.token_file(),
             settings.ssl_context(),
             settings.origins,
-            makers.gauges,
+            factory.gauges,
         )
         try:
             await _open(server, settings, log)
@@ -145,7 +159,7 @@ async def _serve(settings: ServerSettings, interruption: Interruption) -> None:
             ended = await server.close()
             log.write("stopped")
     if not ended:
-        # A thread is in a compiler or an import, which cannot be cut short.
+        # A thread may be compiling or importing, which cannot be interrupted.
         sys.stderr.flush()
         os._exit(0 if interruption.signal_number == signal.SIGTERM else interruption.exit_status)
 
@@ -154,21 +168,21 @@ async def _open(server: Server, settings: ServerSettings, log: EventLog) -> None
     for address in settings.addresses:
         try:
             if address.uses_http:
-                require_packages(MISSING_PACKAGES, lambda: __import__("websockets"))
+                require_packages("WebSocket and HTTP", "server", lambda: __import__("websockets"))
             log.write("listening", address=str(await server.listen(address)))
         except OSError as error:
             raise SettingsError(f"{address}: {error.strerror or error}") from None
     if (status := settings.status_address) is not None:
-        require_packages(MISSING_PACKAGES, lambda: __import__("websockets"))
+        require_packages("WebSocket and HTTP", "server", lambda: __import__("websockets"))
         try:
-            told = await server.listen_status(status)
+            opened = await server.listen_status(status)
         except OSError as error:
             raise SettingsError(f"status: {settings.status}: {error.strerror or error}") from None
-        log.write("status", address=str(told).removeprefix("tcp://"))
+        log.write("status", address=str(opened).removeprefix("tcp://"))
 
 
 def log_writer(settings: ServerSettings, stack: contextlib.ExitStack) -> Callable[[str], None]:
-    """Return what writes a line of the log, which goes on where it cannot be written."""
+    """Return a function that writes a line to the log and ignores write errors."""
     if settings.log is None:
         return _print_to_stderr
     try:
@@ -190,7 +204,6 @@ def _print_to_stderr(line: str) -> None:
 
 
 def _check_protocols(settings: ServerSettings) -> None:
-    """Raise SettingsError where the protocols cannot be made, while that can be said."""
     try:
         SessionFactory(settings, lambda _: None).create("gtp", NetworkOutput(lambda _: None))
     except (OSError, ValueError) as error:

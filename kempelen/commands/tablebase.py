@@ -1,4 +1,4 @@
-"""`kempelen tables`: build, look into, check and pack endgame tables."""
+"""`kempelen tablebase`: build, probe, check and pack endgame tablebases."""
 
 from __future__ import annotations
 
@@ -24,36 +24,49 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the sub-commands and their arguments."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     def add(name: str, help_line: str) -> ArgumentParser:
         action = actions.add_parser(name, help=help_line, description=help_line)
         action.add_argument(
-            "--folder", type=Path, help="where the tables are (default: the user's data folder)"
+            "--folder", type=Path, help="folder of the tables (default: in your data folder)"
         )
         return action
 
-    build = add("build", "build tables, and those that they need; whole ones are kept")
-    build.add_argument("endings", nargs="*", metavar="KBNK", help="default: all of 3 and 4 pieces")
+    build = add("build", "build tables and their subtables; intact ones are kept")
     build.add_argument(
-        "--threads", type=positive_int, default=usable_cores(), help="tables built at once"
+        "endings", nargs="*", metavar="KBNK", help="endgames (default: all with 3 and 4 pieces)"
     )
-    probe = add("probe", "tell what the tables say of a position and of its moves")
+    build.add_argument(
+        "--threads",
+        type=positive_int,
+        default=usable_cores(),
+        help="number of tables built in parallel (default: one per core)",
+    )
+    probe = add("probe", "print the result of a position and of its moves")
     probe.add_argument("fen", metavar="FEN")
-    stats = add("stats", "print numbers of positions and the longest mates, in moves")
-    stats.add_argument("endings", nargs="*", metavar="KBNK", help="default: all that are there")
-    check = add("check", "compare tables with their checksums")
-    check.add_argument("endings", nargs="*", metavar="KBNK", help="default: all that are there")
+    stats = add(
+        "stats", "print the numbers of wins, draws and losses, and the longest mates in moves"
+    )
+    stats.add_argument(
+        "endings", nargs="*", metavar="KBNK", help="endgames (default: all existing tables)"
+    )
+    check = add("check", "verify the checksums of tables")
+    check.add_argument(
+        "endings", nargs="*", metavar="KBNK", help="endgames (default: all existing tables)"
+    )
     for action in (build, probe, stats, check):
-        action.add_argument("--json", action="store_true", help="print one JSON object a line")
-    pack = add("pack", "write compressed copies, as the package ships them")
+        action.add_argument("--json", action="store_true", help="print JSON, one object per line")
+    pack = add("pack", "write compressed copies, as in the package")
     pack.add_argument("endings", nargs="+", metavar="KBNK")
-    pack.add_argument("--target", type=Path, required=True, help="the folder to write to")
+    pack.add_argument("--target", type=Path, required=True, help="output folder")
 
 
 def run(arguments: Namespace) -> int:
-    """Do what the sub-command says; what goes wrong is said on standard error."""
+    """Run the chosen action and return the exit status.
+
+    The exit status is 1 if a table is damaged or missing, and 2 if an argument is invalid.
+    """
     from agent.chess.endgames.dtm_tables import TablebaseError
     from protocols.uci.parsing import UciError
 
@@ -61,10 +74,10 @@ def run(arguments: Namespace) -> int:
     try:
         return act[arguments.action](arguments)
     except (ValueError, UciError) as error:
-        print_error(error, "kempelen tables")
+        print_error(error, "kempelen tablebase")
         return 2
     except TablebaseError as error:
-        print_error(error, "kempelen tables")
+        print_error(error, "kempelen tablebase")
         return 1
 
 
@@ -75,12 +88,11 @@ def _folder(arguments: Namespace) -> Path:
 
 
 def _open(arguments: Namespace) -> DtmTables:
-    """Open the tables there are; say which files cannot be used."""
     from openings.endgame_tables import open_tables
 
     tables, problems = open_tables(arguments.folder)
     for problem in (*problems, *tables.drop_damaged()):
-        print_error(problem, "kempelen tables")
+        print_error(problem, "kempelen tablebase")
     return tables
 
 
@@ -98,27 +110,24 @@ def _build(arguments: Namespace) -> int:
                 print(json.dumps(found | ({"problem": built.problem} if built.problem else {})))
                 continue
             if built.problem:
-                print(f"{built.ending.name}: built anew: {built.problem}", file=sys.stderr)
-            print(f"{built.ending.name}: {'there already' if built.kept else built.path}")
+                print(f"{built.ending.name}: built again: {built.problem}", file=sys.stderr)
+            print(f"{built.ending.name}: {'exists' if built.kept else built.path}")
     return 0
 
 
 class _NoProgress:
-    """Stands in for progress bars where there is no terminal."""
+    """A replacement for the progress bars, used if standard error is not a terminal."""
 
-    def watch(self, name: str, share: float) -> None:
-        """Show nothing."""
+    def watch(self, name: str, share: float) -> None: ...
 
-    def advance(self, built: BuiltTable) -> None:
-        """Show nothing."""
+    def advance(self, built: BuiltTable) -> None: ...
 
 
 @contextmanager
 def _progress_bars(total: int) -> Iterator[tuple[ProgressCallback, Callable[[BuiltTable], None]]]:
-    """Show a bar for all tables, and one for each that is being built."""
     if not sys.stderr.isatty():
-        silence = _NoProgress()
-        yield silence.watch, silence.advance
+        no_progress = _NoProgress()
+        yield no_progress.watch, no_progress.advance
         return
     from rich.console import Console
     from rich.progress import Progress, TaskID
@@ -157,7 +166,7 @@ def _probe(arguments: Namespace) -> int:
         board.push(move)
         moves.append((san, own.probe(board)))
         board.pop()
-    # Best first: what the other side makes of it, turned round.
+    # Best move first. Values are from the opponent's point of view, so they are negated.
     moves.sort(key=lambda found: -_sort_key(found[1]), reverse=True)
     if arguments.json:
         listed = [{"move": san, "mate": _mate_for_mover(after)} for san, after in moves]
@@ -166,7 +175,7 @@ def _probe(arguments: Namespace) -> int:
     late = value and board.halfmove_clock + value - 1 > 100
     print(
         _format_mate(_mate_distance(value))
-        + (", but the fifty-move rule may come first" if late else "")
+        + (", but the fifty-move rule may apply first" if late else "")
     )
     for san, after in moves:
         print(f"{san:8} {_format_mate(_mate_for_mover(after))}")
@@ -177,10 +186,10 @@ def _missing_reason(board: chess.Board) -> str:
     import chess
 
     if board.castling_rights:
-        return "positions with castling rights are not in tables"
+        return "positions with castling rights are not in the tables"
     if chess.popcount(board.occupied) > 4:
-        return "tables hold positions of up to 4 pieces"
-    return "there is no table for this position; `kempelen tables build` builds them all"
+        return "the tables have positions with up to 4 pieces"
+    return "missing table for this position; run `kempelen tablebase build` to build all tables"
 
 
 def _mate_distance(value: int) -> int | None:
@@ -190,14 +199,20 @@ def _mate_distance(value: int) -> int | None:
 
 
 def _mate_for_mover(value: int | None) -> int | None:
-    """Return the mate that a move leads to, seen by the side that makes it, from before it."""
+    """Convert the value after a move to a mate distance for the player who made the move.
+
+    The distance is in moves and includes that move.
+    """
     if value is None or value == 0:
         return None
     return (value + 1) // 2 if value & 1 else -(value // 2)
 
 
 def _sort_key(value: int | None) -> float:
-    """Order values for the side to move: fast wins, slow wins, draws, slow losses, fast ones."""
+    """Return a sort key for the order: fast wins, slow wins, draws, slow losses, fast losses.
+
+    The argument `value` is from the point of view of the player to move.
+    """
     if not value:
         return 0
     return 1 / value if value % 2 == 0 else -1 / value
@@ -212,7 +227,6 @@ def _format_mate(mate: int | None) -> str:
 
 
 def _table_names(arguments: Namespace) -> list[str]:
-    """Return the endings that are asked for, or those whose files are in the folder."""
     from agent.chess.endgames.table_index import all_endgames, endgame_from_name
     from openings.endgame_tables import table_path
 
@@ -231,7 +245,7 @@ def _stats(arguments: Namespace) -> int:
     rows = []
     for name in wanted:
         if name not in tables:
-            raise ValueError(f"there is no table of {name}; `kempelen tables build {name}`")
+            raise ValueError(f"{name}: missing table; run `kempelen tablebase build {name}`")
         rows += list(statistics(endgame_from_name(name), tables[name]))
     if arguments.json:
         for row in rows:
@@ -259,7 +273,7 @@ def _check(arguments: Namespace) -> int:
     folder = _folder(arguments)
     names = _table_names(arguments)
     if not names:
-        raise TablebaseError(f"no tables in {folder}: `kempelen tables build` builds them there")
+        raise TablebaseError(f"no tables in {folder}; run `kempelen tablebase build`")
     failed = 0
     for name in names:
         problem = ""
@@ -270,7 +284,7 @@ def _check(arguments: Namespace) -> int:
         if arguments.json:
             print(json.dumps({"ending": name, "whole": not problem, "problem": problem}))
         else:
-            print(problem or f"{name}: whole")
+            print(problem or f"{name}: intact")
     return failed
 
 

@@ -1,4 +1,4 @@
-"""`kempelen data`: look at files of training positions, and make others of them."""
+"""`kempelen train data`: show, merge, shuffle, split, filter, check and rescore positions."""
 
 from __future__ import annotations
 
@@ -15,31 +15,42 @@ from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen.console.argument_types import non_negative_int, positive_int, positive_seconds
 from kempelen.console.cluster_arguments import configure_cluster
+from kempelen.console.old_names import add_alias
 from kempelen.console.terminal import load_kernels, print_error, progress_bar, stdout_reserved
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from kempelen.training.dataset_operations import DerivedFile
+    from kempelen.training.dataset_operations import DerivationResult
 
-COMMAND = "kempelen data"
+COMMAND = "kempelen train data"
 DEFAULT_CHECKED_GAMES = 20
-MAX_SHARE_LENGTH = 20  # characters
+MAX_SHARE_LENGTH = 20  # maximum characters, see `_parse_share`
 RESUMABLE = ("merge", "shuffle", "split", "filter", "rescore")
-# The options of `filter`, by the names of the fields that they set, and what they keep.
+# Flags of `filter`: the field of PositionSelection, and the help text.
 FILTERS = {
-    "most_score": "whose score is at most N centipawns, for whichever side",
-    "least_pieces": "with N pieces or more, kings and pawns included",
-    "most_pieces": "with N pieces or fewer",
-    "first_ply": "from the game's ply N on",
-    "last_ply": "up to the game's ply N",
-    "most_halfmoves": "at most N halfmoves after a capture or a pawn's move",
-    "results_agree": "whose score and result agree: not lost by who is ahead by over N centipawns",
+    "--max-score": ("most_score", "keep positions with scores of at most N centipawns"),
+    "--min-pieces": ("least_pieces", "keep positions with N pieces or more (with kings and pawns)"),
+    "--max-pieces": ("most_pieces", "keep positions with N pieces or fewer"),
+    "--first-ply": ("first_ply", "keep positions from ply N of the game"),
+    "--last-ply": ("last_ply", "keep positions up to ply N of the game"),
+    "--max-halfmoves": (
+        "most_halfmoves", "keep positions at most N halfmoves after a capture or pawn move",
+    ),
+    "--results-agree": (
+        "results_agree",
+        "remove positions in which the side ahead by more than N centipawns lost the game",
+    ),
+}  # fmt: skip
+OLD_FILTERS = {
+    "--max-halfmoves": "--most-halfmoves",
+    "--max-score": "--most-score",
+    "--min-pieces": "--least-pieces",
+    "--max-pieces": "--most-pieces",
 }
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the sub-commands and their arguments."""
     from kempelen.training.uci_scorer import SEARCH_TIMEOUT
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
@@ -55,17 +66,22 @@ def configure(parser: ArgumentParser) -> None:
 
     def add_output(action: ArgumentParser) -> None:
         action.add_argument(
-            "-o", "--output", type=Path, required=True, metavar="FILE", help="begin it, or go on"
+            "-o",
+            "--output",
+            type=Path,
+            required=True,
+            metavar="FILE",
+            help="output file; an interrupted run continues",
         )
 
-    add("show", "print what files say of themselves, and how much is in them", several=True)
-    add_output(add("merge", "write the games of several files to one, no position twice", True))
+    add("show", "print the manifests and sizes of files", several=True)
+    add_output(add("merge", "merge the games of files, without duplicate positions", True))
     shuffle = add("shuffle", "write the games of files in random order", several=True)
     add_output(shuffle)
     shuffle.add_argument(
-        "--seed", type=non_negative_int, default=1, help="of the order (default 1)"
+        "--seed", type=non_negative_int, default=1, help="random seed of the order (default: 1)"
     )
-    split = add("split", "write the games of a file to two, to learn from and to judge by")
+    split = add("split", "split the games of a file into training and validation games")
     split.add_argument(
         "-o",
         "--output",
@@ -73,34 +89,42 @@ def configure(parser: ArgumentParser) -> None:
         nargs=2,
         required=True,
         metavar=("TRAIN", "VALIDATION"),
-        help="begin them, or go on",
+        help="output files; an interrupted run continues",
     )
     split.add_argument(
-        "--share", type=_parse_share, default=Fraction(1, 20), help="of the second (default 0.05)"
+        "--share",
+        type=_parse_share,
+        default=Fraction(1, 20),
+        help="fraction of validation games (default: 0.05)",
     )
-    chosen = add("filter", "write the positions of a file that are wanted")
+    chosen = add("filter", "keep only some positions of a file")
     add_output(chosen)
-    for name, kept in FILTERS.items():
-        option = f"--{name.replace('_', '-')}"
-        chosen.add_argument(option, type=non_negative_int, metavar="N", help=f"keep those {kept}")
-    check = add("check", "look for damage, duplicates and what cannot be, and play games again")
+    for flag, (name, text) in FILTERS.items():
+        added = chosen.add_argument(flag, dest=name, type=non_negative_int, metavar="N", help=text)
+        if flag in OLD_FILTERS:
+            add_alias(chosen, OLD_FILTERS[flag], added)
+    check = add("check", "check for damage, duplicates and illegal positions, and replay games")
     check.add_argument(
         "--games",
         type=positive_int,
         default=DEFAULT_CHECKED_GAMES,
-        help=f"play so many again (default {DEFAULT_CHECKED_GAMES})",
+        help=f"number of games to replay (default: {DEFAULT_CHECKED_GAMES})",
     )
     check.add_argument(
-        "--evaluation", default="", help="the one that played: a function of yours is run"
+        "--evaluation",
+        default="",
+        help="evaluation of the games, if it is your own function, which is run",
     )
-    statistics = add("statistics", "tell what positions are like, in numbers and a picture", True)
-    statistics.add_argument("--plot", type=Path, metavar="FILE.png", help="draw it")
-    rescore = add("rescore", "give positions the scores of another engine")
+    statistics = add("statistics", "print statistics of positions", True)
+    statistics.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the statistics")
+    rescore = add("rescore", "replace the scores by those of another engine")
     add_output(rescore)
-    rescore.add_argument("--engine", required=True, metavar="COMMAND", help="a UCI engine")
-    rescore.add_argument("--nodes", type=positive_int, help="where each search ends")
     rescore.add_argument(
-        "--depth", type=positive_int, help="where each search ends, instead or too"
+        "--engine", required=True, metavar="COMMAND", help="command line of a UCI engine"
+    )
+    rescore.add_argument("--nodes", type=positive_int, help="nodes per position")
+    rescore.add_argument(
+        "--depth", type=positive_int, help="depth per position; may be combined with --nodes"
     )
     rescore.add_argument(
         "--option",
@@ -108,29 +132,40 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="of the engine; may be repeated",
+        help="UCI option of the engine; may be repeated",
+    )
+    sample = rescore.add_argument(
+        "--sample-every", dest="one_in", type=positive_int, default=1, metavar="N",
+        help="keep one of N positions at random (default: all)",
+    )  # fmt: skip
+    add_alias(rescore, "--one-in", sample)
+    rescore.add_argument(
+        "--seed",
+        type=non_negative_int,
+        default=1,
+        help="random seed of --sample-every (default: 1)",
     )
     rescore.add_argument(
-        "--one-in", type=positive_int, default=1, metavar="N", help="keep one position in so many"
-    )
-    rescore.add_argument(
-        "--seed", type=non_negative_int, default=1, help="of which are kept (default 1)"
-    )
-    rescore.add_argument(
-        "--processes", type=positive_int, default=usable_cores(), help="default: one a core"
+        "--processes",
+        type=positive_int,
+        default=usable_cores(),
+        help="number of processes (default: one per core)",
     )
     rescore.add_argument(
         "--timeout",
         type=positive_seconds,
         default=SEARCH_TIMEOUT,
         metavar="SECONDS",
-        help=f"wait so long for the score of a position (default {SEARCH_TIMEOUT:.0f})",
+        help=f"timeout per position (default: {SEARCH_TIMEOUT:.0f})",
     )
     configure_cluster(rescore, "score")
 
 
 def run(arguments: Namespace) -> int:
-    """Do what the sub-command says; the exit status is 1 where a check fails, 2 for misuse."""
+    """Run the chosen action and return the exit status.
+
+    The exit status is 1 if a check fails, and 2 after an error.
+    """
     from agent.evaluation import EvaluationError
     from kempelen.training.dataset import DatasetError
     from kempelen.training.workers import GamesError
@@ -142,13 +177,13 @@ def run(arguments: Namespace) -> int:
         print_error(error, COMMAND)
     except KeyboardInterrupt:
         if arguments.action in RESUMABLE:
-            print_error("interrupted; the same line goes on from here", COMMAND)
+            print_error("interrupted; run the same command again to continue", COMMAND)
         raise
     return 2
 
 
 def show(path: Path, as_json: bool) -> int:
-    """Print what a file says of itself and what is in it."""
+    """Print the manifest and the size of a file, and return the exit status."""
     from kempelen.training.dataset import Dataset
     from kempelen.training.manifests import with_opening_counts
 
@@ -168,7 +203,7 @@ def show(path: Path, as_json: bool) -> int:
 
 
 def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
-    """Look at every position, and play some games again; the status is 1 if anything is wrong."""
+    """Check every position, replay some of the games, and return 1 if anything is wrong."""
     from kempelen.training import dataset_check
 
     load_kernels(ALPHABETA, SELFPLAY)
@@ -181,20 +216,19 @@ def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
         f"{found.positions} positions, {found.duplicates} of them duplicates; "
         f"{found.damaged_bytes} bytes damaged\n"
         f"{found.illegal} of {found.legality_checked} positions illegal\n"
-        f"{found.games_differing} of {found.games_replayed} games replayed otherwise"
+        f"{found.games_differing} of {found.games_replayed} replayed games differ"
     )
     if found.searched:
         print(
-            f"searches ten times as long differ from the labels by {found.median_difference:.0f} "
+            f"ten times longer searches differ from the scores by {found.median_difference:.0f} "
             f"centipawns (median of {found.searched})"
         )
     if found.not_replayed:
-        print_error(f"no game replayed: {found.not_replayed}")
+        print_error(f"no games replayed: {found.not_replayed}")
     return 0 if found.is_valid else 1
 
 
 def _print_entries(entries: dict[str, Any], indent: str = "") -> None:
-    """Print entries, a line each; files that it was made of below their name."""
     for name, value in entries.items():
         if isinstance(value, list) and any("manifest" in each for each in value):
             for source in value:
@@ -220,40 +254,41 @@ def _check(arguments: Namespace) -> int:
 def _merge(arguments: Namespace) -> int:
     from kempelen.training import dataset_operations
 
-    with _games_progress(arguments.files) as told:
-        made = dataset_operations.merge(arguments.files, arguments.output, told)
-    return _print_written([made], arguments, "they were there before")
+    with _games_progress(arguments.files) as report:
+        made = dataset_operations.merge(arguments.files, arguments.output, report)
+    return _print_written([made], arguments, "duplicates")
 
 
 def _shuffle(arguments: Namespace) -> int:
     from kempelen.training import dataset_operations
 
-    with _games_progress(arguments.files) as told:
-        made = dataset_operations.shuffle(arguments.files, arguments.output, arguments.seed, told)
-    return _print_written([made], arguments, "they were there before")
+    with _games_progress(arguments.files) as report:
+        made = dataset_operations.shuffle(arguments.files, arguments.output, arguments.seed, report)
+    return _print_written([made], arguments, "duplicates")
 
 
 def _split(arguments: Namespace) -> int:
     from kempelen.training import dataset_operations
 
     training, validation = arguments.output
-    with _games_progress([arguments.file]) as told:
-        made = dataset_operations.split(arguments.file, training, validation, arguments.share, told)
+    with _games_progress([arguments.file]) as report:
+        made = dataset_operations.split(
+            arguments.file, training, validation, arguments.share, report
+        )
     return _print_written(made, arguments)
 
 
 def _filter(arguments: Namespace) -> int:
     from kempelen.training import dataset_operations
 
-    wanted = {name: getattr(arguments, name) for name in FILTERS}
+    wanted = {name: getattr(arguments, name) for name, _ in FILTERS.values()}
     if all(value is None for value in wanted.values()):
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in FILTERS)
-        raise ValueError(f"nothing says which positions are wanted: give one or more of {names}")
-    with _games_progress([arguments.file]) as told:
+        raise ValueError(f"missing filter: add one or more of {', '.join(FILTERS)}")
+    with _games_progress([arguments.file]) as report:
         made = dataset_operations.filter_positions(
-            arguments.file, arguments.output, dataset_operations.PositionSelection(**wanted), told
+            arguments.file, arguments.output, dataset_operations.PositionSelection(**wanted), report
         )
-    return _print_written([made], arguments, "they are not wanted")
+    return _print_written([made], arguments, "filtered")
 
 
 def _rescore(arguments: Namespace) -> int:
@@ -261,7 +296,7 @@ def _rescore(arguments: Namespace) -> int:
     from kempelen.training.rescoring import RescoreTask, rescore
 
     if arguments.nodes is None and arguments.depth is None:
-        raise ValueError("nothing says where a search ends: give --depth, --nodes or both")
+        raise ValueError("missing search limit: add --depth, --nodes or both")
     task = RescoreTask(
         source=arguments.file,
         command=arguments.engine,
@@ -274,10 +309,10 @@ def _rescore(arguments: Namespace) -> int:
     )
     with (
         cluster_threads(arguments, COMMAND) as threads,
-        _games_progress([arguments.file]) as told,
+        _games_progress([arguments.file]) as report,
     ):
-        made = rescore(task, arguments.output, arguments.processes, told, threads)
-    return _print_written([made], arguments, "they were not chosen")
+        made = rescore(task, arguments.output, arguments.processes, report, threads)
+    return _print_written([made], arguments, "not sampled")
 
 
 def _statistics(arguments: Namespace) -> int:
@@ -288,46 +323,48 @@ def _statistics(arguments: Namespace) -> int:
 
 
 def _games_progress(files: list[Path]) -> AbstractContextManager[Callable[[int], None]]:
-    """Say what of the files is damaged, and show how many of their games are done."""
     return progress_bar("games", _report_damage(files))
 
 
 def _report_damage(files: list[Path]) -> int:
-    """Say what of the files is damaged; return how many games there are."""
     from kempelen.training.dataset import Dataset
 
     with Dataset(*files) as dataset:
         for path, contents in zip(files, dataset.contents, strict=True):
             for damage in contents.damages:
                 print_error(
-                    f"{path}: {damage.length} bytes at {damage.offset} are damaged; their games "
-                    "are lost, the others are used",
+                    f"{path}: {damage.length} damaged bytes at offset {damage.offset}; their games "
+                    "are skipped",
                     COMMAND,
                 )
         return dataset.games
 
 
 def _print_written(
-    made: list[DerivedFile] | tuple[DerivedFile, ...], arguments: Namespace, why: str = ""
+    made: list[DerivationResult] | tuple[DerivationResult, ...], arguments: Namespace, why: str = ""
 ) -> int:
-    """Print what was written; with --json one object a file."""
+    """Print one line per written file, or one JSON object per file with --json.
+
+    The text `why` is the reason why positions were left out. If `why` is empty, the number of
+    omitted positions is not printed.
+    """
     for each in made:
         if arguments.json:
             print(json.dumps(asdict(each)))
             continue
-        rest = f"; {each.left_out} left out, as {why}" if why and each.left_out else ""
+        rest = f"; {each.left_out} left out ({why})" if why and each.left_out else ""
         print(f"{each.file}: {each.positions} positions of {each.games} games{rest}")
     return 0
 
 
 def _parse_share(text: str) -> Fraction:
     try:
-        # An exponent could ask for more digits than there is memory.
+        # A number with a large exponent could need more digits than fit into memory.
         share = Fraction(text if len(text) <= MAX_SHARE_LENGTH and "e" not in text.lower() else "0")
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
     if not 0 < share < 1:
-        raise ArgumentTypeError(f"expected a share between 0 and 1, not {text!r}")
+        raise ArgumentTypeError(f"expected a fraction between 0 and 1, not {text!r}")
     return share
 
 

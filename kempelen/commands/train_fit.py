@@ -1,4 +1,4 @@
-"""`kempelen train`: the chess network that a YAML file describes, learned from positions."""
+"""`kempelen train fit`: train the chess network that a YAML file describes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from kempelen.training.checkpoint import Checkpoint
-    from kempelen.training.network_data import NetworkData
+    from kempelen.training.network_data import TrainingData
     from kempelen.training.network_settings import TrainingSettings
     from kempelen.training.network_trainer import NetworkTrainer
 
-COMMAND = "kempelen train"
+COMMAND = "kempelen train fit"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("file", help="YAML file; docs/guide/training.md shows its entries")
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw how it learned")
+    parser.add_argument(
+        "file", help="YAML file with the settings; docs/guide/training.md shows its entries"
+    )
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the loss by epoch")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Train, and write the network; the exit status is 2 where that cannot be done."""
+    """Train and write the network, and return the exit status, which is 2 after an error."""
     from agent.chess.evaluation.nnue_format import NetworkError
     from kempelen.console.settings_codec import SettingsError
     from kempelen.training.dataset import DatasetError
@@ -48,13 +49,18 @@ def run(arguments: Namespace) -> int:
     except (NetworkError, PictureError, DatasetError, SettingsError, TrainingError) as error:
         print_error(error, COMMAND)
     except KeyboardInterrupt:
-        print_error("interrupted; the same line goes on from the last epoch", COMMAND)
+        print_error(
+            "interrupted; run the same command again to continue from the last epoch", COMMAND
+        )
         raise
     return 2
 
 
 def settings_from(file: str) -> TrainingSettings:
-    """Return what a YAML file says, or raise SettingsError that names file and entry."""
+    """Return the settings in a YAML file.
+
+    Raise SettingsError if an entry is invalid. The message names the file and the entry.
+    """
     from kempelen.console.settings_codec import decode, read_settings
     from kempelen.training.network_settings import TrainingSettings
 
@@ -62,7 +68,6 @@ def settings_from(file: str) -> TrainingSettings:
 
 
 def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
-    """Raise TrainingError where what is written would not come to a file of its own."""
     from agent.chess.evaluation import nnue_format
     from kempelen.training.network_settings import TrainingError
 
@@ -75,7 +80,7 @@ def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
         try:
             nnue_format.read_neuron_count(output)
         except nnue_format.NetworkError as error:
-            raise TrainingError(f"output: {error}: name another file, or move it away") from None
+            raise TrainingError(f"output: {error}: choose another file, or move it away") from None
 
 
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:
@@ -84,7 +89,7 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     if settings.device is not None:
         from kempelen.training.network_trainer import create_torch_descent
 
-        create_torch_descent(settings).close()  # to fail before the positions are read, if it must
+        create_torch_descent(settings).close()  # report errors before reading the positions
     with progress_bar("reading the positions", None):
         data = network_data.load(
             settings.data, settings.filter, settings.target, settings.validation
@@ -92,33 +97,33 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     for file in (*data.files, *data.validation_files):
         if file.damaged:
             print_error(
-                f"{file.name}: {file.damaged} bytes are damaged; its other games are used", COMMAND
+                f"{file.name}: {file.damaged} damaged bytes; their games are skipped", COMMAND
             )
-    with progress_bar("loading the trainer, or compiling it, once", None):
+    with progress_bar("loading or compiling the trainer", None):
         trainer = _compile_trainer(settings, data)
-    engine = f"{COMMAND} {__version__}"
+    engine = f"kempelen train {__version__}"
     trainer.check_manifest_size(engine)
     if trainer.epoch_positions < settings.batch:
         print_error(
-            f"batch: an epoch is one step of {settings.batch} positions, of {len(data.training)} "
-            f"there are, and {settings.epochs} such steps teach little: take a smaller batch",
+            f"batch: {settings.batch} of {len(data.training)} positions is one step per epoch, and "
+            f"{settings.epochs} steps in total are few; use a smaller batch",
             COMMAND,
         )
-    made, seconds, steps = _run(settings, trainer, arguments.json)
-    network = trainer.export(made, engine)
+    checkpoint, seconds, steps = _run(settings, trainer, arguments.json)
+    network = trainer.export(checkpoint, engine)
     network.write(settings.output)
     if arguments.plot is not None:
-        _draw_losses(made, arguments.plot)
-    learned, judged = made.losses[made.best_epoch - 1]
+        _draw_losses(checkpoint, arguments.plot)
+    loss, validation_loss = checkpoint.losses[checkpoint.best_epoch - 1]
     found: dict[str, Any] = {
         "file": settings.output,
         "shape": network.shape,
         "training_positions": len(data.training),
         "validation_positions": len(data.validation),
-        "losses": made.losses,
-        "epoch": made.best_epoch,
-        "loss": learned,
-        "validation_loss": judged,
+        "losses": checkpoint.losses,
+        "epoch": checkpoint.best_epoch,
+        "loss": loss,
+        "validation_loss": validation_loss,
         "seconds": round(seconds, 1),
         "positions_a_second": round(steps * settings.batch / seconds) if steps else 0,
     }
@@ -126,14 +131,13 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
         print(json.dumps(found))
         return 0
     print(
-        f"{settings.output}: {network.shape}, of epoch {made.best_epoch} with a validation loss of "
-        f"{judged:.6f}"
+        f"{settings.output}: {network.shape}, epoch {checkpoint.best_epoch}, validation loss "
+        f"{validation_loss:.6f}"
     )
     return 0
 
 
-def _compile_trainer(settings: TrainingSettings, data: NetworkData) -> NetworkTrainer:
-    """Make the trainer, which is compiled where it has not been yet."""
+def _compile_trainer(settings: TrainingSettings, data: TrainingData) -> NetworkTrainer:
     from kempelen.training.network_trainer import NetworkTrainer
 
     return NetworkTrainer(settings, data, settings.threads or usable_cores())
@@ -142,9 +146,11 @@ def _compile_trainer(settings: TrainingSettings, data: NetworkData) -> NetworkTr
 def _run(
     settings: TrainingSettings, trainer: NetworkTrainer, quiet: bool
 ) -> tuple[Checkpoint, float, int]:
-    """Train to the end; return the last state, the seconds that it took, and the steps made.
+    """Train to the end.
 
-    A line is printed for each epoch, unless it is to be quiet.
+    Return the last checkpoint, the training time in seconds, and the number of steps.
+
+    Print a line per epoch unless `quiet` is set.
     """
     began = time.monotonic()
     with progress_bar("training", trainer.steps) as show:
@@ -152,21 +158,20 @@ def _run(
         made = next(epochs)
         first = len(made.losses)
         if first:
-            print_error(f"{settings.checkpoint_path}: going on after epoch {first}", COMMAND)
+            print_error(f"{settings.checkpoint_path}: continuing after epoch {first}", COMMAND)
         show(first * trainer.epoch_steps)
         for made in epochs:
             number = len(made.losses)
-            learned, judged = made.losses[-1]
+            loss, validation_loss = made.losses[-1]
             if not quiet:
-                best = ", the best so far" if made.best_epoch == number else ""
-                print(f"epoch {number}: loss {learned:.6f}, validation {judged:.6f}{best}")
+                best = " (best)" if made.best_epoch == number else ""
+                print(f"epoch {number}: loss {loss:.6f}, validation {validation_loss:.6f}{best}")
                 sys.stdout.flush()
     steps = (len(made.losses) - first) * trainer.epoch_steps
     return made, time.monotonic() - began, steps
 
 
 def _draw_losses(made: Checkpoint, path: Path) -> None:
-    """Draw the losses of training and validation games by epoch."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 

@@ -1,6 +1,6 @@
-"""`kempelen selfplay`: games of the engine against itself, kept as positions to train with.
+"""`kempelen train selfplay`: play games of the engine against itself and store the positions.
 
-Those of Go are kept as games: see selfplay_go.
+In Go, whole games are stored instead. The module go_selfplay_command implements this.
 """
 
 from __future__ import annotations
@@ -28,54 +28,67 @@ DEFAULT_POSITIONS = 1_000_000
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     from agent.chess.search.selfplay_settings import SelfPlaySettings
     from kempelen.commands.train_data import DEFAULT_CHECKED_GAMES
     from kempelen.training import go_selfplay_command
 
     rules = SelfPlaySettings()
-    parser.add_argument("file", type=Path, help="begin it, or go on with it")
+    parser.add_argument("file", type=Path, help="output file; an existing file is continued")
     parser.add_argument(
         "--positions",
         type=positive_int,
-        help=f"play until the file holds so many (default {DEFAULT_POSITIONS})",
+        help=f"number of positions in the file (default: {DEFAULT_POSITIONS})",
     )
     parser.add_argument(
-        "--processes", type=positive_int, default=usable_cores(), help="default: one a core"
+        "--processes",
+        type=positive_int,
+        default=usable_cores(),
+        help="number of processes (default: one per core)",
     )
     configure_cluster(parser, "play")
     game = parser.add_argument_group("the games")
     game.add_argument(
-        "--nodes", type=positive_int, help=f"of each search, at least (default {rules.nodes})"
+        "--nodes", type=positive_int, help=f"minimum nodes per search (default: {rules.nodes})"
     )
-    game.add_argument("--evaluation", default="", help="as in the UCI option (default: its)")
-    game.add_argument("--game", choices=("chess", "go"), default="chess", help="default: chess")
-    game.add_argument("--seed", type=int, default=1)
     game.add_argument(
-        "--openings", metavar="FILE", help="EPD, FEN, PGN or YAML; default: the start"
+        "--evaluation",
+        default="",
+        help="evaluation, as in the UCI option Evaluation (default: its default)",
+    )
+    game.add_argument(
+        "--game", choices=("chess", "go"), default="chess", help="game (default: chess)"
+    )
+    game.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
+    game.add_argument(
+        "--openings",
+        metavar="FILE",
+        help="file of openings: EPD, FEN, PGN or YAML (default: the start position)",
     )
     game.add_argument(
         "--random-plies",
         type=non_negative_int,
-        help="random moves before the game, and in every second one more "
-        f"(default {rules.random_plies})",
+        help="number of random moves before the game, one more in every second game "
+        f"(default: {rules.random_plies})",
     )
     go_selfplay_command.configure(parser)
-    look = parser.add_argument_group("instead of playing").add_mutually_exclusive_group()
-    look.add_argument("--show", action="store_true", help="print the manifest and what is there")
+    look = parser.add_argument_group("actions instead of playing").add_mutually_exclusive_group()
+    look.add_argument("--show", action="store_true", help="print the manifest and size of the file")
     look.add_argument(
         "--check",
         type=positive_int,
         nargs="?",
         const=DEFAULT_CHECKED_GAMES,
         metavar="GAMES",
-        help="look for damage and duplicates, and play so many games again",
+        help="check for damage and duplicates, and replay GAMES games",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Play, show or check; the exit status is 1 where a check fails, 2 where nothing can begin."""
+    """Play games, or show or check a file, and return the exit status.
+
+    The exit status is 1 if the check fails, and 2 after an error.
+    """
     from agent.evaluation import EvaluationError
     from kempelen.commands import train_data
     from kempelen.console.settings_codec import SettingsError
@@ -98,43 +111,46 @@ def run(arguments: Namespace) -> int:
         _print(found, arguments.json)
         return 0
     except (EvaluationError, GamesError, DatasetError, SettingsError) as error:
-        print_error(error, "kempelen selfplay")
+        print_error(error, "kempelen train selfplay")
         return 2
     except KeyboardInterrupt:
-        print_error("interrupted; the same line goes on from here", "kempelen selfplay")
+        print_error(
+            "interrupted; run the same command again to continue", "kempelen train selfplay"
+        )
         raise
 
 
 def _reject_options_of_other_game(arguments: Namespace) -> None:
-    """Raise SettingsError for an option that the game does not have; else give what is not said."""
+    """Raise SettingsError if an option belongs to another game, and set default values."""
     from agent.chess.search.selfplay_settings import SelfPlaySettings
     from kempelen.console.settings_codec import SettingsError
     from kempelen.training import go_selfplay_command
     from kempelen.training.go_selfplay import GoSelfPlayPlan
 
     rules, plan = SelfPlaySettings(), GoSelfPlayPlan()
-    usual: dict[str, dict[str, Any]] = {
+    defaults: dict[str, dict[str, Any]] = {
         "chess": {
-            "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "random_plies": rules.random_plies,
-            "openings": None, "evaluation": "", "check": None,
+            "positions": DEFAULT_POSITIONS, "nodes": rules.nodes, "openings": None,
+            "random_plies": rules.random_plies, "evaluation": "", "check": None,
         },
-        "go": {"games": go_selfplay_command.DEFAULT_GAMES, "size": plan.size, "playouts": plan.playouts},
+        "go": {
+            "games": go_selfplay_command.DEFAULT_GAMES, "size": plan.size,
+            "playouts": plan.playouts,
+        },
     }  # fmt: skip
-    for game, options in usual.items():
+    for game, options in defaults.items():
         for name, value in options.items():
             given = getattr(arguments, name) not in (None, "")
             if given and game != arguments.game:
                 option = f"--{name.replace('_', '-')}"
                 if name == "check":
                     raise SettingsError(
-                        "--check is of games of chess: reading a file of Go checks it"
+                        "--check is only for chess: files of Go games are checked on reading"
                     )
                 if game == "chess":
-                    instead = ", ".join(f"--{each}" for each in usual["go"])
-                    raise SettingsError(
-                        f"{option} is of games of chess; those of Go have {instead}"
-                    )
-                raise SettingsError(f"{option} is of games of Go: add --game go")
+                    instead = ", ".join(f"--{each}" for each in defaults["go"])
+                    raise SettingsError(f"{option} is only for chess (expected for Go: {instead})")
+                raise SettingsError(f"{option} is only for Go: add --game go")
             if not given:
                 setattr(arguments, name, value)
 
@@ -149,7 +165,7 @@ def _plan(arguments: Namespace) -> SelfPlayPlan:
     from kempelen.training.selfplay import SelfPlayPlan
 
     evaluation = arguments.evaluation.strip() or DEFAULT
-    load_with_timeout(evaluation, load)  # to fail here, if it must
+    load_with_timeout(evaluation, load)  # report errors early
     fens: tuple[str, ...] = ()
     if arguments.openings:
         starts = openings.load_openings(OpeningSettings(file=arguments.openings))
@@ -157,8 +173,8 @@ def _plan(arguments: Namespace) -> SelfPlayPlan:
     rules = SelfPlaySettings(nodes=arguments.nodes, random_plies=arguments.random_plies)
     if rules.random_plies >= rules.max_plies - rules.first_ply:
         raise SettingsError(
-            f"--random-plies {rules.random_plies}: a game ends after {rules.max_plies} plies; "
-            "choose fewer"
+            f"--random-plies {rules.random_plies}: too many, as a game ends after "
+            f"{rules.max_plies} plies"
         )
     return SelfPlayPlan(rules, arguments.seed, evaluation, fens)
 
@@ -173,7 +189,6 @@ def _play_moves(fen: str, moves: tuple[str, ...]) -> str:
 
 
 def _generate(arguments: Namespace) -> dict[str, Any]:
-    """Play, and return what was made, by name."""
     from kempelen.training.cluster_workers import cluster_threads
     from kempelen.training.dataset import DatasetError
     from kempelen.training.selfplay import generate
@@ -181,7 +196,7 @@ def _generate(arguments: Namespace) -> dict[str, Any]:
     plan = _plan(arguments)
     sources = [arguments.openings] if arguments.openings else []
     require_writable([arguments.file], sources, DatasetError, regular=True)
-    with cluster_threads(arguments, "kempelen selfplay") as threads:
+    with cluster_threads(arguments, "kempelen train selfplay") as threads:
         if threads is None:
             load_kernels(ALPHABETA, SELFPLAY)
         run = generate(
@@ -191,9 +206,9 @@ def _generate(arguments: Namespace) -> dict[str, Any]:
             first = last = next(run)
             for damage in first.damages:
                 print_error(
-                    f"{arguments.file}: {damage.length} bytes at {damage.offset} are damaged; "
-                    "their games are lost, the others are kept",
-                    "kempelen selfplay",
+                    f"{arguments.file}: {damage.length} damaged bytes at offset {damage.offset}; "
+                    "their games are lost",
+                    "kempelen train selfplay",
                 )
             began = time.monotonic()
             with progress_bar("positions", arguments.positions, hourly=True) as show:
@@ -215,6 +230,6 @@ def _generate(arguments: Namespace) -> dict[str, Any]:
 def _print(found: dict[str, Any], as_json: bool) -> None:
     text = (
         f"{found['file']}: {found['positions']} positions of {found['games']} games, "
-        f"{found['bytes_a_position']} bytes each; {found['positions_an_hour']} an hour"
+        f"{found['bytes_a_position']} bytes each; {found['positions_an_hour']} per hour"
     )
     print(json.dumps(found) if as_json else text)

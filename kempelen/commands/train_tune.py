@@ -1,13 +1,13 @@
-"""`kempelen tune`: what can be tuned, a module for each."""
+"""`kempelen train tune`: tune search parameters or evaluation weights."""
 
 from argparse import ArgumentParser, Namespace
 from importlib import import_module
 from typing import Any
 
 TARGETS = {
-    "search": "the constants of the search, or the options of any engine, by games (SPSA)",
-    "evaluation": "the weights of the hand-made evaluation, by Texel's method",
-    "patterns": "the weights of moves of Go, by minorisation-maximisation",
+    "search": "tune the constants of the search, or the options of any engine, by games (SPSA)",
+    "evaluation": "fit the weights of the hand-written evaluation, by Texel's method",
+    "patterns": "fit the weights of move patterns of Go, by minorisation-maximisation",
 }
 MODULES = {
     "search": "kempelen.match.tune_search",
@@ -17,7 +17,7 @@ MODULES = {
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare what can be tuned, and the arguments."""
+    """Add the tuning targets and their arguments to `parser`."""
     actions = parser.add_subparsers(dest="action", metavar="WHAT", required=True)
     for name, help_line in TARGETS.items():
         action = actions.add_parser(name, help=help_line, description=help_line)
@@ -25,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Tune, and return the exit status."""
+    """Tune the chosen target and return the exit status."""
     return int(_target_module(arguments.action).run(arguments))
 
 

@@ -1,6 +1,6 @@
 """`kempelen uci`: speak UCI on standard input and output.
 
-Numba, numpy, chess and argparse are not imported before the first line is answered.
+Numba, NumPy, chess and argparse are slow to load, so they are imported after the first response.
 """
 
 from __future__ import annotations
@@ -8,55 +8,29 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kempelen import __version__
+from kempelen.engines import create_uci_engine
 from protocols import stdio
-from protocols.client.own_engine import AUTHORS
-from protocols.session import LineWriter
-from protocols.session_context import STANDALONE, SessionContext
-from protocols.uci.protocol import UciProtocol
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from protocols.uci.options import Option
-
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--tune",
         action="store_true",
-        help="make every constant of the search an option, for tuners; start later for it",
+        help="make the constants of the search UCI options, for tuners; slows the start",
     )
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until `quit` or the end of input."""
+    """Serve UCI until `quit` or the end of input, and return the exit status."""
     return serve(arguments.tune)
 
 
 def serve(tune: bool = False) -> int:
-    """Speak UCI until `quit`, the end of input, or a closed output."""
-    return stdio.serve(partial(create_engine, tune=tune))
+    """Speak UCI until `quit`, the end of input, or a closed output.
 
-
-def create_engine(
-    session: LineWriter,
-    tune: bool = False,
-    session_context: SessionContext = STANDALONE,
-) -> UciProtocol:
-    """Return the engine that answers a session; see Uci for what it may."""
-    return UciProtocol(
-        f"Kempelen {__version__}",
-        AUTHORS,
-        session.send,
-        session.log_to,
-        extra_options=_tuning_options() if tune else (),
-        session_context=session_context,
-    )
-
-
-def _tuning_options() -> tuple[Option[UciProtocol], ...]:
-    from protocols.uci.tuning import tuning_options
-
-    return tuning_options()
+    If `tune` is set, the search constants are offered as UCI options.
+    """
+    return stdio.serve(partial(create_uci_engine, tune=tune))

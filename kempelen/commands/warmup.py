@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     from agent.kernel.parts import PARTS
 
     parser.add_argument(
@@ -22,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
         nargs="*",
         type=_parse_part,
         metavar="PART",
-        help=f"what to compile: {', '.join(PARTS)} (all of them)",
+        help=f"part to compile: {', '.join(PARTS)} (default: all)",
     )
 
 
@@ -30,12 +29,15 @@ def _parse_part(text: str) -> str:
     from agent.kernel.parts import PARTS
 
     if text not in PARTS:
-        raise ArgumentTypeError(f"there is no part {text!r}, only {', '.join(PARTS)}")
+        raise ArgumentTypeError(f"unknown part {text!r} (expected one of: {', '.join(PARTS)})")
     return text
 
 
 def run(arguments: Namespace) -> int:
-    """Compile what is not in the cache, and say how long it took; 1 if it cannot be kept."""
+    """Compile the parts that are missing from the cache, and return the exit status.
+
+    The exit status is 1 if the cache is not writable.
+    """
     from agent.kernel import compilation, decorators
     from agent.kernel.parts import PARTS
 
@@ -47,7 +49,7 @@ def run(arguments: Namespace) -> int:
         problem = (
             None
             if _all_compiled(parts)
-            else f"not all could be kept in {decorators.cache_folder()}"
+            else f"{decorators.cache_folder()}: not all parts could be stored"
         )
     if problem is not None:
         print(f"kempelen warmup: {problem}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`kempelen web`: pages to play, analyse, watch and learn, in a browser."""
+"""`kempelen web`: web pages to play, analyse, watch and learn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.io.command_line import split_command_line
-from kempelen.commands.serve import add_token, configure_limits, log_writer
+from kempelen.commands.serve import add_token, log_writer
 from kempelen.console.interruption import Interruption
 from kempelen.console.mqtt_arguments import require_packages
 from kempelen.console.server_settings import (
     INSECURE_WARNING,
     LOG_FORMATS,
     ServerSettings,
+    configure_limits,
     limits_from,
 )
 from kempelen.console.settings_codec import SettingsError
@@ -34,65 +35,79 @@ if TYPE_CHECKING:
     from kempelen.web.site_context import SiteResources
 
 COMMAND = "kempelen web"
-MISSING_PACKAGES = "the pages need more packages: pip install 'kempelen[web]'"
 DEFAULT_ADDRESS = "127.0.0.1:7118"
 PROTOCOLS = ("uci", "gtp", "xboard")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--address", default=DEFAULT_ADDRESS, metavar="HOST:PORT",
-        help="where to listen (default: %(default)s)",
+        help="address to listen on (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--no-browser", dest="browser", action="store_false", help="do not open a browser"
     )
     parser.add_argument(
         "--games", type=Path, metavar="FILE",
-        help="where games are kept, in SQLite (default: in your data folder)",
+        help="SQLite file of the games (default: in your data folder)",
     )  # fmt: skip
     configure_watch(parser)
-    offers = parser.add_argument_group("what is played with, beside what is shipped")
+    offers = parser.add_argument_group("additional games, evaluations and engines")
     offers.add_argument(
         "--game", action="append", default=[], metavar="FILE.py:Class",
-        help="one more game; may be repeated",
+        help="add a game; may be repeated",
     )  # fmt: skip
     offers.add_argument(
         "--evaluation", action="append", default=[], metavar="NAME=FILE.py:function",
-        help="one more evaluation, of chess or another game; may be repeated",
+        help="add an evaluation of chess or another game; may be repeated",
     )  # fmt: skip
     offers.add_argument(
         "--engine", action="append", default=[], metavar="NAME=PROTOCOL COMMAND",
-        help="one more opponent: uci, gtp or xboard and a command line; may be repeated",
+        help="add an opponent: uci, gtp or xboard and a command line; may be repeated",
     )  # fmt: skip
     offers.add_argument(
-        "--lessons", type=Path, metavar="FOLDER", help="with pages of the lab, to learn from"
+        "--lessons", type=Path, metavar="FOLDER", help="folder that contains pages of the lab"
     )
-    safety = parser.add_argument_group("who may use it")
-    safety.add_argument("--tokens", metavar="FILE", help="of hashed tokens, of which one is needed")
+    safety = parser.add_argument_group("access")
     safety.add_argument(
-        "--new-token", metavar="NAME", help="add a token to that file, print it, and do no more"
+        "--tokens", metavar="FILE", help="file of hashed access tokens; visitors need one of them"
     )
-    safety.add_argument("--certificate", metavar="FILE", help="PEM, for TLS")
-    safety.add_argument("--key", metavar="FILE", help="of the certificate, PEM without a password")
+    safety.add_argument(
+        "--new-token",
+        metavar="NAME",
+        help="create a token for NAME in the token file, print it, and exit",
+    )
+    safety.add_argument("--certificate", metavar="FILE", help="TLS certificate (PEM)")
+    safety.add_argument(
+        "--key", metavar="FILE", help="private key of the certificate (PEM, unencrypted)"
+    )
     safety.add_argument(
         "--origins", action="append", default=[], metavar="https://HOST",
-        help="web pages from elsewhere that may use it; may be repeated",
+        help="allowed origin of other web pages; may be repeated",
     )  # fmt: skip
     safety.add_argument(
         "--insecure", action="store_true",
-        help="listen to other machines without tokens or TLS: whoever reaches the address uses "
-        "this machine, and whoever is on the way reads and changes what is said",
+        help="allow a public address without tokens or TLS: anyone who reaches it can use this "
+        "machine, and traffic can be read and changed on the way",
     )  # fmt: skip
-    told = parser.add_argument_group("what is told")
-    told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
-    told.add_argument("--log-format", choices=LOG_FORMATS, default="text", help="of the log")
+    logging = parser.add_argument_group("logging")
+    logging.add_argument(
+        "--log", metavar="FILE", help="write the server log to FILE (default: stderr)"
+    )
+    logging.add_argument(
+        "--log-format",
+        choices=LOG_FORMATS,
+        default="text",
+        help="format of the log (default: text)",
+    )
     configure_limits(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until told to stop. 0: by SIGTERM; 2: nothing could begin."""
+    """Serve until the process receives a signal, and return the exit status.
+
+    The exit status is 0 after SIGTERM, and 2 if the server cannot start.
+    """
     interruption = Interruption()
     try:
         settings = _settings(arguments)
@@ -100,9 +115,9 @@ def run(arguments: argparse.Namespace) -> int:
             return add_token(settings, arguments.new_token, COMMAND)
         _check_security(settings)
         require_packages(
-            MISSING_PACKAGES, lambda: __import__("uvicorn") and __import__("starlette")
+            "the web pages", "web", lambda: __import__("uvicorn") and __import__("starlette")
         )
-        require_packages(MISSING_PACKAGES, lambda: __import__("websockets"))
+        require_packages("the web pages", "web", lambda: __import__("websockets"))
         asyncio.run(_serve(settings, arguments, interruption))
     except SettingsError as error:
         print_error(error, COMMAND)
@@ -113,17 +128,16 @@ def run(arguments: argparse.Namespace) -> int:
     if any(
         not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
     ):
-        # A thread is in a user's evaluation or a compiler, which cannot be cut short.
+        # A thread may be compiling or running a user's evaluation, which cannot be interrupted.
         sys.stderr.flush()
         os._exit(status)
     return status
 
 
 def _settings(arguments: argparse.Namespace) -> ServerSettings:
-    """Return the settings that are those of `listen` too. Raises SettingsError."""
     scheme = "ws" if arguments.certificate is None else "wss"
     if "://" in arguments.address:
-        raise SettingsError(f"--address {arguments.address}: write HOST:PORT")
+        raise SettingsError(f"--address {arguments.address}: invalid address (expected HOST:PORT)")
     return ServerSettings(
         address=(f"{scheme}://{arguments.address}",),
         certificate=arguments.certificate,
@@ -138,19 +152,18 @@ def _settings(arguments: argparse.Namespace) -> ServerSettings:
 
 
 def _check_security(settings: ServerSettings) -> None:
-    """Raise SettingsError for what would be open to all without saying so."""
     address = settings.addresses[0]
     if address.uses_tls and not settings.key:
-        raise SettingsError("--certificate needs --key FILE")
-    lacking = []
+        raise SettingsError("--certificate requires --key FILE")
+    missing = []
     if not address.uses_tls:
-        lacking.append("TLS (--certificate FILE and --key FILE)")
+        missing.append("TLS (--certificate FILE and --key FILE)")
     if settings.tokens is None:
-        lacking.append("tokens (--tokens FILE)")
-    if lacking and not (settings.insecure or address.is_loopback):
+        missing.append("tokens (--tokens FILE)")
+    if missing and not (settings.insecure or address.is_loopback):
         raise SettingsError(
-            f"{_browser_url(address)}: others than this machine reach it, so it needs "
-            f"{' and '.join(lacking)}; {INSECURE_WARNING}"
+            f"{_browser_url(address)}: reachable from other machines, which requires "
+            f"{' and '.join(missing)}; {INSECURE_WARNING}"
         )
     settings.ssl_context()
 
@@ -198,7 +211,6 @@ async def _serve(
 
 
 def _browser_url(address: Address) -> str:
-    """Write an address as a browser takes it."""
     return str(address).replace("ws", "http", 1)
 
 
@@ -209,7 +221,6 @@ def _default_database() -> Path:
 
 
 def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSource) -> SiteResources:
-    """Return what may be played with. Raises SettingsError for what cannot be found."""
     from agent.games import catalogue
     from kempelen.lab import step_pages
     from kempelen.web.site_context import SiteResources
@@ -220,7 +231,7 @@ def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSourc
         except catalogue.GameError as error:
             raise SettingsError(f"--game: {error}") from None
     if arguments.lessons is not None and not arguments.lessons.is_dir():
-        raise SettingsError(f"--lessons {arguments.lessons}: there is no such folder")
+        raise SettingsError(f"--lessons {arguments.lessons}: folder does not exist")
     evaluations = dict(_parse_named("--evaluation", text) for text in arguments.evaluation)
     engines = dict(_parse_named("--engine", text) for text in arguments.engine)
     for name, text in engines.items():
@@ -230,8 +241,8 @@ def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSourc
             raise SettingsError(f"--engine {name}: {error}") from None
         if len(words) < 2 or words[0] not in PROTOCOLS:
             raise SettingsError(
-                f"--engine {name}: write NAME=PROTOCOL COMMAND, with a protocol of "
-                f"{', '.join(PROTOCOLS)}"
+                f"--engine {name}: invalid value (expected NAME=PROTOCOL COMMAND, with one of "
+                f"the protocols {', '.join(PROTOCOLS)})"
             )
     return SiteResources(
         tuple(arguments.game), evaluations, engines, arguments.lessons, spectators,
@@ -242,5 +253,5 @@ def _shared_resources(arguments: argparse.Namespace, spectators: TournamentSourc
 def _parse_named(flag: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip() or not name.isprintable():
-        raise SettingsError(f"{flag} {text}: write NAME=...")
+        raise SettingsError(f"{flag} {text}: invalid value (expected NAME=...)")
     return name.strip(), value.strip()

@@ -1,1 +1,1 @@
-"""What the commands share: arguments, tables, pictures, progress."""
+"""Code shared by the commands: arguments, tables, pictures and progress bars."""

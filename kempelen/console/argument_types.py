@@ -1,14 +1,17 @@
-"""Numbers on the command line."""
+"""Number types for use with argparse.
+
+Each function raises ArgumentTypeError, with a message for the user, if the text is invalid.
+"""
 
 from argparse import ArgumentTypeError
 from math import inf
 
 MIN_BOARD_SIZE = 2
-MAX_INT = 10**15  # what kernels count with has 64 bits
+MAX_INT = 10**15  # compiled searches count in 64 bits
 
 
 def positive_int(text: str) -> int:
-    """Read a whole number above 0, for argparse."""
+    """Parse an integer of at least 1."""
     try:
         number = int(text)
     except ValueError:
@@ -21,12 +24,12 @@ def positive_int(text: str) -> int:
 
 
 def non_negative_int(text: str) -> int:
-    """Read a whole number from 0 on, for argparse."""
+    """Parse an integer of at least 0."""
     return 0 if text == "0" else positive_int(text)
 
 
 def board_size(text: str) -> int | str:
-    """Read the size of a board of Go, such as 9 or 9x13, for argparse."""
+    """Parse the size of a Go board, which is a number or a width and height such as 9x13."""
     from agent.games.go import MAX_SIZE, format_size, parse_size
 
     try:
@@ -42,7 +45,7 @@ def board_size(text: str) -> int | str:
 
 
 def positive_seconds(text: str) -> float:
-    """Read a time above 0, for argparse."""
+    """Parse a positive number of seconds."""
     try:
         number = float(text)
     except ValueError:
@@ -52,17 +55,17 @@ def positive_seconds(text: str) -> float:
     return number
 
 
-def int_up_to(most: int, text: str) -> float:
-    """Read a number from 0 to `most`, for what argparse calls."""
+def number_up_to(maximum: int, text: str) -> float:
+    """Parse a number from 0 to `maximum`."""
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not 0 <= number <= most:
-        raise ArgumentTypeError(f"expected a number from 0 to {most}, not {text!r}")
+    if not 0 <= number <= maximum:
+        raise ArgumentTypeError(f"expected a number from 0 to {maximum}, not {text!r}")
     return number
 
 
 def fraction(text: str) -> float:
-    """Read a number from 0 to 1, for argparse."""
-    return int_up_to(1, text)
+    """Parse a number from 0 to 1."""
+    return number_up_to(1, text)

@@ -1,4 +1,4 @@
-"""The arguments that name a cluster, shared by all commands that give it work."""
+"""Command-line arguments for a Dask cluster, shared by all commands that use one."""
 
 from __future__ import annotations
 
@@ -12,30 +12,39 @@ if TYPE_CHECKING:
 
     from protocols.cluster.client import ClusterAddress
 
-MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
+CERTIFICATE_FILES = {
+    "ca": "trusted certificates",
+    "cert": "certificate of this machine",
+    "key": "private key of the certificate",
+}
 
 
-def configure_cluster(parser: ArgumentParser, what: str) -> None:
-    """Declare the arguments. what: the infinitive of what is done there."""
+def configure_cluster(parser: ArgumentParser, verb: str) -> None:
+    """Add the cluster arguments to `parser`.
+
+    The help text uses `verb`, such as "play", to say what the cluster does.
+    """
     cluster = parser.add_argument_group("Dask cluster")
     cluster.add_argument(
-        "--cluster", metavar="ADDRESS", help=f"{what} there: tcp:// or tls://HOST:PORT"
+        "--cluster",
+        metavar="ADDRESS",
+        help=f"{verb} on the Dask cluster at tcp:// or tls://HOST:PORT",
     )
-    for name in ("ca", "cert", "key"):
-        cluster.add_argument(f"--cluster-{name}", metavar="FILE", help="PEM file, for tls://")
+    for name, text in CERTIFICATE_FILES.items():
+        cluster.add_argument(f"--cluster-{name}", metavar="FILE", help=f"{text} (PEM), for tls://")
 
 
 def cluster_from(arguments: Namespace) -> ClusterAddress | None:
-    """Return where the cluster is that the arguments name, or None; SettingsError if it cannot be.
+    """Return the address of the cluster without connecting, or None without `--cluster`.
 
-    It is not looked whether it is there.
+    Raise SettingsError if packages are missing or the arguments contradict each other.
     """
     files = arguments.cluster_ca, arguments.cluster_cert, arguments.cluster_key
     if arguments.cluster is None:
         if any(files):
-            raise SettingsError("--cluster-ca, -cert and -key are of --cluster, which is missing")
+            raise SettingsError("--cluster-ca, --cluster-cert and --cluster-key require --cluster")
         return None
-    require_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
+    require_packages("a cluster", "cluster", lambda: __import__("distributed"))
     from protocols.cluster.client import ClusterAddress
 
     return ClusterAddress(arguments.cluster, *files)

@@ -1,24 +1,25 @@
-"""What Windows tells the programs of a console instead of sending signals."""
+"""Windows console control events, the counterpart of Unix signals."""
 
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-# Ctrl-Break; the window is closed, the user logs off, the machine is shut down.
+# Ctrl-Break, closing the window, logging off, and shutting down.
 CTRL_BREAK_EVENT = 1
 CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT = 2, 5, 6
 CLOSE_EVENTS = (CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT)
-# Windows ends the process when the last event has been handled, or after 5 seconds.
+# Seconds after a close event until Windows kills the process.
 CLOSE_GRACE_S = 4.5
 
-_handlers: list[Any] = []  # Windows keeps no reference to what it calls
+_handlers: list[Any] = []  # references keep the ctypes callbacks alive
 
 
 def on_console_close(end: Callable[[], object]) -> None:
-    """Have Windows call `end`, in a thread of its own, when this program is to end.
+    """On Windows, call `end` when a console control event asks the program to end.
 
-    Ctrl-C is not among it, which Python itself knows. On other systems nothing happens.
+    The function `end` is called in another thread. Python itself handles Ctrl-C. On other systems,
+    this function does nothing.
     """
     if sys.platform != "win32":
         return
@@ -29,7 +30,7 @@ def on_console_close(end: Callable[[], object]) -> None:
             return False
         end()
         if event in CLOSE_EVENTS:
-            time.sleep(CLOSE_GRACE_S)  # unless the program ends before
+            time.sleep(CLOSE_GRACE_S)  # the program usually ends earlier
         return True
 
     handler = ctypes.WINFUNCTYPE(ctypes.c_int, ctypes.c_uint32)(handle)

@@ -1,4 +1,7 @@
-"""The game that a command line names: by name, file or tree, with its options and evaluation."""
+"""Command-line arguments that choose a game, its options and an evaluation.
+
+A game can be chosen by its name, from a file, or as a game tree.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +23,23 @@ CATALOGUE_PLACEHOLDER = "the games and the algorithms"
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
-    """Declare the arguments; `game` is the one meant when none is named.
+    """Add the arguments to `parser`.
 
-    size: what else the first option of the game is called here.
+    The default game is `game`. The string `size` is an additional name of the flag `--size`.
     """
     which = parser.add_mutually_exclusive_group(required=game is None)
     default = "" if game is None else f" (default: {game})"
     which.add_argument(
         "--game", default=game, metavar="G", help=f"a game's name, or FILE.py:Class{default}"
     )
-    which.add_argument("--tree", type=Path, metavar="FILE.yaml", help="nested lists of leaf values")
+    which.add_argument(
+        "--tree", type=Path, metavar="FILE.yaml", help="tree given as nested lists of leaf values"
+    )
     parser.add_argument(
         *dict.fromkeys(("--size", "--state", size)),
         dest="size",
         metavar="VALUE",
-        help="the game's first option: the board's size, the heaps (3,4,5), the counters",
+        help="the game's first option: the size of the board, the heaps (3,4,5), or the counters",
     )
     parser.add_argument(
         "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
@@ -42,23 +47,23 @@ def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "-
     )  # fmt: skip
     parser.add_argument(
         "--evaluation", default=HANDCRAFTED.name, metavar="FILE.py:function",
-        help="the value of a position for its mover (default: the game's own)",
+        help="evaluation from the side of the player to move (default: the game's own)",
     )  # fmt: skip
 
 
 class CatalogueHelpFormatter(RawDescriptionHelpFormatter):
-    """Shows the names of all games and algorithms where a help text has CATALOGUES below it.
+    """A help formatter that replaces CATALOGUE_PLACEHOLDER with the names of games and algorithms.
 
-    They are put together only then: to find all that is installed takes longer than to start.
+    The names are collected only when help is printed, because searching the installed packages is
+    slow.
     """
 
     def add_text(self, text: str | None) -> None:
-        """Add a paragraph to a help text."""
         super().add_text(catalogue_help() if text == CATALOGUE_PLACEHOLDER else text)
 
 
 def catalogue_help() -> str:
-    """Return the names of all games and algorithms, to be shown below a help text."""
+    """Return a list of the names of all games and algorithms for the end of a help text."""
     return "\n".join(
         [
             "games:",
@@ -66,27 +71,28 @@ def catalogue_help() -> str:
             "algorithms:",
             *_wrapped([*algorithms(), *ALIASES]),
             "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;",
-            "  one that it has not is answered with all that it has",
+            "  an unknown option is answered with a list of all options",
         ]
     )
 
 
 def game_from(
-    arguments: Namespace, also: Mapping[str, Any] | None = None
+    arguments: Namespace, defaults: Mapping[str, Any] | None = None
 ) -> tuple[GameType, dict[str, Any]]:
-    """Return the kind of game that is named, and its options.
+    """Return the type of the chosen game and its options.
 
-    also: options that count where the game has them and they are not given. Raises ValueError or
-    OSError with a message for the user.
+    The mapping `defaults` contains default option values. Values for options that the game does not
+    have are ignored. Raise ValueError or OSError, with a message for the user, if the game or its
+    options are invalid.
     """
     if arguments.tree is not None:
         if arguments.size is not None or arguments.option:
-            raise ValueError("--tree: a tree of a file has neither --size nor --option")
+            raise ValueError("--tree: a tree from a file has neither --size nor --option")
         tree = read_tree(arguments.tree)
         return catalogue.find("tree"), {"root": tree.root, "notes": tree.notes}
     kind = catalogue.find(arguments.game)
     known = signature(kind.game_class).parameters
-    options = {name: value for name, value in (also or {}).items() if name in known}
+    options = {name: value for name, value in (defaults or {}).items() if name in known}
     options |= options_for(kind, arguments.size, arguments.option)
     return kind, options
 

@@ -1,4 +1,4 @@
-"""The options of a game as they are written on the command line."""
+"""Game options on the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.io import safe_yaml
 
 
 def read_option(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE; for argparse."""
+    """Parse a text of the form NAME=VALUE, and return the name and the value."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
@@ -20,9 +20,9 @@ def read_option(text: str) -> tuple[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """Read a value as YAML, commas making a list; a number that YAML writes otherwise is text.
+    """Parse a value as YAML. Commas separate the elements of a list.
 
-    So 0x13 is no hexadecimal number, but a board that cannot be.
+    Only decimal numbers are converted to numbers. For example, `0x13` remains a text.
     """
     from kempelen.console import yaml_scalars
 
@@ -36,17 +36,18 @@ def read_value(text: str) -> Any:
 def options_for(
     kind: GameType, size: str | None, options: Iterable[tuple[str, Any]]
 ) -> dict[str, Any]:
-    """Return the options of a game; `size` is the first that it has, whatever its name.
+    """Return the options of a game as keyword arguments.
 
-    Raises ValueError if there is a size, but the game has no options.
+    The text `size` is the value of the game's first option, whatever the option's name is. Raise
+    ValueError if `size` is given and the game has no options.
     """
-    fitting: dict[str, Any] = dict(options)
+    values: dict[str, Any] = dict(options)
     known = signature(kind.game_class).parameters
     if size is not None:
         if not known:
             raise ValueError(f"game {kind.name} has no --size")
-        fitting[next(iter(known))] = read_value(size)
-    for name in known.keys() & fitting.keys():
-        if isinstance(known[name].default, tuple) and not isinstance(fitting[name], list):
-            fitting[name] = [fitting[name]]  # one heap
-    return fitting
+        values[next(iter(known))] = read_value(size)
+    for name in known.keys() & values.keys():
+        if isinstance(known[name].default, tuple) and not isinstance(values[name], list):
+            values[name] = [values[name]]  # for a single heap: `--size 3`
+    return values

@@ -1,4 +1,4 @@
-"""How a run ends when it is told to: by Ctrl-C, by SIGTERM, or with its terminal."""
+"""Interruption of a run by Ctrl-C, SIGTERM or SIGHUP."""
 
 import asyncio
 import contextlib
@@ -9,21 +9,21 @@ from kempelen.console.console_events import on_console_close
 
 
 class Interruption:
-    """The signal that ended a run; Ctrl-C, unless another is heard."""
+    """The signal that interrupted a run, or SIGINT if no other signal was received."""
 
     def __init__(self) -> None:
         self.signal_number: int = signal.SIGINT
 
     @property
     def exit_status(self) -> int:
-        """The exit status that shells expect."""
+        """The exit status that shells expect from a program ended by the signal."""
         return 128 + self.signal_number
 
     def install_handlers(self) -> None:
-        """Have SIGTERM and SIGHUP cancel the current task as Ctrl-C does.
+        """Install signal handlers that cancel the current asyncio task on SIGTERM and SIGHUP.
 
-        One that is ignored, as by nohup, stays so. On Windows the events of a console do that, as
-        SIGTERM.
+        Signals that are ignored, for example under nohup, stay ignored. On Windows, console events
+        are treated as SIGTERM.
         """
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
@@ -33,7 +33,7 @@ class Interruption:
             task.cancel()
 
         def end_from_console() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended
+            with contextlib.suppress(RuntimeError):  # the event loop is closed
                 loop.call_soon_threadsafe(end, signal.SIGTERM)
 
         on_console_close(end_from_console)

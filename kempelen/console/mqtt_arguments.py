@@ -1,36 +1,48 @@
-"""The arguments that name a broker, shared by all commands that talk to one."""
+"""Command-line arguments for an MQTT broker, shared by all commands that use one."""
 
 import argparse
 from collections.abc import Callable
 from typing import Any
 
 from kempelen.console.argument_types import positive_seconds
+from kempelen.console.old_names import add_alias
 from kempelen.console.settings_codec import SettingsError
 from protocols.mqtt.broker_monitor import BROKER_TIMEOUT_S
 
-MISSING_PACKAGES = "MQTT needs more packages: pip install 'kempelen[mqtt]'"
-MISSING_BROKER = "the embedded broker needs more packages: pip install 'kempelen[broker]'"
-
 
 def configure_mqtt(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments. User and password never stand on the command line."""
+    """Add the arguments to `parser`.
+
+    No argument accepts the user name or the password, because other users could read them in the
+    process list.
+    """
     mqtt = parser.add_argument_group(
         "MQTT", "user and password: KEMPELEN_MQTT_USER and KEMPELEN_MQTT_PASSWORD, or a file"
     )
-    mqtt.add_argument("--mqtt", metavar="URL", help="mqtt://HOST[:PORT], or mqtts:// for TLS")
-    mqtt.add_argument("--mqtt-credentials", metavar="FILE", help="user and password, on two lines")
-    mqtt.add_argument("--mqtt-ca", metavar="FILE", help="certificates to trust, for mqtts")
     mqtt.add_argument(
-        "--broker-patience", type=positive_seconds, metavar="SECONDS", default=BROKER_TIMEOUT_S,
-        help=f"how long to wait for a broker that is away, where it is needed ({BROKER_TIMEOUT_S:g})",
+        "--mqtt",
+        metavar="URL",
+        help="address of the broker: mqtt://HOST[:PORT], or mqtts:// for TLS",
+    )
+    mqtt.add_argument(
+        "--mqtt-credentials", metavar="FILE", help="file with user and password on two lines"
+    )
+    mqtt.add_argument("--mqtt-ca", metavar="FILE", help="trusted certificates (PEM), for mqtts")
+    timeout = mqtt.add_argument(
+        "--broker-timeout", type=positive_seconds, metavar="SECONDS", default=BROKER_TIMEOUT_S,
+        help=f"time to wait for an unreachable broker (default: {BROKER_TIMEOUT_S:g})",
     )  # fmt: skip
+    add_alias(mqtt, "--broker-patience", timeout)
 
 
 def broker_from(arguments: argparse.Namespace) -> Any:
-    """Return the broker that the arguments name, or None; SettingsError says what is wrong."""
+    """Return the broker that the arguments specify, or None if they specify no broker.
+
+    Raise SettingsError if an argument is invalid or a package is missing.
+    """
     if arguments.mqtt is None:
         return None
-    require_packages(MISSING_PACKAGES, lambda: __import__("aiomqtt"))
+    require_packages("MQTT", "mqtt", lambda: __import__("aiomqtt"))
     from protocols.mqtt.broker import Broker, BrokerError
 
     try:
@@ -41,9 +53,15 @@ def broker_from(arguments: argparse.Namespace) -> Any:
         raise SettingsError(str(error)) from None
 
 
-def require_packages(message: str, action: Callable[[], Any]) -> Any:
-    """Return what `action` does, or raise SettingsError if it needs a package that is missing."""
+def require_packages(what: str, extra: str, action: Callable[[], Any]) -> Any:
+    """Return the result of `action`, or raise SettingsError if a package cannot be imported.
+
+    The error message names the feature `what` that needs the package, and the optional dependency
+    group `extra` that installs the package.
+    """
     try:
         return action()
     except ImportError:
-        raise SettingsError(message) from None
+        from agent.io.requirements import missing_packages  # lazy import: for errors only
+
+        raise SettingsError(missing_packages(what, extra)) from None

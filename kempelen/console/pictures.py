@@ -1,4 +1,4 @@
-"""Pictures that commands draw with matplotlib: what can be asked for, and how they are written."""
+"""Check output paths for pictures, and save matplotlib figures."""
 
 from __future__ import annotations
 
@@ -15,30 +15,34 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 
 class PictureError(ValueError):
-    """A picture that cannot be drawn; the message names the remedy."""
+    """A picture could not be drawn. The message says how to fix the problem."""
 
 
 def check_picture(path: Path, extra: str = "lab", libraries: tuple[str, ...] = ()) -> Path:
-    """Return a path to which a picture can be written, else raise PictureError.
+    """Return `path` if a picture can be written to it, and raise PictureError otherwise.
 
-    libraries: what draws beside matplotlib; extra: of Kempelen, which installs all of it.
+    The tuple `libraries` names the required packages besides matplotlib. The optional dependency
+    group `extra` of Kempelen installs these packages.
     """
     for library in (*libraries, "matplotlib"):
         try:
             import_module(library)
         except ImportError as error:
-            raise PictureError(
-                f"{error.name} is not installed: pip install 'kempelen[{extra}]'"
-            ) from None
+            from agent.io.requirements import install_command  # lazy import: needed for errors only
+
+            raise PictureError(f"{error.name} is not installed: {install_command(extra)}") from None
     if path.suffix.lower() not in SUFFIXES:
-        raise PictureError(f"{path} is no picture: its name must end in {', '.join(SUFFIXES)}")
+        raise PictureError(f"{path}: unknown picture format (expected {', '.join(SUFFIXES)})")
     if not path.absolute().parent.is_dir():
-        raise PictureError(f"{path}: there is no folder {path.parent}")
+        raise PictureError(f"{path}: folder {path.parent} does not exist")
     return path
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure; the text of an SVG stays text, and the same figure gives the same file."""
+    """Save a figure to a file.
+
+    SVG files contain text as text rather than as curves. Equal figures give identical files.
+    """
     import matplotlib
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kempelen"}):

@@ -1,4 +1,4 @@
-"""A table of rich whose text is shown as it is: no markup, no emoji, no control characters."""
+"""Rich tables that show text literally, without markup, emoji or control characters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -9,19 +9,17 @@ from rich.text import Text
 
 from agent.io.sanitize import sanitize_line
 
-# What a run found of one file, under names: its "file", and numbers that can be added up.
+# The results for one file: its name under "file", and numbers that can be summed.
 FileTotals: TypeAlias = Mapping[str, Any]
 
 
 class PlainTable(table.Table):
-    """A table whose headings and cells may be text from outside."""
+    """A table whose headings and cells may contain untrusted text."""
 
     def add_column(self, header: RenderableType = "", *args: Any, **options: Any) -> None:
-        """Add a column."""
         super().add_column(_plain_cell(header) or "", *args, **options)
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
-        """Add a row."""
         super().add_row(*map(_plain_cell, cells), **options)
 
 
@@ -30,9 +28,10 @@ def totals_table(
     totals: Sequence[FileTotals],
     cells: Callable[[FileTotals], Sequence[str]],
 ) -> PlainTable:
-    """Return a table with a row for each file, and for several one more for all together.
+    """Return a table with one row per file, and a row with the totals if there are several files.
 
-    headings: of the columns after that of the files. cells: returns what stands in those columns.
+    The sequence `headings` contains the headings of all columns except the file column. The
+    function `cells` returns the texts of these columns for one row.
     """
     shown = PlainTable(box=None)
     shown.add_column("file")

@@ -1,4 +1,4 @@
-"""The arguments that say what compiled searches may use, shared by all commands that serve one."""
+"""Command-line arguments for the resources of compiled searches."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -10,10 +10,13 @@ from kempelen.console.argument_types import positive_int
 def configure(
     parser: ArgumentParser,
     *,
-    threads: str = "of a compiled search",
-    memory: str = "for what a compiled search remembers",
+    threads: str = "threads of a compiled search",
+    memory: str = "memory of a compiled search in MB",
 ) -> None:
-    """Declare the arguments; `threads` and `memory` say in the help what each is for."""
+    """Add the arguments to `parser`.
+
+    The texts `threads` and `memory` are the help texts of the flags with these names.
+    """
     parser.add_argument(
         "--threads",
         type=positive_int,
@@ -28,7 +31,7 @@ def configure(
         metavar="MB",
         help=f"{memory} (default: %(default)d)",
     )
-    parser.add_argument("--seed", type=int, help="make all that is random the same every time")
+    parser.add_argument("--seed", type=int, help="random seed, for reproducible results")
 
 
 def resources_from(
@@ -36,5 +39,5 @@ def resources_from(
     playouts: int | None = DEFAULT_SEARCH_CONFIG.playouts,
     settings: Mapping[str, float] = DEFAULT_SEARCH_CONFIG.settings,
 ) -> SearchConfig:
-    """Return the means that the arguments give, with the rest as in `Means`."""
+    """Return the search configuration that the arguments specify."""
     return SearchConfig(arguments.threads, arguments.memory, playouts, arguments.seed, settings)

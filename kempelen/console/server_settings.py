@@ -1,4 +1,7 @@
-"""What `kempelen listen` is told: by a YAML file, and by flags, which win."""
+"""Settings of `kempelen serve`, read from a YAML file and from flags.
+
+If a setting is in both, the flag takes precedence.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kempelen.console.old_names import add_alias, print_notice
 from kempelen.console.settings_codec import SettingsError, decode, read_settings
 from protocols.server.addresses import Address
 from protocols.server.limits import ServerLimits
@@ -18,20 +22,23 @@ from protocols.server.tokens import TokenError, TokenFile
 DEFAULT_ADDRESS = "tcp://127.0.0.1:7117"
 PROTOCOLS = ("uci", "gtp", "xboard", ANY_PROTOCOL)
 LOG_FORMATS = ("text", "json")
-# The options of which values may be offered to strangers, by names.
+# Options whose values the operator may offer to remote clients under a name.
 OFFERABLE_OPTIONS = (
     *("Evaluation", "BookFile", "SyzygyPath", "GaviotaPath"),
     *("ExperienceFile", "HabitsFile"),
 )
 INSECURE_WARNING = (
-    "--insecure does without, and then whoever reaches the address uses this machine, and whoever "
-    "is on the way reads and changes what is said"
+    "--insecure allows it; then anyone who reaches the address can use this machine, and traffic "
+    "can be read and changed on the way"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """All that a server is told. offers: what remote sessions may name, by option and by name."""
+    """The settings of a server.
+
+    The mapping `offers` contains the values that clients may choose for each option, by name.
+    """
 
     address: tuple[str, ...] = (DEFAULT_ADDRESS,)
     protocol: str = "any"
@@ -50,34 +57,39 @@ class ServerSettings:
 
     @property
     def addresses(self) -> list[Address]:
-        """Where to listen. Raises SettingsError."""
+        """The addresses to listen on. Raise SettingsError if an address is invalid."""
         return [_parse_address("address", text) for text in self.address]
 
     @property
     def status_address(self) -> Address | None:
-        """Where to tell of health and metrics, if there is a place. Raises SettingsError."""
+        """The address of the /health and /metrics pages, or None if there is no such address.
+
+        Raise SettingsError if the address is invalid.
+        """
         if self.status is None:
             return None
         address = _parse_address("status", self.status)
         if "://" in self.status and address.scheme != "tcp":
-            raise SettingsError(f"status: {self.status}: write HOST:PORT")
+            raise SettingsError(f"status: {self.status}: invalid address (expected HOST:PORT)")
         return address
 
     def check_values(self) -> None:
-        """Raise SettingsError for a value that cannot be meant."""
+        """Raise SettingsError if a setting has an invalid value."""
         for name, value, choices in (
             ("protocol", self.protocol, PROTOCOLS),
             ("log_format", self.log_format, LOG_FORMATS),
         ):
             if value not in choices:
-                raise SettingsError(f"{name}: {value!r} is none of {', '.join(choices)}")
+                raise SettingsError(
+                    f"{name}: invalid value {value!r} (expected one of: {', '.join(choices)})"
+                )
         if not self.addresses:
-            raise SettingsError("address: one at least is expected")
+            raise SettingsError("address: missing (expected at least one)")
         _ = self.status_address
         self._check_offers()
 
     def check_security(self) -> None:
-        """Raise SettingsError for what would be open to all without saying so."""
+        """Raise SettingsError if the server would be public without TLS or without tokens."""
         for address in self.addresses:
             if address.uses_tls and not (self.certificate and self.key):
                 raise SettingsError(f"{address}: TLS needs --certificate FILE and --key FILE")
@@ -86,39 +98,48 @@ class ServerSettings:
         status = self.status_address
         if not (status is None or self.insecure or status.is_loopback):
             raise SettingsError(
-                f"status: {self.status}: others than this machine reach it; --insecure allows it, "
-                "and then whoever reaches the address reads how many play"
+                f"status: {self.status}: reachable from other machines; --insecure allows it, and "
+                "then anyone who reaches the address can read the metrics"
             )
 
     def _check_offers(self) -> None:
         for name, values in self.offers.items():
             if name.lower() not in (each.lower() for each in OFFERABLE_OPTIONS):
-                raise SettingsError(f"offers.{name}: possible are {', '.join(OFFERABLE_OPTIONS)}")
+                names = ", ".join(OFFERABLE_OPTIONS)
+                raise SettingsError(f"offers.{name}: unknown option (expected one of: {names})")
             for key, value in values.items():
                 if not key.isprintable() or not key.strip() or not value:
-                    raise SettingsError(f"offers.{name}: {key!r}: {value!r}: no name and its value")
+                    raise SettingsError(
+                        f"offers.{name}: {key!r}: {value!r}: invalid entry (expected NAME: VALUE)"
+                    )
 
     def _check_public(self, address: Address) -> None:
-        lacking = []
+        missing = []
         if not address.uses_tls:
-            lacking.append(f"TLS ({'wss' if address.uses_http else 'tls'}://)")
+            missing.append(f"TLS ({'wss' if address.uses_http else 'tls'}://)")
         if self.tokens is None:
-            lacking.append("tokens (--tokens FILE)")
-        if lacking:
+            missing.append("tokens (--tokens FILE)")
+        if missing:
             raise SettingsError(
-                f"{address}: others than this machine reach it, so it needs "
-                f"{' and '.join(lacking)}; {INSECURE_WARNING}"
+                f"{address}: reachable from other machines, which requires "
+                f"{' and '.join(missing)}; {INSECURE_WARNING}"
             )
 
     def token_file(self) -> TokenFile | None:
-        """Return the tokens, None if none are asked for. Raises SettingsError."""
+        """Return the token file, or None if the server has none.
+
+        Raise SettingsError if the file cannot be read.
+        """
         try:
             return None if self.tokens is None else TokenFile(self.tokens)
         except TokenError as error:
             raise SettingsError(f"tokens: {error}") from None
 
     def ssl_context(self) -> ssl.SSLContext | None:
-        """Return how TLS is spoken, None where it is not. Raises SettingsError."""
+        """Return the TLS context, or None if the server does not use TLS.
+
+        Raise SettingsError if the certificate or the key is invalid.
+        """
         if self.certificate is None or self.key is None:
             return None
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -129,17 +150,17 @@ class ServerSettings:
             except OSError as error:
                 raise SettingsError(f"{name}: {path}: {error.strerror}") from None
         try:
-            # A key with a password would be asked for at the terminal, which a server has not.
+            # By default, OpenSSL would ask for the password of the key at the terminal.
             context.load_cert_chain(self.certificate, self.key, password=lambda: b"")
         except (ssl.SSLError, OSError) as error:
             raise SettingsError(
-                f"certificate: {self.certificate} and {self.key} are no certificate and its key, "
-                f"in PEM and without a password: {error}"
+                f"certificate: {self.certificate} and {self.key}: invalid certificate or key "
+                f"(expected unencrypted PEM files that belong together): {error}"
             ) from None
         return context
 
 
-# The flags that are called as their entry in the file.
+# Flags that have the same name as an entry in the file.
 FLAGS_LIKE_ENTRIES = (
     "address", "protocol", "game", "size", "certificate", "key", "tokens", "insecure", "origins",
     "status", "log", "log_format",
@@ -147,7 +168,10 @@ FLAGS_LIKE_ENTRIES = (
 
 
 def settings_from(arguments: argparse.Namespace) -> ServerSettings:
-    """Return what the file and the flags say. Raises SettingsError that names the entry."""
+    """Return the settings from the file and the flags.
+
+    Raise SettingsError, with the name of the entry, if an entry is invalid.
+    """
     settings = ServerSettings() if arguments.config is None else read_file(arguments.config)
     given = {
         name: value
@@ -161,11 +185,44 @@ def settings_from(arguments: argparse.Namespace) -> ServerSettings:
     return settings
 
 
+# Old names of limits: keys of `limits` in the file, and flags with hyphens.
+OLD_LIMITS = {
+    "sessions_of_token": "max_sessions_per_token",
+    "sessions_of_address": "max_sessions_per_ip",
+    "lines_a_second": "line_rate",
+    "requests_a_second": "request_rate",
+    "authorising": "auth_timeout",
+    "wrong_tokens": "max_auth_failures",
+    "idle": "idle_timeout",
+    "longest": "max_session",
+    "hash_in_all": "total_hash",
+    "grace": "shutdown_timeout",
+}
+
+
+def configure_limits(parser: argparse.ArgumentParser) -> None:
+    """Add a flag for each server limit to `parser`."""
+    limits = parser.add_argument_group("limits")
+    old_names = {new: old for old, new in OLD_LIMITS.items()}
+    for each in dataclasses.fields(ServerLimits):
+        action = limits.add_argument(
+            f"--{each.name.replace('_', '-')}",
+            type=int if isinstance(each.default, int) else float,
+            metavar="N",
+            help=f"{each.metadata['meaning']} (default: {each.default:g})",
+        )
+        if old := old_names.get(each.name):
+            add_alias(limits, f"--{old.replace('_', '-')}", action)
+
+
 def limits_from(
     arguments: argparse.Namespace,
-    defaults: ServerLimits = ServerLimits(),  # noqa: B008 - it is frozen
+    defaults: ServerLimits = ServerLimits(),  # noqa: B008 - frozen
 ) -> ServerLimits:
-    """Return the limits with those changed that have flags. Raises SettingsError."""
+    """Return `defaults` with the limits that the flags set.
+
+    Raise SettingsError if a limit is invalid.
+    """
     limits = {
         each.name: value
         for each in dataclasses.fields(ServerLimits)
@@ -179,11 +236,18 @@ def limits_from(
 
 
 def read_file(file: str) -> ServerSettings:
-    """Return what a file says. Raises SettingsError that names the file and the entry."""
-    return read_settings(file, "`address:` and `limits:`", _from_entries, empty=True)
+    """Return the settings in a YAML file.
+
+    Raise SettingsError, with the file and the entry, if an entry is invalid.
+    """
+    return read_settings(
+        file, "`address:` and `limits:`", lambda data: _from_entries(data, file), empty=True
+    )
 
 
-def _from_entries(data: dict[str, Any]) -> ServerSettings:
+def _from_entries(data: dict[str, Any], file: str) -> ServerSettings:
+    if isinstance(limits := data.get("limits"), dict):
+        data["limits"] = _with_new_names(limits, file)
     for name in ("address", "origins"):
         if isinstance(data.get(name), str):
             data[name] = [data[name]]
@@ -193,8 +257,20 @@ def _from_entries(data: dict[str, Any]) -> ServerSettings:
         return settings
     except SettingsError:
         raise
-    except ValueError as error:  # of the limits, which name the entry
+    except ValueError as error:  # invalid limits; the message begins with the entry's name
         raise SettingsError(f"limits.{error}") from None
+
+
+def _with_new_names(limits: dict[str, Any], file: str) -> dict[str, Any]:
+    renamed: dict[str, Any] = {}
+    for key, value in limits.items():
+        name = OLD_LIMITS.get(key, key)
+        if name in limits and name != key:
+            raise SettingsError(f"limits.{key}: old name of limits.{name}, which is also set")
+        if name != key:
+            print_notice(f"{file}: limits.{key}", f"limits.{name}")
+        renamed[name] = value
+    return renamed
 
 
 def _parse_address(entry: str, text: str) -> Address:

@@ -1,4 +1,4 @@
-"""Frozen dataclasses from plain data (YAML, JSON, command lines) and back, with clear errors."""
+"""Convert plain data from YAML, JSON or command lines to frozen dataclasses, and back."""
 
 import contextlib
 import dataclasses
@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from kempelen.console import yaml_scalars
-from kempelen.console.yaml_scalars import PlainScalar, plain
+from kempelen.console.yaml_scalars import UnquotedScalar, plain
 
 T = TypeVar("T")
 
@@ -21,14 +21,15 @@ _BOOLEANS = {
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used; the message names it and says what is possible."""
+    """A setting is invalid. The message names the entry and the expected values."""
 
 
 def decode(type_: type[T], data: Any, where: str = "") -> T:
-    """Return a `kind` (a dataclass) made from the mapping `data`.
+    """Return a dataclass of type `type_` with the values in the mapping `data`.
 
-    A class with a `from_text` class method may be given as text. Unknown, missing and mistyped
-    entries raise SettingsError, named by their path from `where`.
+    If a class has a class method `from_text`, its values may also be given as text. Raise
+    SettingsError for unknown, missing and mistyped entries. The error message contains the path of
+    the entry, which begins with the prefix `where`.
     """
     value = _decode(type_, data, where)
     return typing.cast(T, value)
@@ -37,26 +38,26 @@ def decode(type_: type[T], data: Any, where: str = "") -> T:
 def read_settings(
     file: str, example: str, make: Callable[[dict[str, Any]], T], *, empty: bool = False
 ) -> T:
-    """Return what is made of the entries of a YAML file.
+    """Read a YAML file and return `make(entries)`.
 
-    example: entries as they are expected. empty: there may be none. Raises SettingsError that names
-    file and entry.
+    The text `example` shows the expected entries in error messages. If `empty` is set, an empty
+    file is allowed. Raise SettingsError, with the file and the entry, if the file is invalid.
     """
     try:
         data = yaml_scalars.read(file)
         if data is None and empty:
             data = {}
         if not isinstance(data, dict):
-            raise SettingsError(f"entries such as {example} are expected")
+            raise SettingsError(f"missing entries (expected {example})")
         return make(data)
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from None
-    except ValueError as error:  # of YAML, or of a setting
+    except ValueError as error:  # invalid YAML, or an invalid setting
         raise SettingsError(f"{file}: {error}") from None
 
 
 def encode(value: Any) -> Any:
-    """Return `value` as plain data that JSON can hold; infinite and undefined numbers are None."""
+    """Return `value` as plain data for JSON. Infinities and NaN become None."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -71,7 +72,10 @@ def encode(value: Any) -> Any:
 
 
 def differences(old: Any, new: Any, where: str = "") -> dict[str, tuple[Any, Any]]:
-    """Return the entries in which two pieces of plain data differ: path to (old, new)."""
+    """Compare two pieces of plain data.
+
+    Return a mapping from the path of each difference to a pair of the old and the new value.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         found: dict[str, tuple[Any, Any]] = {}
         for key in {**old, **new}:
@@ -110,7 +114,7 @@ def _decode_union(union_types: tuple[Any, ...], data: Any, where: str) -> Any:
         return None
     present = [type_ for type_ in union_types if type_ is not type(None)]
     if len(present) > 1:
-        if isinstance(data, PlainScalar):
+        if isinstance(data, UnquotedScalar):
             return _decode_scalar(data)
         for type_ in present:
             if isinstance(type_, type) and type(data) is type_:
@@ -118,8 +122,11 @@ def _decode_union(union_types: tuple[Any, ...], data: Any, where: str) -> Any:
     return _decode(present[0], data, where)
 
 
-def _decode_scalar(word: PlainScalar) -> Any:
-    """Return what may be text, a number or a boolean: `on` and `007` are text, true is not."""
+def _decode_scalar(word: UnquotedScalar) -> Any:
+    """Convert an unquoted YAML scalar to text, a number or a boolean.
+
+    Scalars that YAML 1.1 misreads stay text: `on` and `007` are text, `true` is a boolean.
+    """
     value = word.plain()
     same = word.lower() if isinstance(value, bool) else str(word)
     return value if str(value).lower() == same else str(word)
@@ -127,13 +134,13 @@ def _decode_scalar(word: PlainScalar) -> Any:
 
 def _decode_tuple(type_: Any, data: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(data, list | tuple):
-        raise SettingsError(f"{where}: a list is expected, not {data!r}")
+        raise SettingsError(f"{where}: invalid value {data!r} (expected a list)")
     return tuple(_decode(type_, item, f"{where}[{n}]") for n, item in enumerate(data, start=1))
 
 
 def _decode_mapping(type_: Any, data: Any, where: str) -> dict[str, Any]:
     if not isinstance(data, Mapping):
-        raise SettingsError(f"{where}: name: value entries are expected, not {data!r}")
+        raise SettingsError(f"{where}: invalid value {data!r} (expected name: value entries)")
     return {str(key): _decode(type_, item, f"{where}.{key}") for key, item in data.items()}
 
 
@@ -141,13 +148,13 @@ def _decode_dataclass(type_: Any, data: Any, where: str) -> Any:
     if isinstance(data, str) and hasattr(type_, "from_text"):
         return type_.from_text(data)
     if not isinstance(data, Mapping):
-        raise SettingsError(f"{where or type_.__name__}: entries are expected, not {data!r}")
+        raise SettingsError(f"{where or type_.__name__}: invalid value {data!r} (expected entries)")
     hints = typing.get_type_hints(type_)
     fields = {field.name: field for field in dataclasses.fields(type_)}
     for key in data:
         if key not in fields:
             names = ", ".join(fields)
-            raise SettingsError(f"{_path(where, key)}: unknown; possible are {names}")
+            raise SettingsError(f"{_path(where, key)}: unknown key (expected one of: {names})")
     for name, field in fields.items():
         no_default = dataclasses.MISSING
         required = field.default is no_default and field.default_factory is no_default
@@ -165,7 +172,7 @@ def _decode_enum(type_: type[Enum], data: Any, where: str) -> Enum:
         return type_(data)
     except ValueError:
         names = ", ".join(str(item.value) for item in type_)
-        raise SettingsError(f"{where}: {data!r} is none of {names}") from None
+        raise SettingsError(f"{where}: invalid value {data!r} (expected one of: {names})") from None
 
 
 def _decode_plain(type_: Any, data: Any, where: str) -> Any:
@@ -174,10 +181,10 @@ def _decode_plain(type_: Any, data: Any, where: str) -> Any:
             return data
         if str(data).lower() in _BOOLEANS:
             return _BOOLEANS[str(data).lower()]
-        raise SettingsError(f"{where}: true or false is expected, not {data!r}")
+        raise SettingsError(f"{where}: invalid value {data!r} (expected true or false)")
     if type_ in (int, float):
         if isinstance(data, bool):
-            raise SettingsError(f"{where}: a number is expected, not {data!r}")
+            raise SettingsError(f"{where}: invalid value {data!r} (expected a number)")
         try:
             number = _number(data)
             if type_ is int and number == int(number):
@@ -187,24 +194,24 @@ def _decode_plain(type_: Any, data: Any, where: str) -> Any:
         except (TypeError, ValueError, OverflowError):
             pass
         expected = "a whole number" if type_ is int else "a number"
-        raise SettingsError(f"{where}: {expected} is expected, not {data!r}")
+        raise SettingsError(f"{where}: invalid value {data!r} (expected {expected})")
     if type_ is str:
         if isinstance(data, str) and "\0" in data:
-            raise SettingsError(f"{where}: text without NUL is expected, not {data!r}")
+            raise SettingsError(f"{where}: invalid value {data!r} (expected text without NUL)")
         if isinstance(data, str | int | float) and not isinstance(data, bool):
             return str(data)
-        raise SettingsError(f"{where}: text is expected, not {data!r}")
+        raise SettingsError(f"{where}: invalid value {data!r} (expected text)")
     return data
 
 
 def _number(data: Any) -> float:
-    """Return data as a number, whole if it is written so; 1:30 and 0x10 as YAML takes them."""
+    """Return `data` as int or float. YAML notations such as 1:30 and 0x10 are allowed."""
     if isinstance(data, float):
         return data
     for type_ in (int, float):
         with contextlib.suppress(ValueError):
             return type_(data)
-    if isinstance(data, PlainScalar) and type(data.value) in (int, float):
+    if isinstance(data, UnquotedScalar) and type(data.value) in (int, float):
         return typing.cast(float, data.value)
     raise ValueError(data)
 

@@ -1,6 +1,6 @@
-"""What commands tell people on standard error: what is wrong, and how far they are.
+"""Print messages, tables and progress bars for the commands.
 
-Progress is shown where that is a terminal only.
+Progress bars are shown on standard error, and only if standard error is a terminal.
 """
 
 from __future__ import annotations
@@ -9,48 +9,65 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from agent.io.sanitize import sanitize_lines
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 Item = TypeVar("Item")
+# Width in columns outside a terminal. No table is this wide, and rich does not pad lines to the
+# full width.
+UNLIMITED_WIDTH = 10_000
 
 
 def print_error(text: object, command: str = "kempelen") -> None:
-    """Say on standard error what went wrong, in words that may be those of a file or an engine.
+    """Print an error on standard error, or do nothing if standard error is closed.
 
-    Where nobody can hear it, as after a terminal was closed, nothing happens.
+    The argument `text` may contain untrusted text.
     """
     try:
         print(f"{command}: {sanitize_lines(str(text))}", file=sys.stderr, flush=True)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where the rest goes too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # so that later messages raise no error
+
+
+def table_console() -> Console:
+    """Return a console that prints tables on standard output.
+
+    If standard output is not a terminal, lines are not wrapped.
+    """
+    from rich.console import Console
+
+    return Console(
+        width=None if sys.stdout.isatty() else UNLIMITED_WIDTH, soft_wrap=True, force_jupyter=False
+    )
 
 
 @contextmanager
 def stdout_reserved() -> Iterator[None]:
-    """Keep standard output for what the command says itself.
+    """Redirect standard output to standard error during the block, also in child processes.
 
-    What a user's code prints meanwhile, here and in processes that begin meanwhile, goes to
-    standard error.
+    The redirection keeps the output of user code out of the output of the command.
     """
     sys.stdout.flush()
     try:
-        kept = os.dup(1)
+        saved = os.dup(1)
         os.dup2(2, 1)
-    except OSError:  # one of them is closed
-        kept = None
+    except OSError:  # standard output or standard error is closed
+        saved = None
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        if kept is not None:
-            os.dup2(kept, 1)
-            os.close(kept)
+        if saved is not None:
+            os.dup2(saved, 1)
+            os.close(saved)
 
 
 def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """Yield the items, showing how many of `total` have come."""
+    """Yield the `total` items and show a progress bar."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -66,9 +83,10 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
 def progress_bar(
     label: str, total: int | None, hourly: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much of `total`, if it is known, is done.
+    """Show a progress bar during the block, and yield a function that sets its position.
 
-    hourly: show how much that makes an hour.
+    The final position is `total`, or None if it is unknown. If `hourly` is set, the speed is shown
+    per hour.
     """
     if not sys.stderr.isatty():
         yield lambda done: None
@@ -77,11 +95,14 @@ def progress_bar(
     from rich.progress import MofNCompleteColumn, Progress, ProgressColumn, Task
     from rich.text import Text
 
-    class Rate(ProgressColumn):
+    class RateColumn(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{(task.speed or 0) * 3600:,.0f} an hour")
+            return Text(f"{(task.speed or 0) * 3600:,.0f} per hour")
 
-    columns = (*Progress.get_default_columns(), *((MofNCompleteColumn(), Rate()) if hourly else ()))
+    columns = (
+        *Progress.get_default_columns(),
+        *((MofNCompleteColumn(), RateColumn()) if hourly else ()),
+    )
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, speed_estimate_period=120) as bars:
         bar = bars.add_task(label, total=total)
@@ -89,9 +110,9 @@ def progress_bar(
 
 
 def load_kernels(*parts: str) -> None:
-    """Load parts of the kernel, without any the one that every engine needs.
+    """Load the compiled kernels named in `parts`, by default the kernel for alpha-beta search.
 
-    Where they must be compiled, say so and show how far that is.
+    Show a progress bar if the kernels must be compiled first.
     """
     from agent.chess.parts import ALPHABETA
     from agent.kernel import compilation
@@ -100,7 +121,7 @@ def load_kernels(*parts: str) -> None:
     if all(compilation.is_cached(part) for part in wanted):
         compilation.warm_up(None, wanted)
     elif not sys.stderr.isatty():
-        print("kempelen: compiling the kernel, once: a minute or so", file=sys.stderr)
+        print("kempelen: compiling the kernel (once, about a minute)", file=sys.stderr)
         compilation.warm_up(None, wanted)
     else:
         _compile_with_bar(wanted)
@@ -113,7 +134,7 @@ def _compile_with_bar(parts: tuple[str, ...]) -> None:
     from agent.kernel import compilation
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("compiling the kernel, once", total=None)
+        bar = progress.add_task("compiling the kernel (once)", total=None)
         compilation.warm_up(
             lambda stage, done, total: progress.update(
                 bar, description=f"compiling {stage}", completed=done, total=total

@@ -1,7 +1,8 @@
-"""YAML as a user means it: a plain word keeps its text, whatever YAML would make of it.
+"""A YAML loader that keeps the original text of unquoted scalars.
 
-YAML reads `on` and `no` as booleans, 1:30 as 90, 1.10 as 1.1 and 2024-01-01 as a date. Which of
-that is meant only the setting says that it is written for.
+YAML 1.1 reads `on` and `no` as booleans, 1:30 as 90, 1.10 as 1.1, and 2024-01-01 as a date. The
+loader keeps both the text and the YAML value of a scalar. The type of each setting decides whether
+the text or the value is used.
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ from agent.io import safe_yaml
 _TYPES = ("bool", "int", "float", "timestamp")
 
 
-class PlainScalar(str):
-    """A word without quotes. value: what YAML takes it for, which is another type than text."""
+class UnquotedScalar(str):
+    """The text of an unquoted scalar that YAML reads as a boolean, a number or a date.
+
+    The attribute `value` is the YAML value.
+    """
 
     __slots__ = ("value",)
     value: bool | int | float | datetime.date
 
-    def __new__(cls, text: str, value: bool | int | float | datetime.date) -> PlainScalar:
-        """Make a word of its text and what YAML takes it for."""
+    def __new__(cls, text: str, value: bool | int | float | datetime.date) -> UnquotedScalar:
         word = super().__new__(cls, text)
         word.value = value
         return word
 
     def plain(self) -> bool | int | float | str:
-        """Return what YAML takes it for where that is the same thing, otherwise the text."""
+        """Return the YAML value if it means the same as the text, and the text otherwise."""
         if isinstance(self.value, bool):
             return self.value
         try:
@@ -41,18 +44,18 @@ class PlainScalar(str):
 
 
 def load(text: str) -> Any:
-    """Return what a document holds. Raises YamlError."""
+    """Return the content of a YAML document. Raise YamlError if it is invalid."""
     return safe_yaml.load(text, _Loader)
 
 
 def read(path: str) -> Any:
-    """Return what a file holds. Raises YamlError, and OSError where there is no such file."""
+    """Return the content of a YAML file. Raise YamlError or OSError if it cannot be read."""
     return safe_yaml.read(path, _Loader)
 
 
 def plain(data: Any) -> Any:
-    """Return data without words, for what knows nothing of them."""
-    if isinstance(data, PlainScalar):
+    """Return `data` with all scalars replaced by their plain values."""
+    if isinstance(data, UnquotedScalar):
         return data.plain()
     if isinstance(data, dict):
         return {plain(key): plain(item) for key, item in data.items()}
@@ -62,11 +65,11 @@ def plain(data: Any) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, which keeps the text of words."""
+    """A safe YAML loader that represents unquoted scalars as UnquotedScalar."""
 
 
-def _construct_scalar(loader: _Loader, node: yaml.ScalarNode) -> PlainScalar:
-    return PlainScalar(node.value, yaml.SafeLoader.yaml_constructors[node.tag](loader, node))
+def _construct_scalar(loader: _Loader, node: yaml.ScalarNode) -> UnquotedScalar:
+    return UnquotedScalar(node.value, yaml.SafeLoader.yaml_constructors[node.tag](loader, node))
 
 
 for _name in _TYPES:

@@ -1,7 +1,7 @@
-"""What `kempelen doctor` looks at, a function each.
+"""The checks of `kempelen doctor`, with one function per check.
 
-Nothing but the standard library is imported before a function needs it, and what may end the
-process, as the compiler's library can, runs in another.
+Only the standard library is imported when the module is loaded. Code that may crash the process,
+such as LLVM, runs in a child process.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from sysconfig import get_path
 from kempelen import __version__
 from kempelen.diagnostics.diagnosis import Diagnosis
 
-# How long the search takes, and how long it may take to begin and to end, in seconds.
+# Duration of the benchmark search, and the timeout of its process, in seconds.
 SEARCH_SECONDS = 2.0
 SUBPROCESS_TIMEOUT = 120.0
-# Less room than compiled code needs, in bytes.
+# Free disk space required for compiled code, in bytes.
 MIN_FREE_BYTES = 100 << 20
 
-# What compiled code gains most by, as LLVM calls it.
+# The CPU features that speed up the kernel most, by their LLVM names.
 CPU_FEATURES = {
     "x86_64": {"AVX2": "avx2", "AVX-512": "avx512f", "BMI2": "bmi2", "POPCNT": "popcnt"},
     "aarch64": {"NEON": "neon", "SVE": "sve", "CSSC": "cssc"},
@@ -46,15 +46,15 @@ numba.njit(lambda x: x + 1)(1)
 """
 _SEARCH = f"""{_BEGIN}
 from agent.chess.parts import ALPHABETA
-from agent.kernel import warming
-warming.load(ALPHABETA)
-from agent.chess.search.bench import nodes_a_second
-print(nodes_a_second(float(sys.argv[2])))
+from agent.kernel import compilation
+compilation.load(ALPHABETA)
+from agent.chess.search.bench import nodes_per_second
+print(nodes_per_second(float(sys.argv[2])))
 """
 
 
 def check_version(diagnosis: Diagnosis) -> None:
-    """Tell which version this is, and from where."""
+    """Report the version of Kempelen and the installation folder."""
     folder = Path(__file__).parents[1]
     diagnosis.add_note(
         "kempelen", f"{__version__}, in {folder}", version=__version__, folder=folder
@@ -62,10 +62,10 @@ def check_version(diagnosis: Diagnosis) -> None:
 
 
 def check_python(diagnosis: Diagnosis) -> None:
-    """Tell which Python runs it, and whether that will do."""
+    """Report the Python version and whether it is supported."""
     from importlib.metadata import PackageNotFoundError, metadata
 
-    from kempelen.diagnostics.requirements import satisfies
+    from agent.io.requirements import satisfies
 
     number, kind = platform.python_version(), platform.python_implementation()
     text = f"{number} ({kind}), {sys.executable}"
@@ -76,17 +76,18 @@ def check_python(diagnosis: Diagnosis) -> None:
         return
     if not satisfies(number, needed):
         diagnosis.add_problem(
-            f"Python {number} is not one of {needed}", "install it with another", broken=True
+            f"Python {number}: unsupported version (expected {needed})",
+            "install it with another Python",
+            broken=True,
         )
 
 
 def check_system(diagnosis: Diagnosis) -> None:
-    """Tell which operating system this is."""
     diagnosis.add_note("system", platform.platform(), machine=platform.machine())
 
 
 def check_windows(diagnosis: Diagnosis) -> None:
-    """Tell what front ends and browsers depend on, on Windows."""
+    """On Windows, report the settings that GUIs and browsers rely on."""
     if sys.platform != "win32":
         return
     from kempelen.web.media_types import MEDIA_TYPES
@@ -101,7 +102,7 @@ def check_windows(diagnosis: Diagnosis) -> None:
     if found is None:
         diagnosis.add_problem(
             "kempelen is not on PATH",
-            "py -m kempelen instead, and the full path of kempelen.exe for front ends"
+            "use py -m kempelen instead, and the full path of kempelen.exe in GUIs"
             + (f": {program}" if program else ""),
         )
     types = MimeTypes()
@@ -111,21 +112,21 @@ def check_windows(diagnosis: Diagnosis) -> None:
         for suffix, usual in MEDIA_TYPES.items()
         if (name := types.types_map[True].get(suffix, usual)) != usual
     }
-    told = ", ".join(f"{suffix} is {name}" for suffix, name in others.items())
-    text = f"{told} in the registry; the pages of kempelen web declare their own" if told else ""
-    diagnosis.add_note("file types", text or "as usual", changed=others)
+    changed = ", ".join(f"{suffix} is {name}" for suffix, name in others.items())
+    text = f"{changed} in the registry; kempelen web sends its own media types" if changed else ""
+    diagnosis.add_note("file types", text or "default", changed=others)
 
 
 def check_packages(diagnosis: Diagnosis) -> None:
-    """Tell what the package needs, and which extras are there."""
+    """Report the required packages and the installed extras."""
     from importlib.metadata import PackageNotFoundError
 
-    from kempelen.diagnostics.requirements import installed_version, package_requirements
+    from agent.io.requirements import install_command, installed_version, package_requirements
 
     try:
         needed = package_requirements("kempelen")
     except PackageNotFoundError:
-        diagnosis.add_note("packages", "not known: this runs from sources that are not installed")
+        diagnosis.add_note("packages", "unknown: running from a source folder, not installed")
         return
     always = needed.pop("")
     versions = {each.name: each.installed for each in always}
@@ -135,7 +136,7 @@ def check_packages(diagnosis: Diagnosis) -> None:
     for each in always:
         if not each.is_met:
             diagnosis.add_problem(
-                f"{each} is needed, and {each.installed or 'none'} is there",
+                f"{each}: {each.installed or 'missing'}",
                 f"pip install '{each}'",
                 broken=True,
             )
@@ -148,61 +149,59 @@ def check_packages(diagnosis: Diagnosis) -> None:
         if (missing := [each.name for each in those if each.installed is None])
     }
     words = [extra for extra in needed if extra not in lacking]
-    words += [f"not {extra}, which needs {' '.join(names)}" for extra, names in lacking.items()]
+    words += [f"not {extra} (missing: {' '.join(names)})" for extra, names in lacking.items()]
     diagnosis.add_note("extras", ", ".join(words) or "none", packages=there)
     for extra, those in needed.items():
         wrong = [
             f"{each} ({each.installed})" for each in those if each.installed and not each.is_met
         ]
         if wrong and extra not in lacking:
-            diagnosis.add_problem(
-                f"extra {extra} needs {', '.join(wrong)}", f"pip install 'kempelen[{extra}]'"
-            )
+            diagnosis.add_problem(f"extra {extra} needs {', '.join(wrong)}", install_command(extra))
     recorded = installed_version("kempelen")
     if recorded != __version__:
         diagnosis.add_problem(
-            f"version {__version__} runs, and {recorded} is installed", "pip install it again"
+            f"version {__version__} is running, but {recorded} is installed", "reinstall kempelen"
         )
 
 
 def check_processor(diagnosis: Diagnosis) -> None:
-    """Tell which processor this is, and what it can do."""
+    """Report the processor and its features."""
     from agent.kernel.cpu import cpu_features, cpu_name
     from agent.machine import cpu_model
 
-    name, told, features = cpu_name(), cpu_model(), cpu_features()
+    name, model, features = cpu_name(), cpu_model(), cpu_features()
     diagnosis.add_note(
-        "processor", f"{told}; to LLVM {name}" if told else name, name=told, llvm=name
+        "processor", f"{model}; LLVM name {name}" if model else name, name=model, llvm=name
     )
     machine = platform.machine().lower()
     known = CPU_FEATURES.get(ARCHITECTURE_ALIASES.get(machine, machine), {})
     has = {word: feature in features for word, feature in known.items()}
-    text = ", ".join(f"{word} {'yes' if there else 'no'}" for word, there in has.items())
-    diagnosis.add_note("features", text or "not known", of_note=has, all=sorted(features))
+    text = ", ".join(f"{word} {'yes' if present else 'no'}" for word, present in has.items())
+    diagnosis.add_note("features", text or "unknown", of_note=has, all=sorted(features))
 
 
 def check_cores(diagnosis: Diagnosis) -> None:
-    """Tell how many cores there are to use, and how busy they are."""
+    """Report the number of usable cores and the load."""
     from agent.machine import cpu_quota, usable_cores
 
-    cores, usable, paid = os.cpu_count() or 1, usable_cores(), cpu_quota()
-    text = f"{usable} to be used, of {cores}"
-    if isfinite(paid):
-        text += f"; the control group grants {paid:g}"
+    cores, usable, quota = os.cpu_count() or 1, usable_cores(), cpu_quota()
+    text = f"{usable} of {cores} usable"
+    if isfinite(quota):
+        text += f"; the control group grants {quota:g}"
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     if load is not None:
-        text += f"; {load:.1f} busy in the last minute"
-    granted = paid if isfinite(paid) else None
+        text += f"; load average {load:.1f}"
+    granted = quota if isfinite(quota) else None
     diagnosis.add_note("cores", text, usable=usable, machine=cores, granted=granted, busy=load)
 
 
 def check_memory(diagnosis: Diagnosis) -> None:
-    """Tell how much memory there is."""
+    """Report the memory size and the memory limit."""
     from agent.machine import memory_limit, physical_memory
 
     total, limit = physical_memory(), memory_limit()
     granted = limit if limit < total else inf
-    text = f"{_format_size(total)}" if isfinite(total) else "not known"
+    text = f"{_format_size(total)}" if isfinite(total) else "unknown"
     if isfinite(granted):
         text += f"; the control group grants {_format_size(granted)}"
     details = {"physical": total, "granted": granted}
@@ -211,7 +210,7 @@ def check_memory(diagnosis: Diagnosis) -> None:
 
 
 def check_cache(diagnosis: Diagnosis) -> None:
-    """Tell where compiled code is kept, and whether it is all there."""
+    """Report the cache folder for compiled code, and which parts are compiled."""
     from agent.chess.parts import ALPHABETA
     from agent.kernel.cache_inventory import take_inventory
     from agent.kernel.decorators import cache_folder
@@ -229,27 +228,28 @@ def check_cache(diagnosis: Diagnosis) -> None:
     diagnosis.add_note("compiled", f"{complete}{missing}", **parts)
     if found.other_folders:
         text = (
-            f"{len(found.other_folders)}, {_format_size(found.other_folders_size)}, of other versions, Pythons or "
-            f"processors; to remove them: {_removal_command(base, found.folder)}"
+            f"{len(found.other_folders)}, {_format_size(found.other_folders_size)}, for other "
+            "versions, Pythons or processors; to remove them: "
+            f"{_removal_command(base, found.folder)}"
         )
         sizes = {"folders": len(found.other_folders), "size": found.other_folders_size}
         diagnosis.add_note("other kernels", text, **sizes)
     if found.problem and found.missing:
         lost = ", ".join(found.missing)
         diagnosis.add_problem(
-            f"whoever needs {lost} compiles it anew each time", found.problem, broken=not playable
+            f"{lost}: compiled again at every start", found.problem, broken=not playable
         )
     elif not playable:
         if free is not None and free < MIN_FREE_BYTES:
-            diagnosis.add_problem(f"the disk of {base} is full", "make room", broken=True)
+            diagnosis.add_problem(f"{base}: disk full", "free some space", broken=True)
         diagnosis.add_problem(
-            "the kernel is not compiled: until it is, games are played in plain Python",
-            "kempelen warmup",
+            "the kernel is not compiled; until then, games are played in plain Python",
+            "run kempelen warmup",
         )
 
 
 def check_data(diagnosis: Diagnosis) -> None:
-    """Tell which book and endgame tables are there."""
+    """Report the opening book and the endgame tablebases."""
     import openings
     from openings.data_folders import table_folder
 
@@ -259,16 +259,17 @@ def check_data(diagnosis: Diagnosis) -> None:
     diagnosis.add_note("book", f"{entries:,} entries, in {book}", entries=entries, file=book)
     packed = sorted(path.name.partition(".")[0] for path in (shipped / "data").glob("*.dtm.xz"))
     if not entries or not packed:
-        lost = "the book" if not entries else "the endgame tables"
+        missing = "opening book" if not entries else "endgame tables"
         diagnosis.add_problem(
-            f"{lost} of the package is not there", "install it again", broken=True
+            f"missing {missing} of the package", "reinstall kempelen", broken=True
         )
     folder = table_folder()
     tables = sorted(folder.glob("*.dtm")) if folder.is_dir() else []
     size = sum(table.stat().st_size for table in tables)
     diagnosis.add_note(
         "tables",
-        f"{len(tables)}, {_format_size(size)}, in {folder}; {' '.join(packed)} are in the package",
+        f"{len(tables)}, {_format_size(size)}, in {folder}; "
+        f"included in the package: {' '.join(packed)}",
         folder=folder,
         tables=[table.stem for table in tables],
         size=size,
@@ -276,12 +277,13 @@ def check_data(diagnosis: Diagnosis) -> None:
     )
     if not _is_writable(folder):
         diagnosis.add_problem(
-            f"no tables can be kept in {folder}", "name another folder by KEMPELEN_DATA_DIR"
+            f"{folder}: not writable, so tables cannot be stored",
+            "set KEMPELEN_DATA_DIR to another folder",
         )
 
 
 def check_environment(diagnosis: Diagnosis) -> None:
-    """Tell which variables speak to this program or to Numba. Secrets stay so."""
+    """Report the environment variables of Kempelen and Numba, without secrets."""
     from agent.kernel.code_cache import CACHE_VARIABLE
     from openings.data_folders import DATA_VARIABLE
     from protocols.mqtt.broker import PASSWORD_VARIABLE, USER_VARIABLE
@@ -289,48 +291,47 @@ def check_environment(diagnosis: Diagnosis) -> None:
     known = {CACHE_VARIABLE, DATA_VARIABLE, USER_VARIABLE, PASSWORD_VARIABLE}
     found = {name: value for name, value in os.environ.items() if name.startswith("KEMPELEN_")}
     numba = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
-    told = {
+    shown = {
         name: value if name in (CACHE_VARIABLE, DATA_VARIABLE) else "(set)"
         for name, value in sorted(found.items())
     } | dict(sorted(numba.items()))
-    text = ", ".join(f"{name}={value}" for name, value in told.items())
-    diagnosis.add_note("environment", text or "nothing set", variables=told)
+    text = ", ".join(f"{name}={value}" for name, value in shown.items())
+    diagnosis.add_note("environment", text or "none set", variables=shown)
     if unknown := sorted(found.keys() - known):
         diagnosis.add_problem(
-            f"{', '.join(unknown)}: there is no such variable", f"there are {', '.join(known)}"
+            f"{', '.join(unknown)}: unknown variable", f"use one of {', '.join(sorted(known))}"
         )
     if numba.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         diagnosis.add_problem(
-            "NUMBA_DISABLE_JIT keeps the kernel from being compiled", "unset it", broken=True
+            "NUMBA_DISABLE_JIT is set, which disables compilation", "unset it", broken=True
         )
 
 
 def check_search(diagnosis: Diagnosis) -> None:
-    """Tell how fast the kernel searches, in a process of its own."""
+    """Measure the search speed in a child process."""
     from agent.chess.parts import ALPHABETA
     from agent.kernel import compilation
 
     try:
         if not compilation.is_cached(ALPHABETA):
             _run_subprocess(_COMPILE)
-            diagnosis.add_note("search", "not tried: the kernel is not compiled; Numba can compile")
+            diagnosis.add_note("search", "not measured: the kernel is not compiled; Numba works")
             return
         speed = float(_run_subprocess(_SEARCH, str(SEARCH_SECONDS)).split()[-1])
     except RuntimeError as error:
         diagnosis.add_note("search", f"failed: {error}")
         remedy = "pip install --force-reinstall numba llvmlite numpy"
-        if "EvaluationError" in str(error):  # of the network that ships
+        if "EvaluationError" in str(error):  # the included network is damaged
             remedy = "pip install --force-reinstall --no-deps kempelen"
         diagnosis.add_problem(
-            f"the search fails: {error}", f"install its packages anew: {remedy}", broken=True
+            f"the search fails: {error}", f"reinstall its packages: {remedy}", broken=True
         )
         return
-    text = f"{speed:,.0f} nodes a second, one thread, {SEARCH_SECONDS:g} s"
+    text = f"{speed:,.0f} nodes per second, one thread, {SEARCH_SECONDS:g} s"
     diagnosis.add_note("search", text, nodes_a_second=speed, seconds=SEARCH_SECONDS)
 
 
 def _run_subprocess(code: str, *arguments: str) -> str:
-    """Run Python in a process of its own and return what it prints; RuntimeError if it fails."""
     command = [sys.executable, "-c", code, json.dumps(sys.path), *arguments]
     try:
         done = subprocess.run(
@@ -342,7 +343,7 @@ def _run_subprocess(code: str, *arguments: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"it did not end within {SUBPROCESS_TIMEOUT:g} s") from None
+        raise RuntimeError(f"timeout after {SUBPROCESS_TIMEOUT:g} s") from None
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         ended = _exit_reason(done.returncode)
@@ -366,7 +367,7 @@ def _removal_command(base: Path, kept: Path) -> str:
 
 
 def _free_bytes(folder: Path) -> int | None:
-    """Return how many bytes can still be written there, None if that cannot be told."""
+    """Return the free disk space at a folder in bytes, or None if it is unknown."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:
@@ -376,7 +377,7 @@ def _free_bytes(folder: Path) -> int | None:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Tell whether files can be put there, where it may be made first."""
+    """Return whether files can be created in a folder. The folder need not exist yet."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return os.access(folder, os.W_OK)

@@ -1,6 +1,7 @@
-"""What a fault report says: notes of all checks, none of which can end the others.
+"""The report of `kempelen doctor`.
 
-This module imports the standard library alone, so that it works in a broken installation.
+If a check raises an exception, the other checks still run. The module imports only the standard
+library, so that the report works in a broken installation.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong, and what helps. broken: no search, or no game, without that."""
+    """A problem and how to fix it.
+
+    The field `broken` tells whether the problem makes searches or games fail.
+    """
 
     what: str
     remedy: str
@@ -22,7 +26,7 @@ class Problem:
 
 
 class Diagnosis:
-    """What was found so far. Paths of the user's own are written with ~."""
+    """The notes and problems that the checks report, with the user's home folder replaced by ~."""
 
     def __init__(self) -> None:
         self.notes: dict[str, dict[str, Any]] = {}
@@ -31,30 +35,29 @@ class Diagnosis:
 
     @property
     def broken(self) -> bool:
-        """Whether something does not work."""
-        return any(complaint.broken for complaint in self.problems)
+        """Whether any problem makes searches or games fail."""
+        return any(problem.broken for problem in self.problems)
 
     def add_note(self, name: str, text: str, /, **details: Any) -> None:
-        """Note something for people, and in detail for programs."""
+        """Add a note with `text` for people and `details` for programs."""
         self.notes[name] = {"text": self.redact(text), **self._redact_all(details)}
 
     def add_problem(self, what: str, remedy: str, *, broken: bool = False) -> None:
-        """Note something that is wrong."""
         self.problems.append(Problem(self.redact(what), self.redact(remedy), broken))
 
     def run_checks(self, checks: Mapping[str, Callable[[Diagnosis], None]]) -> None:
-        """Make checks, by the names of what they look at; one that fails is noted as such."""
-        for name, look in checks.items():
+        """Run the named checks. A check that raises an exception is reported as a problem."""
+        for name, check in checks.items():
             try:
-                look(self)
-            except Exception as error:  # noqa: BLE001 - the others are to be made all the same
+                check(self)
+            except Exception as error:  # noqa: BLE001 - the other checks must still run
                 text = f"{type(error).__name__}: {error}"
                 self.add_note(name, text)
-                remedy = "install it anew, with its packages, into an environment of its own"
+                remedy = "reinstall Kempelen and its packages in a new virtual environment"
                 self.add_problem(f"{name}: {text}", remedy, broken=True)
 
     def redact(self, text: str) -> str:
-        """Return a text without the name of the user that paths may hold."""
+        """Return `text` with the home folder replaced by ~."""
         for home in self._homes:
             text = re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
         return text
@@ -70,10 +73,10 @@ class Diagnosis:
 
 
 def _homes() -> list[str]:
-    """Return how the user's folder may be written, longest first."""
+    """Return all spellings of the home folder's path, longest first."""
     try:
         home = Path.home()
         names = {str(home), str(home.resolve())}
-    except (RuntimeError, OSError):  # a user without a home
+    except (RuntimeError, OSError):  # the user has no home folder
         return []
     return sorted((name for name in names if len(name) > 1), key=len, reverse=True)

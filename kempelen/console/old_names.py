@@ -1,0 +1,63 @@
+"""Hidden aliases for old names of commands, flags and settings.
+
+An alias has the same effect as the new name, and prints a notice on standard error. Help texts do
+not list aliases.
+"""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace, _ActionsContainer
+from collections.abc import Sequence
+from typing import Any
+
+from kempelen.console.terminal import print_error
+
+
+def print_notice(old: str, new: str, command: str = "kempelen") -> None:
+    """Print a notice on standard error that `old` is now called `new`."""
+    print_error(f"{old} is now {new}", command)
+
+
+def add_alias(parser: _ActionsContainer, old: str, action: Action) -> None:
+    """Add the old flag `old` as a hidden alias of the flag that `action` implements.
+
+    The argument `parser` is the parser or the argument group that contains the flag.
+    """
+    parser.add_argument(old, action=HiddenAlias, target=action)
+
+
+class HiddenAlias(Action):
+    """An argparse action for an old flag that prints a notice and runs the new flag's action."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, target: Action) -> None:
+        super().__init__(
+            option_strings,
+            dest=target.dest,
+            nargs=target.nargs,
+            const=target.const,
+            default=SUPPRESS,
+            choices=target.choices,
+            help=SUPPRESS,
+            metavar=target.metavar,
+        )
+        self.type = target.type
+        self._target = target
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        new = self._target.option_strings[0]
+        print_notice(self.option_strings[0], new, parser.prog)
+        self._target(parser, namespace, values, new)
+
+
+class CommandParser(ArgumentParser):
+    """An argument parser that ignores hidden aliases when it expands abbreviated flags."""
+
+    def _get_option_tuples(self, option_string: str) -> list[Any]:
+        matches: list[Any] = super()._get_option_tuples(option_string)
+        return [each for each in matches if not isinstance(each[0], HiddenAlias)] or matches
