@@ -1,5 +1,5 @@
-"""Matches between engines: schedules, games, adjudication, statistics, records, live events.
+"""Play matches between engines, and compute ratings and statistics.
 
-Begin reading at `runner`: it asks the schedule what is due, has games played, writes them to
-the ledger, and tells its listeners. Everything it uses is a pure function or one small object.
+Start reading at the module `runner`. The runner takes unplayed pairs from the schedule, plays them,
+writes the games to the ledger, and notifies its listeners.
 """

@@ -1,7 +1,7 @@
-"""Plays on a Dask cluster: the same tournament, with pairs of games as the tasks.
+"""Run a tournament on a Dask cluster. Each task plays a pair of games.
 
-The coordinator's ledger stays the only truth: a pair's records are offered to it as they come,
-and the first write wins. Workers tell what happens as it does.
+Results are stored only in the ledger of the coordinator. If a game is played twice, its first
+record is kept. Workers send their events to the coordinator.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ LIVE_EVENTS = {event_name(kind): kind for kind in (GameStarted, MovePlayed, Sear
 
 
 class DaskExecutor:
-    """A workplace on a cluster, with as many boards as its workers have threads, or as asked."""
+    """A GameExecutor that plays on a Dask cluster. The default is one board per worker thread."""
 
     def __init__(self, settings: Settings, tasks: ClusterClient, boards: int) -> None:
-        """Use `connect` to make one."""
+        """Create an executor. Use `connect` instead of calling this constructor."""
         self.boards = boards
         self._settings = settings
         self._tasks = tasks
@@ -48,7 +48,7 @@ class DaskExecutor:
     async def connect(
         cls, settings: Settings, address: ClusterAddress, boards: int | None = None
     ) -> "DaskExecutor":
-        """Connect to a scheduler; SettingsError if it, or any worker, is not there."""
+        """Connect to a scheduler. Raise SettingsError if it is unreachable or has no workers."""
         try:
             tasks = await ClusterClient.connect(address)
         except ClusterError as error:
@@ -56,16 +56,19 @@ class DaskExecutor:
         return cls(settings, tasks, boards or tasks.threads)
 
     async def open(self, emit: Emit) -> None:
-        """Follow what the workers say, and whether they live."""
+        """Forward events from the workers to `emit`, and monitor the workers' heartbeats."""
         self._emit = emit
         await self._tasks.start(lambda text: emit(Notice(text)), self._on_message)
 
     def split(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Keep pairs whole."""
+        """Return the pairs unchanged, because each task plays a whole pair."""
         return list(pairs)
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
-        """Have a pair played, by as many workers as it takes, and record it."""
+        """Play a pair on a worker and record its games.
+
+        If the worker is lost, the pair is rescheduled.
+        """
         name = f"pair {pair.key}"
         self._boards[name] = board
         try:
@@ -85,7 +88,6 @@ class DaskExecutor:
             record(game)
 
     async def close(self) -> None:
-        """Leave the cluster; what is being played there ends."""
         await self._tasks.close()
 
     def _on_message(self, name: str, message: dict[str, Any]) -> None:
@@ -100,16 +102,14 @@ class DaskExecutor:
 async def play_pair(
     errand: WorkerTask, settings: Settings, pair: Pair, opening: Opening
 ) -> list[GameRecord]:
-    """Play a pair's games on a worker."""
-
-    def tell(event: Event) -> None:
+    def report_event(event: Event) -> None:
         errand.report(to_json(event))
 
     records: list[GameRecord] = []
-    # One worker that cannot start an engine is no reason to end the games of the others.
+    # An engine that fails to start on one worker must not end the run on the others.
     local = LocalExecutor(settings, all_must_start=False)
     try:
-        await local.open(tell)
+        await local.open(report_event)
         await local.play(pair, opening, 0, records.append)
     finally:
         await local.close()
@@ -119,7 +119,7 @@ async def play_pair(
 def lost_game_record(
     settings: Settings, key: PairKey, game: int, opening: Opening, detail: str
 ) -> GameRecord:
-    """Return the record of a game whose workers were all lost: it has no result."""
+    """Return a record without a result for a game that failed because its workers were lost."""
     return GameRecord(
         pair=str(key),
         game=game,
@@ -138,5 +138,4 @@ def lost_game_record(
     )
 
 
-def _ignore(event: Event) -> None:
-    """Take an event that nobody listens for."""
+def _ignore(event: Event) -> None: ...

@@ -1,4 +1,4 @@
-"""A tournament in the terminal: standings, boards, progress, from its live state alone."""
+"""Show the standings, the boards and the progress of a tournament in the terminal."""
 
 import sys
 import time
@@ -22,7 +22,7 @@ from kempelen.match.live.live_state import LiveState
 REFRESHES_PER_SECOND = 4
 MAX_SHOWN_BOARDS = 8
 CLOCK_FORMAT = "{:d}:{:04.1f}"
-# The table's headings: first what a player is ranked by, then what was counted.
+# Column headings of the standings: first the ranking criteria, then the counts.
 DEFAULT_RANKING_COLUMNS = ("Elo", "±", "points")
 RANKING_COLUMNS = {"swiss": ("points", "byes", "Buchholz", "S-B", "Elo", "±")}
 COUNT_COLUMNS = {
@@ -35,7 +35,7 @@ COUNT_COLUMNS = {
 
 
 class Display:
-    """A listener that keeps a live view on stderr, if that is a terminal."""
+    """An event listener that draws a live view if stderr is a terminal."""
 
     def __init__(self) -> None:
         self._state = LiveState()
@@ -50,18 +50,17 @@ class Display:
             self._live.start()
 
     def __call__(self, event: Event) -> None:
-        """Follow an event; the view is drawn on its own time."""
+        """Apply an event. The view is refreshed later by a timer."""
         if isinstance(event, Notice) and self._live is None:
             print_error(event.text)
-        before = not self._state.status
+        is_first = not self._state.status
         self._state.apply(event)
-        if before:
+        if is_first:
             self._played_before = self._state.status.get("played", 0)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
         if self._live is not None:
-            with suppress(OSError):  # a terminal that is gone
+            with suppress(OSError):  # the terminal may be closed
                 self._live.stop()
 
     def _view(self) -> RenderableType:
@@ -74,7 +73,11 @@ class Display:
 def view(
     state: LiveState, *, games_per_second: float = 0.0, diagrams: bool = False
 ) -> RenderableType:
-    """Return everything worth seeing. pace: games a second, for the time that is left."""
+    """Return the boards, the standings and the progress as one view.
+
+    `games_per_second` is used to estimate the remaining time. If `diagrams` is true, the positions
+    are shown too.
+    """
     parts: list[RenderableType] = []
     if state.boards:
         parts.append(boards_table(state.boards[:MAX_SHOWN_BOARDS]))
@@ -91,7 +94,7 @@ def view(
 
 
 def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
-    """Return the tables of a summary."""
+    """Return the tables and text lines that show the summary of a tournament."""
     parts: list[RenderableType] = [_standings(summary)]
     if summary.get("bracket"):
         parts.append(bracket_table(summary["bracket"]))
@@ -102,7 +105,6 @@ def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
 
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
-    """Return the sentences of a summary."""
     lines = []
     if summary.get("winner"):
         lines.append(f"winner: {summary['winner']}")
@@ -125,7 +127,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
     lines = []
     losses, draws, wins = comparison["games"]
-    # A runner of an earlier release has told no estimate.
+    # Messages of earlier releases have no estimate.
     best = comparison.get("estimate") or comparison["by_pairs"] or comparison["by_games"]
     if best is not None:
         elo, normalized = best["elo"], best["normalized"]
@@ -159,24 +161,21 @@ def _standings(summary: dict[str, Any]) -> PlainTable:
         table.add_column(heading)
     for heading in headings:
         table.add_column(heading, justify="right")
-    for place, row in enumerate(summary["rows"], start=1):
+    for rank, row in enumerate(summary["rows"], start=1):
         cells = _cells(row)
-        table.add_row(str(place), row["name"], *(cells[heading] for heading in headings))
+        table.add_row(str(rank), row["name"], *(cells[heading] for heading in headings))
     return table
 
 
 def _cells(row: dict[str, Any]) -> dict[str, str]:
-    """Return what a player's row says under each heading."""
-    numbers = {
+    values = {
         "points": row["points"],
         "byes": row.get("byes"),
         "Buchholz": row.get("buchholz"),
         "S-B": row.get("sonneborn_berger"),
         **{heading: row[key] for heading, key in COUNT_COLUMNS.items()},
     }
-    cells = {
-        heading: "-" if number is None else f"{number:g}" for heading, number in numbers.items()
-    }
+    cells = {heading: "-" if value is None else f"{value:g}" for heading, value in values.items()}
     known = row["error"] is not None
     cells["Elo"] = f"{row['elo']:+.0f}" if known else "-"
     cells["±"] = f"{row['error']:.0f}" if known else "-"
@@ -197,7 +196,6 @@ def _crosstable(summary: dict[str, Any]) -> PlainTable:
 
 
 def boards_table(boards: list[dict[str, Any]]) -> PlainTable:
-    """Return one line for each board."""
     table = PlainTable(box=None, header_style="bold")
     for heading in ("board", "game", "White", "", "Black", "", "ply", "move", "result"):
         table.add_column(heading)
@@ -232,7 +230,6 @@ def _diagrams(boards: list[dict[str, Any]]) -> RenderableType:
 
 
 def _diagram(position: str) -> str:
-    """Return a chess position with its pieces, and the board of any other game as it is."""
     try:
         return chess.Board(position).unicode(invert_color=True, empty_square="·")
     except ValueError:
@@ -242,7 +239,7 @@ def _diagram(position: str) -> str:
 def _progress(status: dict[str, Any], games_per_second: float) -> RenderableType:
     played, asked = status.get("played", 0), max(1, status.get("asked", 1))
     table = PlainTable.grid(padding=(0, 1))
-    left = (
+    remaining = (
         f"{(asked - played) / games_per_second / 60:.0f} min left"
         if games_per_second > 0 and asked > played
         else ""
@@ -250,7 +247,7 @@ def _progress(status: dict[str, Any], games_per_second: float) -> RenderableType
     speed = f"{60 * games_per_second:.1f} games/min" if games_per_second > 0 else ""
     state = status.get("state", "")
     bar = ProgressBar(total=asked, completed=played, width=40)
-    table.add_row(status.get("name", ""), bar, f"{played}/{asked}", speed, left, state)
+    table.add_row(status.get("name", ""), bar, f"{played}/{asked}", speed, remaining, state)
     return table
 
 

@@ -1,4 +1,4 @@
-"""How games went, as a picture: what the first player could expect after each move."""
+"""Plot the expected score of the first player after each move of reviewed games."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kempelen.match.review.move_annotation import GameReview, MoveQuality
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Distinct by shape, for whoever does not see the colours.
+# The marker shapes differ too, for readers with colour blindness.
 MARKS = {
     MoveQuality.INACCURACY: ("o", "#b58900"),
     MoveQuality.MISTAKE: ("s", "#cb4b16"),
@@ -21,28 +21,28 @@ MARKS = {
 }
 LIGHT, DARK, LINE = "#f4f1ea", "#4a4a4a", "#1f6f8b"
 HEIGHT = 2.6
-# Letters of a name that stand in a title.
+# Maximum title length in characters.
 MAX_TITLE_LENGTH = 90
 
 
 def review_figure(reviews: Sequence[GameReview]) -> Figure:
-    """Draw games below each other."""
-    made = Figure(figsize=(9, max(1, len(reviews)) * HEIGHT), layout="constrained")
-    for place, review in enumerate(reviews, 1):
-        _draw(made.add_subplot(len(reviews), 1, place), review)
-    return made
+    """Return a figure with one plot for each game."""
+    figure = Figure(figsize=(9, max(1, len(reviews)) * HEIGHT), layout="constrained")
+    for row, review in enumerate(reviews, 1):
+        _draw(figure.add_subplot(len(reviews), 1, row), review)
+    return figure
 
 
 def _draw(axes: Axes, review: GameReview) -> None:
     points = [(0, review.start), *((move.ply, move.expected) for move in review.moves)]
     known = [(ply, share) for ply, share in points if share is not None]
-    plies, shares = [ply for ply, _ in known], [share for _, share in known]
-    # The side below the line is the first player's, in the colour of his men.
+    plies, scores = [ply for ply, _ in known], [share for _, share in known]
+    # Fill the area below the curve with the colour of the first player's pieces.
     first, second = (LIGHT, DARK) if review.game == "chess" else (DARK, LIGHT)
-    axes.fill_between(plies, shares, 1, color=second, linewidth=0)
-    axes.fill_between(plies, shares, 0, color=first, linewidth=0)
+    axes.fill_between(plies, scores, 1, color=second, linewidth=0)
+    axes.fill_between(plies, scores, 0, color=first, linewidth=0)
     axes.axhline(0.5, color="#888888", linewidth=0.8)
-    axes.plot(plies, shares, color=LINE, linewidth=1.4)
+    axes.plot(plies, scores, color=LINE, linewidth=1.4)
     for grade, (marker, colour) in MARKS.items():
         bad = [move for move in review.moves if move.grade is grade and move.expected is not None]
         if bad:
@@ -56,7 +56,7 @@ def _draw(axes: Axes, review: GameReview) -> None:
                 zorder=3,
                 label=f"{grade} ({len(bad)})",
             )
-    # A name is text, whatever a formula would begin with.
+    # Escape "$" in names, which starts a formula in matplotlib.
     axes.set_title(review.title[:MAX_TITLE_LENGTH], fontsize=10, parse_math=False)
     axes.set(xlim=(0, max(1, len(review.moves))), ylim=(0, 1))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

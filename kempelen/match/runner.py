@@ -1,4 +1,4 @@
-"""Runs a tournament: what is due is played, recorded, counted, and told to the listeners."""
+"""Run a tournament by playing games, writing them to the ledger and notifying listeners."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from kempelen.match.engines.engine_protocols import MatchContext, check_engine, 
 from kempelen.match.engines.players import EnginePlayer
 from kempelen.match.game.adjudication import Adjudicator
 from kempelen.match.game.game_result import Termination
-from kempelen.match.game.match_game import Assignment, Emit, play_game
+from kempelen.match.game.match_game import Emit, GameAssignment, play_game
 from kempelen.match.game.openings import Opening, opening_selector, with_file_digests
 from kempelen.match.live.events import (
     Event,
@@ -49,9 +49,9 @@ from protocols.tasks import cancel_all
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
 
-# Standings are for people: they are told at most so often, in seconds.
+# Minimum seconds between two updates of the standings.
 STANDINGS_INTERVAL = 1.0
-# A ledger that cannot be written is tried again so often, in seconds, and for so long.
+# Retry interval and timeout, in seconds, for a failed write to the ledger.
 LEDGER_RETRY = 1.0
 LEDGER_TIMEOUT = 60.0
 
@@ -59,29 +59,32 @@ RecordCallback = Callable[[GameRecord], None]
 
 
 class RunStoppedError(Exception):
-    """A run that cannot go on; what is played is in the ledger."""
+    """Error that stops a run. The finished games are in the ledger."""
 
 
 class GameExecutor(Protocol):
-    """Where games are played: here, or on a cluster. One unit is played on one board."""
+    """Plays several games in parallel, either on this machine or on a cluster.
+
+    `boards` is the maximum number of units that are played at the same time.
+    """
 
     boards: int
 
     async def open(self, emit: Emit) -> None:
-        """Get ready; raise SettingsError where the settings cannot be used."""
+        """Prepare to play. Raise SettingsError if the settings cannot be used."""
 
     def split(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Cut pairs into the units that are given out at once."""
+        """Split pairs into units. The games of a unit are played on the same board."""
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
-        """Play a unit's games and pass each to `record` when it ends."""
+        """Play the games in a unit, and call `record` for each finished game."""
 
     async def close(self) -> None:
-        """End what is still running and leave nothing behind."""
+        """Stop running games and release all resources."""
 
 
 class LocalExecutor:
-    """Plays on this machine; the unit is one game."""
+    """A GameExecutor that plays on this machine. Each unit is a single game."""
 
     def __init__(
         self,
@@ -92,9 +95,10 @@ class LocalExecutor:
         all_must_start: bool = True,
         connect: "Callable[[Notify], BotClient] | None" = None,
     ) -> None:
-        """Prepare so many boards.
+        """Create an executor that plays `boards` games in parallel.
 
-        connect: reaches the bots, where players are bots; it is given where to tell of its broker.
+        `connect` creates the MQTT client for bots. Its argument is a function that is called with
+        messages about the broker.
         """
         self.boards = boards
         self._settings = settings
@@ -110,7 +114,7 @@ class LocalExecutor:
         )
 
     async def open(self, emit: Emit) -> None:
-        """Check that all engines start with their options."""
+        """Check that all engines start and accept their options."""
         self._emit = emit
         for engine in self._settings.engines:
             check_engine(engine, self._settings.game)
@@ -123,25 +127,22 @@ class LocalExecutor:
             raise RunStoppedError(str(error)) from None
 
     def split(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Cut pairs into games."""
         return [Pair(pair.key, (game,)) for pair in pairs for game in pair.games]
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: RecordCallback) -> None:
-        """Play the games one after the other."""
+        """Play the games one after another."""
         for number in pair.games:
-            assignment = Assignment(pair.key, number, opening, board)
+            assignment = GameAssignment(pair.key, number, opening, board)
             record(await self._play(assignment))
 
     async def close(self) -> None:
-        """Close all engines and logs."""
         await self._pool.close()
         if self._bots is not None:
             await self._bots.close()
         self._adjudicator.close()
         self._logs.close()
 
-    async def _play(self, assignment: Assignment) -> GameRecord:
-        """Play a game, again if it is void for want of a broker and the broker comes back."""
+    async def _play(self, assignment: GameAssignment) -> GameRecord:
         while True:
             try:
                 return await play_game(
@@ -149,7 +150,7 @@ class LocalExecutor:
                 )
             except BrokerLostError as error:
                 game = f"game {assignment.pair}.{assignment.game}"
-                self._report(f"{game} is void and will be played again: {error}")
+                self._report(f"{game}: void, will be replayed: {error}")
             assert self._bots is not None
             try:
                 await self._bots.wait_for_broker()
@@ -171,7 +172,7 @@ class LocalExecutor:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended."""
+    """The outcome of a run."""
 
     status: Status
     summary: Summary
@@ -179,17 +180,17 @@ class RunResult:
 
     @property
     def complete(self) -> bool:
-        """Whether all that was asked for was played, or the test was decided before."""
+        """Whether all games were played or the SPRT reached a decision."""
         return self.status in (Status.COMPLETE, Status.DECIDED)
 
 
 class Runner:
-    """One run of a tournament over a ledger that has been begun."""
+    """One run of a tournament. Its ledger must be open."""
 
     def __init__(
         self, settings: Settings, ledger: Ledger, listeners: Sequence[Listener] = ()
     ) -> None:
-        """Take up the games that the ledger holds."""
+        """Prepare a run. Games that are already in the ledger are counted."""
         self._settings = settings
         self._ledger = ledger
         self._listeners = listeners
@@ -204,36 +205,36 @@ class Runner:
 
     @property
     def played(self) -> int:
-        """How many games are in the ledger."""
+        """The number of games in the ledger."""
         return len(self._outcomes)
 
     async def run(self, executor: GameExecutor) -> RunResult:
-        """Play until all is played or the test is decided; cancel to interrupt.
+        """Play until all games have been played or the SPRT reaches a decision.
 
-        The workplace is closed in every case.
+        To interrupt the run, cancel its task. The executor is always closed.
         """
         opening_of = opening_selector(self._settings)
-        finish = Status.FAILED, "an internal error"
+        end = Status.FAILED, "an internal error"
         try:
             self._decided = self._test_decided()
             self._emit_start(executor.boards)
             if not self._decided and due_pairs(self._settings, self._results):
                 await executor.open(self._emit)
                 await self._play_all(executor, opening_of)
-            finish = self._status()
+            end = self._status()
         except asyncio.CancelledError:
-            finish = Status.INTERRUPTED, "interrupted"
+            end = Status.INTERRUPTED, "interrupted"
             raise
         except Exception as error:
-            finish = Status.FAILED, str(error)
+            end = Status.FAILED, str(error)
             raise
         finally:
             await asyncio.shield(executor.close())
             if text := self._pending.flush():
                 self._emit(Notice(text))
             summary = summarise(self._settings, self._outcomes)
-            self._emit(TournamentFinished(finish[0], summary, finish[1]))
-        return RunResult(finish[0], summary, finish[1])
+            self._emit(TournamentFinished(end[0], summary, end[1]))
+        return RunResult(end[0], summary, end[1])
 
     async def _play_all(
         self, executor: GameExecutor, opening_of: Callable[[int, int], Opening]
@@ -269,7 +270,6 @@ class Runner:
         return record
 
     def _write(self) -> None:
-        """Record the games that have ended, as far as the ledger takes them."""
         while self._pending and not self._decided:
             try:
                 board, game, new = self._pending.write_next()
@@ -287,7 +287,6 @@ class Runner:
             self._emit(Notice(text))
 
     def _retry_writing(self) -> None:
-        """Try the ledger again, if games wait for it; RunStoppedError after LEDGER_TIMEOUT."""
         if self._pending:
             self._write()
             if self._pending.wait_time > LEDGER_TIMEOUT:
@@ -309,24 +308,24 @@ class Runner:
         outcome = self._outcomes[-1]
         loser = outcome.white if outcome.white_score == 0 else outcome.black
         if self._settings.engines[loser].restart is Restart.OFF:
-            self._stopped = f"{game.detail}, and its restart is off"
+            self._stopped = f"{game.detail} (restart=off)"
 
     def _status(self) -> tuple[Status, str]:
         if self._stopped:
             return Status.FAILED, self._stopped
         if self._decided:
-            return Status.DECIDED, "the test is decided"
+            return Status.DECIDED, "SPRT decided"
         if not any(outcome.plies for outcome in self._outcomes):
-            reason = "no game has a move in it"
+            reason = "no game has any moves"
             details = [record.detail for record in self._ledger.records() if record.detail]
             return Status.FAILED, f"{reason}: {details[-1]}" if details else reason
         lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
         if lost:
-            return Status.FAILED, f"{lost} games were lost with their workers"
+            return Status.FAILED, f"{lost} games were lost because their workers died"
         absent = Termination.NOT_STARTED
         if count := sum(outcome.termination is absent for outcome in self._outcomes):
             detail = [r.detail for r in self._ledger.records() if r.termination is absent][-1]
-            return Status.FAILED, f"{count} games failed for want of a player: {detail}"
+            return Status.FAILED, f"{count} games failed because a player did not start: {detail}"
         return Status.COMPLETE, ""
 
     def _emit_start(self, boards: int) -> None:
@@ -364,41 +363,47 @@ async def play_tournament(
     boards: int = 1,
     listeners: Sequence[Listener] = (),
 ) -> tuple[RunResult, list[GameRecord]]:
-    """Play a tournament on this machine, the whole of it in one call; return all its games.
+    """Play a whole tournament on this machine. Return its result and all its games.
 
-    ledger: the file to keep it in, in memory where none is named. Raises SettingsError and
-    LedgerError for what a user can mend.
+    `ledger` is the path of an SQLite file. If it is None, the games are kept in memory. Raise
+    SettingsError or LedgerError if the user made an error.
     """
     settings = with_file_digests(settings.with_unique_names())
-    kept = Ledger(ledger)
+    database = Ledger(ledger)
     try:
-        kept.begin(settings, resume=resume)
-        finish = await Runner(settings, kept, listeners).run(LocalExecutor(settings, boards=boards))
-        return finish, list(kept.records())
+        database.begin(settings, resume=resume)
+        runner = Runner(settings, database, listeners)
+        result = await runner.run(LocalExecutor(settings, boards=boards))
+        return result, list(database.records())
     finally:
-        kept.close()
+        database.close()
 
 
 async def _first_done(
     running: Collection[asyncio.Task[None]], unwritten: PendingRecords
 ) -> set[asyncio.Task[None]]:
-    """Return the tasks that are done when one is, or when the ledger is to be tried again."""
-    limit = LEDGER_RETRY if unwritten else None
+    """Wait until a game has finished, and return the finished tasks.
+
+    Return an empty set when a failed write should be retried.
+    """
+    timeout = LEDGER_RETRY if unwritten else None
     if not running:
         await asyncio.sleep(LEDGER_RETRY)
         return set()
-    done, _ = await asyncio.wait(running, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+    done, _ = await asyncio.wait(running, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
     return done
 
 
 def limit_concurrency(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:
-    """Return how many games to play at once: never more than the cores, unless told to."""
+    """Return the number of parallel games, and a notice if `asked` was reduced.
+
+    The number is at most the number of CPU cores, unless `oversubscribe` is true.
+    """
     cores = usable_cores()
     if asked <= cores or oversubscribe:
         return asked, None
-    text = f"concurrency {asked} is cut to this machine's {cores} cores; --oversubscribe keeps it"
+    text = f"concurrency {asked}: reduced to {cores} cores (use --oversubscribe to keep it)"
     return cores, Notice(text)
 
 
-def _ignore(event: Event) -> None:
-    """Take an event that nobody listens for."""
+def _ignore(event: Event) -> None: ...

@@ -1,4 +1,4 @@
-"""What `match` and `tournament` share: how a tournament is run, from arguments to exit status."""
+"""Run a tournament for the command `kempelen match`."""
 
 import argparse
 import asyncio
@@ -7,19 +7,18 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
+from rich.console import Group
 
 from kempelen.console.argument_types import positive_int
 from kempelen.console.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console.interruption import Interruption
 from kempelen.console.mqtt_arguments import (
-    MISSING_BROKER,
     broker_from,
     configure_mqtt,
     require_packages,
 )
 from kempelen.console.settings_codec import SettingsError, encode
-from kempelen.console.terminal import print_error
+from kempelen.console.terminal import print_error, table_console
 from kempelen.match.config.settings import Settings
 from kempelen.match.display import Display, standings_view
 from kempelen.match.game.game_referee import GameFailedError
@@ -46,34 +45,36 @@ if TYPE_CHECKING:
     from protocols.mqtt.broker_monitor import Notify
     from protocols.mqtt.client import BotClient
 
-# So many seconds a broker has to answer before it is said that it does not.
+# Seconds to wait for the broker before a warning is printed.
 BROKER_ANSWER_TIMEOUT = 1.0
 
 
 def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> None:
-    """Declare the arguments that say how a tournament is run, not what it is.
+    """Add the arguments that control a run but do not belong to the settings of the tournament.
 
-    network: also on other machines, and for those to watch.
+    If `network` is true, include the arguments for clusters and brokers.
     """
     run = parser.add_argument_group("the run")
     run.add_argument(
         "--concurrency",
         type=positive_int,
-        help="games at once (default 1, or all threads of a cluster)",
+        help="number of parallel games (default: 1, or all threads of a cluster)",
     )
     run.add_argument(
-        "--oversubscribe", action="store_true", help="allow more games at once than cores"
+        "--oversubscribe", action="store_true", help="allow more parallel games than cores"
     )
-    run.add_argument("--ledger", metavar="FILE", help="keep the games in this SQLite file")
+    run.add_argument("--ledger", metavar="FILE", help="SQLite file in which to store the games")
     run.add_argument(
-        "--resume", action="store_true", help="go on with the ledger, or begin it if not there"
+        "--resume", action="store_true", help="continue the tournament in the ledger, or create it"
     )
     run.add_argument(
         "--records", "--pgn", "--sgf", metavar="FILE",
-        help="write the ledger's games: chess as PGN, Go as SGF, other games as text; "
-        "any as JSON, a line each, if FILE ends in .json",
+        help="also write all games to FILE: chess as PGN, Go as SGF, other games as text; "
+        "if FILE ends in .json, one JSON object per line",
     )  # fmt: skip
-    run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
+    run.add_argument(
+        "--log-dir", metavar="DIR", help="write a log of the input and output of each engine to DIR"
+    )
     run.add_argument("--json", action="store_true", help="print the result as JSON")
     if not network:
         none = dict.fromkeys(("cluster", "cluster_ca", "cluster_cert", "cluster_key"))
@@ -89,13 +90,14 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
 
 
 def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Play a tournament and print its result; return the exit status.
+    """Play a tournament, print its result, and return the exit status.
 
-    0: all games asked for were played, or the test was decided; 1: not; 2: nothing could begin.
+    The status is 0 if all games were played or the SPRT reached a decision, 1 if the tournament is
+    incomplete, and 2 if it could not start.
     """
     interruption = Interruption()
     if arguments.resume and arguments.ledger is None:
-        print_error("--resume goes on with a ledger: name it by --ledger")
+        print_error("--resume requires --ledger")
         return 2
     try:
         return asyncio.run(
@@ -113,7 +115,7 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _resume_hint(arguments: argparse.Namespace) -> str:
-    return "" if arguments.ledger is None else "; --resume goes on from here"
+    return "" if arguments.ledger is None else "; use --resume to continue"
 
 
 async def _run(
@@ -149,7 +151,7 @@ async def _run(
             print_error(notice.text)
         runner = Runner(settings, ledger, listeners)
         if arguments.resume:
-            print_error(f"ledger {arguments.ledger}: going on after {runner.played} games")
+            print_error(f"ledger {arguments.ledger}: resuming after {runner.played} games")
         finish = await runner.run(executor)
     _print_finish(finish, as_json=arguments.json)
     if file is not None and file.problem:
@@ -164,7 +166,7 @@ async def _cluster_executor(
     from kempelen.match.dask_executor import DaskExecutor
 
     if settings.needs_bots:
-        raise SettingsError("--cluster plays programs, not bots behind a broker")
+        raise SettingsError("--cluster: bots behind a broker are not supported")
     return await DaskExecutor.connect(settings, address, boards)
 
 
@@ -175,7 +177,7 @@ def _local_executor(
         from protocols.mqtt.client import BotClient
 
         assert broker is not None
-        return BotClient(broker, patience=arguments.broker_patience, tell=tell)
+        return BotClient(broker, patience=arguments.broker_timeout, tell=tell)
 
     return LocalExecutor(
         settings,
@@ -191,8 +193,8 @@ def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Brok
         return broker
     kind, _, port = arguments.broker.partition(":")
     if kind != "embedded" or not (port.isdecimal() or not port):
-        raise SettingsError(f"--broker {arguments.broker}: write embedded or embedded:PORT")
-    require_packages(MISSING_BROKER, lambda: __import__("amqtt"))
+        raise SettingsError(f"--broker {arguments.broker}: must be embedded or embedded:PORT")
+    require_packages("the embedded broker", "broker", lambda: __import__("amqtt"))
     from protocols.mqtt.broker import BrokerError
     from protocols.mqtt.embedded import EmbeddedBroker
 
@@ -210,7 +212,6 @@ async def _broadcast(
     curve: list[dict[str, Any]],
     stack: contextlib.ExitStack,
 ) -> "MqttPublisher":
-    """Return what publishes the match. The match goes on without a broker that is not there."""
     from kempelen.match.live.mqtt_publisher import MqttPublisher
 
     broadcast = MqttPublisher(broker, settings.name, print_error, curve)
@@ -220,7 +221,7 @@ async def _broadcast(
         await asyncio.to_thread(connection.first_attempt_done.wait, BROKER_ANSWER_TIMEOUT)
         if not connection.connected.is_set():
             problem = connection.error or "no answer yet"
-            print_error(f"broker {broker}: {problem}; nothing is published until it is there")
+            print_error(f"broker {broker}: {problem}; nothing is published until it is connected")
     return broadcast
 
 
@@ -239,7 +240,7 @@ def _record_file(
     if not arguments.records:
         return None
     read = [settings.openings.file, arguments.ledger, getattr(arguments, "file", None)]
-    sources = [each for each in read if each]
+    sources = [path for path in read if path]
     write = make_writer(settings, arguments.records)
     file = RecordFile(arguments.records, ledger, write, sources, resume=arguments.resume)
     stack.callback(file.close)
@@ -257,24 +258,24 @@ def _listeners(file: RecordFile | None, stack: contextlib.ExitStack) -> list[Lis
 
 
 def _write_games(file: RecordFile) -> Callable[[Event], None]:
-    told = ""
+    last_problem = ""
 
     def listen(event: Event) -> None:
-        nonlocal told
+        nonlocal last_problem
         if isinstance(event, GameFinished):
             file.add(event.record)
-            if file.problem not in ("", told):
-                print_error(f"{file.problem}; it is written anew after the next game")
-            told = file.problem
+            if file.problem not in ("", last_problem):
+                print_error(f"{file.problem}; retrying after the next game")
+            last_problem = file.problem
 
     return listen
 
 
-def _print_finish(finish: RunResult, *, as_json: bool) -> None:
+def _print_finish(result: RunResult, *, as_json: bool) -> None:
     if as_json:
-        event = TournamentFinished(finish.status, finish.summary, finish.reason)
+        event = TournamentFinished(result.status, result.summary, result.reason)
         print(json.dumps(to_json(event)))
         return
-    Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
-    if not finish.complete:
-        print_error(finish.reason or finish.status)
+    table_console().print(Group(*standings_view(encode(result.summary))))
+    if not result.complete:
+        print_error(result.reason or result.status)

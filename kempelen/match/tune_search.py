@@ -1,4 +1,4 @@
-"""`kempelen tune search`: find better constants by games of an engine against itself (SPSA)."""
+"""Tune parameters of an engine by self-play for the command `kempelen train tune search`."""
 
 import argparse
 import asyncio
@@ -18,7 +18,7 @@ from kempelen.console.argument_types import board_size, positive_int
 from kempelen.console.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console.interruption import Interruption
 from kempelen.console.settings_codec import SettingsError, decode, encode
-from kempelen.console.terminal import load_kernels, print_error, progress_bar
+from kempelen.console.terminal import load_kernels, print_error, progress_bar, table_console
 from kempelen.match.config.engine_arguments import engine_entries, parse_entries
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings
@@ -49,59 +49,65 @@ if TYPE_CHECKING:
 
 EXIT_WORSE = 1
 DEFAULT_NODES = {CHESS: 5000, GO: 500}
-HANG_TIMEOUT = 60.0  # seconds for a move that is limited by nodes, in Go
-RANDOM_PLIES = 2  # in Go
-PAIRS_PER_CHECK_PAIR = (
-    10  # one pair in so many, after the tuning, is played against the numbers before
-)
+HANG_TIMEOUT = 60.0  # seconds per move in Go, whose engines get no clock
+RANDOM_PLIES = 2  # in Go openings
+# The default number of verification pairs is the number of tuning pairs divided by this.
+PAIRS_PER_CHECK_PAIR = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "parameters",
         nargs="*",
         metavar="NAME[=STEP]",
-        help="spin options to tune, or settings of the Go search, and how far apart the sides "
-        "play (default: a 20th of the range); for our own engine all there are if none is named",
+        help="spin option (for Go: search setting) to tune, and its step size (default: 1/20 of "
+        "the range); without names, all tunable parameters of Kempelen",
     )
     parser.add_argument("--game", choices=(CHESS, GO), default=CHESS, help="default: chess")
     parser.add_argument(
         "--size", type=board_size, default=9,
-        help="of the board of Go, such as 13 or 9x13 (default 9)",
+        help="size of the Go board, such as 13 or 9x13 (default: 9)",
     )  # fmt: skip
-    parser.add_argument("--engine", metavar="SPEC", help="cmd=..., as for match (default: ours)")
     parser.add_argument(
-        "--pairs", type=positive_int, default=5000, help="pairs of games (default 5000)"
+        "--engine", metavar="SPEC", help="engine to tune: cmd=..., as for match (default: Kempelen)"
+    )
+    parser.add_argument(
+        "--pairs", type=positive_int, default=5000, help="number of pairs of games (default: 5000)"
     )
     parser.add_argument(
         "--check", type=int, metavar="PAIRS",
-        help="pairs of games, after that, of what was found against what there was "
+        help="number of pairs of games between the tuned and the old values, after the tuning "
         f"(default: a pair for every {PAIRS_PER_CHECK_PAIR} of --pairs)",
     )  # fmt: skip
     parser.add_argument(
-        "--nodes", type=positive_int, help="for each move (default 5000; in Go, 500)"
+        "--nodes", type=positive_int, help="nodes per move (default: 5000; for Go, 500)"
     )
     parser.add_argument("--tc", metavar="BASE+INC", help="a clock instead of --nodes")
     parser.add_argument(
         "--concurrency",
         type=positive_int,
-        help="games at once (default 1, or all threads of a cluster)",
+        help="number of parallel games (default: 1, or all threads of a cluster)",
     )
     configure_cluster(parser, "play")
     parser.add_argument(
-        "--openings", metavar="FILE", help="EPD, FEN, PGN or YAML (default: built in)"
+        "--openings",
+        metavar="FILE",
+        help="file of openings: EPD, FEN, PGN or YAML (default: a built-in set)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of openings and perturbations")
-    parser.add_argument("--state", metavar="FILE", help="keep what is learned, and go on from it")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed of openings and perturbations"
+    )
+    parser.add_argument(
+        "--state", metavar="FILE", help="save the state to FILE, and continue from it"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tune and print the numbers found.
+    """Tune the parameters, print the tuned values, and return the exit status.
 
-    The exit status is 1 where they lose against the numbers before, or cannot be kept, and 2 where
-    nothing could be played.
+    The status is 1 if the tuned values lose against the start values or cannot be saved, and 2 if
+    no games could be played.
     """
     interruption = Interruption()
     try:
@@ -117,19 +123,19 @@ def run(arguments: argparse.Namespace) -> int:
         return interruption.exit_status
     _print(spsa, checked, arguments.game, as_json=arguments.json)
     if spsa.save_error:
-        print_error(f"{spsa.save_error}; what was learned is shown above, and not kept")
+        print_error(f"{spsa.save_error}; the result above was not saved")
         return 1
     if checked is not None and checked.elo.value < 0:
         print_error(
-            f"the numbers found are worse than those before by {_format_elo(checked)}: "
-            "keep the old ones, or tune with more --pairs"
+            f"the tuned values are weaker than the old ones by {_format_elo(checked)} "
+            "(keep the old values, or tune with more --pairs)"
         )
         return EXIT_WORSE
     return 0
 
 
 def _resume_hint(arguments: argparse.Namespace) -> str:
-    return f"; --state {arguments.state} goes on from here" if arguments.state else ""
+    return f"; use --state {arguments.state} to continue" if arguments.state else ""
 
 
 async def _run(
@@ -137,25 +143,25 @@ async def _run(
 ) -> tuple[Spsa, StrengthEstimate | None]:
     interruption.install_handlers()
     if arguments.game == GO and arguments.engine is not None:
-        raise SettingsError("--engine is of chess: over GTP only our own search is tuned")
+        raise SettingsError("--engine: requires --game chess (only Kempelen's Go search is tuned)")
     engine = _go_engine(arguments) if arguments.game == GO else _engine(arguments.engine)
     wanted = list(arguments.parameters)
     if not wanted and arguments.engine is None:
         wanted = _tunable_names(arguments.game)
     if not wanted:
-        raise SettingsError("name the options to tune")
+        raise SettingsError("missing names of options to tune")
     if arguments.pairs < 1:
         raise SettingsError("--pairs must be at least 1")
     pairs = arguments.check
     if pairs is None:
         pairs = math.ceil(arguments.pairs / PAIRS_PER_CHECK_PAIR)
     if pairs < 0:
-        raise SettingsError("--check must not be negative")
+        raise SettingsError("--check must be at least 0")
     settings = _settings(arguments, engine)
     if arguments.game == GO:
         tuned = parse_go_tunables(wanted)
         if arguments.cluster is None:
-            load_kernels(GO)  # else the first games would be those of the plain search
+            load_kernels(GO)  # otherwise the first games use the Python search
     else:
         tuned = parse_tunables(await engine_options(engine), wanted)
     spsa = Spsa(tuned, arguments.pairs, arguments.seed, _tuning_fingerprint(arguments, settings))
@@ -167,7 +173,6 @@ async def _run(
 async def _tune(
     arguments: argparse.Namespace, settings: Settings, spsa: Spsa, state: Path | None, pairs: int
 ) -> tuple[Spsa, StrengthEstimate | None]:
-    """Play the pairs that are left, and those that judge what was found."""
     async with _cluster_executor(cluster_from(arguments)) as cluster:
         if cluster is None:
             boards, notice = limit_concurrency(arguments.concurrency or 1, oversubscribe=False)
@@ -214,20 +219,26 @@ def _engine(spec: str | None) -> EngineSettings:
 
 
 def _go_engine(arguments: argparse.Namespace) -> EngineSettings:
-    """Return our own Go engine, on one thread, with the numbers of playouts that are wanted."""
-    words = ["-P", "-m", "kempelen.cli", "gtp", "--boardsize", str(arguments.size), "--no-book"]
+    command_line = [
+        "-P",
+        "-m",
+        "kempelen.cli",
+        "gtp",
+        "--boardsize",
+        str(arguments.size),
+        "--no-book",
+    ]
     if arguments.tc is None:
-        words += ["--nodes", str(_nodes(arguments)), "--time", str(HANG_TIMEOUT)]
+        command_line += ["--nodes", str(_nodes(arguments)), "--time", str(HANG_TIMEOUT)]
     return EngineSettings(
         command=sys.executable,
-        arguments=tuple(words),
+        arguments=tuple(command_line),
         name="Kempelen",
         protocol=EngineProtocol.GTP,
     )
 
 
 def _tunable_names(game: str) -> list[str]:
-    """Return the names of all that our own engine can be tuned by."""
     if game == GO:
         return list(SETTINGS)
     from agent.chess.search.parameters import PARAMETERS
@@ -242,7 +253,10 @@ def _nodes(arguments: argparse.Namespace) -> int:
 def _tuning_fingerprint(
     arguments: argparse.Namespace, settings: Settings
 ) -> dict[str, str | int | None]:
-    """Return what the trials' results follow from, by the names of the options."""
+    """Return the settings that determine the results of games, by option name.
+
+    They are stored in the state file, so that it cannot be used with other settings.
+    """
     made_with = {
         "--game": arguments.game,
         "--engine": arguments.engine,
@@ -261,7 +275,7 @@ def _tuning_fingerprint(
 def _settings(arguments: argparse.Namespace, engine: EngineSettings) -> Settings:
     if arguments.tc is not None:
         time = TimeControl.from_text(arguments.tc)
-    elif arguments.game == GO:  # GTP knows no nodes: the program is told by its arguments
+    elif arguments.game == GO:  # GTP has no node limit, so it is set by a command-line argument
         time = TimeControl(movetime=HANG_TIMEOUT)
     else:
         time = TimeControl(nodes=_nodes(arguments))
@@ -293,25 +307,25 @@ def _format_elo(checked: StrengthEstimate) -> str:
 
 
 def _print(spsa: Spsa, checked: StrengthEstimate | None, game: str, *, as_json: bool) -> None:
-    units = {each.name: setting_scale(each.name) if game == GO else 1 for each in spsa.tunables}
-    found = {
+    units = {
+        tunable.name: setting_scale(tunable.name) if game == GO else 1 for tunable in spsa.tunables
+    }
+    tuned = {
         name: value / units[name] if units[name] > 1 else value
         for name, value in spsa.values().items()
     }
     if as_json:
-        result = {"pairs": spsa.told, "values": found}
+        result = {"pairs": spsa.told, "values": tuned}
         print(json.dumps({**result, "check": encode(checked) if checked else None}))
         return
-    from rich.console import Console
-
     from kempelen.console.plain_table import PlainTable
 
     table = PlainTable(title=f"after {spsa.told} pairs")
-    for heading in ("constant", "before", "found"):
-        table.add_column(heading, justify="left" if heading == "constant" else "right")
+    for heading in ("parameter", "before", "tuned"):
+        table.add_column(heading, justify="left" if heading == "parameter" else "right")
     for tunable in spsa.tunables:
         start = tunable.start / units[tunable.name]
-        table.add_row(tunable.name, f"{start:g}", f"{found[tunable.name]:g}")
-    Console().print(table)
+        table.add_row(tunable.name, f"{start:g}", f"{tuned[tunable.name]:g}")
+    table_console().print(table)
     if checked is not None and checked.elo.value >= 0:
-        print(f"against those before: +{_format_elo(checked)}, LOS {checked.los:.1%}")
+        print(f"against the old values: +{_format_elo(checked)}, LOS {checked.los:.1%}")

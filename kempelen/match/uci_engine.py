@@ -1,4 +1,4 @@
-"""The engine of commands that put positions of chess to one: our own, or any that speaks UCI."""
+"""Choose the UCI engine for commands that search chess positions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from kempelen.match.engines.engine_protocols import check_engine, protocol_spec
 def uci_engine_from(
     spec: str | None, purpose: str, start_limit: float | None = None
 ) -> EngineSettings:
-    """Return the engine that `--engine` names, or our own as a program of its own.
+    """Return the engine specified by `--engine`, or Kempelen if `spec` is None.
 
-    purpose: what it is for, in messages. start_limit: seconds for its start, unless the spec says
-    them; None for the usual ones. SettingsError if it cannot be used for that.
+    Kempelen runs as a separate process. `purpose` describes the task in messages. `start_limit` is
+    the start timeout in seconds, unless `spec` sets it. Raise SettingsError if the engine cannot be
+    used.
     """
     if spec is None:
         load_kernels()
@@ -29,18 +30,18 @@ def uci_engine_from(
     if start_limit is not None:
         entries.setdefault("start_limit", start_limit)
     if entries.pop("time", None):
-        raise SettingsError("--engine: the limits are given once, by --movetime, --nodes, --depth")
+        raise SettingsError("--engine: limits are not allowed (use --movetime, --nodes, --depth)")
     engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})
     if protocol_spec(engine).uses_broker:
-        raise SettingsError(f"--engine: {purpose} is for programs, not for bots behind a broker")
+        raise SettingsError(f"--engine: {purpose} does not support bots behind a broker")
     if not protocol_spec(engine).speaks_uci:
-        raise SettingsError(f"--engine: {purpose} is for UCI engines, not for {engine.protocol}")
+        raise SettingsError(f"--engine: {purpose} requires a UCI engine (got {engine.protocol})")
     check_engine(engine)
     return engine
 
 
 def own_engine() -> EngineSettings:
-    """Return our own engine, as a program of its own."""
+    """Return the settings that run Kempelen's UCI engine as a separate process."""
     return EngineSettings(
         sys.executable, "Kempelen", ("-P", "-m", "kempelen.cli", "uci"), start_limit=120
     )

@@ -1,4 +1,4 @@
-"""The arguments of `kempelen web` that say which tournaments are watched."""
+"""Define the arguments of `kempelen web` that select the tournaments to watch."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ TournamentSource = Callable[[], Sequence[TournamentView]]
 
 
 def configure_watch(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--watch",
         action="append",
         default=[],
         metavar="LEDGER[:NAME]",
-        help="a tournament by its ledger, which may be played now; may be repeated",
+        help="show the tournament of this ledger, running or finished (repeatable)",
     )
     configure_mqtt(parser)
 
 
 def watched_tournaments(arguments: argparse.Namespace, stack: ExitStack) -> TournamentSource:
-    """Return what gives the tournaments that are watched: of ledgers, and of a broker.
+    """Return a function that lists the watched tournaments, from ledgers and from a broker.
 
-    stack: ends the connection. Raises SettingsError for what cannot be watched.
+    The connection to the broker is closed by `stack`. Raise SettingsError if a ledger cannot be
+    opened.
     """
     ledgers = [_open_ledger(text) for text in arguments.watch]
     broker = broker_from(arguments)
@@ -38,13 +38,12 @@ def watched_tournaments(arguments: argparse.Namespace, stack: ExitStack) -> Tour
         return lambda: ledgers
     from kempelen.match.live.mqtt_views import MqttTournamentViews
 
-    heard = MqttTournamentViews(broker)
-    stack.callback(heard.close)
-    return lambda: [*ledgers, *heard.views]
+    published = MqttTournamentViews(broker)
+    stack.callback(published.close)
+    return lambda: [*ledgers, *published.views]
 
 
 def _open_ledger(text: str) -> LedgerView:
-    """Look at a ledger; the name of one of its tournaments may follow a colon."""
     path, colon, name = text.rpartition(":")
     try:
         if colon and path and not Path(text).exists():

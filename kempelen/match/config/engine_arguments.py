@@ -1,4 +1,4 @@
-"""A player on the command line: `cmd=PROGRAM,name=NAME,option.Hash=64`."""
+"""Parse the value of `--engine`, for example `cmd=PROGRAM,name=NAME,option.Hash=64`."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ ALIASES = {
     "proto": "protocol",
     "tc": "time",
 }
-# The entries of a player, besides option.NAME and env.NAME.
+# All valid keys of `--engine`, except option.NAME and env.NAME.
 ENGINE_KEYS = {
     *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", *LAB_OPTIONS, "name"),
     *("restart", "start_limit", "ready_limit", "quit_limit"),
@@ -25,33 +25,39 @@ ENGINE_KEYS = {
 }
 LIMIT_NAMES = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 ENGINE_HELP = (
-    "a player: cmd=PROGRAM (with its arguments, or these by args=...), or agent=chess for our own "
-    "in this process, or proto=lab,algorithm=... for any algorithm on any game (with playouts=, "
-    "evaluation=FILE.py:FUNCTION, seed=, and of algorithm=compiled threads=, memory=), with any of "
-    "args=..., name=..., dir=..., proto=uci|xboard|gtp|mqtt, "
+    "add an engine: cmd=PROGRAM (arguments follow or are given by args=...), agent=chess for the "
+    "built-in engine in this process, or proto=lab,algorithm=... for any algorithm on any game "
+    "(options: playouts=, evaluation=FILE.py:FUNCTION, seed=; with algorithm=compiled also "
+    "threads=, memory=). Other keys: args=..., name=..., dir=..., proto=uci|xboard|gtp|mqtt, "
     "option.NAME=VALUE, env.NAME=VALUE, tc=..., nodes=..., movetime=..., depth=..., margin=..., "
-    "restart=auto|on|off, start_limit=SECONDS; a comma within a value is written \\,"
+    "restart=auto|on|off, start_limit=SECONDS. Write a comma within a value as \\,"
 )
 
 
 def has_limit(time: Mapping[str, Any]) -> bool:
-    """Tell whether a time control's entries limit anything."""
+    """Return whether the time control limits a search. `margin` and `patience` are not limits."""
     return any(value is not None for name, value in time.items() if name not in TOLERANCE_KEYS)
 
 
 def parse_entries(text: str, where: str) -> dict[str, str]:
-    """Return the entries of `name=value,name=value`."""
+    """Parse a list of the form `name=value,name=value`.
+
+    `where` is the prefix of error messages. Raise SettingsError if a part has no `=`.
+    """
     entries = {}
     for part in re.split(r"(?<!\\),", text) if text else ():
         name, equals, value = part.replace("\\,", ",").partition("=")
         if not equals or not name:
-            raise SettingsError(f"{where}: write name=value, not {part!r}")
+            raise SettingsError(f"{where}: invalid entry {part!r} (expected NAME=VALUE)")
         entries[name.strip()] = value
     return entries
 
 
 def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
-    """Return an engine's command-line entries as EngineSettings has them."""
+    """Convert entries from the command line to the field names of EngineSettings.
+
+    Raise SettingsError if a key is unknown or the program is missing.
+    """
     for key in entries:
         _check_key(key)
     engine: dict[str, Any] = {"options": {}, "environment": {}}
@@ -80,14 +86,13 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
     if "algorithm" in engine or engine.get("protocol") == "lab":
         _convert_lab_agent(engine)
     if not engine.get("command", "").strip():
-        raise SettingsError("--engine: cmd=PROGRAM is missing")
+        raise SettingsError("--engine: missing cmd=PROGRAM")
     if "arguments" not in engine and " " in engine["command"] and not _is_program(engine):
         engine["command"], *engine["arguments"] = _split_words(engine["command"])
     return engine
 
 
 def _split_words(text: str) -> list[str]:
-    """Split text as a shell does; SettingsError for a quotation that does not end."""
     try:
         return split_command_line(text)
     except ValueError as error:
@@ -95,7 +100,6 @@ def _split_words(text: str) -> list[str]:
 
 
 def _check_key(key: str) -> None:
-    """Raise SettingsError for an entry that there is not, in the words of the command line."""
     group, _, item = key.partition(".")
     if key in ENGINE_KEYS or ALIASES.get(key, key) in ALIASES.values():
         return
@@ -103,16 +107,15 @@ def _check_key(key: str) -> None:
         return
     known = ", ".join(sorted(ENGINE_KEYS | {"option.NAME", "env.NAME"}))
     if item and "options".startswith(group):
-        hint = f"an option of the engine is option.{item}=..."
+        hint = f"set an engine option with option.{item}=..."
     else:
-        hint = f"possible are {known}; an option of the engine is option.NAME=..."
-    raise SettingsError(f"--engine: {key}: unknown; {hint}")
+        hint = f"expected one of: {known}; set an engine option with option.NAME=..."
+    raise SettingsError(f"--engine: {key}: unknown key ({hint})")
 
 
 def _convert_lab_agent(engine: dict[str, Any]) -> None:
-    """Turn the entries of an agent of the lab into those of EngineSettings."""
     if "algorithm" not in engine:
-        raise SettingsError("--engine: proto=lab needs algorithm=..., such as mcts or alpha-beta")
+        raise SettingsError("--engine: proto=lab requires algorithm=... (mcts, alpha-beta, ...)")
     engine.update(command=engine.pop("algorithm"), protocol="lab")
     for name in LAB_OPTIONS & engine.keys():
         engine["options"][name] = engine.pop(name)
@@ -127,10 +130,16 @@ def _is_program(engine: Mapping[str, Any]) -> bool:
 
 
 def time_entries(clock: str | None, limits: Mapping[str, Any], where: str) -> dict[str, Any]:
-    given = {name: value for name, value in limits.items() if value is not None}
+    """Return the entries of a time control.
+
+    `clock` is a clock in text form, such as 40/60+1, or None. The entries in `limits` take
+    precedence over it. `where` is the prefix of error messages. Raise SettingsError if the clock is
+    invalid.
+    """
+    entries = {name: value for name, value in limits.items() if value is not None}
     if clock is None:
-        return given
+        return entries
     try:
-        return {**parse_clock(clock), **given}
+        return {**parse_clock(clock), **entries}
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None

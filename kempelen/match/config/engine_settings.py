@@ -1,4 +1,4 @@
-"""One engine that takes part: how it is reached, started and limited. Times are seconds."""
+"""Define the settings of an engine: its protocol, its command, and its timeouts in seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,10 @@ from kempelen.match.config.time_control import TimeControl
 
 
 class Restart(StrEnum):
-    """When an engine's process is started anew.
+    """When an engine process is restarted.
 
-    AUTO: after a failure. ON: before every game. OFF: never; a failure ends the run.
+    AUTO restarts it after a failure. ON restarts it before every game. OFF never restarts it, and a
+    failure ends the run.
     """
 
     AUTO = "auto"
@@ -21,10 +22,11 @@ class Restart(StrEnum):
 
 
 class EngineProtocol(StrEnum):
-    """How an engine is reached.
+    """The protocol of an engine.
 
-    A program that speaks UCI, xboard's protocol or GTP; our own agent for chess; an agent of the
-    lab, any algorithm for any game; a bot over MQTT.
+    UCI, XBOARD and GTP stand for programs that speak these protocols. LAB stands for a search
+    algorithm that can play any game, AGENT for the built-in chess engine, and MQTT for a bot that
+    is reached through an MQTT broker.
     """
 
     UCI = "uci"
@@ -37,13 +39,17 @@ class EngineProtocol(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """One player and how to start it.
+    """The settings of an engine, including how it is started.
 
-    command: a program, found like a shell finds it; for MQTT the bot's name; for our agent for
-    chess "chess"; for an agent of the lab its algorithm. start_limit: seconds to answer `uci` and
-    again for the first `isready`; ready_limit: for every other `isready`; quit_limit: to end by
-    itself before it is killed.
-    time: its own time control, where it differs from the tournament's (see `settings_of`).
+    `command` is a program, which is looked up on the PATH. For MQTT it is the name of the bot, for
+    AGENT it is "chess", and for LAB it is the name of the algorithm.
+
+    `start_limit` is the timeout in seconds for `uci` and the first `isready`, and `ready_limit` is
+    the timeout for each later `isready`. A process that does not exit within `quit_limit` seconds
+    after `quit` is killed.
+
+    `time` is the engine's own time control. If it is None, the engine uses the time control of the
+    tournament.
     """
 
     command: str
@@ -62,4 +68,4 @@ class EngineSettings:
     def __post_init__(self) -> None:
         for name in ("start_limit", "ready_limit", "quit_limit"):
             if not (isfinite(value := getattr(self, name)) and value >= 0):
-                raise SettingsError(f"{name} is a number of seconds from 0, not {value}")
+                raise SettingsError(f"{name}: must be at least 0 seconds (got {value})")

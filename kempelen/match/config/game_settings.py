@@ -1,4 +1,4 @@
-"""What is played: which game, and with which options."""
+"""Define the settings of a game: its name and its options."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,14 +14,13 @@ GO = "go"
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """What is played: chess, or a game of agent.games.catalogue with the options of its class."""
+    """A game and its constructor options. The game is chess or a game in agent.games.catalogue."""
 
     name: str = CHESS
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_text(cls, text: str) -> "GameSettings":
-        """Take the name alone."""
         return cls(text)
 
     def __str__(self) -> str:
@@ -29,7 +28,7 @@ class GameSettings:
 
 
 def new_game(settings: GameSettings) -> NotatedGame[Any]:
-    """Return a game at its start; SettingsError if there is no such game."""
+    """Return a new game. Raise SettingsError if the game or an option is unknown."""
     try:
         return catalogue.new_game(settings.name, **settings.options)
     except catalogue.GameError as error:

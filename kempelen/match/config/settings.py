@@ -1,7 +1,7 @@
-"""What a tournament is: frozen values that the ledger keeps and a resumed run must match.
+"""Define the settings of a tournament. They are stored in the ledger and compared on resume.
 
-Times are seconds. How a tournament is run (concurrency, where records go, who watches) is not
-here: that may change from one run to the next.
+Settings that may change between runs, such as concurrency and output files, are not included. Times
+are in seconds.
 """
 
 import dataclasses
@@ -21,39 +21,38 @@ from kempelen.match.engines.engine_protocols import check_game_supported, protoc
 from kempelen.match.pairing.formats import Format
 from kempelen.match.pairing.pairs import TournamentSize
 
-# Of one tournament: all of them are planned before the first is played.
+# Maximum number of games in a tournament: all of them are scheduled before the first is played.
 MAX_GAMES = 1_000_000
-# The bounds of a test: beyond, no result of games lies between them.
+# Maximum absolute Elo of an SPRT hypothesis: larger differences need no test.
 MAX_ELO = 200
 
 
 class OpeningOrder(StrEnum):
-    """In what order openings are used."""
+    """The order in which openings are used."""
 
     RANDOM = "random"
     SEQUENTIAL = "sequential"
 
 
 class SprtModel(StrEnum):
-    """The scale of an SPRT's hypotheses."""
+    """The Elo scale of the SPRT hypotheses."""
 
     NORMALIZED = "normalized"
     LOGISTIC = "logistic"
 
 
 def _require_min(where: str, **values: tuple[int | None, int]) -> None:
-    """Raise SettingsError for a value, given with the least it may be, that is less."""
-    for name, (value, least) in values.items():
-        if value is not None and value < least:
-            raise SettingsError(f"{where}: {name} must be at least {least}, not {value}")
+    for name, (value, minimum) in values.items():
+        if value is not None and value < minimum:
+            raise SettingsError(f"{where}: {name} must be at least {minimum} (got {value})")
 
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """A draw by scores near 0.
+    """Adjudicate a draw when the scores stay near 0.
 
-    From move `movenumber` on, all scores of the last `movecount` moves of both sides lie within
-    `score` centipawns of 0.
+    The rule applies after move number `movenumber`. In the last `movecount` moves, the scores of
+    both sides must lie within `score` centipawns of 0.
     """
 
     movenumber: int = 40
@@ -67,9 +66,9 @@ class DrawRule:
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """A loss for a side whose last `movecount` scores are at or below -`score` centipawns.
+    """Adjudicate a loss when the last `movecount` scores of a side are at most -`score` centipawns.
 
-    twosided: only when the opponent's last scores agree.
+    If `twosided` is true, the scores of the opponent must also be at least `score` centipawns.
     """
 
     movecount: int = 3
@@ -82,7 +81,10 @@ class ResignRule:
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """When a game is ended before its natural end. maxmoves: full moves, then it is a draw."""
+    """The rules that end a game early.
+
+    After `maxmoves` full moves, the game is a draw. `tables` is a directory with Syzygy tablebases.
+    """
 
     draw: DrawRule | None = None
     resign: ResignRule | None = None
@@ -95,11 +97,11 @@ class Adjudication:
 
 @dataclass(frozen=True, slots=True)
 class OpeningSettings:
-    """Where games begin.
+    """The source of the openings.
 
-    Chess: from a file, EPD, FEN, PGN or YAML, or from the built-in set; plies: at most of its
-    moves.
-    Other games: from the lines of moves of a text file, or with so many plies made at random.
+    For chess, `file` is an EPD, FEN, PGN or YAML file, and None selects the built-in set. Openings
+    are cut to `plies` plies. For other games, `file` is a text file with one move sequence per
+    line. Without a file, `plies` random moves are played.
     """
 
     file: str | None = None
@@ -113,7 +115,10 @@ class OpeningSettings:
 
 @dataclass(frozen=True, slots=True)
 class SprtSettings:
-    """A sequential test of elo0 against elo1 with error rates alpha and beta."""
+    """A sequential probability ratio test (SPRT) of the hypotheses `elo0` and `elo1`.
+
+    `alpha` and `beta` are the probabilities of the two types of errors.
+    """
 
     elo0: float = 0.0
     elo1: float = 2.0
@@ -123,19 +128,19 @@ class SprtSettings:
 
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1:
-            raise SettingsError("elo0 must be less than elo1")
+            raise SettingsError("sprt: elo0 must be less than elo1")
         if not all(abs(elo) <= MAX_ELO for elo in (self.elo0, self.elo1)):
-            raise SettingsError(f"elo0 and elo1 must lie from -{MAX_ELO} to {MAX_ELO}")
+            raise SettingsError(f"sprt: elo0 and elo1 must be between -{MAX_ELO} and {MAX_ELO}")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
-            raise SettingsError("alpha and beta must lie between 0 and 0.5")
+            raise SettingsError("sprt: alpha and beta must be between 0 and 0.5")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A whole tournament. games: of each pairing in each round.
+    """The settings of a tournament.
 
-    time: of every engine that has no time control of its own. evaluations: the digests of the files
-    that evaluate for engines, by these engines' names (see `with_file_digests`).
+    `games` is the number of games per pairing and round. `time` is the default time control of the
+    engines. `evaluations` maps engine names to digests of their evaluation files.
     """
 
     engines: tuple[EngineSettings, ...]
@@ -154,47 +159,47 @@ class Settings:
 
     @property
     def is_chess(self) -> bool:
-        """Whether chess is played."""
         return self.game.name == CHESS
 
     @property
     def tournament_size(self) -> TournamentSize:
-        """How large the tournament is."""
         return TournamentSize(len(self.engines), self.rounds, self.games)
 
     @property
     def needs_bots(self) -> bool:
-        """Whether a player is a bot behind a broker."""
         return any(protocol_spec(engine).uses_broker for engine in self.engines)
 
     def __post_init__(self) -> None:
         if len(self.engines) < 2:
-            raise SettingsError("at least two engines are needed")
+            raise SettingsError("engines: at least two are required")
         if self.games < 1 or self.rounds < 1:
             raise SettingsError("games and rounds must be at least 1")
         if self.format.rules.match_count(self.tournament_size) * self.games > MAX_GAMES:
-            raise SettingsError(f"games and rounds make more than {MAX_GAMES} games in all")
+            raise SettingsError(f"games and rounds: must give at most {MAX_GAMES} games in total")
         if self.sprt and (len(self.engines) != 2 or not self.format.rules.allows_sprt):
-            raise SettingsError("sprt compares exactly two engines, in a round robin")
+            raise SettingsError("sprt: requires exactly two engines and a round robin")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
             if self.chess960 and protocol_spec(engine).start_position_only:
-                raise SettingsError(f"engine {engine.name or engine.command}: it plays no Chess960")
+                name = engine.name or engine.command
+                raise SettingsError(f"engine {name}: Chess960 is not supported by its protocol")
         if self.is_chess and self.game.options:
-            raise SettingsError("game: chess has no options; `openings` say where games begin")
+            raise SettingsError("game: chess has no options (use `openings` for start positions)")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)
         if not self.is_chess and (self.chess960 or any(chess_only)):
             raise SettingsError(
-                f"game {self.game.name}: chess960, and adjudication by scores or tables, are of "
-                "chess; maxmoves is for every game"
+                f"game {self.game.name}: chess960 and adjudication by scores or tables require "
+                "chess (maxmoves works in every game)"
             )
         if not (re.fullmatch(r"[^/+#]{1,100}", self.name) and self.name.isprintable()):
-            raise SettingsError("name: 1 to 100 characters without / + # and control characters")
+            raise SettingsError(
+                "name: must have 1 to 100 characters, without / + # and control characters"
+            )
 
     def with_unique_names(self) -> "Settings":
-        """Return the settings with every engine named, and equal names told apart: A, A-2.
+        """Return the settings with a unique name for every engine, such as A and A-2.
 
-        The names are plain text: they stand in tables, records and topics.
+        Characters that are not allowed in tables, records or MQTT topics are replaced.
         """
         wanted = [
             sanitize_name(engine.name) or sanitize_name(_stem(engine.command)) or "engine"
@@ -216,24 +221,28 @@ class Settings:
         return dataclasses.replace(self, engines=engines)
 
     def time_control(self, player: int) -> TimeControl:
-        """Return the time control of an engine, by its index."""
+        """Return the time control of the engine with the index `player`."""
         control = self.engines[player].time or self.time
         assert control is not None
         return control
 
     @property
     def time_description(self) -> str:
-        """The time control of all engines, or those of each."""
+        """The time control as text.
+
+        If the engines have different time controls, all of them are listed.
+        """
         if self.time is not None:
             return str(self.time)
         return "; ".join(str(engine.time) for engine in self.engines)
 
 
 def parse_settings(data: Mapping[str, Any]) -> Settings:
-    """Return the tournament that plain data, written by a user, describe.
+    """Return the tournament settings described by `data`, from a file or the command line.
 
-    What an engine's `time` does not say of margin and patience is as in the tournament's, and so
-    are the limits where it names none. Raises SettingsError.
+    If an engine has its own `time`, missing values of `margin` and `patience` are copied from the
+    time control of the tournament. If its `time` sets no limit, the limits are copied too. Raise
+    SettingsError if `data` is invalid.
     """
     engines, time = data.get("engines"), _time_entries(data.get("time"))
     if not isinstance(engines, list) or not isinstance(time, Mapping):
@@ -243,7 +252,6 @@ def parse_settings(data: Mapping[str, Any]) -> Settings:
 
 
 def _inherit_time(engine: Any, time: Mapping[str, Any]) -> Any:
-    """Return an engine's entries with what its `time` has from the tournament's."""
     own = _time_entries(engine.get("time")) if isinstance(engine, Mapping) else None
     if not isinstance(own, Mapping):
         return engine
@@ -260,7 +268,10 @@ def _time_entries(time: Any) -> Any:
 
 
 def check_resumable(kept: Settings, asked: Settings) -> None:
-    """Raise SettingsError unless `asked` continues `kept`: equal, or asking for more games."""
+    """Raise SettingsError if a tournament with settings `kept` cannot be resumed with `asked`.
+
+    The settings must be equal, except that `asked` may have more games.
+    """
     changed = differences(encode(kept), encode(asked))
     extendable_settings = asked.format.rules.extendable_settings
     if "games" in extendable_settings and kept.rounds == asked.rounds == 1:
@@ -270,32 +281,31 @@ def check_resumable(kept: Settings, asked: Settings) -> None:
     if changed:
         lines = [f"  {name}: {old!r} before, {new!r} now" for name, (old, new) in changed.items()]
         raise SettingsError(
-            "the ledger holds this tournament with other settings:\n"
+            "the ledger has this tournament with different settings:\n"
             + "\n".join(lines)
-            + "\nUse the settings of before (more games may be asked for), another --name, "
+            + "\nUse the previous settings (the number of games may grow), another --name, "
             "or another --ledger."
         )
 
 
 def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSettings) -> None:
-    """Raise SettingsError for an engine that cannot play such a game, or with such limits."""
-    name, kind = engine.name or engine.command, protocol_spec(engine)
+    name, spec = engine.name or engine.command, protocol_spec(engine)
     if time is None:
         raise SettingsError(
-            f"engine {name}: time: missing; give it one, or one to all, such as `time: 10+0.1` "
-            "or `time: {nodes: 1000}`"
+            f"engine {name}: missing time control (set `time: 10+0.1` or `time: {{nodes: 1000}}` "
+            "for this engine or for all)"
         )
     check_game_supported(engine, game)
-    absent = [limit for limit in ("nodes", "depth") if limit not in kind.limits]
-    if any(getattr(time, limit) for limit in absent):
-        *others, last = ("tc", "movetime", *sorted(kind.limits))
+    unsupported = [limit for limit in ("nodes", "depth") if limit not in spec.limits]
+    if any(getattr(time, limit) for limit in unsupported):
+        *others, last = ("tc", "movetime", *sorted(spec.limits))
         raise SettingsError(
-            f"engine {name}: {kind.name} has no {' or '.join(absent)}; "
-            f"use {', '.join(others)} or {last}"
+            f"engine {name}: {' and '.join(unsupported)} not supported by {spec.name} "
+            f"(use {', '.join(others)} or {last})"
         )
-    if time.playouts and "playouts" not in kind.limits:
+    if time.playouts and "playouts" not in spec.limits:
         raise SettingsError(
-            f"engine {name}: playouts are for agents of the lab (proto=lab) and for bots"
+            f"engine {name}: playouts require a lab agent (proto=lab) or a bot (proto=mqtt)"
         )
 
 

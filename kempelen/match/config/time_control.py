@@ -1,4 +1,4 @@
-"""What a player may spend on its moves. Times are seconds."""
+"""Define the time control and the search limits of a player. Times are in seconds."""
 
 import re
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import Any
 
 from kempelen.console.settings_codec import SettingsError
 
-# The entries of a time control that are no limits.
+# The entries of a time control that do not limit a search.
 TOLERANCE_KEYS = frozenset({"margin", "patience"})
 
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """What a player may spend: a clock (moves/base+increment), or fixed limits, or both.
+    """The time control of a player: a clock, limits per move, or both.
 
-    moves: to be made in `base`, after which it is added again; 0 for the whole game.
-    margin: how much later than allowed a move may arrive.
-    patience: how long a search that has no clock and no movetime may take before it counts as
-    hung. playouts: of an agent of the lab that searches by playouts.
+    A clock gives `base` seconds for every `moves` moves, or for the whole game if `moves` is 0.
+    `margin` is the number of seconds by which a move may be late. `patience` is the timeout in
+    seconds for a search that has neither a clock nor `movetime`. `playouts` is the maximum number
+    of playouts per move for a lab agent.
     """
 
     moves: int = 0
@@ -34,23 +34,27 @@ class TimeControl:
     def __post_init__(self) -> None:
         limits = (self.base, self.movetime, self.nodes, self.depth, self.playouts)
         if all(limit is None for limit in limits):
-            raise SettingsError("a time control, movetime, nodes, depth or playouts is needed")
-        others = (self.increment, self.margin, self.patience)
-        if not all(isfinite(limit) for limit in (*limits, *others) if limit is not None):
-            raise SettingsError("times, margin and patience must be finite numbers")
+            raise SettingsError("time: a clock, movetime, nodes, depth or playouts is required")
+        tolerances = (self.increment, self.margin, self.patience)
+        if not all(isfinite(value) for value in (*limits, *tolerances) if value is not None):
+            raise SettingsError("time: times, margin and patience must be finite numbers")
         if any(limit is not None and limit <= 0 for limit in limits):
-            raise SettingsError("times, nodes, depth and playouts must be greater than 0")
-        if not all(each >= 0 for each in (self.moves, self.increment, self.margin, self.patience)):
-            raise SettingsError("moves, increment, margin and patience must not be negative")
+            raise SettingsError("time: times, nodes, depth and playouts must be greater than 0")
+        if any(value < 0 for value in (self.moves, *tolerances)):
+            raise SettingsError("time: moves, increment, margin and patience must be at least 0")
 
     @classmethod
     def from_text(cls, text: str) -> "TimeControl":
-        """Parse `moves/base+increment`; base is seconds or minutes:seconds."""
+        """Parse a clock in the format `moves/base+increment`.
+
+        `base` is given in seconds or as minutes:seconds. Raise SettingsError if the text is
+        invalid.
+        """
         match = re.fullmatch(r"(?:(\d+)/)?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)(?:\+(\d*\.?\d+))?", text)
         if not match:
             raise SettingsError(
-                f"time control {text!r}: write moves/base+increment in seconds, "
-                "for example 40/60, 10+0.1 or 40/1:30+1"
+                f"invalid time control {text!r} (expected moves/base+increment in seconds, "
+                "such as 40/60, 10+0.1 or 40/1:30+1)"
             )
         moves, minutes, seconds, increment = match.groups()
         base = 60 * int(minutes or 0) + float(seconds)
@@ -74,6 +78,6 @@ class TimeControl:
 
 
 def parse_clock(text: str) -> dict[str, Any]:
-    """Return the entries of a TimeControl that `moves/base+increment` stands for."""
+    """Return the fields of a TimeControl for a clock in the format `moves/base+increment`."""
     control = TimeControl.from_text(text)
     return {"moves": control.moves, "base": control.base, "increment": control.increment}

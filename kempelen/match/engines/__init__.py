@@ -1,1 +1,1 @@
-"""The players of a match, and the protocols that they speak."""
+"""Engines and bots as players in a match."""

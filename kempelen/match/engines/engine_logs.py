@@ -1,4 +1,4 @@
-"""What is said to engines and what they say, as text files."""
+"""Log the communication with engines."""
 
 import re
 from collections import defaultdict
@@ -7,12 +7,13 @@ from typing import TextIO
 
 from protocols.client.process import IoLog
 
-# Characters: a file's name may have 255 bytes, and a character four.
+# Maximum length of a name in characters. File names are limited to 255 bytes, and a UTF-8 character
+# has up to 4 bytes.
 LOG_NAME_LENGTH = 60
 
 
 class EngineLogs:
-    """One text file for each engine of what is said to it and what it says."""
+    """A set of log files, one per engine, with all lines sent to and received from the engine."""
 
     def __init__(self, directory: str | None) -> None:
         self._directory = directory
@@ -21,7 +22,7 @@ class EngineLogs:
             Path(directory).mkdir(parents=True, exist_ok=True)
 
     def log_for(self, name: str) -> IoLog | None:
-        """Return an engine's log, or None where none is asked for."""
+        """Return the log of an engine, or None if logging is off."""
         if self._directory is None:
             return None
         if name not in self._files:
@@ -30,6 +31,5 @@ class EngineLogs:
         return IoLog(self._files[name])
 
     def close(self) -> None:
-        """Close the files."""
         for file in self._files.values():
             file.close()

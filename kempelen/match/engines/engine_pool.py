@@ -1,4 +1,4 @@
-"""The pool that lends contestants to games and takes them back."""
+"""Keep running engines in a pool and reuse them for many games."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ PlayerFactory = Callable[[EngineSettings], EnginePlayer]
 
 
 class EnginePool:
-    """Players between games. One that failed is closed, and a fresh one takes its place."""
+    """A pool of running engines. An engine that fails is replaced by a new process."""
 
     def __init__(
         self,
@@ -24,7 +24,10 @@ class EnginePool:
         idle: int,
         report: Callable[[str], None],
     ) -> None:
-        """Keep at most `idle` unused players. report: is told what befell one between games."""
+        """Create an empty pool that keeps at most `idle` unused engines.
+
+        `report` is called with errors that occur between games.
+        """
         self._report = report
         self._engines = engines
         self._make = make
@@ -33,14 +36,14 @@ class EnginePool:
         self._in_use: set[EnginePlayer] = set()
 
     async def acquire(self, index: int) -> EnginePlayer:
-        """Lend a player of one engine, ready for a new game; EngineError if none gets ready."""
-        while (kept := self._pop_idle(index)) is not None:
+        """Return an engine that is ready for a new game. Raise EngineError if it fails to start."""
+        while (idle := self._pop_idle(index)) is not None:
             try:
-                await kept.new_game()
-                return kept
+                await idle.new_game()
+                return idle
             except EngineError as error:
-                self._report(f"{self._engines[index].name}, between games: {error}")
-                await self.discard(kept)
+                self._report(f"engine {self._engines[index].name}, between games: {error}")
+                await self.discard(idle)
         player = self._make(self._engines[index])
         self._in_use.add(player)
         try:
@@ -52,15 +55,18 @@ class EnginePool:
         return player
 
     def _pop_idle(self, index: int) -> EnginePlayer | None:
-        for place in range(len(self._idle) - 1, -1, -1):
-            if self._idle[place][0] == index:
-                player = self._idle.pop(place)[1]
+        for i in range(len(self._idle) - 1, -1, -1):
+            if self._idle[i][0] == index:
+                player = self._idle.pop(i)[1]
                 self._in_use.add(player)
                 return player
         return None
 
     async def release(self, index: int, player: EnginePlayer) -> None:
-        """Take a player back for later games, unless it is restarted before each."""
+        """Return an engine to the pool.
+
+        The engine is closed instead if its settings require a restart before each game.
+        """
         if self._engines[index].restart is Restart.ON:
             await self.discard(player)
             return
@@ -70,14 +76,14 @@ class EnginePool:
             await self._idle.pop(0)[1].close()
 
     async def discard(self, player: EnginePlayer) -> None:
-        """Close a player that failed."""
         await asyncio.shield(player.close())
         self._in_use.discard(player)
 
     async def check_engines(self, *, all_must_start: bool = True) -> None:
-        """Start one player of each engine, and raise SettingsError for what no retry mends.
+        """Start each engine once. Raise SettingsError for errors that a retry cannot fix.
 
-        all_must_start: so is a program that does not start; a bot may be late in any case.
+        If `all_must_start` is true, also raise SettingsError if a program fails to start. Bots may
+        come online later.
         """
 
         async def check_engine_start(index: int) -> None:
@@ -90,14 +96,14 @@ class EnginePool:
                 settings = self._engines[index]
                 if all_must_start and not protocol_spec(settings).uses_broker:
                     raise SettingsError(
-                        f"engine {settings.name} ({settings.command}) does not start, as one "
-                        f"that speaks {settings.protocol}: {error}"
+                        f"engine {settings.name}: could not start {settings.command} "
+                        f"with protocol {settings.protocol}: {error}"
                     ) from None
 
         await asyncio.gather(*(check_engine_start(i) for i in range(len(self._engines))))
 
     async def close(self) -> None:
-        """Close all players, lent ones too."""
+        """Close all engines, including those in use."""
         players = [player for _, player in self._idle] + list(self._in_use)
         self._idle.clear()
         self._in_use.clear()

@@ -1,7 +1,7 @@
-"""How engines are reached: what is known of each protocol is its row in KINDS.
+"""Describe the engine protocols in a table.
 
-Settings are checked by these rows, contestants made by them; a protocol that is added needs its
-word in EngineProtocol and a row.
+The table PROTOCOL_SPECS is used to validate settings and to create players. To add a protocol, add
+a member to EngineProtocol and a row to the table.
 """
 
 import dataclasses
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MatchContext:
-    """What a contestant takes part in, and what it is given for it. bots: who reaches bots.
+    """The resources shared by the players of a match.
 
-    own: makes our own agent's protocol, of what takes its lines, where it is to share something.
+    `bots` is the MQTT client for bots. `own` creates protocol sessions of the built-in engine,
+    which may share state.
     """
 
     game: GameSettings = field(default_factory=GameSettings)
@@ -44,14 +45,20 @@ class MatchContext:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolSpec:
-    """The engines of one protocol.
+    """The properties of an engine protocol.
 
-    name: of the protocol, as people write it. check: raises SettingsError if what `command` names
-    is not there, or does not play the game. make: returns a contestant that is not started yet.
-    limits: of a search, that it can be told beside times. plays: who, where engines of this kind
-    play every game; else they play chess alone. from_start: games begin at the start only, with
-    moves, not at a position, and are no Chess960. speaks_uci: it has options of UCI, and is a
-    UciPlayer. uses_broker: it is reached over one, and may come later than others.
+    `name` is the name of the protocol in messages. `limits` contains the search limits that are
+    supported in addition to time limits.
+
+    `check` raises SettingsError if the command does not exist or does not support the game. `make`
+    returns a player that has not been started.
+
+    `plays` is a plural noun for engines of this protocol if they can play every game. It is empty
+    if they play only chess.
+
+    If `start_position_only` is true, games must begin at the start position, and Chess960 is not
+    supported. If `speaks_uci` is true, the player is a UciPlayer with UCI options. If `uses_broker`
+    is true, the engine is reached over MQTT and may come online late.
     """
 
     name: str
@@ -65,7 +72,7 @@ class ProtocolSpec:
 
     @property
     def plays_any_game(self) -> bool:
-        """Whether engines of this kind play games other than chess."""
+        """Whether engines of this protocol play games other than chess."""
         return bool(self.plays)
 
 
@@ -78,7 +85,7 @@ def _check_program(settings: EngineSettings, game: GameSettings) -> None:
 
 def _check_own(settings: EngineSettings, game: GameSettings) -> None:
     if settings.command != CHESS:
-        raise SettingsError(f"engine {settings.name}: our agent plays {CHESS}")
+        raise SettingsError(f"engine {settings.name}: agent must be {CHESS}")
 
 
 def _check_bot(settings: EngineSettings, game: GameSettings) -> None:
@@ -97,7 +104,7 @@ def _make_xboard(settings: EngineSettings, context: MatchContext) -> EnginePlaye
 
 
 def _make_gtp(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
-    # A game of a file may be called anything.
+    # The program cannot know the name of a game that is loaded from a file.
     game_id = "" if ":" in context.game.name else context.game.name
     return GtpPlayer(settings, context.game, game_id=game_id, log=context.log)
 
@@ -118,9 +125,7 @@ def _make_own(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
 
 def _make_bot(settings: EngineSettings, context: MatchContext) -> EnginePlayer:
     if context.bots is None:
-        raise SettingsError(
-            f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL"
-        )
+        raise SettingsError(f"engine {settings.name}: a bot needs a broker (add --mqtt URL)")
     return MqttPlayer(settings, context.bots, context.game, chess960=context.chess960)
 
 
@@ -138,14 +143,16 @@ PROTOCOL_SPECS = {
         start_position_only=True,
     ),
     EngineProtocol.LAB: ProtocolSpec(
-        "the lab",
+        "lab agents",
         check_lab_agent,
         _make_lab,
         limits=frozenset({"nodes", "depth", "playouts"}),
         plays="agents",
         start_position_only=True,
     ),
-    EngineProtocol.AGENT: ProtocolSpec("our agent", _check_own, _make_own, speaks_uci=True),
+    EngineProtocol.AGENT: ProtocolSpec(
+        "the built-in engine", _check_own, _make_own, speaks_uci=True
+    ),
     EngineProtocol.MQTT: ProtocolSpec(
         "MQTT",
         _check_bot,
@@ -158,43 +165,52 @@ PROTOCOL_SPECS = {
 
 
 def protocol_spec(settings: EngineSettings) -> ProtocolSpec:
-    """Return the row of an engine's protocol."""
     return PROTOCOL_SPECS[settings.protocol]
 
 
 def check_game_supported(settings: EngineSettings, game: GameSettings) -> None:
-    """Raise SettingsError for a game that engines of the protocol do not play."""
+    """Raise SettingsError if the protocol of the engine does not support the game."""
     if game.name == CHESS or protocol_spec(settings).plays_any_game:
         return
     players = [
-        f"{kind.plays} with the protocol {word}"
-        for word, kind in PROTOCOL_SPECS.items()
-        if kind.plays
+        f"{spec.plays} with protocol {protocol}"
+        for protocol, spec in PROTOCOL_SPECS.items()
+        if spec.plays
     ]
     raise SettingsError(
-        f"engine {settings.name or settings.command} plays chess only: {game.name} is played by "
-        f"{', '.join(players[:-1])} and {players[-1]}"
+        f"engine {settings.name or settings.command}: plays only chess "
+        f"({game.name} is played by {', '.join(players[:-1])} and {players[-1]})"
     )
 
 
 def check_engine(settings: EngineSettings, game: GameSettings | None = None) -> None:
-    """Raise SettingsError if an engine is not there, or does not play the game (chess if None)."""
+    """Raise SettingsError if the engine does not exist or does not support `game`.
+
+    If `game` is None, the game is chess.
+    """
     protocol_spec(settings).check(settings, game or GameSettings())
 
 
 def make_player(settings: EngineSettings, context: MatchContext | None = None) -> EnginePlayer:
-    """Return a contestant of the kind that the settings name; bots need a client."""
+    """Return a player for the engine without starting the engine.
+
+    MQTT bots require `context.bots`.
+    """
     return protocol_spec(settings).make(settings, context or MatchContext())
 
 
 def make_uci_player(
     settings: EngineSettings, *, chess960: bool = False, own: ProtocolFactory | None = None
 ) -> UciPlayer:
-    """Return one that has the options of UCI, or raise SettingsError."""
+    """Return a UciPlayer for the engine without starting the engine.
+
+    `own` creates protocol sessions of the built-in engine. Raise SettingsError if the engine does
+    not speak UCI.
+    """
     if not protocol_spec(settings).speaks_uci:
         raise SettingsError(
-            f"engine {settings.name}: one that speaks UCI is needed, not {settings.protocol}"
+            f"engine {settings.name}: protocol must be uci (got {settings.protocol})"
         )
-    made = make_player(settings, MatchContext(chess960=chess960, own=own))
-    assert isinstance(made, UciPlayer)
-    return made
+    player = make_player(settings, MatchContext(chess960=chess960, own=own))
+    assert isinstance(player, UciPlayer)
+    return player

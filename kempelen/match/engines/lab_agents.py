@@ -1,6 +1,7 @@
-"""Agents of the lab, any algorithm for any game: each a GTP engine of ours in its own process.
+"""Run lab agents, which play any game with any search algorithm, as GTP engines.
 
-So one thinks beside the runner and other agents, and a user's code that hangs can be ended.
+Each agent runs in its own process. The runner stays responsive while an agent thinks, and it can
+kill an agent whose user code hangs.
 """
 
 import dataclasses
@@ -23,36 +24,39 @@ from kempelen.match.config.game_settings import GO, GameSettings, new_game
 from protocols.gtp.session import Settings as GtpSettings
 
 LAB_OPTIONS = {"evaluation", "memory", "seed", "threads"}
-# The algorithm that is none of agent.search: the game's compiled search.
+# Name of the compiled search of a game, which is not an algorithm of agent.search.
 COMPILED = "compiled"
 
 
 def lab_agent_settings(settings: EngineSettings, game: GameSettings) -> EngineSettings:
-    """Return an agent as a program; what it may spend it is told over GTP."""
+    """Return the settings of a GTP program that runs the lab agent.
+
+    The search limits of the agent are sent over GTP.
+    """
     session = GtpSettings(
         game=game.name,
         options=_start_options(game),
         algorithm=None if settings.command == COMPILED else settings.command,
         evaluation=_evaluation(settings),
-        book=False,  # it is the algorithm that plays, not what others know
+        book=False,  # compare algorithms, not books
         search_config=SearchConfig(
             threads=_int_option(settings, "threads") or DEFAULT_SEARCH_CONFIG.threads,
             megabytes=_int_option(settings, "memory") or DEFAULT_SEARCH_CONFIG.megabytes,
             seed=_int_option(settings, "seed"),
         ),
-        resigns=False,  # its games are compared as it plays them, to their ends
+        resigns=False,  # play every game to its end
     )
     return _program(settings, session)
 
 
 def own_gtp_settings(name: str, game: GameSettings) -> EngineSettings:
-    """Return our own GTP engine for a game, with all that it knows."""
+    """Return the settings of Kempelen's GTP engine with the default opening book and options."""
     settings = EngineSettings("", name, protocol=EngineProtocol.GTP)
     return _program(settings, GtpSettings(game=game.name, options=_start_options(game)))
 
 
 def _start_options(game: GameSettings) -> Mapping[str, Any]:
-    """Return the options that a program is started with: GTP has commands for those of Go."""
+    """Return the game options for the command line. Options for Go are sent over GTP instead."""
     return {} if game.name == GO else game.options
 
 
@@ -62,27 +66,33 @@ def _program(settings: EngineSettings, session: GtpSettings) -> EngineSettings:
 
 
 def check_lab_agent(settings: EngineSettings, game: GameSettings) -> None:
-    """Raise SettingsError if there is no such agent, or it cannot play the game."""
+    """Raise SettingsError if the agent is unknown or does not support the game."""
     if unknown := ", ".join(settings.options.keys() - LAB_OPTIONS):
         known = ", ".join(sorted(LAB_OPTIONS))
-        raise SettingsError(f"engine {settings.name}: no option {unknown}; there are {known}")
+        raise SettingsError(
+            f"engine {settings.name}: {unknown}: unknown option (expected one of: {known})"
+        )
     _int_option(settings, "seed")
     for name in ("threads", "memory"):
-        number = _int_option(settings, name)
-        if number is not None and (number < 1 or settings.command != COMPILED):
-            wrong = f"{number} is too few" if number < 1 else f"is of algorithm={COMPILED} only"
-            raise SettingsError(f"engine {settings.name}: {name}: {wrong}")
+        value = _int_option(settings, name)
+        if value is not None and (value < 1 or settings.command != COMPILED):
+            problem = (
+                f"must be at least 1 (got {value})"
+                if value < 1
+                else f"requires algorithm={COMPILED}"
+            )
+            raise SettingsError(f"engine {settings.name}: {name}: {problem}")
     try:
         start = new_game(game)
         if settings.command == COMPILED:
             load(_evaluation(settings))
             if not has_compiled_search(catalogue.find(game.name), start):
-                raise ValueError(f"there is no compiled search for {game}")
+                raise ValueError(f"game {game}: no compiled search available")
             return
         evaluate = load_game_evaluation(catalogue.find(game.name), _evaluation(settings))
         make_search(settings.command, start, evaluate)
         if start.turn != CHANCE:
-            evaluate(start)  # once, since an agent whose evaluation fails plays on all the same
+            evaluate(start)  # fail early: agents keep playing if their evaluation raises
     except (ValueError, EvaluationError) as error:
         raise SettingsError(f"engine {settings.name}: {error}") from None
 
@@ -92,14 +102,10 @@ def _evaluation(settings: EngineSettings) -> str:
 
 
 def _int_option(settings: EngineSettings, name: str) -> int | None:
-    """Return an option that is a whole number, if it is given.
-
-    From the seed follows all that is random in an agent.
-    """
-    given = settings.options.get(name)
+    value = settings.options.get(name)
     try:
-        return None if given is None else int(str(given))
+        return None if value is None else int(str(value))
     except ValueError:
         raise SettingsError(
-            f"engine {settings.name}: {name}: a whole number is expected, not {given!r}"
+            f"engine {settings.name}: {name}: must be an integer (got {value!r})"
         ) from None

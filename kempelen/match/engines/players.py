@@ -1,4 +1,4 @@
-"""What can sit at a board: programs, our own agent in this process, bots behind a broker."""
+"""Play games with engine processes, the built-in engine, and MQTT bots."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -14,57 +14,60 @@ from protocols.client.gtp import GtpClient, boardsize_command
 from protocols.client.process import IoLog
 from protocols.client.uci import InfoCallback, Option, PlayResult, SearchRequest, UciClient
 from protocols.client.xboard import XboardClient
-from protocols.mqtt.request_codec import Variant, public_name
+from protocols.mqtt.request_codec import GameVariant, public_name
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
 
 
-# Our command of GTP that names the opponent: there is none that all know.
+# Kempelen's GTP extension that sends the opponent's name. GTP has no standard command for it.
 OPPONENT_COMMAND = "kempelen-opponent"
 
 
 class EnginePlayer(Protocol):
-    """One side of a game. Every method raises EngineError when the player fails.
+    """A player in a game. Every method except `close` raises EngineError if the player fails.
 
-    BrokerLostError says that a player cannot be reached, which is not its failure.
+    BrokerLostError is raised if the connection to the player is lost, which does not count as a
+    failure.
     """
 
-    async def start(self) -> None:
-        """Get ready to play."""
+    async def start(self) -> None: ...
 
     async def new_game(self) -> None:
-        """Forget the last game."""
+        """Prepare for a new game."""
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
     ) -> PlayResult:
-        """Choose a move within `limit` seconds."""
+        """Return a move within `limit` seconds. `on_info` is called with search reports."""
 
     async def close(self) -> None:
-        """Stop for good and leave nothing behind; never raises."""
+        """Stop the engine and release all resources. This method never raises an exception."""
 
 
 @runtime_checkable
 class OpponentAware(Protocol):
-    """A player who can be told whom it meets, and how that ended; it may raise EngineError."""
+    """A player that can receive the name of the opponent and the result of the game.
+
+    Both methods may raise EngineError.
+    """
 
     async def set_opponent(self, opponent: str) -> None:
-        """Play the next game against an opponent of this name."""
+        """Set the name of the opponent for the next game."""
 
     async def on_game_end(self, result: str, termination: Termination) -> None:
-        """Take note of how the game ended, as PGN writes it, and why."""
+        """Send the result in PGN notation, and the reason why the game ended."""
 
 
 class ConfigurableEngine(EnginePlayer, Protocol):
-    """An engine that has options: what each client of a protocol is."""
+    """A client for an engine with options."""
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Set options; EngineOptionError for one that it does not have."""
+        """Set options. Raise EngineOptionError if an option is unknown."""
 
 
 class ClientPlayer:
-    """A program, or our own agent in this process, with its options set."""
+    """A player that is either a program with options or the built-in engine in this process."""
 
     def __init__(
         self, engine: ConfigurableEngine, options: Mapping[str, str | int | float | bool]
@@ -73,27 +76,24 @@ class ClientPlayer:
         self._options = options
 
     async def start(self) -> None:
-        """Start the program and set its options."""
         await self._engine.start()
         await self._engine.configure(self._options)
 
     async def new_game(self) -> None:
-        """Have the next position taken for one of another game."""
         await self._engine.new_game()
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
     ) -> PlayResult:
-        """Ask for a move."""
         return await self._engine.search(request, limit, on_info)
 
     async def close(self) -> None:
-        """Quit, or kill."""
+        """Ask the program to quit, and kill it if it does not exit in time."""
         await self._engine.close()
 
 
 class UciPlayer(ClientPlayer):
-    """One that speaks UCI."""
+    """A UCI engine."""
 
     _engine: UciClient
 
@@ -105,30 +105,41 @@ class UciPlayer(ClientPlayer):
         log: IoLog | None,
         make_transport: Callable[[], EngineTransport] | None = None,
     ) -> None:
-        """Prepare to start a program, or what `converse` makes in its place."""
+        """Create a player without starting its program.
+
+        If `make_transport` is given, it creates the connection to the engine, and no process is
+        started.
+        """
         engine = UciClient(make_transport=make_transport, **process_arguments(settings, log))
         super().__init__(engine, settings.options)
         self._chess960 = chess960
 
     async def start(self) -> None:
-        """Start the program and set its options; a book of its own is switched off."""
+        """Start the program and set its options.
+
+        The engine's own opening book is turned off unless an option turns it on.
+        """
         await self._engine.start()
         options = dict(self._options)
-        chosen = {name.lower() for name in options}
-        if "ownbook" in self._engine.options and "ownbook" not in chosen:
+        names = {name.lower() for name in options}
+        if "ownbook" in self._engine.options and "ownbook" not in names:
             options["OwnBook"] = False
         if self._chess960:
             options["UCI_Chess960"] = True
         await self._engine.configure(options)
 
     async def set_opponent(self, opponent: str) -> None:
-        """Tell the opponent's name, as UCI has it, where the program wants to know."""
+        """Set the option UCI_Opponent if the engine has this option."""
         if "uci_opponent" in self._engine.options:
             await self._engine.configure({"UCI_Opponent": f"none none computer {opponent}"})
 
     async def on_game_end(self, result: str, termination: Termination) -> None:
-        """Tell the result, for which our engine has an option; UCI has none."""
-        option = self._engine.options.get("game result")
+        """Set Kempelen's option for the game result if the engine has this option.
+
+        The UCI standard has no command that reports a result.
+        """
+        options = self._engine.options
+        option = options.get("gameresult") or options.get("game result")  # the older name
         if option is not None:
             forfeit = f"{result} forfeit"
             by_forfeit = termination.is_forfeit and forfeit in option.choices
@@ -136,7 +147,7 @@ class UciPlayer(ClientPlayer):
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options that the program declares, by their lower-case names, once started."""
+        """The options of the started program by lower-case name."""
         return self._engine.options
 
     async def configure(self, options: Mapping[str, int]) -> None:
@@ -145,28 +156,25 @@ class UciPlayer(ClientPlayer):
 
 
 class XBoardPlayer(ClientPlayer):
-    """One that speaks xboard's protocol."""
+    """An xboard engine."""
 
     _engine: XboardClient
 
     def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
-        """Prepare to start a program."""
         engine = XboardClient(chess960=chess960, **process_arguments(settings, log))
         super().__init__(engine, settings.options)
 
     async def set_opponent(self, opponent: str) -> None:
-        """Tell the opponent's name."""
         self._engine.set_opponent(opponent)
 
     async def on_game_end(self, result: str, termination: Termination) -> None:
-        """Tell the result."""
         self._engine.send_result(
             result, termination.tag if termination.is_forfeit else str(termination)
         )
 
 
 class GtpPlayer(ClientPlayer):
-    """One that speaks GTP. It is told at the beginning of each game which it is."""
+    """A GTP engine. The commands that set up the game are sent at the start of each game."""
 
     _engine: GtpClient
 
@@ -178,7 +186,7 @@ class GtpPlayer(ClientPlayer):
         game_id: str = "",
         log: IoLog | None = None,
     ) -> None:
-        """Prepare to start a program; game_id: the game that it must play, as GtpClient has it."""
+        """Create a player without starting its program. `game_id` is passed to GtpClient."""
         engine = GtpClient(
             setup_commands=_setup_commands(game),
             game_id=game_id,
@@ -187,20 +195,23 @@ class GtpPlayer(ClientPlayer):
         super().__init__(engine, settings.options)
 
     async def set_opponent(self, opponent: str) -> None:
-        """Tell the opponent's name, where the program knows our command for it."""
+        """Send the name of the opponent if the program supports Kempelen's command for it."""
         if OPPONENT_COMMAND in self._engine.known_commands:
             await self._engine.ask(f"{OPPONENT_COMMAND} {opponent}", self._engine.ready_limit)
 
     async def on_game_end(self, result: str, termination: Termination) -> None:
-        """Say nothing: a program of GTP sees how the game ends."""
+        """Do nothing, because GTP has no command that reports the result."""
 
     def set_game(self, game: GameSettings) -> None:
-        """Take the next game for one with other options that GTP has commands for."""
+        """Change the settings of the game. The change takes effect when the next game starts.
+
+        There must be a GTP command for every option of `game`.
+        """
         self._engine.setup_commands = _setup_commands(game)
 
 
 class MqttPlayer:
-    """A bot that is asked over a broker."""
+    """A player that is reached through an MQTT broker."""
 
     def __init__(
         self,
@@ -216,36 +227,35 @@ class MqttPlayer:
         self._game = ""
 
     async def start(self) -> None:
-        """Wait until the bot is online; EngineOptionError if it plays another game."""
+        """Wait until the bot is online. Raise EngineOptionError if it does not support the game."""
         name, limit = self._settings.command, self._settings.start_limit
         await self._client.wait_for_bot(name, limit, self._variant)
 
     async def new_game(self) -> None:
-        """Begin a game of a new name, by which the bot knows."""
+        """Choose a new random game id. The bot recognises a new game by its id."""
         await self.start()
         self._game = secrets.token_hex(8)
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
     ) -> PlayResult:
-        """Ask for a move."""
+        """Request a move from the bot and return it."""
         name = self._settings.command
         return await self._client.request_move(name, self._game, request, limit, self._variant)
 
     async def close(self) -> None:
-        """Leave the bot to others."""
+        """Do nothing, because other players use the same client."""
 
 
-def make_variant(game: GameSettings, *, chess960: bool = False) -> Variant:
-    """Return what a bot is asked to play, with all options: its own may not be the usual."""
+def make_variant(game: GameSettings, *, chess960: bool = False) -> GameVariant:
+    """Return the game with a value for every option, because the defaults of a bot may differ."""
     if game.name == CHESS:
-        return Variant(chess960=chess960)
-    kind = catalogue.find(game.name)
-    return Variant(public_name(game.name), kind.with_defaults(game.options))
+        return GameVariant(chess960=chess960)
+    entry = catalogue.find(game.name)
+    return GameVariant(public_name(game.name), entry.with_defaults(game.options))
 
 
 def _setup_commands(game: GameSettings) -> tuple[str, ...]:
-    """Return the commands of GTP that begin a game."""
     if game.name == GO:
         go = new_game(game)
         assert isinstance(go, Go)
@@ -256,7 +266,7 @@ def _setup_commands(game: GameSettings) -> tuple[str, ...]:
 
 
 def process_arguments(settings: EngineSettings, log: IoLog | None) -> dict[str, Any]:
-    """Return what the engine of every program is made with."""
+    """Return the constructor arguments that all engine clients share."""
     return {
         "command": settings.command,
         "arguments": settings.arguments,

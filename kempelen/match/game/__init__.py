@@ -1,1 +1,1 @@
-"""One game of a match: openings, referee, adjudication."""
+"""Play one game of a match, including its opening, rules and adjudication."""

@@ -1,4 +1,4 @@
-"""Ending games that are decided: by the players' own scores, by length, by endgame tables."""
+"""Adjudicate games early, by scores, by length, and by tablebases."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,12 +11,12 @@ from kempelen.console.settings_codec import SettingsError
 from kempelen.match.config.settings import Adjudication, DrawRule, ResignRule
 from kempelen.match.game.game_result import WHITE, GameResult, Termination, draw, win
 
-# A mate is worth more than any centipawns that a rule could ask for.
+# The centipawn value of a mate score: larger than any threshold of a rule.
 MATE_CENTIPAWNS = 100_000
 
 
 def centipawns(score: Score | None) -> int | None:
-    """Return a score as centipawns, mates beyond all others; None stays None."""
+    """Return the score in centipawns, or None if `score` is None. A mate is +/-MATE_CENTIPAWNS."""
     match score:
         case Cp(value):
             return value
@@ -26,7 +26,7 @@ def centipawns(score: Score | None) -> int | None:
 
 
 class Adjudicator:
-    """Applies the rules that are set; opens the endgame tables once, for all games."""
+    """Applies the adjudication rules. All games share one instance, which has open tablebases."""
 
     def __init__(self, settings: Adjudication) -> None:
         self._settings = settings
@@ -38,17 +38,17 @@ class Adjudicator:
             self._open(settings.tables)
 
     def close(self) -> None:
-        """Close the endgame tables."""
         if self._tables is not None:
             self._tables.close()
 
     def adjudicate(
         self, board: chess.Board, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
-        """Return the ending that a rule gives to the position after the last move, or None.
+        """Return the adjudicated result after the last move, or None if no rule applies.
 
-        scores: what the movers said of their moves, each from its own side, since the players
-        took over; `first` is the side that began (0 is White).
+        `scores` contains the scores of all moves after the opening. Each score is from the point of
+        view of the player who made the move. `first` is the side that made the first of these
+        moves, where 0 is White.
         """
         settings = self._settings
         last = (first + len(scores) - 1) % 2
@@ -83,7 +83,10 @@ class Adjudicator:
         return None
 
     def adjudicate_length(self, number: int) -> GameResult | None:
-        """Return the draw of a game whose next move has this number, if it has gone on too long."""
+        """Return a draw if the number of full moves has reached the limit, and None otherwise.
+
+        `number` is the number of the next full move.
+        """
         limit = self._settings.maxmoves
         if limit is not None and number > limit:
             return draw(Termination.MAX_MOVES)
@@ -92,7 +95,7 @@ class Adjudicator:
     def _by_tablebase(self, board: chess.Board) -> GameResult | None:
         if self._tables is None or chess.popcount(board.occupied) > self._max_table_pieces:
             return None
-        # The tables know the fifty-move rule only from a fresh counter on.
+        # Syzygy WDL values ignore the 50-move counter and castling rights.
         if board.halfmove_clock or board.castling_rights:
             return None
         value = self._tables.get_wdl(board)
@@ -105,12 +108,12 @@ class Adjudicator:
 
     def _open(self, directory: str) -> None:
         if not Path(directory).is_dir():
-            raise SettingsError(f"endgame tables {directory}: no such directory")
+            raise SettingsError(f"endgame tables {directory}: directory not found")
         self._tables = chess.syzygy.open_tablebase(directory)
         names = [Path(name).stem for name in self._tables.wdl]
         if not names:
             self._tables.close()
-            raise SettingsError(f"endgame tables {directory}: no Syzygy files (*.rtbw) in it")
+            raise SettingsError(f"endgame tables {directory}: no Syzygy files (*.rtbw) found")
         self._max_table_pieces = max(len(name.replace("v", "")) for name in names)
 
 

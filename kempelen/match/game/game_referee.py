@@ -1,7 +1,7 @@
-"""Games other than chess: their referee, over the Game interface, and where they begin.
+"""Enforce the rules of games other than chess, and read or generate their openings.
 
-Player 0 of a game moves first and is Black, as in Go and over GTP; 1-0 is a win of White, as
-everywhere. Go is scored by area, without the stones that look dead, when both have passed.
+Player 0 moves first and is Black, as in Go and GTP. The result 1-0 means that White won. Go is
+scored by area after two passes, without removing dead stones.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,38 +27,39 @@ ATTEMPTS = 1000
 
 
 class GameReferee:
-    """One game as its referee sees it; chance is played by the referee.
+    """The referee of one game. It also generates chance events, such as dice rolls.
 
-    moves: all moves and events from the start, the opening's too, in the game's notation.
-    movers: who made each, by the number of the player; an event counts as of whoever brought
-    it about.
+    `moves` contains all moves and chance events since the start of the game, including the opening,
+    in the notation of the game. `movers` contains the player number for each entry. A chance event
+    has the number of the player who moved before it.
     """
 
-    # The position from which the moves go on: always the start of the game.
+    # Empty, because these games always begin at the same position.
     start = ""
 
     def __init__(self, settings: GameSettings, opening: Opening, seed: str) -> None:
-        """Set the opening up; an illegal move in it raises ValueError. seed: of chance.
+        """Set up the opening. `seed` initialises the random generator for chance events.
 
-        Here and later an error in the game's own code raises GameFailedError.
+        Raise ValueError if the opening contains an illegal move. All methods raise GameFailedError
+        if the code of the game fails.
         """
         self._settings = settings
-        self._course = GameHistory(new_game(settings))
-        self._game = self._course.game
-        self.moves, self.movers = self._course.moves, self._course.movers
+        self._history = GameHistory(new_game(settings))
+        self._game = self._history.game
+        self.moves, self.movers = self._history.moves, self._history.movers
         self._random = Random(seed)
         for text in opening.moves:
-            self._course.play(text)
+            self._history.play(text)
         self._play_chance_moves()
 
     @property
     def mover(self) -> int:
-        """The player to move, by number: 0 moves first."""
+        """The number of the player to move. Player 0 moves first."""
         return self._game.turn
 
     @property
     def turn(self) -> int:
-        """The side to move: 0 is White."""
+        """The side to move, where 0 is White."""
         return side_of_player(self._game.turn)
 
     @property
@@ -67,14 +68,16 @@ class GameReferee:
         return str(self._game)
 
     def play(self, text: str) -> tuple[str, str]:
-        """Make a move and return its text, twice; ValueError if it is illegal."""
+        """Make a move and return its text twice, because games have only one notation.
+
+        Raise ValueError if the move is illegal.
+        """
         with _wrap_errors(self._settings):
-            written = self._course.play(text)
+            written = self._history.play(text)
             self._play_chance_moves()
         return written, written
 
     def game_result(self) -> GameResult | None:
-        """Return how the game has ended by its rules, or None while it goes on."""
         with _wrap_errors(self._settings):
             outcome = self._game.outcome()
         if outcome is None:
@@ -91,21 +94,24 @@ class GameReferee:
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
-        """Return the verdict that a rule gives to the position, or None."""
+        """Return the adjudicated result, or None. Only the move limit applies."""
         return adjudicator.adjudicate_length(1 + len(self.moves) // 2)
 
     def _play_chance_moves(self) -> None:
         while self._game.turn == CHANCE:
-            self._course.push(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
+            self._history.push(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
 
 
 class GameFailedError(Exception):
-    """A game's own code failed; the message names the game and the error."""
+    """Error in the code of a game. The message contains the name of the game."""
 
 
 @contextmanager
 def _wrap_errors(settings: GameSettings) -> Iterator[None]:
-    """Report errors of a game's code; a ValueError is what an illegal move raises."""
+    """Convert exceptions of the game's code to GameFailedError.
+
+    ValueError is not converted, because it means that a move is illegal.
+    """
     try:
         yield
     except ValueError:
@@ -115,14 +121,14 @@ def _wrap_errors(settings: GameSettings) -> Iterator[None]:
 
 
 def side_of_player(player: int) -> int:
-    """Return the side of a player by number: who moves first is Black."""
+    """Return the side of a player. Player 0 is Black, and side 0 is White."""
     return BLACK if player == 0 else WHITE
 
 
 def random_opening(settings: GameSettings, plies: int, seed: str) -> Opening:
-    """Return an opening of moves made at random, after which the game goes on.
+    """Return a random opening of `plies` moves that does not end the game.
 
-    Nobody passes in it. Raises SettingsError if there is none.
+    The opening contains no pass. Raise SettingsError after 1000 failed attempts.
     """
     random = Random(seed)
     for _ in range(ATTEMPTS):
@@ -131,13 +137,14 @@ def random_opening(settings: GameSettings, plies: int, seed: str) -> Opening:
             moves = [_play_at_random(game, random) for _ in range(plies) if game.outcome() is None]
             if game.outcome() is None:
                 return Opening("", tuple(moves))
-    raise SettingsError(f"game {settings}: {plies} random plies end it; ask for fewer by --plies")
+    raise SettingsError(f"game {settings}: {plies} random plies end the game (reduce --plies)")
 
 
 def read_openings(settings: GameSettings, text: str, name: str) -> Iterator[Opening]:
-    """Generate the openings of a file: one a line, moves by spaces, # before a comment.
+    """Yield the openings in a text file.
 
-    Raises SettingsError, naming the line, for one that cannot be played or ends the game.
+    Each line contains the moves of one opening, separated by spaces. A comment starts with `#`.
+    Raise SettingsError, which names the line, if a move is illegal or the game is already over.
     """
     for number, line in enumerate(text.splitlines(), start=1):
         moves = line.partition("#")[0].split()
@@ -150,7 +157,7 @@ def read_openings(settings: GameSettings, text: str, name: str) -> Iterator[Open
         except ValueError as error:
             raise SettingsError(f"{name}, line {number}: {error}") from None
         if game.outcome() is not None:
-            raise SettingsError(f"{name}, line {number}: the game is over")
+            raise SettingsError(f"{name}, line {number}: the game is already over")
         yield Opening("", tuple(moves))
 
 

@@ -1,11 +1,11 @@
-"""How games end: a verdict is a result and the reason for it."""
+"""Define game results and the reasons why games end."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Termination(StrEnum):
-    """Why a game ended. The words are those of the ledger."""
+    """The reason why a game ended. The values are stored in ledgers."""
 
     CHECKMATE = "checkmate"
     STALEMATE = "stalemate"
@@ -29,12 +29,12 @@ class Termination(StrEnum):
 
     @property
     def tag(self) -> str:
-        """The value of PGN's Termination tag."""
+        """The value for the PGN tag Termination."""
         return _TAGS.get(self, "normal")
 
     @property
     def is_forfeit(self) -> bool:
-        """Whether the game ended otherwise than by what was played."""
+        """Whether a player failed, for example by a crash, an illegal move or a loss on time."""
         return self.tag not in ("normal", "adjudication")
 
 
@@ -58,7 +58,10 @@ WHITE, BLACK = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """A game's result (1-0, 0-1, 1/2-1/2, or * where none can be told) and its reason."""
+    """The result of a game and the reason for it.
+
+    `result` is 1-0, 0-1, 1/2-1/2, or * for a game without a result.
+    """
 
     result: str
     termination: Termination
@@ -66,10 +69,9 @@ class GameResult:
 
 
 def win(side: int, termination: Termination, detail: str = "") -> GameResult:
-    """Return the verdict by which `side` (0 is White) wins."""
+    """Return a win for `side`, where 0 is White."""
     return GameResult("1-0" if side == WHITE else "0-1", termination, detail)
 
 
 def draw(termination: Termination, detail: str = "") -> GameResult:
-    """Return the verdict of a draw."""
     return GameResult("1/2-1/2", termination, detail)

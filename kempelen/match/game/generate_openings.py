@@ -1,8 +1,8 @@
-"""Makes opening sets: random legal plies from the start, kept where a search finds them near equal.
+"""Generate sets of openings by playing random moves that lead to nearly equal positions.
 
-Run as `python -m kempelen.match.game.generate_openings --help`. Any UCI engine can be the judge. Every
-opening is judged twice, by a quick search of each step that throws the worst away early, and by
-a deeper one of its end. Two openings never share a position, by whatever order of moves.
+Run `python -m kempelen.match.game.generate_openings --help` for the options. Any UCI engine can
+score the positions. A short search after each ply rejects blunders early, and a longer search
+scores the final position. No position occurs twice, even if several move orders lead to it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from protocols.client.uci import SearchRequest, UciClient
 
 @dataclass(frozen=True, slots=True)
 class GeneratorSettings:
-    """How openings are made: plies, scores in centipawns, nodes of the two searches."""
+    """The number of plies, the maximum scores in centipawns, and the nodes for both searches."""
 
     plies: int = 8
     max_score: int = 40
@@ -34,7 +34,10 @@ class GeneratorSettings:
 async def generate(
     engine: UciClient, settings: GeneratorSettings, seed: int
 ) -> AsyncIterator[chess.Board]:
-    """Yield distinct balanced positions without end, the same for the same engine and seed."""
+    """Yield distinct balanced positions, without end.
+
+    The same engine and the same `seed` always give the same positions.
+    """
     generator = random.Random(seed)
     seen: set[str] = set()
     while True:
@@ -49,7 +52,7 @@ async def generate(
 async def _walk(
     engine: UciClient, settings: GeneratorSettings, generator: random.Random
 ) -> chess.Board | None:
-    """Return a position some random plies from the start, or None if one was a blunder."""
+    """Return the position after random plies, or None if it is unsuitable as an opening."""
     board = chess.Board()
     for _ in range(settings.plies):
         board.push(generator.choice(sorted(board.legal_moves, key=chess.Move.uci)))
@@ -84,20 +87,20 @@ async def _main(arguments: argparse.Namespace) -> None:
             if len(lines) == arguments.count:
                 break
         Path(arguments.output).write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        print(f"{len(lines)} openings by {engine.name} in {arguments.output}")
+        print(f"{arguments.output}: {len(lines)} openings, scored by {engine.name}")
     finally:
         await engine.close()
 
 
 def main() -> int:
-    """Write an EPD file."""
-    parser = argparse.ArgumentParser(description="make a set of short, balanced openings (EPD)")
+    """Write a set of openings to an EPD file and return the exit status."""
+    parser = argparse.ArgumentParser(description="generate a set of short, balanced openings (EPD)")
     parser.add_argument("--engine", required=True, help="UCI engine: command and arguments")
     parser.add_argument("--output", required=True, help="EPD file to write")
-    parser.add_argument("--count", type=int, default=600, help="how many openings")
-    parser.add_argument("--plies", type=int, default=8, help="random plies from the start")
-    parser.add_argument("--balance", type=int, default=40, help="greatest score in centipawns")
-    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the last search")
+    parser.add_argument("--count", type=int, default=600, help="number of openings")
+    parser.add_argument("--plies", type=int, default=8, help="number of random plies")
+    parser.add_argument("--balance", type=int, default=40, help="maximum score in centipawns")
+    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the final search")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random plies")
     asyncio.run(_main(parser.parse_args()))
     return 0

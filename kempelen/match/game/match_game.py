@@ -1,4 +1,4 @@
-"""One game between two players: the runner is the referee of moves, clocks and results."""
+"""Play one game between two players. The runner enforces the rules and keeps the clocks."""
 
 import asyncio
 import contextlib
@@ -28,15 +28,15 @@ from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
 from protocols.mqtt.broker_monitor import BrokerLostError
 
 SIDES = ("white", "black")
-# How long to wait, in seconds, for news of a move that may have come in time: this program has
-# other work, and is not alone on the machine.
+# Seconds to wait for a move beyond the move's time limit. The move may have arrived in time while
+# this process was busy.
 GRACE = 2.0
 Emit = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
-    """One game to be played, and on which board it is shown."""
+class GameAssignment:
+    """A game to play, and the number of the board on which it is displayed."""
 
     pair: PairKey
     game: int
@@ -45,12 +45,15 @@ class Assignment:
 
     @property
     def players(self) -> tuple[int, int]:
-        """The indexes of the players of White and Black."""
+        """The player indexes of White and Black, in this order."""
         return self.pair.white(self.game), self.pair.black(self.game)
 
 
 class MatchClock:
-    """One side's clock. The increment is there from the first move, as other runners have it."""
+    """The clock of one side.
+
+    The increment is also added before the first move, as in other programs that run matches.
+    """
 
     def __init__(self, control: TimeControl) -> None:
         self._control = control
@@ -59,42 +62,42 @@ class MatchClock:
 
     @property
     def side(self) -> SideClock | None:
-        """What `go` tells of this clock."""
+        """The remaining time and the increment for UCI's `go` command, or None without a clock."""
         if self.remaining is None:
             return None
         return SideClock(self.remaining, self._control.increment)
 
     @property
     def moves_to_go(self) -> int | None:
-        """Moves until the base time is added again."""
-        every = self._control.moves
-        return every - self._moves % every if every and self.remaining is not None else None
+        """The number of moves until `base` seconds are added, or None if this never happens."""
+        period = self._control.moves
+        return period - self._moves % period if period and self.remaining is not None else None
 
     @property
     def move_time_limit(self) -> float | None:
-        """How long the next move may take, margin included; None if time does not count."""
+        """The maximum number of seconds for the next move, including the margin, or None."""
         times = [limit for limit in (self.remaining, self._control.movetime) if limit is not None]
         return min(times) + self._control.margin if times else None
 
     def spend(self, elapsed: float) -> bool:
-        """Count a move that took so long; return whether it came in time."""
+        """Deduct the time for a move. If the move was late, return False without deducting it."""
         allowance = self.move_time_limit
         if allowance is not None and elapsed > allowance:
             return False
         self._moves += 1
         if self.remaining is not None:
             self.remaining = max(0.0, self.remaining - elapsed) + self._control.increment
-            every = self._control.moves
-            if every and self._moves % every == 0:
+            period = self._control.moves
+            if period and self._moves % period == 0:
                 self.remaining += self._control.base or 0.0
         return True
 
 
 class MatchGame:
-    """One game as it is played."""
+    """A game in progress."""
 
     def __init__(
-        self, settings: Settings, assignment: Assignment, adjudicator: Adjudicator, emit: Emit
+        self, settings: Settings, assignment: GameAssignment, adjudicator: Adjudicator, emit: Emit
     ) -> None:
         self._settings = settings
         self._assignment = assignment
@@ -108,10 +111,10 @@ class MatchGame:
         self._moves: list[MoveRecord] = []
         self._scores: list[Score | None] = []
         self._started = datetime.now(UTC)
-        self._began = time.monotonic()
+        self._start_time = time.monotonic()
 
     async def play(self, players: tuple[EnginePlayer, EnginePlayer]) -> GameRecord:
-        """Play to the end; a player's failure is a verdict like any other."""
+        """Play the game to its end and return its record. A player that fails loses the game."""
         self._emit_start()
         game_result = await self._game_result()
         while game_result is None:
@@ -119,7 +122,6 @@ class MatchGame:
         return self.record(game_result)
 
     def record(self, game_result: GameResult) -> GameRecord:
-        """Return the record of the game so far with this verdict."""
         names = [self._settings.engines[player].name for player in self._assignment.players]
         return GameRecord(
             pair=str(self._assignment.pair),
@@ -133,26 +135,26 @@ class MatchGame:
             termination=game_result.termination,
             detail=game_result.detail,
             started=self._started.isoformat(timespec="seconds"),
-            duration=round(time.monotonic() - self._began, 3),
+            duration=round(time.monotonic() - self._start_time, 3),
             chess960=self._settings.chess960,
             white_time=str(self._controls[WHITE]),
             black_time=str(self._controls[BLACK]),
         )
 
     def failure(self, side: int, termination: Termination, detail: str) -> GameResult:
-        """Return the loss of a side that failed."""
+        """Return a loss for `side`, whose player failed."""
         name = self._settings.engines[self._assignment.players[side]].name
         return win(1 - side, termination, sanitize_line(f"{SIDES[side]} ({name}): {detail}"))
 
     def start_failure(self, failures: list[tuple[int, EngineError]]) -> GameResult | None:
-        """Return the verdict when one side, or both, could not begin; None if both could."""
-        verdicts = [
+        """Return the result if a player failed to start, or None if `failures` is empty."""
+        results = [
             self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
         ]
-        if len(verdicts) == 2:
-            detail = "; ".join(game_result.detail for game_result in verdicts)
+        if len(results) == 2:
+            detail = "; ".join(game_result.detail for game_result in results)
             return GameResult("*", Termination.NOT_STARTED, detail)
-        return verdicts[0] if verdicts else None
+        return results[0] if results else None
 
     async def _move(self, player: EnginePlayer) -> GameResult | None:
         side = self._referee.turn
@@ -200,21 +202,24 @@ class MatchGame:
         )
 
     async def _game_result(self) -> GameResult | None:
-        """Return how the game has ended by the rules; scoring Go takes long enough for a thread."""
+        """Return the result by the rules, or None while the game continues.
+
+        For games other than chess, this runs in a thread, because scoring in Go is slow.
+        """
         if self._settings.is_chess:
             return self._referee.game_result()
         return await asyncio.to_thread(self._referee.game_result)
 
     def _request(self, side: int) -> SearchRequest:
         control, clock = self._controls[side], self._clocks[side]
-        own = clock.side
-        # A side without a clock of its own is shown to the other as having the same time.
-        sides = [self._clocks[WHITE].side or own, self._clocks[BLACK].side or own]
+        own_clock = clock.side
+        # If only one side has a clock, `go` gives its time to both.
+        sides = [self._clocks[WHITE].side or own_clock, self._clocks[BLACK].side or own_clock]
         return SearchRequest(
             fen=None if self._referee.start in ("", _START) else self._referee.start,
             moves=tuple(self._referee.moves),
-            white=sides[WHITE] if own else None,
-            black=sides[BLACK] if own else None,
+            white=sides[WHITE] if own_clock else None,
+            black=sides[BLACK] if own_clock else None,
             moves_to_go=clock.moves_to_go,
             movetime=control.movetime,
             nodes=control.nodes,
@@ -268,7 +273,7 @@ class MatchGame:
     def _info_callback(self, side: int) -> Callable[[Info[str]], None]:
         ply = len(self._referee.moves) + 1
 
-        def tell(info: Info[str]) -> None:
+        def report(info: Info[str]) -> None:
             self._emit(
                 SearchInfo(
                     board=self._assignment.board,
@@ -285,34 +290,35 @@ class MatchGame:
                 )
             )
 
-        return tell
+        return report
 
 
 async def play_game(
     settings: Settings,
-    assignment: Assignment,
+    assignment: GameAssignment,
     pool: EnginePool,
     adjudicator: Adjudicator,
     emit: Emit,
 ) -> GameRecord:
-    """Play one game with players of the pool, and return them to it, or close those that failed.
+    """Play one game with players from the pool.
 
-    BrokerLostError: the game is void.
+    Players return to the pool afterwards, except that failed players are closed. Raise
+    BrokerLostError if the connection to the broker is lost. The game must then be replayed.
     """
     game = MatchGame(settings, assignment, adjudicator, emit)
-    taken = await asyncio.gather(
+    acquired = await asyncio.gather(
         *(pool.acquire(player) for player in assignment.players), return_exceptions=True
     )
-    players = [player for player in taken if not isinstance(player, BaseException)]
-    failures = [(s, error) for s, error in enumerate(taken) if isinstance(error, EngineError)]
-    for outcome in taken:
+    players = [player for player in acquired if not isinstance(player, BaseException)]
+    failures = [(s, error) for s, error in enumerate(acquired) if isinstance(error, EngineError)]
+    for outcome in acquired:
         if isinstance(outcome, BaseException) and not isinstance(outcome, EngineError):
             await _discard(pool, players)
             raise outcome
     if failures:
         game_result = game.start_failure(failures)
         assert game_result is not None
-        for side, outcome in enumerate(taken):
+        for side, outcome in enumerate(acquired):
             if not isinstance(outcome, BaseException):
                 await pool.release(assignment.players[side], outcome)
         return game.record(game_result)
@@ -324,10 +330,10 @@ async def play_game(
         raise
     failed = _failed_sides(record)
     for side, player in enumerate(players):
-        fit = side not in failed
-        if fit or record.termination is Termination.TIME:
-            fit = await _report_result(player, record) and fit
-        if not fit:
+        is_usable = side not in failed
+        if is_usable or record.termination is Termination.TIME:
+            is_usable = await _report_result(player, record) and is_usable
+        if not is_usable:
             await pool.discard(player)
         else:
             await pool.release(assignment.players[side], player)
@@ -335,9 +341,12 @@ async def play_game(
 
 
 async def _set_opponents(
-    settings: Settings, assignment: Assignment, players: Sequence[EnginePlayer]
+    settings: Settings, assignment: GameAssignment, players: Sequence[EnginePlayer]
 ) -> None:
-    """Tell players whom they meet; one that fails at that will fail at its first move."""
+    """Send each player the name of its opponent.
+
+    Errors are ignored, because an engine that fails here also fails at its first move.
+    """
     for side, player in enumerate(players):
         if isinstance(player, OpponentAware):
             with contextlib.suppress(EngineError):
@@ -345,7 +354,7 @@ async def _set_opponents(
 
 
 async def _report_result(player: EnginePlayer, record: GameRecord) -> bool:
-    """Tell a player how the game ended; return whether it is fit for another."""
+    """Send the result to a player. Return whether the player can play another game."""
     try:
         if isinstance(player, OpponentAware):
             await player.on_game_end(record.result, record.termination)
@@ -359,7 +368,7 @@ async def _discard(pool: EnginePool, players: Sequence[EnginePlayer]) -> None:
         await pool.discard(player)
 
 
-def _make_referee(settings: Settings, assignment: Assignment) -> Referee:
+def _make_referee(settings: Settings, assignment: GameAssignment) -> Referee:
     if settings.is_chess:
         return ChessReferee(assignment.opening, chess960=settings.chess960)
     seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
@@ -367,7 +376,7 @@ def _make_referee(settings: Settings, assignment: Assignment) -> Referee:
 
 
 _START = ChessReferee(Opening()).start
-# Endings after which the loser's process is not to be trusted with another game.
+# After these terminations, the loser's process is restarted.
 _RESTART_AFTER = frozenset(
     {
         Termination.TIME,

@@ -1,7 +1,7 @@
-"""Where games begin.
+"""Select the openings of a match.
 
-In chess from EPD and PGN files, YAML repertoires, and the built-in set; in other games from files
-of lines, or with some moves made at random.
+The openings for chess come from EPD and PGN files, YAML repertoires, and the built-in set. The
+openings for other games come from text files with move sequences, or are random moves.
 """
 
 import dataclasses
@@ -30,20 +30,20 @@ from kempelen.match.records.game_record import unescape_tag_value
 from openings import start_positions
 from openings.book_common import BookError
 
-# What is wrong with a game is said in our own words.
+# Suppress the log of python-chess: errors in PGN games are reported as SettingsError.
 logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
 MAX_FILE_SIZE = 1 << 30
 
 Opening = start_positions.StartPosition
-# So many plies are made at random where nobody says, so that games differ; in Go the players see
-# to that themselves, and stones that are put at random are no opening.
+# Default number of random plies, which make games differ. Go has none: its players vary their play,
+# and random stones make a poor opening.
 RANDOM_PLIES = 4
 
 
 def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
-    """Return the function that gives the opening of a pair, from its round and number.
+    """Return a function that takes a round and a pair number, and returns an opening.
 
-    Raises SettingsError where openings cannot be used.
+    Raise SettingsError if the openings cannot be used.
     """
     if settings.openings.file is None and _needs_start(settings):
         return lambda round_, pair: _random_opening(settings, round_, pair)
@@ -51,23 +51,22 @@ def opening_selector(settings: Settings) -> Callable[[int, int], Opening]:
         openings = load_openings(settings.openings, chess960=settings.chess960)
     else:
         text, name = _read(settings.openings.file)
-        found = read_openings(settings.game, text, name)
-        openings = [_truncate(opening, settings.openings.plies) for opening in found]
+        lines = read_openings(settings.game, text, name)
+        openings = [_truncate(opening, settings.openings.plies) for opening in lines]
         if not openings:
-            raise SettingsError(f"{name}: no openings in it")
-    elsewhere = next((o for o in openings if o.fen not in ("", chess.STARTING_FEN)), None)
-    if elsewhere is not None and _needs_start(settings):
+            raise SettingsError(f"{name}: no openings found")
+    other_start = next((o for o in openings if o.fen not in ("", chess.STARTING_FEN)), None)
+    if other_start is not None and _needs_start(settings):
         raise SettingsError(
-            f"openings {settings.openings.file}: programs over GTP and agents of the lab begin at "
-            f"the start of a game only, not at {elsewhere.fen}"
+            f"openings {settings.openings.file}: GTP engines and lab agents only support the "
+            f"start position (got {other_start.fen})"
         )
     return lambda round_, pair: select_opening(openings, settings, round_, pair)
 
 
 def _needs_start(settings: Settings) -> bool:
-    """Tell whether games can go on from moves alone, not from positions."""
     return not settings.is_chess or any(
-        protocol_spec(each).start_position_only for each in settings.engines
+        protocol_spec(engine).start_position_only for engine in settings.engines
     )
 
 
@@ -80,30 +79,30 @@ def _random_opening(settings: Settings, round_: int, pair: int) -> Opening:
 
 
 def load_openings(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
-    """Return the openings of a file or of the built-in set, distinct and in their order.
+    """Return the distinct openings from a file or from the built-in set, in their order.
 
-    Raises SettingsError, naming the file and the line or game, where one cannot be used.
+    Raise SettingsError, which names the file and the line or game, if an opening is invalid.
     """
     text, name = _read(settings.file)
-    kind = Path(name).suffix.lower()
-    found: Iterable[Opening]
-    if kind in (".yaml", ".yml"):
-        found = _from_yaml(Path(name), chess960)
-    elif kind == ".pgn":
-        found = _from_pgn(text, name, chess960)
+    suffix = Path(name).suffix.lower()
+    unfiltered: Iterable[Opening]
+    if suffix in (".yaml", ".yml"):
+        unfiltered = _from_yaml(Path(name), chess960)
+    elif suffix == ".pgn":
+        unfiltered = _from_pgn(text, name, chess960)
     else:
-        found = _from_epd(text, name, chess960)
-    openings = list(dict.fromkeys(_truncate(opening, settings.plies) for opening in found))
+        unfiltered = _from_epd(text, name, chess960)
+    openings = list(dict.fromkeys(_truncate(opening, settings.plies) for opening in unfiltered))
     if not openings:
-        raise SettingsError(f"{name}: no openings in it")
+        raise SettingsError(f"{name}: no openings found")
     return openings
 
 
 def with_file_digests(settings: Settings) -> Settings:
-    """Return the settings, whose engines are named, with digests of the files that they name.
+    """Return the settings with digests of the opening file and the evaluation files.
 
-    Those of the openings' text and of evaluations, so that a change shows. Raises SettingsError
-    where there are no such openings, or no such game.
+    The digests detect changes of these files when a tournament is resumed. All engines must have
+    names. Raise SettingsError if a file or the game does not exist.
     """
     if not settings.is_chess:
         new_game(settings.game)
@@ -121,15 +120,15 @@ def with_file_digests(settings: Settings) -> Settings:
 
 def _evaluation_digest(engine: EngineSettings) -> str:
     for name, value in engine.options.items():
-        if name.casefold() == "evaluation" and ":" in str(value):  # it names a file
+        if name.casefold() == "evaluation" and ":" in str(value):  # the value names a file
             return evaluation_digest(str(value), engine.directory or "")
     return ""
 
 
 def select_opening(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
-    """Return the opening of a pair of games, counted from 1; the same in every pairing.
+    """Return the opening for pair number `pair`, counted from 1. It is the same in every pairing.
 
-    It follows from the settings alone, and asking for more games does not change it.
+    The choice depends only on the settings and does not change when games are added.
     """
     count = len(openings)
     if settings.openings.order is OpeningOrder.SEQUENTIAL:
@@ -159,7 +158,7 @@ def _read(file: str | None) -> tuple[str, str]:
 
 def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
     if chess960:
-        raise SettingsError(f"{path}: a repertoire is for the usual start position, not Chess960")
+        raise SettingsError(f"{path}: a repertoire cannot be used with Chess960")
     try:
         return start_positions.read([path])
     except BookError as error:
@@ -167,7 +166,6 @@ def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
 
 
 def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
-    """Read positions, a line each: EPD, or FEN, which has two numbers in place of operations."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -197,12 +195,12 @@ def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         if game.errors:
             raise SettingsError(f"{where}: {game.errors[0]}")
         if game.headers == chess.pgn.Game().headers and game.is_end():
-            raise SettingsError(f"{where}: it has neither tags nor moves; is this PGN?")
+            raise SettingsError(f"{where}: neither tags nor moves (not a PGN file?)")
         board = game.board()
         if type(board) is not chess.Board:
-            raise SettingsError(f"{where}: it is of another variant, {game.headers['Variant']}")
+            raise SettingsError(f"{where}: unsupported variant {game.headers['Variant']}")
         if board.chess960 and not chess960 and not chess.Board(board.fen()).is_valid():
-            raise SettingsError(f"{where}: its castling is that of Chess960, which is not played")
+            raise SettingsError(f"{where}: Chess960 castling rights require chess960")
         board.chess960 = chess960 or board.chess960
         _check(board, where)
         moves = tuple(board.uci(move) for move in game.mainline_moves())
@@ -215,17 +213,20 @@ def read_game(
     where: str,
     builder: Callable[[], chess.pgn.GameBuilder[chess.pgn.Game]] = chess.pgn.GameBuilder,
 ) -> chess.pgn.Game | None:
-    """Return the next game of a PGN, None at its end; SettingsError says where it is unreadable."""
+    """Return the next game from a PGN stream, or None at its end.
+
+    Raise SettingsError if the game is invalid. `where` is the prefix of the message.
+    """
     try:
         return chess.pgn.read_game(stream, Visitor=builder)
     except (ValueError, LookupError, AttributeError, AssertionError) as error:
-        # The chess package does not foresee everything that may stand in a file.
-        raise SettingsError(f"{where}: it cannot be read ({error})") from None
+        # python-chess raises various exceptions for malformed games.
+        raise SettingsError(f"{where}: invalid PGN ({error})") from None
 
 
 def _check(board: chess.Board, where: str) -> None:
     if not board.is_valid():
-        raise SettingsError(f"{where}: not a legal chess position ({board.status()!r})")
+        raise SettingsError(f"{where}: illegal chess position ({board.status()!r})")
 
 
 def _truncate(opening: Opening, plies: int | None) -> Opening:

@@ -1,7 +1,7 @@
-"""Who sees to the rules of a game: what a referee is, and the one of chess.
+"""Define the interface of referees, and enforce the rules of chess with python-chess.
 
-The runner knows a game by its Referee alone. Chess has the `chess` package's rules, every other
-game its own, in kempelen.match.game.game_referee.
+The runner uses only the Referee protocol. The referee for other games is in
+kempelen.match.game.game_referee.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from openings.start_positions import StartPosition as Opening
 
 
 class Referee(Protocol):
-    """One game as it is refereed: by its rules, from its opening on.
+    """Enforces the rules of one game and keeps its state.
 
-    start: the position that the moves go on from, "" where it is always the same. moves: all
-    moves since, the opening's too, as text; movers: who made each, by number, 0 for who moves
-    first in the game.
+    `start` is the start position, or "" if the game has only one start position. `moves` contains
+    all moves as text, including the opening. `movers` contains the player number for each move.
+    Player 0 moves first.
     """
 
     start: str
@@ -29,36 +29,39 @@ class Referee(Protocol):
 
     @property
     def turn(self) -> int:
-        """The side to move: 0 is White."""
+        """The side to move, where 0 is White."""
 
     @property
     def mover(self) -> int:
-        """The player to move, by number."""
+        """The number of the player to move."""
 
     @property
     def position(self) -> str:
         """The position as text."""
 
     def play(self, text: str) -> tuple[str, str]:
-        """Make a move; return its text and its notation for people. ValueError if illegal."""
+        """Make a move. Return its text in the internal notation and in the notation for users.
+
+        Raise ValueError if the move is illegal.
+        """
 
     def game_result(self) -> GameResult | None:
-        """Return how the game has ended by the rules, or None while it goes on."""
+        """Return the result by the rules, or None while the game continues."""
 
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
-        """Return the verdict that a rule of the adjudicator gives to the position, or None.
+        """Return the adjudicated result, or None if no rule applies.
 
-        scores, first: as Adjudicator.judge takes them.
+        The parameters `scores` and `first` have the same meaning as in Adjudicator.adjudicate.
         """
 
 
 class ChessReferee:
-    """One game of chess, or Chess960, as its referee sees it; moves are UCI text."""
+    """The referee of one game of chess or Chess960. Moves are in UCI notation."""
 
     def __init__(self, opening: Opening, *, chess960: bool = False) -> None:
-        """Set the opening up; an illegal move in it raises ValueError."""
+        """Set up the opening. Raise ValueError if it contains an illegal move."""
         self.board = chess.Board(opening.fen, chess960=chess960)
         self.start = self.board.fen()
         self.moves: list[str] = []
@@ -68,12 +71,11 @@ class ChessReferee:
 
     @property
     def turn(self) -> int:
-        """The side to move: 0 is White."""
         return WHITE if self.board.turn == chess.WHITE else BLACK
 
     @property
     def mover(self) -> int:
-        """The player to move, by number: White's is 0."""
+        """The number of the player to move. White is player 0."""
         return self.turn
 
     @property
@@ -82,9 +84,9 @@ class ChessReferee:
         return self.board.fen()
 
     def play(self, text: str) -> tuple[str, str]:
-        """Make a move and return its text and its notation for people (SAN).
+        """Make a move. Return it in UCI notation and in SAN.
 
-        Upper case is read as lower case; anything else that is no legal move raises ValueError.
+        Upper-case moves are accepted. Raise ValueError if the move is illegal.
         """
         move = self.board.parse_uci(text.lower())
         if not move:
@@ -97,7 +99,6 @@ class ChessReferee:
         return uci, san
 
     def game_result(self) -> GameResult | None:
-        """Return how the game has ended by the rules, or None while it goes on."""
         board = self.board
         if board.is_checkmate():
             return win(1 - self.turn, Termination.CHECKMATE)
@@ -114,5 +115,4 @@ class ChessReferee:
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
     ) -> GameResult | None:
-        """Return the verdict that a rule gives to the position, or None."""
         return adjudicator.adjudicate(self.board, scores, first=first)

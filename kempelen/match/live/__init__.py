@@ -1,1 +1,1 @@
-"""Live state of a tournament, in files and over MQTT."""
+"""Publish the live state of a tournament in a file and over MQTT."""

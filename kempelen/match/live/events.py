@@ -1,7 +1,7 @@
-"""What a running tournament tells: frozen events, one stream, any number of listeners.
+"""Define the events of a running tournament, which are sent in order to all listeners.
 
-A listener is called in the runner's thread for every event, in order, and must return at once.
-`to_json` gives an event as plain data with its type's name under "event".
+Events are immutable. A listener is called in the runner's thread for every event and must return
+quickly. `to_json` converts an event to plain data and stores its name under the key "event".
 """
 
 import re
@@ -17,7 +17,10 @@ from kempelen.match.records.game_record import GameRecord
 
 
 class Status(StrEnum):
-    """How a run stands or ended. LOST is for watchers: the runner went without a word."""
+    """The state of a run.
+
+    LOST means that the runner stopped without a final event. It is reported only by viewers.
+    """
 
     RUNNING = "running"
     COMPLETE = "complete"
@@ -29,7 +32,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TournamentStarted:
-    """A run began, perhaps with games of earlier runs behind it. game: what is played."""
+    """A run has started. `played` is the number of games that were played in earlier runs."""
 
     name: str
     format: str
@@ -43,7 +46,11 @@ class TournamentStarted:
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game began on a board; fen and moves: where the players take over; turn: a side's name."""
+    """A game has started.
+
+    `fen` and `moves` describe the opening. `turn` is the side to move, "white" or "black". Clocks
+    are in seconds.
+    """
 
     board: int
     pair: str
@@ -60,9 +67,10 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class MovePlayed:
-    """A move was made; its score is from the mover's side, clocks are in seconds.
+    """A move has been played.
 
-    side, turn: who made it and who is to move after it, "white" or "black", who may be the same.
+    `side` made the move, and `turn` is the side to move next. Each is "white" or "black", and they
+    may be equal. The score is from the point of view of `side`. Clocks are in seconds.
     """
 
     board: int
@@ -85,7 +93,7 @@ class MovePlayed:
 
 @dataclass(frozen=True, slots=True)
 class SearchInfo:
-    """What an engine says while it thinks."""
+    """A search in progress has sent a report."""
 
     board: int
     pair: str
@@ -102,7 +110,7 @@ class SearchInfo:
 
 @dataclass(frozen=True, slots=True)
 class GameFinished:
-    """A game ended and is in the ledger."""
+    """A game has ended and has been written to the ledger."""
 
     board: int
     record: GameRecord
@@ -110,21 +118,21 @@ class GameFinished:
 
 @dataclass(frozen=True, slots=True)
 class StandingsChanged:
-    """The standings after some more games."""
+    """The standings have changed after one or more games."""
 
     summary: Summary
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that a person should know and that stops nothing."""
+    """A message for the user that does not stop the run."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentFinished:
-    """The run ended."""
+    """The run has ended."""
 
     status: Status
     summary: Summary
@@ -145,11 +153,10 @@ Listener = Callable[[Event], None]
 
 
 def event_name(event: Event | type) -> str:
-    """Return an event's name in JSON: GameStarted is game_started."""
-    kind = event if isinstance(event, type) else type(event)
-    return re.sub(r"(?<!^)([A-Z])", r"_\1", kind.__name__).lower()
+    """Return the name of an event for JSON, for example game_started for GameStarted."""
+    event_type = event if isinstance(event, type) else type(event)
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", event_type.__name__).lower()
 
 
 def to_json(event: Event) -> dict[str, Any]:
-    """Return an event as plain data."""
     return {"event": event_name(event), **encode(event)}

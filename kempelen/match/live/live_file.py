@@ -1,7 +1,7 @@
-"""What goes on in a tournament, in a file beside its ledger, for whoever looks on at this machine.
+"""Keep the live state of a tournament in a file next to its ledger, for viewers on this machine.
 
-It holds the live state's snapshots as they are now, and is written anew, whole, when they change:
-so it stays small, and who comes late sees as much as who was there. It goes with its run.
+The file contains only the current snapshots and is replaced when they change. It therefore stays
+small, and viewers that start late see the complete state. The file is removed when the run ends.
 """
 
 from __future__ import annotations
@@ -18,25 +18,31 @@ from agent.io.files import MAX_FILE_SIZE, read_text, replace_atomically
 from kempelen.match.live.events import Event
 from kempelen.match.live.live_state import LiveState
 
-# Seconds between two states, and until one is written though nothing has changed.
+# Minimum seconds between two writes, and maximum seconds without a write.
 WRITE_INTERVAL = 0.1
 HEARTBEAT = 2.0
-# Without a word for so long, in seconds, a run has gone without one.
+# A run counts as lost after this number of seconds without a write.
 LOST_AFTER = 15.0
-# Moves of a board are many, those of all boards more.
+# The file includes the moves of all boards.
 MAX_FILE_SIZE = 4 * MAX_FILE_SIZE
 
 
 def live_file_path(ledger: str) -> Path:
-    """Return where the run of a ledger says what goes on."""
+    """Return the path of the file with the live state for a ledger."""
     return Path(f"{ledger}.live")
 
 
 class LiveFile:
-    """A listener that keeps the file. It never waits for the disk, and needs no room on it."""
+    """An event listener that writes the live state to a file in a separate thread.
+
+    Write errors are ignored.
+    """
 
     def __init__(self, path: Path, curve: Sequence[dict[str, Any]] = ()) -> None:
-        """Begin. curve: of the games that have been played before."""
+        """Start the writer thread.
+
+        `curve` is the progress curve for the games that were played in earlier runs.
+        """
         self._path = path
         self._state = LiveState(curve)
         self._lock = threading.Lock()
@@ -46,13 +52,12 @@ class LiveFile:
         self._thread.start()
 
     def __call__(self, event: Event) -> None:
-        """Follow an event."""
         with self._lock:
             self._state.apply(event)
         self._changed.set()
 
     def close(self) -> None:
-        """Remove the file: what has been played is in the ledger."""
+        """Stop the writer thread and remove the file with the live state."""
         self._closed.set()
         self._changed.set()
         self._thread.join()
@@ -65,17 +70,17 @@ class LiveFile:
             self._changed.clear()
             with self._lock:
                 text = json.dumps({"time": time.time(), "snapshots": self._state.snapshots})
-            with contextlib.suppress(OSError):  # who looks on waits for the next one
+            with contextlib.suppress(OSError):  # the next write may succeed
                 replace_atomically(self._path, text.encode(), keep=False)
             self._closed.wait(WRITE_INTERVAL)
 
 
 def read_live_file(path: Path) -> dict[str, dict[str, Any]] | None:
-    """Return the snapshots, None if nothing goes on."""
+    """Return the snapshots of an active run by name, or None if no run is active."""
     try:
-        found = json.loads(read_text(path, MAX_FILE_SIZE))
-        if time.time() - found["time"] > LOST_AFTER:
+        content = json.loads(read_text(path, MAX_FILE_SIZE))
+        if time.time() - content["time"] > LOST_AFTER:
             return None
-        return {str(name): dict(value) for name, value in found["snapshots"].items()}
+        return {str(name): dict(value) for name, value in content["snapshots"].items()}
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         return None

@@ -1,7 +1,7 @@
-"""The state of a running tournament as plain data: what a terminal shows and a broker keeps.
+"""Keep the state of a running tournament as plain data, for the terminal and for MQTT.
 
-A LiveState follows the events. Its parts are the snapshots `status`, `standings`, `curve` and one
-for each board, so a watcher who has those knows everything, however late it came.
+LiveState applies events to its snapshots. The snapshots `status`, `standings` and `curve`, and one
+for each board, make up the complete state.
 """
 
 from collections.abc import Sequence
@@ -28,32 +28,42 @@ MAX_NOTICES = 5
 
 
 class LiveState:
-    """Snapshots by name: "status", "standings", "curve", "boards/1", ..."""
+    """The state of a tournament, stored in named snapshots.
+
+    The names are "status", "standings", "curve", "boards/1", "boards/2" and so on.
+    """
 
     def __init__(self, curve: Sequence[dict[str, Any]] = ()) -> None:
-        """Begin. curve: the points of games that have been played before."""
+        """Create an empty state.
+
+        `curve` is the progress curve for the games that were played in earlier runs.
+        """
         self.snapshots: dict[str, dict[str, Any]] = {}
         if curve:
             self.snapshots["curve"] = {"points": list(curve)}
 
     @property
     def status(self) -> dict[str, Any]:
-        """The tournament's name, format, players, games asked for and played, and state."""
+        """The name, format, players, number of games, and status of the tournament."""
         return self.snapshots.get("status", {})
 
     @property
     def standings(self) -> dict[str, Any]:
-        """The last summary."""
+        """The most recent standings, or {} before the first result."""
         return self.snapshots.get("standings", {})
 
     @property
     def boards(self) -> list[dict[str, Any]]:
-        """The boards, in the order of their numbers."""
-        named = [(n, s) for n, s in list(self.snapshots.items()) if n.startswith("boards/")]
-        return [s for _, s in sorted(named, key=lambda item: int(item[0].split("/")[1]))]
+        """The boards, sorted by number."""
+        boards = {
+            int(name.removeprefix("boards/")): snapshot
+            for name, snapshot in list(self.snapshots.items())
+            if name.startswith("boards/")
+        }
+        return [boards[number] for number in sorted(boards)]
 
     def apply(self, event: Event) -> tuple[str, ...]:
-        """Follow an event; return the names of the snapshots that it changed."""
+        """Apply an event and return the names of the snapshots that changed."""
         match event:
             case TournamentStarted():
                 now = datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""Tells a broker what happens: the live state's snapshots, and every move, result and thought."""
+"""Publish the snapshots, moves, results and search reports of a tournament over MQTT."""
 
 import re
 import secrets
@@ -14,27 +14,27 @@ from protocols.mqtt.broker import Broker
 from protocols.mqtt.broker_monitor import Notify
 from protocols.mqtt.connection import Connection
 
-# Thoughts go out at most so often for each game, in seconds.
+# Minimum seconds between two search reports of a game.
 INFO_INTERVAL = 0.5
 
 
 class MqttPublisher:
-    """A listener that publishes one tournament. It never waits for the broker."""
+    """An event listener that publishes one tournament without waiting for the broker."""
 
     def __init__(
         self,
         broker: Broker,
         name: str,
-        tell: Notify | None = None,
+        notify: Notify | None = None,
         curve: Sequence[dict[str, Any]] = (),
     ) -> None:
-        """Connect; the will marks this runner as lost if it goes without a word.
+        """Connect to the broker. If the connection is lost, an MQTT will marks the run as lost.
 
-        tell: takes a sentence, in another thread, when the broker refuses something. curve: of the
-        games that have been played before.
+        `notify` is called in another thread with a message when the broker rejects a topic. `curve`
+        is the progress curve for the games that were played in earlier runs.
         """
         self._broker = broker
-        self._tell = tell
+        self._notify = notify
         self._name = name
         self._run = secrets.token_hex(4)
         self._sequence = 0
@@ -44,12 +44,12 @@ class MqttPublisher:
         self.connection = Connection(
             broker,
             will=(self._runner, {"run": self._run, "state": "lost"}),
-            on_rejected=self._on_refused,
+            on_rejected=self._on_rejected,
         )
         self.connection.publish_retained(self._runner, {"run": self._run, "state": "online"})
 
     def __call__(self, event: Event) -> None:
-        """Publish what an event changes."""
+        """Publish the changes caused by an event."""
         changed = self._state.apply(event)
         match event:
             case MovePlayed(pair=pair, game=game):
@@ -65,35 +65,36 @@ class MqttPublisher:
                 self._last_published.pop(self._game_topic(record.pair, record.game, "info"), None)
                 topic = self._game_topic(record.pair, record.game, "result")
                 self.connection.publish(topic, self._stamp(result))
-                # Retained, so that who comes late can have every game.
-                kept = self._game_topic(record.pair, record.game, "record")
-                self.connection.publish_retained(kept, self._stamp(encode(record)))
+                # Retained, so that late subscribers receive every game.
+                topic = self._game_topic(record.pair, record.game, "record")
+                self.connection.publish_retained(topic, self._stamp(encode(record)))
         for snapshot in changed:
             self._publish(snapshot)
 
     def close(self) -> None:
-        """Say goodbye and disconnect."""
+        """Publish that the runner is offline, and disconnect."""
         self.connection.publish_retained(self._runner, {"run": self._run, "state": "offline"})
         self.connection.close()
 
     @property
     def unpublished(self) -> str:
-        """What has not been published, for a person; nothing if all has."""
+        """Return a warning if parts of the tournament were not published, and "" otherwise."""
         broker, connection = self._broker, self.connection
         missing = connection.pending_count + connection.dropped
-        if refused := next(iter(connection.rejected.items()), None):
-            return f"broker {broker} refused a part of the match, such as {': '.join(refused)}"
+        if rejected := next(iter(connection.rejected.items()), None):
+            return f"broker {broker}: rejected parts of the match, such as {': '.join(rejected)}"
         problem = connection.error or "no connection"
         if not connection.published:
-            return f"nothing of the match was published: broker {broker}: {problem}"
+            return f"broker {broker}: the match was not published: {problem}"
         if missing:
-            return f"{missing} messages were not published: broker {broker}: {problem}"
+            return f"broker {broker}: {missing} messages were not published: {problem}"
         return ""
 
-    def _on_refused(self, topic: str, reason: str) -> None:
-        tell, self._tell = self._tell, None
-        if tell is not None:
-            tell(f"broker {self._broker} refuses {topic}: {reason}")
+    def _on_rejected(self, topic: str, reason: str) -> None:
+        # Report only the first rejection: each further move would cause another one.
+        notify, self._notify = self._notify, None
+        if notify is not None:
+            notify(f"broker {self._broker}: rejected topic {topic}: {reason}")
 
     def _publish(self, snapshot: str) -> None:
         payload = self._stamp(self._state.snapshots[snapshot])
@@ -114,10 +115,13 @@ class MqttPublisher:
 
 
 class MqttSubscriber:
-    """The other end: a tournament's live state and its games as the broker's messages give them."""
+    """A receiver that rebuilds the state and the games of a tournament from MQTT messages."""
 
     def __init__(self, name: str) -> None:
-        """Follow the tournament of this name, or the first that is heard of for `+`."""
+        """Create a receiver for the tournament `name`.
+
+        The name `+` selects the first tournament that sends a message.
+        """
         self.name = name
         self.state = LiveState()
         self.games: dict[str, dict[str, Any]] = {}
@@ -127,11 +131,10 @@ class MqttSubscriber:
 
     @property
     def subscription(self) -> str:
-        """The topics to subscribe to."""
         return topics.tournament(self.name, "#")
 
     def on_message(self, topic: str, payload: dict[str, Any] | None) -> None:
-        """Take a message; one that is not valid, or older than what is known, changes nothing."""
+        """Apply a message. Invalid and outdated messages are ignored."""
         parts = topic.removeprefix(topics.tournament("")).split("/", 1)
         if payload is None or len(parts) != 2:
             return
@@ -141,14 +144,14 @@ class MqttSubscriber:
         if name != self.name:
             return
         self.message_count += 1
-        kind = _schema_name(part)
-        if not kind or payloads.find_error(kind, payload):
+        schema = _schema_name(part)
+        if not schema or payloads.find_error(schema, payload):
             return
-        if kind == "runner":
+        if schema == "runner":
             self.runner = payload["state"]
-        elif kind == "info":
+        elif schema == "info":
             self._apply_search_info(payload)
-        elif kind == "record":
+        elif schema == "record":
             self.games[part.removeprefix("games/").removesuffix("/record")] = payload
         elif self._is_new(part, payload):
             self.state.snapshots[part] = payload
@@ -164,12 +167,11 @@ class MqttSubscriber:
     def _apply_search_info(self, payload: dict[str, Any]) -> None:
         board = self.state.snapshots.get(f"boards/{payload['board']}", {})
         if all(board.get(key) == payload[key] for key in ("pair", "game")):
-            said = {key: payload[key] for key in ("depth", "cp", "mate", "nodes")}
-            board[f"{payload['side']}_said"] = said
+            info = {key: payload[key] for key in ("depth", "cp", "mate", "nodes")}
+            board[f"{payload['side']}_said"] = info
 
 
 def _schema_name(part: str) -> str:
-    """Return the schema's name for what a topic below a tournament's has, if we follow it."""
     if part in ("runner", "status", "standings", "curve"):
         return part
     if re.fullmatch(r"games/[0-9.-]{1,40}/record", part):

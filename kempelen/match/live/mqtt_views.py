@@ -1,4 +1,4 @@
-"""Tournaments as a broker tells of them, for who looks on: see spectators.py."""
+"""Provide views of tournaments that are published over MQTT."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from protocols.mqtt import topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 
-# Bytes of one message: the standings of many players, or a long game. Tournaments of one broker.
+# Maximum size of a message in bytes: standings with many players, or a long game.
 MAX_MESSAGE_SIZE = 1 << 24
 MAX_TOURNAMENTS = 50
 
 
 class MqttTournamentView:
-    """Looks at one tournament that a broker tells of."""
+    """A view of a tournament that is published over MQTT."""
 
     def __init__(self, receiver: MqttSubscriber, connection: Connection) -> None:
         self._receiver = receiver
@@ -27,18 +27,21 @@ class MqttTournamentView:
         self.trusted = False
 
     def poll(self) -> None:
-        """Take how the broker and the run are; what it tells is taken in as it comes."""
+        """Update the connection state. Messages are applied when they arrive."""
         self.runner = self._receiver.runner
         self.problem = ""
         if self._connection.seconds_disconnected:
             self.problem = f"broker {self._connection.broker}: {self._connection.error}"
 
     def close(self) -> None:
-        """Nothing is held: the connection is that of all."""
+        """Do nothing, because all views share the connection."""
 
 
 class MqttTournamentViews:
-    """Looks at all tournaments that a broker tells of, as they are heard of."""
+    """The views of all tournaments that are published on a broker.
+
+    The view of a tournament is added when its first message arrives.
+    """
 
     def __init__(self, broker: Broker) -> None:
         self.views: list[MqttTournamentView] = []
@@ -52,7 +55,6 @@ class MqttTournamentViews:
         )
 
     def close(self) -> None:
-        """Disconnect."""
         self.connection.close()
 
     def _on_message(self, topic: str, payload: dict[str, Any] | None) -> None:
@@ -63,5 +65,5 @@ class MqttTournamentViews:
                 return
             receiver = self._receivers[name] = MqttSubscriber(name)
         receiver.on_message(topic, payload)
-        if receiver.state.status and all(each.state is not receiver.state for each in self.views):
+        if receiver.state.status and all(view.state is not receiver.state for view in self.views):
             self.views.append(MqttTournamentView(receiver, self.connection))

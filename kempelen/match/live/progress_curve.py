@@ -1,4 +1,4 @@
-"""How a tournament's numbers went: points of Elo and of the test, by the games that were played."""
+"""Compute the Elo and the SPRT log-likelihood ratio of a tournament by number of games."""
 
 from __future__ import annotations
 
@@ -10,44 +10,49 @@ from kempelen.match.config.settings import Settings
 from kempelen.match.rating.standings import outcome_from_record, summarise
 from kempelen.match.records.game_record import GameRecord
 
-# A curve of so many points is thinned to half of them, and so many are made of games of before.
+# A curve that reaches MAX_POINTS is thinned to half. The games of earlier runs give at most
+# INITIAL_POINTS.
 MAX_POINTS = 200
 INITIAL_POINTS = 60
-# Of very many games there are fewer, so that a run begins at once.
+# Limits the work at the start of a run, which is points times games.
 MAX_REPLAYED_GAMES = 300_000
-# Of more players no curve is kept: nobody could tell them apart.
+# Only the first players have a curve: a plot with more curves is unreadable.
 MAX_PLAYERS = 12
 
 
 def curve_point(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a curve's point: encoded standings as they are after so many games.
+    """Return the point on the curve for a summary in JSON form.
 
-    elo: of each player, in the order of the players; error: of each; llr: of a test.
+    The keys "elo" and "error" contain lists in the order of the players. The key "llr" contains the
+    log-likelihood ratio of the SPRT.
     """
     rows = {row["name"]: row for row in summary["rows"]}
-    known = [rows.get(name, {}) for name in summary["players"][:MAX_PLAYERS]]
+    player_rows = [rows.get(name, {}) for name in summary["players"][:MAX_PLAYERS]]
     test = (summary.get("comparison") or {}).get("test") or {}
     return {
         "played": summary["played"],
-        "elo": [_rounded(row.get("elo")) for row in known],
-        "error": [_rounded(row.get("error")) for row in known],
+        "elo": [_rounded(row.get("elo")) for row in player_rows],
+        "error": [_rounded(row.get("error")) for row in player_rows],
         "llr": _rounded(test.get("llr"), 4),
     }
 
 
 def append_point(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a curve with a point more, in place of one with no fewer games, and thinned."""
-    kept = [each for each in points if each["played"] < point["played"]]
-    if len(kept) >= MAX_POINTS:
-        kept = kept[::2]
-    return [*kept, point]
+    """Return the curve with `point` appended. If the curve is full, every second point is removed.
+
+    Points with at least as many games as `point` are removed too.
+    """
+    earlier = [old for old in points if old["played"] < point["played"]]
+    if len(earlier) >= MAX_POINTS:
+        earlier = earlier[::2]
+    return [*earlier, point]
 
 
 def build_curve(settings: Settings, records: Sequence[GameRecord]) -> list[dict[str, Any]]:
-    """Return the curve of games that have been played already."""
+    """Return the curve for the games that were played in earlier runs."""
     outcomes = [outcome_from_record(record) for record in records]
-    most = max(2, min(INITIAL_POINTS, MAX_REPLAYED_GAMES // max(1, len(outcomes))))
-    step = max(1, len(outcomes) // most)
+    max_points = max(2, min(INITIAL_POINTS, MAX_REPLAYED_GAMES // max(1, len(outcomes))))
+    step = max(1, len(outcomes) // max_points)
     return [
         curve_point(encode(summarise(settings, outcomes[:played])))
         for played in range(step, len(outcomes) + 1, step)

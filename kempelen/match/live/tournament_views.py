@@ -1,7 +1,7 @@
-"""Tournaments as somebody sees them who looks on: the live state, and every finished game.
+"""Provide read-only views of the live state and the finished games of tournaments.
 
-The state is that of `LiveState`, whoever follows the events: the run itself, by its file beside
-the ledger or by its broker, or this module for a ledger whose run is over.
+The live state of a running tournament comes from a file or over MQTT. If a ledger has no active
+run, the state is computed from its games.
 """
 
 from __future__ import annotations
@@ -34,16 +34,19 @@ from kempelen.match.rating.standings import (
 from kempelen.match.records.game_record import GameRecord
 from kempelen.match.records.ledger import DECODE_ERRORS, LedgerError, saved_settings
 
-# A file of what goes on that has not changed for so long, in seconds, is looked at again.
+# Seconds after which an unchanged live file is read again, to detect a lost run.
 STALE_AFTER = 10.0
 
 
 class TournamentView(Protocol):
-    """What a page shows of one tournament.
+    """The data about one tournament for display.
 
-    state: the snapshots. games: the finished ones, encoded, by pair and game, in their order.
-    runner: "lost" if the run has gone without a word. problem: why nothing is seen, if so. trusted:
-    what it tells is this machine's own, so that a game's own file may be run.
+    `state` contains the snapshots. `games` contains the finished games as plain data, with keys
+    from `game_key`. `runner` is "lost" if the run stopped unexpectedly. `problem` is the reason why
+    the view is incomplete, or "".
+
+    `trusted` is true if the data are local. Game code that is named in the data is loaded only if
+    `trusted` is true.
     """
 
     state: LiveState
@@ -53,19 +56,20 @@ class TournamentView(Protocol):
     trusted: bool
 
     def poll(self) -> None:
-        """Take in what is new; may read files."""
+        """Read new data. This method may access files."""
 
     def close(self) -> None:
-        """Look no longer."""
+        """Release all resources."""
 
 
 class LedgerView:
-    """Looks at a ledger, and at what its run says beside it."""
+    """A view of a tournament in a ledger, and of its live state while it is running."""
 
     def __init__(self, path: str, name: str | None = None) -> None:
-        """Look at a tournament of a ledger file, the only one if it is not named.
+        """Open the tournament `name` in a ledger.
 
-        Raises LedgerError, naming what is wrong.
+        If `name` is None, the ledger must contain exactly one tournament. Raise LedgerError if the
+        ledger is unreadable.
         """
         self._path = path
         self._settings = saved_settings(path, name)
@@ -82,7 +86,6 @@ class LedgerView:
         self._seen_live = False
 
     def poll(self) -> None:
-        """Take in games that have ended, and what goes on."""
         before = len(self._outcomes)
         try:
             records = self._read()
@@ -96,17 +99,15 @@ class LedgerView:
         if self._new:
             self._begin(records)
         running = self._read_live_file()
-        grown = len(self._outcomes) > before
-        if not running and (grown or self._new or self._seen_live):
+        has_new_games = len(self._outcomes) > before
+        if not running and (has_new_games or self._new or self._seen_live):
             self._seen_live = False
             self._on_run_ended()
         self._new = False
 
-    def close(self) -> None:
-        """Nothing is held."""
+    def close(self) -> None: ...
 
     def _read(self) -> list[GameRecord]:
-        """Return the games that have been written since the last time, without damaged ones."""
         records = []
         uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=0.5)) as database:
@@ -120,7 +121,7 @@ class LedgerView:
                 try:
                     record = decode(GameRecord, json.loads(text))
                     if str(record.key) != pair:
-                        raise ValueError(f"it says that it is of pair {record.pair}")
+                        raise ValueError(f"wrong pair {record.pair}")
                     records.append(record)
                 except DECODE_ERRORS as error:
                     self._damage = f"the record of game {pair}.{game} is damaged: {error}"
@@ -145,7 +146,7 @@ class LedgerView:
         self.state.apply(StandingsChanged(summary))
 
     def _read_live_file(self) -> bool:
-        """Take what the run says, and return whether there is one."""
+        """Read the live state if it has changed. Return whether a run is active."""
         path = live_file_path(self._path)
         try:
             status = path.stat()
@@ -156,17 +157,20 @@ class LedgerView:
         if stamp == self._stamp and time.time() - status.st_mtime < STALE_AFTER:
             return not self.runner
         self._stamp = stamp
-        found = read_live_file(path)
-        if found is None or found.get("status", {}).get("name") != self._settings.name:
-            self.runner = "lost" if self._seen_live or found is None else ""
+        snapshots = read_live_file(path)
+        if snapshots is None or snapshots.get("status", {}).get("name") != self._settings.name:
+            self.runner = "lost" if self._seen_live or snapshots is None else ""
             return False
         self.runner = ""
         self._seen_live = True
-        self.state.snapshots.update(found)
+        self.state.snapshots.update(snapshots)
         return True
 
     def _on_run_ended(self) -> None:
-        """Tell by the games alone: nobody plays. What is asked for may have grown meanwhile."""
+        """Compute the final state from the settings and the games in the ledger.
+
+        The settings are read again, because a run may have increased the number of games.
+        """
         with contextlib.suppress(LedgerError):
             self._settings = saved_settings(self._path, self._settings.name)
         summary = summarise(self._settings, self._outcomes)
@@ -181,5 +185,5 @@ class LedgerView:
 
 
 def game_key(pair: str, game: int) -> str:
-    """Return by what a finished game is found."""
+    """Return the key of a finished game for `TournamentView.games`."""
     return f"{pair}.{game}"

@@ -1,1 +1,1 @@
-"""Tournament formats, schedules and pairings."""
+"""Define tournament formats, and pair the players."""

@@ -1,4 +1,4 @@
-"""The formats of tournaments, one row each: who meets whom, and how the table is ordered."""
+"""Define the pairing and ranking rules of the tournament formats in a table."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from kempelen.match.pairing.swiss import SwissScore
 
 
 class Format(StrEnum):
-    """Who meets whom; FORMATS has a row for each."""
+    """A tournament format. The table FORMATS contains the rules of each format."""
 
     ROUND_ROBIN = "round-robin"
     GAUNTLET = "gauntlet"
@@ -21,20 +21,23 @@ class Format(StrEnum):
 
     @property
     def rules(self) -> "FormatRules":
-        """Its row."""
         return FORMATS[self]
 
 
 @dataclass(frozen=True, slots=True)
 class FormatRules:
-    """What makes a format.
+    """The rules of a tournament format.
 
-    planned: yields the pairs of all rounds that the results so far settle, in their order.
-    matches: how many matches there are in all, without tie-breaks.
-    ranked: the players' indexes, the best first, from the same by their ratings.
-    scores: what else the players are ranked by. bracket: the matches of the rounds paired so far.
-    growing: what a resumed tournament may ask more of; games only if it has a single round, or
-    pairs would be numbered anew. sprt: whether a test may end it early.
+    `plan_pairs` yields, in order, the pairs for all rounds that can be paired with the current
+    results. `match_count` returns the number of matches without tie-breaks.
+
+    `rank_players` receives the player indexes in order of rating and returns them in order of rank.
+    `swiss_scores` returns additional ranking criteria. `bracket` returns the matches for all rounds
+    that have been paired.
+
+    `extendable_settings` contains the names of settings that may be increased when a tournament is
+    resumed. The number of games may be increased only if there is a single round, because pairs are
+    numbered per round. `allows_sprt` is true if an SPRT may end the tournament early.
     """
 
     plan_pairs: Callable[[TournamentSize, Results], Iterator[PlannedPair]]
@@ -57,8 +60,6 @@ def _first_against_others(players: int) -> Iterable[tuple[int, int]]:
 def _same_each_round(
     pairings: Callable[[int], Iterable[tuple[int, int]]],
 ) -> Callable[[TournamentSize, Results], Iterator[PlannedPair]]:
-    """Return the plan of a format in which the same players meet in every round."""
-
     def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
         for number in range(1, tournament_size.rounds + 1):
             yield from round_pairs(number, pairings(tournament_size.players), tournament_size.games)

@@ -1,7 +1,7 @@
-"""A knockout: who loses a match is out; the seeds meet as late as they can.
+"""Pair and rank the players of a knockout tournament.
 
-A match that is level goes on by single pairs. Players are ranked by the rounds that they survived,
-then by Elo.
+The loser of a match is eliminated, and the best seeds meet last. A tied match is continued with one
+pair of games at a time. Players are ranked by the number of rounds they survived, then by Elo.
 """
 
 import math
@@ -17,16 +17,16 @@ from kempelen.match.pairing.pairs import (
     round_pairs,
 )
 
-# A match that is level goes on so often; then the higher seed advances.
+# Maximum number of tie-break pairs; after these the higher seed advances.
 MAX_TIE_BREAKS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class KnockoutMatch:
-    """A match of a knockout: its players, the points so far, and who goes on, once that is known.
+    """A match with its players, their points, and its winner.
 
-    second is None where the first player has a free round. A match that stays level is won by the
-    higher seed, which is the first.
+    `first` is the higher seed and wins if the match remains tied. `second` is None for a bye.
+    `winner` is None until the match is decided.
     """
 
     first: int
@@ -36,7 +36,7 @@ class KnockoutMatch:
 
 
 def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
-    """Yield the pairs of the matches that the results so far settle."""
+    """Yield the pairs for all matches that can be paired with the current results."""
     for number, ties in enumerate(bracket_rounds(tournament_size, results), start=1):
         for tie in ties:
             if tie.second is not None:
@@ -44,7 +44,7 @@ def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[Pl
 
 
 def bracket_rounds(tournament_size: TournamentSize, results: Results) -> list[list[KnockoutMatch]]:
-    """Return the matches of the rounds that are paired, in the order of the bracket."""
+    """Return the matches for each round that has been paired, in bracket order."""
     alive = _bracket(tournament_size.players)
     rounds: list[list[KnockoutMatch]] = []
     while len(alive) > 1:
@@ -63,7 +63,10 @@ def bracket_rounds(tournament_size: TournamentSize, results: Results) -> list[li
 def rank_players(
     tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]
 ) -> list[int]:
-    """Return the players' indexes, the best first. by_elo: the same by their ratings."""
+    """Return the player indexes, best first.
+
+    `by_elo` contains the player indexes in order of rating.
+    """
     survived = [0] * tournament_size.players
     for ties in bracket_rounds(tournament_size, results):
         for tie in ties:
@@ -78,11 +81,10 @@ def _tie(
     round_: int,
     pairing: tuple[int | None, int | None],
 ) -> KnockoutMatch:
-    """Return the state of the match of two players, or of one with a free round."""
-    first, *others = sorted(player for player in pairing if player is not None)
-    if not others:
+    first, *rest = sorted(player for player in pairing if player is not None)
+    if not rest:
         return KnockoutMatch(first, None, winner=first)
-    second = others[0]
+    second = rest[0]
     scores = [
         score
         for key, games in results.items()
@@ -98,7 +100,7 @@ def _tie(
 
 
 def _bracket(players: int) -> list[int | None]:
-    """Return the seeds in the order of the bracket, None where the opponent has a free round."""
+    """Return the seeds in bracket order. None is a bye for the neighbouring seed."""
     size = 2 ** math.ceil(math.log2(players))
     order = [0]
     while len(order) < size:
@@ -119,7 +121,6 @@ def _match(
 
 
 def _lead(results: Results, round_: int, first: int, second: int) -> float:
-    """Return the first player's score minus the second's in their match of this round."""
     return sum(
         2 * score - 1
         for key, games in results.items()

@@ -1,6 +1,7 @@
-"""The unit of a schedule: the pair, two games on one opening with colours swapped.
+"""Define pairs of games, which have the same opening and are played with swapped colours.
 
-A pair's number in the schedule never changes, so that a ledger filled in any order can be resumed.
+A schedule consists of pairs. Pairs keep their numbers, so games can be played in any order and a
+tournament can be resumed.
 """
 
 from collections import defaultdict
@@ -10,9 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class PairKey:
-    """Which pair of games: the round, the players' indexes, and its number in their match.
+    """The identity of a pair: the round, the number of the pair in its match, and the players.
 
-    Rounds and numbers count from 1. `first` has White in game 1.
+    Rounds and numbers start at 1. `first` and `second` are player indexes. `first` plays White in
+    game 1.
     """
 
     round: int
@@ -25,37 +27,37 @@ class PairKey:
 
     @classmethod
     def from_text(cls, text: str) -> "PairKey":
-        """Return the key that `str` wrote."""
+        """Parse a key from the text that `str` returns."""
         round_, players, number = text.split(".")
         first, second = players.split("-")
         return cls(int(round_), int(number), int(first) - 1, int(second) - 1)
 
     def white(self, game: int) -> int:
-        """Return the index of the player of White in game 1 or 2."""
+        """Return the index of the player who has White in game 1 or game 2."""
         return self.first if game == 1 else self.second
 
     def black(self, game: int) -> int:
-        """Return the index of the player of Black in game 1 or 2."""
+        """Return the index of the player who has Black in game 1 or game 2."""
         return self.second if game == 1 else self.first
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Games of one pair that are to be played: 1, 2, or both."""
+    """A pair and the numbers of its unplayed games, which are 1, 2, or both."""
 
     key: PairKey
     games: tuple[int, ...]
 
 
-# For each pair, the first player's score in each game; None where a game has no result.
+# The score of each pair's first player, by pair and game; None for a game without a result.
 Results = Mapping[PairKey, Mapping[int, float | None]]
-# A pair that is asked for, with its games.
+# A pair of the schedule with the numbers of its games.
 PlannedPair = tuple[PairKey, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentSize:
-    """How large a tournament is. games: of each pairing in each round."""
+    """The number of players, the number of rounds, and the games per pairing and round."""
 
     players: int
     rounds: int
@@ -65,23 +67,29 @@ class TournamentSize:
 def round_pairs(
     round_: int, pairings: Iterable[tuple[int, int]], games: int
 ) -> Iterator[PlannedPair]:
-    """Yield the pairs of a round, the first of every pairing before the second of any."""
+    """Yield the pairs for a round.
+
+    Pair 1 of every pairing comes first, then pair 2 of every pairing, and so on.
+    """
     pairings = list(pairings)
     for number in range(1, (games + 1) // 2 + 1):
         for first, second in pairings:
-            both = (1, 2) if 2 * number <= games else (1,)
-            yield PairKey(round_, number, first, second), both
+            game_numbers = (1, 2) if 2 * number <= games else (1,)
+            yield PairKey(round_, number, first, second), game_numbers
 
 
 def is_complete(planned: Iterable[PlannedPair], results: Results) -> bool:
-    """Tell whether all these games have been played."""
+    """Return whether `results` contains all planned games."""
     return all(game in results.get(key, {}) for key, games in planned for game in games)
 
 
 def match_points(
     results: Results, byes: Iterable[int] = (), bye_points: float = 0.0
 ) -> dict[int, float]:
-    """Return each player's points over all games, and of its byes; absent players have none."""
+    """Return the points of the players by index. Players without games or byes are omitted.
+
+    `byes` contains a player index for each bye. `bye_points` is the number of points for a bye.
+    """
     points: dict[int, float] = defaultdict(float)
     for key, games in results.items():
         for score in games.values():

@@ -1,11 +1,11 @@
-"""Who plays whom, next: pure functions of the settings and the results so far."""
+"""Compute the schedule of a tournament from its settings and its results."""
 
 from kempelen.match.config.settings import Settings
 from kempelen.match.pairing.pairs import Pair, Results
 
 
 def due_pairs(settings: Settings, results: Results) -> list[Pair]:
-    """Return what can be played now and has not been, in order; empty when all is played."""
+    """Return the pairs with unplayed games that can be played now, in the order of the schedule."""
     return [
         Pair(key, missing)
         for key, games in settings.format.rules.plan_pairs(settings.tournament_size, results)
@@ -14,5 +14,5 @@ def due_pairs(settings: Settings, results: Results) -> list[Pair]:
 
 
 def total_games(settings: Settings) -> int:
-    """Return how many games are asked for; in a knockout, without tie-breaks."""
+    """Return the total number of games. Tie-breaks in a knockout are not counted."""
     return settings.format.rules.match_count(settings.tournament_size) * settings.games

@@ -1,15 +1,15 @@
-"""A Swiss tournament: each round pairs players with near equals that they have not met.
+"""Pair and rank the players of a Swiss tournament.
 
-It is ranked by points, then by Buchholz, by Sonneborn-Berger, and by the players' order in the
-settings.
+Each round pairs players who have similar scores and have not played each other. Players are ranked
+by points, then Buchholz, then Sonneborn-Berger, then by their order in the settings.
 
-Of a Swiss tournament's unplayed rounds (FIDE Handbook C.07, 2024, on byes that the pairing gives):
+Byes follow the rules for pairing-allocated byes in the FIDE Handbook C.07 (2024):
 
-- A bye is worth the points of a match won, once its round is complete, and they count as points
-  everywhere: in the table, in the next pairings, and in what an opponent adds to tie-breaks.
-- For the tie-breaks of the player who had it, a bye is a match won against a virtual opponent
-  that has as many points as the player itself.
-- A match in which no game has a result, or has one yet, adds nothing.
+- A bye counts as a won match once its round is complete. Its points count in the table, in later
+  pairings, and in the tie-breaks of opponents.
+- In the player's own tie-breaks, a bye is a win against a virtual opponent that has as many points
+  as the player.
+- A match without any result yet does not count.
 """
 
 from collections import defaultdict
@@ -28,10 +28,11 @@ from kempelen.match.pairing.pairs import (
 
 @dataclass(frozen=True, slots=True)
 class SwissScore:
-    """What a player of a Swiss tournament is ranked by; points include those of byes.
+    """The ranking criteria of a player.
 
-    buchholz: the sum of the points of the opponents, one for each match. sonneborn_berger: the sum
-    over the matches of what was scored in it, times the opponent's points.
+    `points` includes byes. `buchholz` is the sum of the opponents' points over all matches.
+    `sonneborn_berger` is the sum, over all matches, of the player's score times the opponent's
+    points.
     """
 
     points: float
@@ -41,13 +42,13 @@ class SwissScore:
 
 
 def plan_pairs(tournament_size: TournamentSize, results: Results) -> Iterator[PlannedPair]:
-    """Yield the pairs of the rounds that the results so far settle."""
+    """Yield the pairs for all rounds that can be paired with the current results."""
     for pairs, _ in _rounds(tournament_size, results):
         yield from pairs
 
 
 def swiss_scores(tournament_size: TournamentSize, results: Results) -> list[SwissScore]:
-    """Return the scores of all players by their indexes."""
+    """Return the ranking criteria for all players, by player index."""
     byes = bye_players(tournament_size, results)
     points = match_points(results, byes, tournament_size.games)
     opponents: dict[int, list[tuple[float, float]]] = defaultdict(list)
@@ -60,8 +61,10 @@ def swiss_scores(tournament_size: TournamentSize, results: Results) -> list[Swis
         SwissScore(
             points=points[player],
             byes=float(tournament_size.games * byes.count(player)),
-            buchholz=sum(theirs for _, theirs in opponents[player]),
-            sonneborn_berger=sum(own * theirs for own, theirs in opponents[player]),
+            buchholz=sum(opponent_points for _, opponent_points in opponents[player]),
+            sonneborn_berger=sum(
+                score * opponent_points for score, opponent_points in opponents[player]
+            ),
         )
         for player in range(tournament_size.players)
     ]
@@ -70,21 +73,24 @@ def swiss_scores(tournament_size: TournamentSize, results: Results) -> list[Swis
 def rank_players(
     tournament_size: TournamentSize, results: Results, by_elo: Sequence[int]
 ) -> list[int]:
-    """Return the players' indexes, the best first. by_elo: the same by their ratings."""
-    found = swiss_scores(tournament_size, results)
+    """Return the player indexes, best first.
+
+    `by_elo` contains the player indexes in order of rating.
+    """
+    scores = swiss_scores(tournament_size, results)
     return sorted(
         by_elo,
         key=lambda player: (
-            -found[player].points,
-            -found[player].buchholz,
-            -found[player].sonneborn_berger,
+            -scores[player].points,
+            -scores[player].buchholz,
+            -scores[player].sonneborn_berger,
             player,
         ),
     )
 
 
 def bye_players(tournament_size: TournamentSize, results: Results) -> list[int]:
-    """Return who had the byes of the rounds that are complete; each is worth a won match."""
+    """Return the player indexes for all byes in complete rounds."""
     return [
         bye
         for pairs, bye in _rounds(tournament_size, results)
@@ -93,18 +99,19 @@ def bye_players(tournament_size: TournamentSize, results: Results) -> list[int]:
 
 
 def pair_by_score(standing: list[int], met: set[frozenset[int]]) -> list[tuple[int, int]]:
-    """Pair players with near equals that they have not met; with ones they have, if they must.
+    """Pair players who have similar scores. Repeat earlier pairings only if necessary.
 
-    The search for new opponents goes depth first, nearest first, and gives up after a number of
-    tries that only very full tournaments need.
+    `standing` contains the player indexes, best first. `met` contains the pairings of earlier
+    rounds. A depth-first search tries the nearest opponents first. After 20,000 steps it pairs
+    neighbours instead, which happens only when almost all pairings have been played.
     """
     budget = [20_000]
 
-    def search(left: list[int]) -> list[tuple[int, int]] | None:
-        if not left:
+    def search(unpaired: list[int]) -> list[tuple[int, int]] | None:
+        if not unpaired:
             return []
         budget[0] -= 1
-        first, *others = left
+        first, *others = unpaired
         for other in others:
             if budget[0] < 0:
                 return None
@@ -114,14 +121,14 @@ def pair_by_score(standing: list[int], met: set[frozenset[int]]) -> list[tuple[i
                     return [(first, other), *rest]
         return None
 
-    found = search(standing)
-    return found or list(zip(standing[::2], standing[1::2], strict=True))
+    pairs = search(standing)
+    return pairs or list(zip(standing[::2], standing[1::2], strict=True))
 
 
 def _rounds(
     tournament_size: TournamentSize, results: Results
 ) -> Iterator[tuple[list[PlannedPair], int | None]]:
-    """Yield the pairs of each round, and who has the bye, up to the first that is not complete."""
+    """Yield the pairs and the bye for each round, up to the first incomplete round."""
     count = tournament_size.players
     met: set[frozenset[int]] = set()
     byes: list[int] = []
@@ -131,8 +138,8 @@ def _rounds(
         standing = sorted(range(count), key=lambda player: (-points[player], player))
         bye = None
         if count % 2:
-            fewest = min(byes.count(player) for player in standing)
-            bye = next(p for p in reversed(standing) if byes.count(p) == fewest)
+            min_byes = min(byes.count(player) for player in standing)
+            bye = next(p for p in reversed(standing) if byes.count(p) == min_byes)
             byes.append(bye)
             standing.remove(bye)
         pairings = pair_by_score(standing, met)
@@ -144,7 +151,6 @@ def _rounds(
 
 
 def _matches(results: Results) -> dict[tuple[int, int, int], list[float]]:
-    """Return the first player's scores by round, first and second player; none is empty."""
     matches: dict[tuple[int, int, int], list[float]] = defaultdict(list)
     for key, games in results.items():
         scores = [score for score in games.values() if score is not None]

@@ -1,1 +1,1 @@
-"""Ratings, standings and match statistics."""
+"""Compute ratings, standings and match statistics."""

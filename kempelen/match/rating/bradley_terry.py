@@ -1,15 +1,16 @@
-"""Ratings of players from their games: Bradley-Terry by maximum likelihood.
+"""Rate players by fitting the Bradley-Terry model with maximum likelihood.
 
-A draw counts as half a win for each side. Players whose rating is known, the anchors, keep it, and
-the others are rated on their scale. Every player is given a draw beforehand, shared among the
-opponents that it met, so that ratings stay finite when one side won everything. Zermelo (1929),
-Bradley and Terry (1952); the iteration is Newton's on the concave log-likelihood.
+A draw counts as half a win for each side. Anchors are players whose ratings are known and fixed,
+and all other ratings are relative to them. As a prior, every player gets one virtual draw, divided
+among the opponents, so that ratings stay finite. Newton's method maximises the concave
+log-likelihood. Sources: Zermelo (1929), Bradley and Terry (1952).
 
-Draws, and openings that are played from both sides, make results vary less than wins and losses by
-a coin would. How much less is estimated from all meetings together, and the intervals are as much
-narrower (Wedderburn, 'Quasi-likelihood functions', 1974).
+Draws, and openings played by both sides, reduce the variance of results below the binomial
+variance. The ratio of the two variances is estimated from all results, and the confidence intervals
+are scaled accordingly (Wedderburn, 'Quasi-likelihood functions', 1974).
 
-Two players alone have the difference that `kempelen.match.rating.match_statistics` finds, and its interval.
+If there are only two players, the difference and its interval are computed by
+`kempelen.match.rating.match_statistics`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,19 +21,20 @@ from numpy.typing import NDArray
 
 from kempelen.match.rating.match_statistics import Z95, estimate_difference
 
-# Elo per unit of natural log-odds.
+# Elo per unit of log-odds (natural logarithm).
 ELO_PER_LOGIT = 400 / np.log(10)
-# The draws that each player is given beforehand.
+# Prior: number of virtual draws per player.
 PRIOR_DRAWS = 1.0
-# So many average meetings are taken to have varied like a coin, beside those that were played.
+# Prior of the variance ratio: weight, in average PairScores, of the ratio 1 (binomial variance).
 VARIANCE_PRIOR_WEIGHT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class PairScore:
-    """What the first player scored against the second: in a pair of games, or in a single one.
+    """The scores of one player against another, in a pair of games or a single game.
 
-    first, second: indexes of players. scores: 0, 1/2 or 1 in each game.
+    `first` and `second` are player indexes. `scores` contains the score of `first` in each game: 0,
+    1/2 or 1.
     """
 
     first: int
@@ -42,11 +44,13 @@ class PairScore:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One player's rating with half of its 95% interval.
+    """The rating of a player, and half the width of its 95% confidence interval.
 
-    It is on the scale of the anchors; where there are none, of two players against the other, and
-    of more about their mean. error is infinite for a player whose games do not connect it with the
-    others, or, where there are anchors, with one of them; it is 0 for the anchors themselves.
+    If there are anchors, `elo` is on the scale of the anchors. Otherwise it is relative to the
+    opponent if there are two players, and to the mean if there are more.
+
+    `error` is 0 for an anchor. It is infinite if no chain of games connects the player to an anchor
+    or, without anchors, to all other players.
     """
 
     name: str
@@ -62,7 +66,7 @@ def rate(
     meetings: Sequence[PairScore],
     anchors: Mapping[str, float] | None = None,
 ) -> list[Rating]:
-    """Return the players' ratings, best first. anchors: the Elo of players that keep it."""
+    """Return the ratings, best first. `anchors` maps player names to known Elo ratings."""
     count = len(names)
     wins = np.zeros((count, count))
     draws = np.zeros(count, dtype=np.int64)
@@ -94,9 +98,10 @@ def rate(
 def pentanomial_and_trinomial(
     meetings: Sequence[PairScore],
 ) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int]]:
-    """Return counts of pairs, and of all games, from the side of the player of index 0.
+    """Return the numbers of pairs and of single games with each result, for the first player.
 
-    Pairs by its points: 0, 1/2, 1, 3/2, 2; games: losses, draws, wins.
+    The first player is the player with index 0. Pairs are counted by points (0, 1/2, 1, 3/2, 2),
+    and games are counted as losses, draws and wins.
     """
     pairs, games = [0] * 5, [0] * 3
     for meeting in meetings:
@@ -111,9 +116,8 @@ def pentanomial_and_trinomial(
 def _rate_two(
     meetings: Sequence[PairScore], known: Mapping[int, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two players' Elo and errors."""
-    found = estimate_difference(*pentanomial_and_trinomial(meetings))
-    value, error = (found.elo.value, found.elo.error) if found else (0.0, np.inf)
+    estimate = estimate_difference(*pentanomial_and_trinomial(meetings))
+    value, error = (estimate.elo.value, estimate.elo.error) if estimate else (0.0, np.inf)
     if not known:
         return np.array([value, -value]), np.array([error, error])
     elo = [known.get(0, known.get(1, 0.0) + value), known.get(1, known.get(0, 0.0) - value)]
@@ -123,12 +127,11 @@ def _rate_two(
 def _rate_many(
     wins: NDArray[np.float64], meetings: Sequence[PairScore], known: Mapping[int, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return any number of players' Elo and errors."""
     met = wins + wins.T > 0
     share = PRIOR_DRAWS / np.maximum(met.sum(axis=1), 1)
-    given = met * (share[:, None] + share[None, :]) / 2
+    prior = met * (share[:, None] + share[None, :]) / 2
     logits, variance = _fit(
-        wins + given / 2,
+        wins + prior / 2,
         _groups(met),
         {player: elo / ELO_PER_LOGIT for player, elo in known.items()},
     )
@@ -137,7 +140,6 @@ def _rate_many(
 
 
 def _spread(meetings: Sequence[PairScore], logits: NDArray[np.float64], players: int) -> float:
-    """Return the variance of what was scored in a meeting, in units of what a coin would have."""
     if not meetings:
         return 1.0
     games = np.array([len(meeting.scores) for meeting in meetings])
@@ -145,32 +147,33 @@ def _spread(meetings: Sequence[PairScore], logits: NDArray[np.float64], players:
     first = [meeting.first for meeting in meetings]
     second = [meeting.second for meeting in meetings]
     expected = 1 / (1 + np.exp(logits[second] - logits[first]))
-    coin = games * expected * (1 - expected)
-    found = float(((scored - games * expected) ** 2).sum())
-    # Ratings that are fitted to results take up some of their variance.
-    left = max(0.0, 1 - (players - 1) / len(meetings)) * float(coin.sum())
-    coins = VARIANCE_PRIOR_WEIGHT * float(coin.mean())
-    return (found + coins) / (left + coins)
+    binomial = games * expected * (1 - expected)
+    residual = float(((scored - games * expected) ** 2).sum())
+    # The fitted ratings use up degrees of freedom.
+    expected_residual = max(0.0, 1 - (players - 1) / len(meetings)) * float(binomial.sum())
+    prior = VARIANCE_PRIOR_WEIGHT * float(binomial.mean())
+    return (residual + prior) / (expected_residual + prior)
 
 
 def _fit(
     wins: NDArray[np.float64], groups: list[list[int]], known: Mapping[int, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log-odds of each group of connected players, and their variances.
+    """Return the log-odds of the players in each group, and their variances.
 
-    A group without a player whose log-odds are known is centred.
+    The players in a group are connected by games. In a group without an anchor, the mean of the
+    log-odds is 0.
     """
     logits = np.zeros(len(wins))
     variance = np.full(len(wins), np.inf)
     for group in groups:
-        here = {place: known[player] for place, player in enumerate(group) if player in known}
+        anchors = {i: known[player] for i, player in enumerate(group) if player in known}
         if len(group) > 1:
-            part = np.ix_(group, group)
-            logits[group], variance[group] = _fit_connected(wins[part], here)
-            if known and not here:
+            block = np.ix_(group, group)
+            logits[group], variance[group] = _fit_connected(wins[block], anchors)
+            if known and not anchors:
                 variance[group] = np.inf
-        elif here:
-            logits[group], variance[group] = here[0], 0.0
+        elif anchors:
+            logits[group], variance[group] = anchors[0], 0.0
     return logits, variance
 
 
@@ -181,7 +184,7 @@ def _fit_connected(
     points = wins.sum(axis=1)
     logits = np.full(len(wins), np.mean(list(known.values())) if known else 0.0)
     logits[list(known)] = list(known.values())
-    free = [place for place in range(len(wins)) if place not in known]
+    free = [i for i in range(len(wins)) if i not in known]
     variance = np.zeros(len(wins))
     if not free:
         return logits, variance
@@ -189,7 +192,7 @@ def _fit_connected(
         expected = 1 / (1 + np.exp(logits[None, :] - logits[:, None]))
         gradient = points - (played * expected).sum(axis=1)
         step = _inverse(played, expected, free) @ gradient[free]
-        # Newton's step may overshoot from far away; a bounded one cannot.
+        # Limit the step: far from the maximum, Newton's method can overshoot.
         logits[free] += step * min(1.0, 2.0 / max(1e-12, float(np.abs(step).max())))
         if not known:
             logits -= logits.mean()
@@ -203,7 +206,6 @@ def _fit_connected(
 def _inverse(
     played: NDArray[np.float64], expected: NDArray[np.float64], free: list[int]
 ) -> NDArray[np.float64]:
-    """Return the covariance of the free players' log-odds."""
     return np.asarray(np.linalg.pinv(_information(played, expected)[np.ix_(free, free)]))
 
 
@@ -214,14 +216,13 @@ def _information(played: NDArray[np.float64], expected: NDArray[np.float64]) -> 
 
 
 def _groups(met: NDArray[np.bool_]) -> list[list[int]]:
-    """Return the sets of players that are connected by games."""
     unseen = set(range(len(met)))
     groups = []
     while unseen:
-        reached = [unseen.pop()]
-        for player in reached:
+        group = [unseen.pop()]
+        for player in group:
             neighbours = [other for other in unseen if met[player, other]]
             unseen -= set(neighbours)
-            reached.extend(neighbours)
-        groups.append(sorted(reached))
+            group.extend(neighbours)
+        groups.append(sorted(group))
     return groups

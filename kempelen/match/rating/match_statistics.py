@@ -1,31 +1,34 @@
-"""Is A stronger than B? Elo, normalised Elo, likelihood of superiority, and SPRT.
+"""Compare two players by Elo, normalised Elo, likelihood of superiority, and SPRT.
 
-Functions take counts of outcomes, worst first, whose scores are evenly spaced from 0 to 1:
-three counts (losses, draws, wins) of games, or five (LL, LD, LW and DD, DW, WW) of pairs of
-games on one opening with colours swapped. Sources: Van den Bergh, 'Normalized Elo' (2020) and
-'The Generalized Maximum Likelihood Ratio for the expectation value of a distribution' (2019).
+The functions take the number of times that each outcome occurred, worst outcome first. The scores
+of the outcomes are evenly spaced from 0 to 1. Single games have three outcomes: loss, draw and win.
+Pairs of games with the same opening and swapped colours have five outcomes: LL, LD, LW or DD, DW,
+and WW.
+
+Sources: Van den Bergh, 'Normalized Elo' (2020) and 'The Generalized Maximum Likelihood Ratio for
+the expectation value of a distribution' (2019).
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-# 800 / ln(10): logistic Elo per unit of score at 1/2, which scales normalised Elo to match.
+# Slope of logistic Elo at a score of 1/2. Normalised Elo uses the same scale.
 NORMALIZED_ELO = 800 / math.log(10)
 Z95 = 1.959963984540054
-# Keeps the likelihood ratio finite while an outcome has not been seen.
+# Pseudocount of an outcome that did not occur, which keeps the likelihood ratio finite.
 MIN_LLR_WEIGHT = 0.001
-# What an outcome that has not been seen counts in estimates: with it the intervals of a few games,
-# all won or all drawn, hold the truth about as often as they say.
+# Pseudocount of an outcome that did not occur, for estimates. With this value, the intervals for a
+# few games that were all won or all drawn have about the nominal coverage.
 UNSEEN_OUTCOME_WEIGHT = 0.3
-# An interval of scores may reach to 0 or 1, where Elo is infinite: half of it, in Elo, is at most
-# so many times what the slope at the mean makes of it.
+# Maximum half width of an interval in Elo, as a multiple of its linear approximation at the mean.
+# An interval of scores may include 0 or 1, where Elo is infinite.
 MAX_INTERVAL_STRETCH = 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A measured value and half of its 95% confidence interval."""
+    """An estimated value and half the width of its 95% confidence interval."""
 
     value: float
     error: float
@@ -33,10 +36,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class StrengthEstimate:
-    """What counts of games, or of pairs, say about the difference between two players.
+    """The estimated difference in strength between two players.
 
-    score: the share of the points. los: the likelihood that the first is the stronger, 0 to 1;
-    beyond 0.975 or 0.025 where the interval of `elo` leaves out 0.
+    `score` is the fraction of the points that the first player won. `los` is the likelihood of
+    superiority for the first player, from 0 to 1. If the interval of `elo` excludes 0, `los` is
+    above 0.975 or below 0.025.
     """
 
     score: float
@@ -46,7 +50,7 @@ class StrengthEstimate:
 
 
 def elo_from_score(score: float) -> float:
-    """Return the logistic Elo difference that a mean score stands for; infinite at 0 and 1."""
+    """Return the logistic Elo difference for a mean score. It is infinite for a score of 0 or 1."""
     if score <= 0:
         return -math.inf
     if score >= 1:
@@ -55,44 +59,44 @@ def elo_from_score(score: float) -> float:
 
 
 def score_from_elo(elo: float) -> float:
-    """Return the expected score at a logistic Elo difference."""
     return float(1 / (1 + 10 ** (-elo / 400)))
 
 
 def estimate_strength(counts: Sequence[int]) -> StrengthEstimate:
-    """Return the estimates that the counts allow; there must be at least one outcome.
+    """Return the estimated difference in strength. Raise ValueError if all counts are 0.
 
-    Once every outcome has been seen these are the field's own formulas, as match runners print
-    them. An outcome that has not been seen counts as a fraction of one (`MISSED`): a few games,
-    or all alike, leave a wide interval and a difference that is no greater than they can show.
+    If every outcome occurred, the formulas are the same as in other programs that run matches. An
+    outcome that did not occur gets the pseudocount UNSEEN_OUTCOME_WEIGHT. Few or identical results
+    therefore give a wide interval and a bounded Elo difference.
     """
     total, weights = _weights(counts, UNSEEN_OUTCOME_WEIGHT)
     scores = _scores(len(counts))
     mean, deviation = _moments(scores, weights)
     elo = elo_from_score(mean)
     spread = Z95 * deviation / math.sqrt(total)
-    straight = spread * NORMALIZED_ELO / (2 * mean * (1 - mean))
+    linear_error = spread * NORMALIZED_ELO / (2 * mean * (1 - mean))
     error = (elo_from_score(mean + spread) - elo_from_score(mean - spread)) / 2
-    error = min(error, MAX_INTERVAL_STRETCH * straight)
-    # The more the interval is bent, the more the likelihood is that of the interval as it is shown.
-    bend = (error / straight - 1) / (MAX_INTERVAL_STRETCH - 1)
-    certainty = (1 - bend) * (mean - 0.5) * math.sqrt(total) / deviation
-    certainty += bend * Z95 * elo / error
+    error = min(error, MAX_INTERVAL_STRETCH * linear_error)
+    # As the interval becomes nonlinear, blend from the z-score of the mean to that of the Elo
+    # interval.
+    blend = (error / linear_error - 1) / (MAX_INTERVAL_STRETCH - 1)
+    z_score = (1 - blend) * (mean - 0.5) * math.sqrt(total) / deviation
+    z_score += blend * Z95 * elo / error
     scale = NORMALIZED_ELO / _games_factor(len(counts))
     return StrengthEstimate(
         score=sum(s * n for s, n in zip(scores, counts, strict=True)) / sum(counts),
         elo=Estimate(elo, error),
         normalized=Estimate(scale * (mean - 0.5) / deviation, Z95 * scale / math.sqrt(total)),
-        los=_normal_cdf(certainty),
+        los=_normal_cdf(z_score),
     )
 
 
 def estimate_difference(pairs: Sequence[int], games: Sequence[int]) -> StrengthEstimate | None:
-    """Return the one estimate of the difference between two players; None without a result.
+    """Return the estimated difference between two players, or None if there are no results.
 
-    pairs: the counts of complete pairs; games: those of all games, whether in a pair or not.
-    Pairs tell more, since their games share an opening: they are what counts, unless most of the
-    games stand alone.
+    `pairs` contains the counts of complete pairs by outcome, and `games` contains the counts of all
+    games. Pairs are more precise, because their games have the same opening. They are used unless
+    most games do not belong to complete pairs.
     """
     if 4 * sum(pairs) >= sum(games) > 0:
         return estimate_strength(pairs)
@@ -102,10 +106,11 @@ def estimate_difference(pairs: Sequence[int], games: Sequence[int]) -> StrengthE
 def log_likelihood_ratio(
     counts: Sequence[int], elo0: float, elo1: float, *, normalized: bool
 ) -> float:
-    """Return the generalised log-likelihood ratio of elo1 against elo0.
+    """Return the generalised log-likelihood ratio of hypothesis `elo1` against hypothesis `elo0`.
 
-    The multinomial likelihood is maximised under each hypothesis: about the mean score
-    (logistic) or about the mean score in units of its deviation (normalised).
+    The multinomial likelihood is maximised under each hypothesis. If `normalized` is true, a
+    hypothesis fixes the mean score in units of its standard deviation. Otherwise it fixes the mean
+    score according to the logistic Elo model.
     """
     if sum(counts) == 0:
         return 0.0
@@ -121,12 +126,16 @@ def log_likelihood_ratio(
 
 
 def sprt_bounds(alpha: float, beta: float) -> tuple[float, float]:
-    """Return Wald's bounds: accept elo0 at or below the first, elo1 at or above the second."""
+    """Return Wald's lower and upper bounds for the log-likelihood ratio.
+
+    The SPRT accepts elo0 at or below the lower bound, and elo1 at or above the upper bound.
+    """
     return math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
 
 
 def _games_factor(outcomes: int) -> float:
-    # A pair's score deviates less than a game's by this factor, if games are independent.
+    # Ratio of the standard deviation of a game's score to that of a pair's score, if the games of a
+    # pair are independent.
     return math.sqrt((outcomes - 1) / 2)
 
 
@@ -136,14 +145,14 @@ def _scores(outcomes: int) -> list[float]:
 
 def _weights(counts: Sequence[int], unseen: float) -> tuple[float, list[float]]:
     if sum(counts) == 0:
-        raise ValueError("no results to judge")
+        raise ValueError("no results")
     filled = [count or unseen for count in counts]
     total = sum(filled)
     return total, [count / total for count in filled]
 
 
 def _moments(scores: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
-    # Summed from the middle, so that even results give 1/2 exactly.
+    # Sum the differences from 1/2, so that equal results give exactly 1/2.
     mean = 0.5 + math.fsum(w * (s - 0.5) for s, w in zip(scores, weights, strict=True))
     variance = sum(w * (s - mean) ** 2 for s, w in zip(scores, weights, strict=True))
     return mean, math.sqrt(variance)
@@ -154,12 +163,11 @@ def _normal_cdf(x: float) -> float:
 
 
 def _fit_mean(scores: Sequence[float], weights: Sequence[float], mean: float) -> list[float]:
-    """Return the probabilities nearest to `weights` in likelihood whose mean score is `mean`."""
     return _tilt([score - mean for score in scores], weights)
 
 
 def _fit_ratio(scores: Sequence[float], weights: Sequence[float], ratio: float) -> list[float]:
-    """Return the likeliest probabilities with (mean - 1/2) / deviation equal to `ratio`."""
+    """Return the maximum-likelihood probabilities with (mean - 1/2) / deviation = `ratio`."""
     fit = [1 / len(scores)] * len(scores)
     for _ in range(50):
         mean, deviation = _moments(scores, fit)
@@ -174,7 +182,10 @@ def _fit_ratio(scores: Sequence[float], weights: Sequence[float], ratio: float) 
 
 
 def _tilt(values: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Return p_i = q_i / (1 + theta v_i), with theta such that sum p_i v_i = 0."""
+    """Return p_i = q_i / (1 + theta v_i), with theta chosen such that sum p_i v_i = 0.
+
+    The symbols q_i stand for the normalised `weights`, and v_i for the `values`.
+    """
     low, high = -1 / max(values), -1 / min(values)
 
     def slope(theta: float) -> float:
@@ -185,7 +196,6 @@ def _tilt(values: Sequence[float], weights: Sequence[float]) -> list[float]:
 
 
 def _falling_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function falls through 0 inside (low, high), by bisection."""
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):

@@ -1,4 +1,4 @@
-"""The state of a tournament in numbers: standings, crosstable, and for two players the test."""
+"""Compute the standings and the crosstable of a tournament, and compare two players."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ FAILURES = frozenset(
 
 
 class Decision(StrEnum):
-    """What an SPRT says so far."""
+    """The decision of a sequential probability ratio test (SPRT)."""
 
     OPEN = "open"
     ACCEPT_ELO0 = "elo0 accepted"
@@ -44,7 +44,7 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The part of a game's record that statistics need."""
+    """The fields of a game record that are needed for statistics."""
 
     key: PairKey
     game: int
@@ -57,12 +57,15 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One player's line; error is None where its games do not connect it with the others.
+class StandingsRow:
+    """The row of a player in the standings.
 
-    elo: of two players against the other, of more about their mean. points: those of byes count.
-    failures: games lost by failing (time, illegal moves, crashes), not by being outplayed.
-    byes (points), buchholz and sonneborn_berger are of a Swiss tournament, None in others.
+    `elo` is relative to the opponent if there are two players, and to the mean if there are more.
+    `error` is None if no chain of games connects the player to the others. `points` includes byes.
+    `failures` is the number of games lost on time, by illegal moves or by crashes.
+
+    `byes`, `buchholz` and `sonneborn_berger` are in points, and are None except in Swiss
+    tournaments.
     """
 
     name: str
@@ -81,9 +84,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BracketMatch:
-    """A match of a knockout by the players' names; second is None for a free round.
+    """A knockout match with the names of its players.
 
-    winner is None until it is known; a match that stays level is won by the first.
+    `first` wins if the match remains tied. `second` is None for a bye. `winner` is None until the
+    match is decided.
     """
 
     first: str
@@ -95,7 +99,7 @@ class BracketMatch:
 
 @dataclass(frozen=True, slots=True)
 class SprtState:
-    """An SPRT's state."""
+    """The state of a sequential probability ratio test (SPRT)."""
 
     llr: float
     lower: float
@@ -105,10 +109,11 @@ class SprtState:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two players, from the first one's side.
+    """The comparison of two players, from the point of view of the first player.
 
-    games: losses, draws, wins. pairs: LL, LD, LW and DD, DW, WW, of complete pairs.
-    by_pairs is None until a pair is complete. estimate: the one that is shown, also by the rows.
+    `games` contains the numbers of losses, draws and wins. `pairs` contains the numbers of complete
+    pairs with the outcomes LL, LD, LW or DD, DW, and WW. `by_pairs` is the estimate from complete
+    pairs, or None if no pair is complete. `estimate` is the estimate to display.
     """
 
     first: str
@@ -123,18 +128,21 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A tournament so far.
+    """A summary of a tournament.
 
-    rows: in the order that the format gives. crosstable: points of each player (in the
-    order of `players`) against each other. draw_ratio and white_score are None before the first
-    result. bracket: the rounds of a knockout that are paired, and its winner, once it is known.
+    `asked` is the number of scheduled games. `rows` is sorted by rank. `crosstable` contains the
+    points of each player against each other player, in the order of `players`. `draw_ratio` and
+    `white_score` are None before the first result.
+
+    For a knockout, `bracket` contains the rounds that have been paired, and `winner` is the winner
+    once it is known.
     """
 
     format: Format
     players: tuple[str, ...]
     asked: int
     played: int
-    rows: tuple[Row, ...]
+    rows: tuple[StandingsRow, ...]
     crosstable: tuple[tuple[float | None, ...], ...]
     draw_ratio: float | None
     white_score: float | None
@@ -147,7 +155,6 @@ class Summary:
 
 
 def outcome_from_record(record: GameRecord) -> Outcome:
-    """Return what statistics need of a record."""
     key = record.key
     return Outcome(
         key=key,
@@ -162,7 +169,7 @@ def outcome_from_record(record: GameRecord) -> Outcome:
 
 
 def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
-    """Return the standings that the outcomes give."""
+    """Return the summary of a tournament with the given outcomes."""
     names = tuple(engine.name for engine in settings.engines)
     scored = [(o.white, o.black, o.white_score) for o in outcomes if o.white_score is not None]
     scores = [score for _, _, score in scored]
@@ -188,15 +195,15 @@ def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
 
 
 def rated_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes that say how strong the players are: a player was there for each side.
+    """Return the outcomes that count for ratings, which are the games that both players started.
 
-    A game without one gives points, as in any tournament, but no Elo.
+    If a player fails to start, the game counts for points but not for Elo.
     """
-    return [each for each in outcomes if each.termination is not Termination.NOT_STARTED]
+    return [outcome for outcome in outcomes if outcome.termination is not Termination.NOT_STARTED]
 
 
 def pair_scores(results: Results) -> list[PairScore]:
-    """Return what ratings need of the results: games of a pair together, if both have a result."""
+    """Return the scores by pair for computing ratings. Games without a result are omitted."""
     return [
         PairScore(
             key.first, key.second, tuple(score for score in scores.values() if score is not None)
@@ -207,15 +214,15 @@ def pair_scores(results: Results) -> list[PairScore]:
 
 
 def pentanomial(outcomes: Iterable[Outcome]) -> tuple[int, int, int, int, int]:
-    """Return the counts of complete pairs of two players by the first's points: 0, 1/2, ..., 2.
+    """Return the number of complete pairs for each score of the first player: 0, 1/2, 1, 3/2, 2.
 
-    A pair with a game that has no result is left out.
+    The outcomes must be from games between two players.
     """
     return pentanomial_and_trinomial(pair_scores(pair_results(rated_outcomes(outcomes))))[0]
 
 
 def sprt_state(sprt: SprtSettings, counts: Sequence[int]) -> SprtState:
-    """Return an SPRT's state at these counts, of games or of pairs."""
+    """Return the state of an SPRT. `counts` contains counts of games or pairs by outcome."""
     lower, upper = sprt_bounds(sprt.alpha, sprt.beta)
     normalized = sprt.model is SprtModel.NORMALIZED
     llr = log_likelihood_ratio(counts, sprt.elo0, sprt.elo1, normalized=normalized)
@@ -228,7 +235,7 @@ def sprt_state(sprt: SprtSettings, counts: Sequence[int]) -> SprtState:
 
 
 def pair_results(outcomes: Iterable[Outcome]) -> Results:
-    """Return the first players' scores as the schedule has them."""
+    """Return the scores of the first player of each pair, by pair and game number."""
     results: dict[PairKey, dict[int, float | None]] = defaultdict(dict)
     for outcome in outcomes:
         score = outcome.white_score
@@ -240,16 +247,15 @@ def pair_results(outcomes: Iterable[Outcome]) -> Results:
 
 def _rows(
     settings: Settings, outcomes: Sequence[Outcome], results: Results, ratings: Iterable[Rating]
-) -> tuple[Row, ...]:
-    """Return the rows in their order."""
+) -> tuple[StandingsRow, ...]:
     names = [engine.name for engine in settings.engines]
     tally = [Counter[str]() for _ in names]
-    word = {1.0: ("wins", "losses"), 0.5: ("draws", "draws"), 0.0: ("losses", "wins")}
+    results_by_score = {1.0: ("wins", "losses"), 0.5: ("draws", "draws"), 0.0: ("losses", "wins")}
     for outcome in outcomes:
         if outcome.white_score is None:
             continue
         players = outcome.white, outcome.black
-        for player, result in zip(players, word[outcome.white_score], strict=True):
+        for player, result in zip(players, results_by_score[outcome.white_score], strict=True):
             tally[player][result] += 1
         if outcome.termination in FAILURES:
             tally[outcome.white if outcome.white_score == 0 else outcome.black]["failures"] += 1
@@ -259,13 +265,13 @@ def _rows(
     rows = []
     for player in rules.rank_players(settings.tournament_size, results, list(by_player)):
         rating, score = by_player[player], scores[player] if scores else None
-        won = tally[player]["wins"] + tally[player]["draws"] / 2
+        game_points = tally[player]["wins"] + tally[player]["draws"] / 2
         rows.append(
-            Row(
+            StandingsRow(
                 name=rating.name,
                 elo=rating.elo,
                 error=rating.error if rating.error < float("inf") else None,
-                points=score.points if score else won,
+                points=score.points if score else game_points,
                 games=sum(tally[player][result] for result in ("wins", "draws", "losses")),
                 wins=tally[player]["wins"],
                 draws=tally[player]["draws"],
@@ -282,18 +288,17 @@ def _rows(
 def _bracket(
     names: Sequence[str], settings: Settings, results: Results
 ) -> tuple[tuple[BracketMatch, ...], ...] | None:
-    """Return the bracket with the players' names, where the format has one."""
     rules = settings.format.rules
     if rules.bracket is None:
         return None
 
-    def named(tie: KnockoutMatch) -> BracketMatch:
+    def with_names(tie: KnockoutMatch) -> BracketMatch:
         second = None if tie.second is None else names[tie.second]
         winner = None if tie.winner is None else names[tie.winner]
         return BracketMatch(names[tie.first], second, *tie.points, winner)
 
     return tuple(
-        tuple(map(named, ties)) for ties in rules.bracket(settings.tournament_size, results)
+        tuple(map(with_names, ties)) for ties in rules.bracket(settings.tournament_size, results)
     )
 
 

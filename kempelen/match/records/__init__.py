@@ -1,1 +1,1 @@
-"""Game records, their file formats, and the ledger."""
+"""Store games in the ledger and write them to files."""

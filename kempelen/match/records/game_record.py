@@ -1,4 +1,4 @@
-"""What is kept of a game, and its PGN."""
+"""Define the record of a game, and convert it to PGN."""
 
 import hashlib
 import re
@@ -12,16 +12,18 @@ from agent.io.sanitize import sanitize_line
 from kempelen.match.game.game_result import Termination
 from kempelen.match.pairing.pairs import PairKey
 
-# PGN gives a string 255 characters at most; some are for what must be escaped.
+# PGN strings are limited to 255 characters. The difference is reserved for escapes.
 TAG_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class MoveRecord:
-    """One move of a player (UCI text), with what its engine said of it.
+    """A move with the engine's search result.
 
-    cp or mate: its score from the mover's side. time: seconds by the runner's clock; clock:
-    seconds left after the move, where there is one.
+    `move` is in UCI notation for chess, and in the notation of the game for other games. The score
+    is either `cp` or `mate`, from the point of view of the player who moved. `time` is the time in
+    seconds for the move, measured by the runner. `clock` is the remaining time in seconds after the
+    move, or None without a clock.
     """
 
     move: str
@@ -35,9 +37,10 @@ class MoveRecord:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A finished game. opening: moves before the players took over; fen: the position before.
+    """A finished game.
 
-    started: UTC in ISO form; duration: seconds.
+    `fen` is the start position, and `opening` contains the opening moves. `started` is the start
+    time in UTC and ISO format. `duration` is in seconds.
     """
 
     pair: str
@@ -58,36 +61,42 @@ class GameRecord:
 
     @property
     def key(self) -> PairKey:
-        """The pair that the game belongs to."""
+        """The key of the pair to which the game belongs."""
         return PairKey.from_text(self.pair)
 
     @property
     def white_score(self) -> float | None:
-        """White's score: 1, 0.5 or 0, or None without a result."""
+        """The score of White: 1, 0.5 or 0, or None if the game has no result."""
         return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(self.result)
 
     @property
     def first_score(self) -> float | None:
-        """The score of the pair's first player, who has White in game 1."""
+        """The score of the pair's first player, or None if the game has no result.
+
+        The first player has White in game 1.
+        """
         score = self.white_score
         return score if score is None or self.game == 1 else 1 - score
 
     @property
     def digest(self) -> str:
-        """Equal for games with the same moves from the same position."""
+        """A hash of the start position and the moves. Equal games have equal hashes."""
         moves = (*self.opening, *(record.move for record in self.moves))
         text = " ".join((self.fen, *moves))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def to_pgn(record: GameRecord, event: str) -> str:
-    """Return a game as PGN, with its moves' evaluation, depth, time and nodes as comments."""
+    """Return a game in PGN.
+
+    The comments contain the evaluation, depth, time and nodes for each move.
+    """
     board = chess.Board(record.fen, chess960=record.chess960)
     game = chess.pgn.Game()
     game.setup(board)
     _set_headers(game.headers, record, event)
     node: chess.pgn.GameNode = game
-    # One board for all: a node's own is made from the whole game up to it.
+    # Use one board: node.board() would replay the game for every move.
     for text in record.opening:
         node = node.add_variation(board.push_uci(text))
     for move in record.moves:
@@ -100,17 +109,17 @@ def to_pgn(record: GameRecord, event: str) -> str:
 
 
 def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> None:
-    moment = record.started
+    started = record.started
     headers["Event"] = escape_tag_value(event)
     headers["Site"] = "?"
-    headers["Date"] = moment[:10].replace("-", ".") or "????.??.??"
+    headers["Date"] = started[:10].replace("-", ".") or "????.??.??"
     headers["Round"] = f"{record.pair}.{record.game}"
     headers["White"] = escape_tag_value(record.white)
     headers["Black"] = escape_tag_value(record.black)
     headers["Result"] = record.result
-    if moment:
-        headers["UTCDate"] = moment[:10].replace("-", ".")
-        headers["UTCTime"] = moment[11:19]
+    if started:
+        headers["UTCDate"] = started[:10].replace("-", ".")
+        headers["UTCTime"] = started[11:19]
     if record.white_time == record.black_time:
         headers["TimeControl"] = record.white_time
     else:
@@ -122,32 +131,31 @@ def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> 
 
 
 def escape_tag_value(text: str) -> str:
-    """Return text as a tag's value may hold it."""
     return sanitize_line(text, TAG_LENGTH).replace("\\", r"\\").replace('"', r"\"")
 
 
 def unescape_tag_value(value: str) -> str:
-    """Return the text of a tag's value as the `chess` package reads it from a file."""
+    """Reverse `escape_tag_value` for a tag value that python-chess has read."""
     return sanitize_line(re.sub(r"\\([\\\"])", r"\1", value))
 
 
 def _comment(move: MoveRecord) -> str:
-    words = []
+    parts = []
     if move.mate is not None:
-        words.append(f"{'-' if move.mate <= 0 else '+'}M{abs(move.mate)}/{move.depth or 0}")
+        parts.append(f"{'-' if move.mate <= 0 else '+'}M{abs(move.mate)}/{move.depth or 0}")
     elif move.cp is not None:
-        words.append(f"{move.cp / 100:+.2f}/{move.depth or 0}")
-    words.append(f"{move.time:.3f}s")
+        parts.append(f"{move.cp / 100:+.2f}/{move.depth or 0}")
+    parts.append(f"{move.time:.3f}s")
     if move.nodes is not None:
-        words.append(f"n={move.nodes}")
-    return " ".join(words)
+        parts.append(f"n={move.nodes}")
+    return " ".join(parts)
 
 
 def format_points(points: float) -> str:
-    """Return points as people write them: 3, 3.5."""
+    """Format points without trailing zeros, for example 3 or 3.5."""
     return f"{points:g}"
 
 
 def player_names(records: Sequence[GameRecord]) -> list[str]:
-    """Return the players' names in order of appearance."""
+    """Return the names of the players, in order of first appearance."""
     return list(dict.fromkeys(name for r in records for name in (r.white, r.black)))

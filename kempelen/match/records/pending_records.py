@@ -1,4 +1,4 @@
-"""Games that have ended and wait for their ledger: locked by another program, on a full disk."""
+"""Keep finished games in a queue while the ledger is locked or the disk is full."""
 
 import time
 from collections import deque
@@ -9,10 +9,10 @@ from kempelen.match.records.ledger import Ledger, LedgerError
 
 
 class PendingRecords:
-    """The games that wait, in their order, each with its board; True while there are any.
+    """A queue of games that must still be written to the ledger. An empty queue is falsy.
 
-    While they wait they are kept in a file beside the ledger too, or among the temporary files.
-    problem: what is wrong, and what becomes of them.
+    Each game is stored with its board number. A backup of the queue is saved next to the ledger, or
+    in the temporary directory. `problem` contains the current error and the location of the backup.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -27,17 +27,17 @@ class PendingRecords:
 
     @property
     def wait_time(self) -> float:
-        """Seconds since the ledger could not be written."""
+        """The number of seconds since the first failed write."""
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     def add(self, board: int, game: GameRecord) -> None:
-        """Take a game."""
         self._games.append((board, game))
 
     def write_next(self) -> tuple[int, GameRecord, bool]:
-        """Write the first game; return it, and whether it had not been written before.
+        """Write the first game in the queue to the ledger, and remove it from the queue.
 
-        Raises LedgerError if it cannot be written.
+        Return the board number, the game, and whether the game was new to the ledger. Raise
+        LedgerError if the game cannot be written.
         """
         board, game = self._games[0]
         new = self._ledger.record(game)
@@ -45,38 +45,45 @@ class PendingRecords:
         return board, game, new
 
     def save_backup(self, error: LedgerError) -> str:
-        """Keep the games that wait; return what is to be told of it, if that is news."""
+        """Save the queue to a backup file.
+
+        Return a message if the error is new, and "" otherwise.
+        """
         if self._since is None:
             self._since = time.monotonic()
         try:
-            place = self._ledger.save_pending([game for _, game in self._games])
-            fate = f"they are in {place}, and --resume takes them in"
-            if place != self._ledger.pending_path:
-                fate = (
-                    f"they are in {place}: move it to {self._ledger.pending_path} before --resume"
-                )
+            path = self._ledger.save_pending([game for _, game in self._games])
+            note = f"saved in {path}, which --resume imports"
+            if path != self._ledger.pending_path:
+                note = f"saved in {path}; move it to {self._ledger.pending_path} before --resume"
         except OSError as failure:
-            fate = f"they cannot be kept elsewhere ({failure.strerror}), and are played again"
+            note = f"they could not be saved ({failure.strerror}) and will be replayed"
         count = len(self._games)
-        ended = "a game has" if count == 1 else f"{count} games have"
-        self.problem = f"{error}; {ended} ended that could not be written: {fate}"
+        games = "1 finished game" if count == 1 else f"{count} finished games"
+        self.problem = f"{error}; {games} could not be written: {note}"
         if self._last_error == str(error):
             return ""
         self._last_error = str(error)
-        return f"{error}; trying again, and no game begins till then"
+        return f"{error}; retrying, no new games until it can be written"
 
     def clear(self) -> str:
-        """Forget the games, since all are written or none is of use; return what is to be told."""
+        """Discard the queue and its backup.
+
+        Return a message if there was an error, and "" otherwise.
+        """
         self._games.clear()
         if self._since is None:
             return ""
         self._since, self._last_error = None, ""
-        with suppress(OSError):  # they are taken in once, however often they come
+        with suppress(OSError):  # importing a game twice does no harm
             self._ledger.save_pending(())
-        return f"ledger {self._ledger.path} is written again"
+        return f"ledger {self._ledger.path}: can be written again"
 
     def flush(self) -> str:
-        """Try the ledger for the last time; return what is to be told of games that still wait."""
+        """Try once more to write all games.
+
+        Return a message if there is or was an error, and "" otherwise.
+        """
         try:
             while self._games:
                 self.write_next()

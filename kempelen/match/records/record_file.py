@@ -1,4 +1,4 @@
-"""The file of games that a run leaves beside its ledger."""
+"""Write the games of a tournament to a PGN, SGF, text or JSON file in addition to the ledger."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,10 +13,11 @@ from kempelen.match.records.ledger import DECODE_ERRORS, Ledger
 
 
 class RecordFile:
-    """A file of games that follows a ledger: written anew at the start, then game by game.
+    """A file that contains all games in a ledger.
 
-    Where it cannot be written, as on a full disk, it is written anew with the next game, and at
-    the end; till then `problem` says what is wrong.
+    The file is rewritten when a run starts, and each new game is appended. After a write error, for
+    example because the disk is full, the file is rewritten when the next game is added and when the
+    file is closed. `problem` contains the error until this succeeds.
     """
 
     def __init__(
@@ -28,12 +29,14 @@ class RecordFile:
         *,
         resume: bool = False,
     ) -> None:
-        """Write all the ledger's games so far.
+        """Write all games in the ledger to the file.
 
-        write: gives a game as the file holds it. sources: files that the run reads.
+        `write` returns the text of a game. `sources` are files that the run reads, which must not
+        be overwritten.
 
-        Raises SettingsError where there can be no such file; where there is one that holds
-        anything, but for `resume`; and where the ledger holds no games then.
+        Raise SettingsError if the file cannot be written. If `resume` is false, also raise it if
+        the file is not empty. If `resume` is true, also raise it if the file contains games but the
+        ledger contains none.
         """
         self._path = path
         self._ledger = ledger
@@ -46,19 +49,19 @@ class RecordFile:
         )
         if self._holds_games() and not resume:
             raise SettingsError(
-                f"file of games {path}: it holds something already; name another, or move it away"
+                f"file of games {path}: already exists (use another name, or move it away)"
             )
         if self._holds_games() and next(ledger.records(), None) is None:
             raise SettingsError(
-                f"file of games {path} holds games, and the ledger none to go on with: restore "
-                "the ledger, or name another file of games"
+                f"file of games {path}: has games, but the ledger has none (restore the ledger, "
+                "or use another file of games)"
             )
         self._rewrite()
         if self.problem:
             raise SettingsError(self.problem)
 
     def add(self, record: GameRecord) -> None:
-        """Add a game that the ledger has taken."""
+        """Append a game that has been written to the ledger."""
         if self._file is None:
             self._rewrite()
             return
@@ -69,7 +72,7 @@ class RecordFile:
             self._fail(error)
 
     def close(self) -> None:
-        """Close the file; it is whole, or `problem` says why not."""
+        """Close the file. The file is complete unless `problem` is set."""
         if self._file is None:
             self._rewrite()
         if self._file is not None:
@@ -100,5 +103,5 @@ class RecordFile:
         self.problem = f"file of games {self._path}: {error.strerror}"
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # what could not be written is written anew
+            with suppress(OSError):  # the file will be rewritten later
                 file.close()

@@ -1,7 +1,8 @@
-"""Records of games as files hold them: PGN for chess, SGF for Go, text or JSON for other games.
+"""Write games as PGN for chess, SGF for Go, and text or JSON for other games.
 
-SGF needs sgfmill, of the extra `gtp`. Text and JSON give the moves in the game's own notation; in
-text each has before it who made it: B, W, or * for chance.
+SGF requires the package sgfmill, which is installed by the extra `gtp`. Text and JSON contain the
+moves in the notation of the game. In text, each move has the prefix B or W for the player, or * for
+a chance event.
 """
 
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from agent.game import CHANCE, parse_move
 from agent.games.go import Go
+from agent.io.requirements import missing_packages
 from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, encode
 from kempelen.match.config.game_settings import GameSettings, new_game
@@ -21,8 +23,7 @@ from protocols.gtp.rules import DEFAULT_RULES
 from protocols.gtp.sgf import new_tree, read_point, set_move
 
 MAX_LINE_WIDTH = 100
-MISSING_SGF = "SGF needs one more package: pip install 'kempelen[gtp]'"
-# How SGF says that a game was not played to its end.
+# The reasons in SGF's RE property for games that were not finished.
 SGF_REASONS = {
     Termination.RESIGNATION: "R",
     Termination.TIME: "T",
@@ -38,9 +39,10 @@ Writer = Callable[[GameRecord], str]
 
 
 def make_writer(settings: Settings, path: str) -> Writer:
-    """Return what writes the games of a tournament to a file of that name, one after the other.
+    """Return a function that formats a game for the file `path`.
 
-    Raises SettingsError where a package is missing.
+    The format depends on the suffix of `path` and on the game. Raise SettingsError if a required
+    package is missing.
     """
     game, event = settings.game, settings.name
     if Path(path).suffix.lower() in (".json", ".jsonl"):
@@ -49,9 +51,9 @@ def make_writer(settings: Settings, path: str) -> Writer:
         return lambda record: to_pgn(record, event)
     if game.name == "go":
         try:
-            import sgfmill  # noqa: F401 - to find out early
+            import sgfmill  # noqa: F401 - fail before the first game
         except ImportError:
-            raise SettingsError(f"{path}: {MISSING_SGF}") from None
+            raise SettingsError(f"{path}: {missing_packages('SGF', 'gtp')}") from None
         return lambda record: to_sgf(record, game, event)
     return lambda record: to_text(record, game, event)
 
@@ -62,17 +64,17 @@ def to_json(record: GameRecord, game: GameSettings, event: str) -> str:
 
 
 def to_text(record: GameRecord, game: GameSettings, event: str) -> str:
-    """Return a game as lines for people, with an empty line at the end.
+    """Return a game as readable text, followed by an empty line.
 
-    Raises SettingsError where the game's rules are not those of the record any more.
+    Raise SettingsError if a move is illegal, for example because the rules have changed.
     """
-    signs = {0: "B", 1: "W", CHANCE: "*"}
+    symbols = {0: "B", 1: "W", CHANCE: "*"}
     replay = new_game(game)
-    words = []
-    for place, move in enumerate([*record.opening, *(each.move for each in record.moves)]):
-        if place and place == len(record.opening):
-            words.append("|")
-        words.append(f"{signs[replay.turn]}:{move}")
+    tokens = []
+    for i, move in enumerate([*record.opening, *(played.move for played in record.moves)]):
+        if i and i == len(record.opening):
+            tokens.append("|")
+        tokens.append(f"{symbols[replay.turn]}:{move}")
         try:
             replay.play(parse_move(replay, move))
         except ValueError as error:
@@ -82,14 +84,13 @@ def to_text(record: GameRecord, game: GameSettings, event: str) -> str:
     lines = [
         sanitize_line(f"{event} {record.pair}.{record.game}: {game}, {record.started[:10]}"),
         f"Black {times}",
-        *textwrap.wrap(" ".join(words), MAX_LINE_WIDTH),
+        *textwrap.wrap(" ".join(tokens), MAX_LINE_WIDTH),
         f"{record.result} {_reason(record)}",
     ]
     return "\n".join(lines) + "\n\n"
 
 
 def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
-    """Return a game of Go as SGF."""
     go = new_game(game)
     assert isinstance(go, Go)
     tree = new_tree((go.width, go.height))
@@ -97,7 +98,7 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
     for name, value in {
         "AP": ("Kempelen", ""),
         "KM": go.komi,
-        "RU": DEFAULT_RULES.sgf_name,  # as the referee counts
+        "RU": DEFAULT_RULES.sgf_name,  # the referee uses these rules for scoring
         "EV": sanitize_line(event),
         "RO": f"{record.pair}.{record.game}",
         "PB": sanitize_line(record.black),
@@ -107,7 +108,7 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
         "C": f"Black {record.black_time}, White {record.white_time}; {_reason(record)}",
     }.items():
         root.set(name, value)
-    for number, move in enumerate([*record.opening, *(each.move for each in record.moves)]):
+    for number, move in enumerate([*record.opening, *(played.move for played in record.moves)]):
         node = tree.extend_main_sequence()
         set_move(node, number % 2, read_point(move))
         if number >= len(record.opening):

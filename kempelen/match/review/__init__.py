@@ -1,1 +1,1 @@
-"""Game review: moves with annotations."""
+"""Review games by rating and annotating every move."""

@@ -1,4 +1,4 @@
-"""What engines have said of positions, kept while a file is reviewed, so that nothing is lost."""
+"""Store evaluations of positions in a file, so that a review of games can be resumed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ DECODE_ERRORS = (ValueError, TypeError, LookupError, RecursionError)
 
 
 class AnalysisFile:
-    """Assessments by position, each written as it comes, to be gone on with after a break.
+    """A set of evaluations with keys. New evaluations are appended to a file.
 
-    A line that is cut short, as by the end of the power, is passed over, and one of a search with
-    other limits is never asked for.
+    Truncated lines are skipped. The keys depend on the engine and its limits, so evaluations by
+    other searches are not used.
     """
 
     def __init__(self, path: Path | None, search_key: str) -> None:
-        """Take in what an earlier run has kept.
+        """Read the evaluations of earlier runs from the file.
 
-        path: where to keep them, in memory alone where there is none. terms: all that an
-        assessment depends on beside its position: the engine and its limits.
+        If `path` is None, evaluations are kept only in memory. `search_key` is a text that
+        identifies the engine and its limits. Raise SettingsError if the file cannot be opened.
         """
         self.path = path
         self._search_key = search_key
@@ -41,7 +41,7 @@ class AnalysisFile:
             if text and not text.endswith("\n"):
                 self._file.write("\n")
         except OSError as error:
-            raise SettingsError(f"cannot keep positions in {path}: {error.strerror}") from None
+            raise SettingsError(f"{path}: could not save positions: {error.strerror}") from None
         for line in text.splitlines():
             self._read_line(line)
 
@@ -49,22 +49,21 @@ class AnalysisFile:
         return len(self._evals)
 
     def key(self, position: str) -> str:
-        """Return the key of a position, which is told as text."""
+        """Return the key of a position for this search. `position` is a text that identifies it."""
         return hashlib.sha256(f"{self._search_key}\n{position}".encode()).hexdigest()[:32]
 
     def get(self, key: str) -> PositionEval | None:
-        """Return what is known of a position."""
         return self._evals.get(key)
 
     def add(self, key: str, position_eval: PositionEval) -> None:
-        """Keep what has been found."""
+        """Store an evaluation and append it to the file."""
         self._evals[key] = position_eval
         if self._file is not None:
             self._file.write(json.dumps({"key": key, "said": encode(position_eval)}) + "\n")
             self._file.flush()
 
     def close(self, *, done: bool) -> None:
-        """Close the file; remove it if all that it was kept for is done."""
+        """Close the file. If `done` is true, the review is complete and the file is removed."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,4 +1,4 @@
-"""Games of chess from PGN, judged move by move, and written as PGN with what was found."""
+"""Review the chess games in a PGN file and write annotated PGN."""
 
 from __future__ import annotations
 
@@ -41,22 +41,24 @@ from protocols.client.uci import SearchRequest
 from protocols.tasks import cancel_all
 
 MAX_FILE_SIZE = 256 << 20
-# Plies of the better line that are written into a game.
+# Maximum length, in plies, of a variation that is added to a game.
 MAX_VARIATION_LENGTH = 10
 NAGS = {
     MoveQuality.INACCURACY: chess.pgn.NAG_DUBIOUS_MOVE,
     MoveQuality.MISTAKE: chess.pgn.NAG_MISTAKE,
     MoveQuality.BLUNDER: chess.pgn.NAG_BLUNDER,
 }
-# Of a move itself: these are ours to give.
+# Numeric annotation glyphs (NAGs) of move quality, which the review replaces.
 QUALITY_NAGS = frozenset(range(chess.pgn.NAG_GOOD_MOVE, chess.pgn.NAG_DUBIOUS_MOVE + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedChessGame:
-    """A game's moves as they are searched. start: the position they begin at, None for the usual.
+    """A chess game that has been parsed for analysis.
 
-    moves: in UCI, by the castling moves that the game's rules have.
+    `start` is the FEN of the start position, or None for the standard start position. `moves`
+    contains the moves in UCI notation. Castling moves are in the notation of chess or Chess960,
+    whichever the game uses.
     """
 
     game: chess.pgn.Game
@@ -66,63 +68,70 @@ class ParsedChessGame:
     moves: tuple[str, ...]
 
     def position(self, ply: int) -> str:
-        """Return the position after so many moves, with all that a search of it depends on."""
+        """Return a text that identifies the position after `ply` moves, including its history."""
         return f"{self.start} {self.chess960} {' '.join(self.moves[:ply])}"
 
 
 class _QuietBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
-    """Keeps errors, and prints none."""
+    """A PGN game builder that collects errors instead of printing them."""
 
     def handle_error(self, error: Exception) -> None:
         self.game.errors.append(error)
 
 
 def read_pgn(path: Path) -> list[ParsedChessGame]:
-    """Return the games of a file; SettingsError names the game that cannot be read."""
+    """Return the games in a PGN file.
+
+    Raise SettingsError, which gives the number of the game, if a game is invalid.
+    """
     with convert_read_errors(path, SettingsError):
         data = read_bytes(path, MAX_FILE_SIZE)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = data.decode("latin-1")  # what PGN was written in before
+        text = data.decode("latin-1")  # the encoding of the PGN standard
     return parse_pgn(text, str(path))
 
 
-def parse_pgn(text: str, where: str, most: int | None = None) -> list[ParsedChessGame]:
-    """Return the games of a PGN, the first so many; where: what errors call it."""
+def parse_pgn(text: str, where: str, limit: int | None = None) -> list[ParsedChessGame]:
+    """Return the games in a PGN text.
+
+    `where` is the prefix of error messages. `limit` is the maximum number of games. Raise
+    SettingsError if a game is invalid.
+    """
     file = io.StringIO(text)
-    scores: list[ParsedChessGame] = []
-    while len(scores) != most:
-        number = len(scores) + 1
+    games: list[ParsedChessGame] = []
+    while len(games) != limit:
+        number = len(games) + 1
         game = read_game(file, f"{where}: game {number}", _QuietBuilder)
         if game is None:
             break
         name = f"{where}: game {number} ({sanitize_line(_names(game))})"
         try:
-            scores.append(_parse_game(game, number))
+            games.append(_parse_game(game, number))
         except ValueError as error:
             raise SettingsError(f"{name}: {sanitize_line(str(error))}") from None
-    if not any(score.moves for score in scores):
-        raise SettingsError(f"{where}: there is no game of chess with a move in it")
-    return scores
+    if not any(parsed.moves for parsed in games):
+        raise SettingsError(f"{where}: no chess game with moves found")
+    return games
 
 
 def _parse_game(game: chess.pgn.Game, number: int) -> ParsedChessGame:
     if game.errors:
         raise ValueError(str(game.errors[0]))
     if game.headers.variant() is not chess.Board:
-        raise ValueError(f"the variant {game.headers['Variant']} is not played here")
+        raise ValueError(f"unsupported variant {game.headers['Variant']}")
     board = game.board()
     if not board.is_valid():
-        raise ValueError(f"it begins at a position that is not legal ({board.status()!r})")
+        raise ValueError(f"illegal start position ({board.status()!r})")
     moves = []
     for move in game.mainline_moves():
         if not move:
-            raise ValueError("a null move, which no game has")
+            raise ValueError("null moves are not allowed")
         moves.append(move.uci())
-    usual = board.fen() == chess.STARTING_FEN and not board.chess960
+    is_standard = board.fen() == chess.STARTING_FEN and not board.chess960
     return ParsedChessGame(
-        game, number, None if usual else board.fen(), board.chess960, tuple(moves)
+        game, number, None if is_standard else board.fen(), board.chess960, tuple(moves)
     )
 
 
@@ -131,7 +140,7 @@ def _names(game: chess.pgn.Game) -> str:
 
 
 async def analyse_chess(
-    scores: Sequence[ParsedChessGame],
+    games: Sequence[ParsedChessGame],
     engine: EngineSettings,
     limits: TimeControl,
     known: AnalysisFile,
@@ -140,34 +149,35 @@ async def analyse_chess(
     report: Callable[[int], None] = lambda done: None,
     own: ProtocolFactory | None = None,
 ) -> None:
-    """Have every position of the games that is not known searched, and tell `known`.
+    """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    Each search begins with nothing, so the same limits in nodes give the same, in whatever order
-    positions come. report: is told how many are known. own: as of `Terms`. SettingsError if the
-    engine fails twice at a position.
+    Each search starts with an empty hash table, so that searches with a node limit are
+    reproducible. `report` is called with the number of positions finished so far. `own` creates
+    protocol sessions of the built-in engine. Raise SettingsError if the engine fails twice at the
+    same position.
     """
-    waiting = _unanalysed(scores, known)
-    done = sum(len(score.moves) + 1 for score in scores) - len(waiting)
+    waiting = _unanalysed(games, known)
+    done = sum(len(game.moves) + 1 for game in games) - len(waiting)
     report(done)
-    places = iter(waiting)
+    positions = iter(waiting)
 
     async def work() -> None:
         nonlocal done
-        solvers: dict[bool, EngineRunner] = {}
+        runners: dict[bool, EngineRunner] = {}
         try:
-            for score, ply in places:
-                key = known.key(score.position(ply))
+            for game, ply in positions:
+                key = known.key(game.position(ply))
                 if known.get(key) is None:
-                    solver = solvers.setdefault(
-                        score.chess960,
-                        EngineRunner(engine, limits, chess960=score.chess960, own=own),
+                    runner = runners.setdefault(
+                        game.chess960,
+                        EngineRunner(engine, limits, chess960=game.chess960, own=own),
                     )
-                    known.add(key, await _search(solver, score, ply, limits))
+                    known.add(key, await _search(runner, game, ply, limits))
                 done += 1
                 report(done)
         finally:
-            for solver in solvers.values():
-                await solver.close()
+            for runner in runners.values():
+                await runner.close()
 
     workers = [asyncio.create_task(work()) for _ in range(max(1, min(concurrency, len(waiting))))]
     try:
@@ -177,38 +187,38 @@ async def analyse_chess(
 
 
 def _unanalysed(
-    scores: Sequence[ParsedChessGame], known: AnalysisFile
+    games: Sequence[ParsedChessGame], known: AnalysisFile
 ) -> list[tuple[ParsedChessGame, int]]:
     return [
-        (score, ply)
-        for score in scores
-        for ply in range(len(score.moves) + 1)
-        if known.get(known.key(score.position(ply))) is None
+        (game, ply)
+        for game in games
+        for ply in range(len(game.moves) + 1)
+        if known.get(known.key(game.position(ply))) is None
     ]
 
 
 async def _search(
-    solver: EngineRunner, score: ParsedChessGame, ply: int, limits: TimeControl
+    runner: EngineRunner, game: ParsedChessGame, ply: int, limits: TimeControl
 ) -> PositionEval:
-    board = _board_at(score, ply)
+    board = _board_at(game, ply)
     if outcome := board.outcome():
         if outcome.winner is None:
             return PositionEval(0.5, cp=0)
         return eval_from_score(Mate(0), (), 0, 0)
     request = SearchRequest(
-        score.start,
-        score.moves[:ply],
+        game.start,
+        game.moves[:ply],
         movetime=limits.movetime,
         nodes=limits.nodes,
         depth=limits.depth,
     )
     try:
-        answer = await solver.search(request)
+        answer = await runner.search(request)
     except EngineError:
         try:
-            answer = await solver.search(request)  # of one that is started anew
+            answer = await runner.search(request)  # the engine restarts
         except EngineError as error:
-            raise SettingsError(f"game {score.number}, ply {ply}: {error}") from None
+            raise SettingsError(f"game {game.number}, ply {ply}: {error}") from None
     info = answer.info
     if info is None:
         return PositionEval(0.5, line=(answer.move,))
@@ -216,22 +226,25 @@ async def _search(
     return eval_from_score(info.score, line[: MAX_VARIATION_LENGTH + 1], info.depth, info.nodes)
 
 
-def _board_at(score: ParsedChessGame, ply: int) -> chess.Board:
-    board = score.game.board()
-    for move in score.moves[:ply]:
+def _board_at(game: ParsedChessGame, ply: int) -> chess.Board:
+    board = game.game.board()
+    for move in game.moves[:ply]:
         board.push_uci(move)
     return board
 
 
-def review_chess(score: ParsedChessGame, known: AnalysisFile) -> GameReview:
-    """Return a game as far as it has been judged."""
-    headers = score.game.headers
-    said = _known_evals(score, known)
-    board = score.game.board()
-    start = first_player_view(said[0], int(not board.turn)).get("expected")
+def review_chess(parsed: ParsedChessGame, known: AnalysisFile) -> GameReview:
+    """Return the review of a game.
+
+    A move is not rated if `known` lacks the evaluation before or after it.
+    """
+    headers = parsed.game.headers
+    evals = _known_evals(parsed, known)
+    board = parsed.game.board()
+    start = first_player_view(evals[0], int(not board.turn)).get("expected")
     moves = []
-    for ply, move in enumerate(score.moves):
-        before, after = said[ply], said[ply + 1]
+    for ply, move in enumerate(parsed.moves):
+        before, after = evals[ply], evals[ply + 1]
         player, number = int(not board.turn), board.fullmove_number
         line = tuple(_san(board, before.line)) if before else ()
         text = board.san(board.parse_uci(move))
@@ -254,7 +267,7 @@ def review_chess(score: ParsedChessGame, known: AnalysisFile) -> GameReview:
         )
     return GameReview(
         game="chess",
-        number=score.number,
+        number=parsed.number,
         event=unescape_tag_value(headers.get("Event", "?")),
         first=unescape_tag_value(headers.get("White", "?")),
         second=unescape_tag_value(headers.get("Black", "?")),
@@ -265,15 +278,13 @@ def review_chess(score: ParsedChessGame, known: AnalysisFile) -> GameReview:
     )
 
 
-def _known_evals(score: ParsedChessGame, known: AnalysisFile) -> list[PositionEval | None]:
-    """Return what is known of the positions of a game."""
-    said = [known.get(known.key(score.position(ply))) for ply in range(len(score.moves) + 1)]
-    begins = int(not score.game.turn())
-    return with_hindsight(said, score.moves, [(begins + ply) % 2 for ply in range(len(said))])
+def _known_evals(game: ParsedChessGame, known: AnalysisFile) -> list[PositionEval | None]:
+    evals = [known.get(known.key(game.position(ply))) for ply in range(len(game.moves) + 1)]
+    first = int(not game.game.turn())
+    return with_hindsight(evals, game.moves, [(first + ply) % 2 for ply in range(len(evals))])
 
 
 def _san(board: chess.Board, line: Sequence[str]) -> Iterator[str]:
-    """Yield a line's moves for people, as far as they are legal: they are an engine's words."""
     board = board.copy(stack=False)
     for text in line:
         try:
@@ -284,18 +295,19 @@ def _san(board: chess.Board, line: Sequence[str]) -> Iterator[str]:
         board.push(move)
 
 
-def annotated_pgn(score: ParsedChessGame, known: AnalysisFile, annotator: str) -> str:
-    """Return a game with every evaluation, and with the better line where a move was bad.
+def annotated_pgn(parsed: ParsedChessGame, known: AnalysisFile, annotator: str) -> str:
+    """Return a game in PGN with evaluations, and with better lines for bad moves.
 
-    Comments, variations and other marks of the game stay.
+    `annotator` is the value of the tag Annotator. Comments and variations are kept. Existing
+    move-quality marks, such as `?`, are replaced.
     """
-    game = score.game
-    review = review_chess(score, known)
+    game = parsed.game
+    review = review_chess(parsed, known)
     if review.moves:
         game.headers["Annotator"] = annotator
-    nodes, said = list(game.mainline()), _known_evals(score, known)
+    nodes, evals = list(game.mainline()), _known_evals(parsed, known)
     for ply, (node, move) in enumerate(zip(nodes, review.moves, strict=True)):
-        before, after = said[ply], said[ply + 1]
+        before, after = evals[ply], evals[ply + 1]
         if after is not None:
             node.set_eval(_pov(after, node.turn()), after.depth or None)
         if move.loss is None or before is None:
@@ -308,15 +320,14 @@ def annotated_pgn(score: ParsedChessGame, known: AnalysisFile, annotator: str) -
     return game.accept(exporter) + "\n\n"
 
 
-def _pov(said: PositionEval, turn: chess.Color) -> chess.engine.PovScore:
+def _pov(value: PositionEval, turn: chess.Color) -> chess.engine.PovScore:
     score: chess.engine.Score = (
-        chess.engine.Cp(said.cp or 0) if said.mate is None else chess.engine.Mate(said.mate)
+        chess.engine.Cp(value.cp or 0) if value.mate is None else chess.engine.Mate(value.mate)
     )
     return chess.engine.PovScore(score, turn)
 
 
 def _add_line(node: chess.pgn.GameNode, line: Sequence[str]) -> None:
-    """Add a variation, as far as it is legal, if the game has none that begins so."""
     board = node.board()
     for text in line[:MAX_VARIATION_LENGTH]:
         try:
@@ -328,5 +339,5 @@ def _add_line(node: chess.pgn.GameNode, line: Sequence[str]) -> None:
 
 
 def chess_search_key(engine: EngineSettings, limits: TimeControl) -> str:
-    """Return all that an assessment depends on beside its position."""
+    """Return a text that identifies the engine and its limits."""
     return f"chess {engine} {limits}"

@@ -1,4 +1,4 @@
-"""Games of Go from SGF, judged move by move, and written as SGF with what was found."""
+"""Review the Go games in an SGF file and write annotated SGF."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from kempelen.match.review.move_annotation import (
     with_hindsight,
 )
 from protocols.gtp.sgf import (
-    Record,
     SgfError,
+    SgfGame,
     parse_trees,
     read_point,
     read_trees,
@@ -43,47 +43,54 @@ from protocols.rulesets import find_ruleset, read_sgf_rules
 
 PLAYERS = "BW"
 DEFAULT_RULES = "chinese"
-# Moves of the better line that are written into a game.
+# Maximum length, in moves, of a variation that is added to a game.
 MAX_VARIATION_LENGTH = 10
-# Seconds that searches have to end in after they are given up.
+# Seconds to wait until cancelled searches have ended.
 CLOSE_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedGoGame:
-    """A game as it is searched. query: what the analysis engine is asked, without the turns.
+    """A Go game that has been parsed for analysis.
 
-    tree: sgfmill's. moves: the player and the vertex, as people write it.
+    `tree` is the game tree from sgfmill. `query` is the analysis query for the whole game. `moves`
+    contains the player number and the vertex for each move.
     """
 
     tree: Any
     number: int
-    record: Record
+    record: SgfGame
     query: dict[str, Any]
     moves: tuple[tuple[int, str], ...]
 
     def position(self, ply: int) -> str:
-        """Return the position after so many moves, with all that a search of it depends on."""
+        """Return a text that identifies the position after `ply` moves, including its history."""
         return json.dumps({**self.query, "moves": self.query["moves"][:ply]})
 
     def mover(self, ply: int) -> int:
-        """Return who is to move after so many moves, as the record has it."""
+        """Return the number of the player to move after `ply` moves."""
         if ply < len(self.moves):
             return self.moves[ply][0]
         return 1 - self.moves[-1][0] if self.moves else self.record.first
 
 
 def read_sgf(path: Path) -> list[ParsedGoGame]:
-    """Return the games of a file; SettingsError names the game that cannot be read."""
+    """Return the games in an SGF file.
+
+    Raise SettingsError, which gives the number of the game, if a game is invalid.
+    """
     try:
         trees = read_trees(path)
     except SgfError as error:
-        raise SettingsError(f"cannot read {path}: {error}") from None
+        raise SettingsError(f"{path}: {error}") from None
     return _parse_games(trees, str(path))
 
 
 def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
-    """Return the games of an SGF, whose letters are known; where: what errors call it."""
+    """Return the games in an SGF text.
+
+    `where` is the prefix of error messages. Raise SettingsError if a game is invalid.
+    """
     try:
         trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
@@ -92,15 +99,15 @@ def parse_sgf(text: str, where: str) -> list[ParsedGoGame]:
 
 
 def _parse_games(trees: Sequence[Any], where: str) -> list[ParsedGoGame]:
-    scores = []
+    games = []
     for number, tree in enumerate(trees, 1):
         try:
-            scores.append(_parse_game(tree, number))
+            games.append(_parse_game(tree, number))
         except SgfError as error:
             raise SettingsError(f"{where}: game {number}: {sanitize_line(str(error))}") from None
-    if not any(score.moves for score in scores):
-        raise SettingsError(f"{where}: there is no game of Go with a move in it")
-    return scores
+    if not any(game.moves for game in games):
+        raise SettingsError(f"{where}: no game of Go with moves found")
+    return games
 
 
 def _parse_game(tree: Any, number: int) -> ParsedGoGame:
@@ -108,13 +115,14 @@ def _parse_game(tree: Any, number: int) -> ParsedGoGame:
     width, height = record.size
     if not all(MIN_BOARD_SIZE <= edge <= MAX_SIZE for edge in record.size):
         raise SgfError(
-            f"boards of {MIN_BOARD_SIZE} to {MAX_SIZE} columns and rows are analysed, not {width}x{height}"
+            f"unsupported board size {width}x{height} "
+            f"(must be {MIN_BOARD_SIZE} to {MAX_SIZE} columns and rows)"
         )
     komi = record.komi
     if komi is not None and not is_valid_komi(komi):
         raise SgfError(
-            f"a komi of {komi:g}: whole and half points from -{MAX_KOMI:g} to {MAX_KOMI:g} are "
-            "analysed"
+            f"unsupported komi {komi:g} "
+            f"(must be integer or half-integer, from -{MAX_KOMI:g} to {MAX_KOMI:g})"
         )
     moves = tuple((player, _vertex(point)) for player, point in record.moves)
     query: dict[str, Any] = {
@@ -134,12 +142,11 @@ def _parse_game(tree: Any, number: int) -> ParsedGoGame:
     return ParsedGoGame(tree, number, record, query, moves)
 
 
-def _rules(said: str) -> str | dict[str, Any]:
-    """Return as what a query has the rules of a record: by their name if they have one."""
-    name = said.lower()
+def _rules(text: str) -> str | dict[str, Any]:
+    name = text.lower()
     if find_ruleset(name):
         return name
-    rules = read_sgf_rules(said)
+    rules = read_sgf_rules(text)
     return DEFAULT_RULES if rules is None else rules.to_json_object()
 
 
@@ -148,9 +155,9 @@ def _vertex(point: tuple[int, int] | None) -> str:
 
 
 def game_property(tree: Any, name: str) -> str:
-    """Return a property of the game's, or nothing where it has none that can be read.
+    """Return a property of the root node of a game, or "" if it is missing or invalid.
 
-    tree: sgfmill's, None of a game that is from no file.
+    `tree` is the game tree from sgfmill, or None.
     """
     if tree is None:
         return ""
@@ -162,51 +169,50 @@ def game_property(tree: Any, name: str) -> str:
 
 
 async def analyse_go(
-    scores: Sequence[ParsedGoGame],
+    games: Sequence[ParsedGoGame],
     settings: Settings,
     limits: TimeControl,
     known: AnalysisFile,
     *,
     report: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """Have every position of the games that is not known searched, and tell `known`.
+    """Search all positions that are not in `known`, and add the evaluations to `known`.
 
-    report: is told how many are known. SettingsError for a game that Go's rules do not allow.
+    `report` is called with the number of positions finished so far. Raise SettingsError if a game
+    contains an illegal move.
     """
     loop = asyncio.get_running_loop()
     answers: asyncio.Queue[str] = asyncio.Queue()
 
     def send(line: str) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits for it
+        with suppress(RuntimeError):  # the event loop may already be closed
             loop.call_soon_threadsafe(answers.put_nowait, line)
 
     engine = AnalysisEngine("", send, lambda text: None, settings)
     done = 0
     try:
-        for score in scores:
+        for game in games:
             missing = [
                 ply
-                for ply in range(len(score.moves) + 1)
-                if known.get(known.key(score.position(ply))) is None
+                for ply in range(len(game.moves) + 1)
+                if known.get(known.key(game.position(ply))) is None
             ]
-            done += len(score.moves) + 1 - len(missing)
+            done += len(game.moves) + 1 - len(missing)
             report(done)
             if not missing:
                 continue
-            line = json.dumps(_query(score, limits, missing))
-            said = await asyncio.to_thread(_handle_query, engine, line)
+            line = json.dumps(_query(game, limits, missing))
+            responses = await asyncio.to_thread(_handle_query, engine, line)
             waiting = len(missing)
             while waiting:
-                text = said.pop(0) if said else await answers.get()
+                text = responses.pop(0) if responses else await answers.get()
                 answer = json.loads(text)
                 if "error" in answer:
-                    raise SettingsError(f"game {score.number}: {sanitize_line(answer['error'])}")
+                    raise SettingsError(f"game {game.number}: {sanitize_line(answer['error'])}")
                 if "warning" in answer:
                     continue
                 ply = answer["turnNumber"]
-                known.add(
-                    known.key(score.position(ply)), _eval_from_answer(answer, score.mover(ply))
-                )
+                known.add(known.key(game.position(ply)), _eval_from_answer(answer, game.mover(ply)))
                 waiting -= 1
                 done += 1
                 report(done)
@@ -218,22 +224,22 @@ def _handle_query(engine: AnalysisEngine, line: str) -> list[str]:
     return list(engine.handle_line(line))
 
 
-def _query(score: ParsedGoGame, limits: TimeControl, plies: list[int]) -> dict[str, Any]:
-    overridden: dict[str, Any] = {"reportAnalysisWinratesAs": "BLACK"}
+def _query(game: ParsedGoGame, limits: TimeControl, plies: list[int]) -> dict[str, Any]:
+    overrides: dict[str, Any] = {"reportAnalysisWinratesAs": "BLACK"}
     if limits.movetime is not None:
-        overridden["maxTime"] = limits.movetime
+        overrides["maxTime"] = limits.movetime
     return {
-        **score.query,
-        "id": str(score.number),
+        **game.query,
+        "id": str(game.number),
         "analyzeTurns": plies,
         "includeOwnership": True,
         "maxVisits": limits.nodes or MAX_VISITS,
-        "overrideSettings": overridden,
+        "overrideSettings": overrides,
     }
 
 
 def _eval_from_answer(answer: dict[str, Any], mover: int) -> PositionEval:
-    """Return what the engine has said, seen by whoever is to move in the record."""
+    """Return the evaluation in an answer, from the point of view of the player to move."""
     if answer.get("noResults") or not answer["moveInfos"]:
         return PositionEval(0.5)
     root = answer["rootInfo"]
@@ -247,20 +253,23 @@ def _eval_from_answer(answer: dict[str, Any], mover: int) -> PositionEval:
     )
 
 
-def review_go(score: ParsedGoGame, known: AnalysisFile) -> GameReview:
-    """Return a game as far as it has been judged."""
-    plies = range(len(score.moves) + 1)
-    said = with_hindsight(
-        [known.get(known.key(score.position(ply))) for ply in plies],
-        [vertex for _, vertex in score.moves],
-        [score.mover(ply) for ply in plies],
+def review_go(game: ParsedGoGame, known: AnalysisFile) -> GameReview:
+    """Return the review of a game.
+
+    A move is not rated if `known` lacks the evaluation before or after it.
+    """
+    plies = range(len(game.moves) + 1)
+    evals = with_hindsight(
+        [known.get(known.key(game.position(ply))) for ply in plies],
+        [vertex for _, vertex in game.moves],
+        [game.mover(ply) for ply in plies],
     )
     moves = []
-    for ply, (player, vertex) in enumerate(score.moves):
-        before, after = said[ply], said[ply + 1]
+    for ply, (player, vertex) in enumerate(game.moves):
+        before, after = evals[ply], evals[ply + 1]
         loss = None
         if before is not None and after is not None:
-            loss = move_loss(before, after, vertex, same_mover=score.mover(ply + 1) == player)
+            loss = move_loss(before, after, vertex, same_mover=game.mover(ply + 1) == player)
         moves.append(
             ReviewedMove(
                 ply=ply + 1,
@@ -271,33 +280,33 @@ def review_go(score: ParsedGoGame, known: AnalysisFile) -> GameReview:
                 line=before.line if before else (),
                 loss=loss,
                 grade=quality_of_loss(loss),
-                **first_player_view(after, score.mover(ply + 1)),  # type: ignore[arg-type]
+                **first_player_view(after, game.mover(ply + 1)),  # type: ignore[arg-type]
             )
         )
     return GameReview(
         game="go",
-        number=score.number,
-        event=sanitize_line(game_property(score.tree, "EV")),
-        first=sanitize_name(game_property(score.tree, "PB")) or "?",
-        second=sanitize_name(game_property(score.tree, "PW")) or "?",
-        result=sanitize_name(game_property(score.tree, "RE")) or "?",
-        start=first_player_view(said[0], score.mover(0)).get("expected"),
+        number=game.number,
+        event=sanitize_line(game_property(game.tree, "EV")),
+        first=sanitize_name(game_property(game.tree, "PB")) or "?",
+        second=sanitize_name(game_property(game.tree, "PW")) or "?",
+        result=sanitize_name(game_property(game.tree, "RE")) or "?",
+        start=first_player_view(evals[0], game.mover(0)).get("expected"),
         moves=tuple(moves),
         tallies=move_stats(moves),
     )
 
 
-def annotated_sgf(score: ParsedGoGame, known: AnalysisFile, annotator: str) -> str:
-    """Return a game with every evaluation, and with the better line where a move was bad.
+def annotated_sgf(game: ParsedGoGame, known: AnalysisFile, annotator: str) -> str:
+    """Return a game in SGF with evaluations, and with better lines for bad moves.
 
-    V: the lead in points, from Black's side; DO, BM[1] and BM[2]: inaccuracies, mistakes and
-    blunders. Comments and variations of the game stay.
+    The property V is the lead of Black in points. The properties DO, BM[1] and BM[2] mark
+    inaccuracies, mistakes and blunders. Existing comments and variations are kept.
     """
-    review = review_go(score, known)
-    root = score.tree.get_root()
+    review = review_go(game, known)
+    root = game.tree.get_root()
     if review.moves:
         root.set_raw("AN", annotator.encode("ascii", "replace"))
-    nodes = [node for node in score.tree.get_main_sequence() if node.get_move()[0] is not None]
+    nodes = [node for node in game.tree.get_main_sequence() if node.get_move()[0] is not None]
     for node, move in zip(nodes, review.moves, strict=False):
         if move.expected is None:
             continue
@@ -312,7 +321,7 @@ def annotated_sgf(score: ParsedGoGame, known: AnalysisFile, annotator: str) -> s
             node.set_raw(name, value)
             if node.parent is not None:
                 _add_line(node.parent, move)
-    text: str = score.tree.serialise().decode(root.get_encoding(), "replace")
+    text: str = game.tree.serialise().decode(root.get_encoding(), "replace")
     return text
 
 
@@ -324,12 +333,12 @@ MARKS = {
 
 
 def _comment(move: ReviewedMove) -> str:
-    words = [f"Black {100 * (move.expected or 0):.1f} %"]
+    parts = [f"Black {100 * (move.expected or 0):.1f} %"]
     if score := format_eval(move):
-        words.append(score)
+        parts.append(score)
     if move.grade is not MoveQuality.GOOD:
-        words.append(f"{move.grade}: gives away {100 * (move.loss or 0):.1f} %; {move.best}")
-    return ", ".join(words)
+        parts.append(f"{move.grade}: loses {100 * (move.loss or 0):.1f} %; best {move.best}")
+    return ", ".join(parts)
 
 
 def _add_line(node: Any, move: ReviewedMove) -> None:
@@ -340,5 +349,5 @@ def _add_line(node: Any, move: ReviewedMove) -> None:
 
 
 def go_search_key(settings: Settings, limits: TimeControl) -> str:
-    """Return all that an assessment depends on beside its position."""
+    """Return a text that identifies the search settings and the limits."""
     return f"go {settings.search_settings} {limits}"

@@ -1,8 +1,8 @@
-"""How good the moves of a game were: what each of them gave away, and what that is called.
+"""Classify moves by the expected score that they lose.
 
-A move is judged by the expected score: wins, and half the draws, of such games. What it gave away
-is what its player could expect before it, less what is left after it; so a pawn counts where the
-game is open, and nothing where it is decided.
+The expected score is the fraction of wins plus half the fraction of draws. The loss of a move is
+the player's expected score before the move minus the expected score after it. Losing a pawn
+therefore matters in an equal game but hardly matters in a decided game.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST, SECOND = 0, 1
 
 
 class MoveQuality(StrEnum):
-    """What a move is called. A good one has no name."""
+    """The classification of a move. The value for a good move is the empty string."""
 
     GOOD = ""
     INACCURACY = "inaccuracy"
@@ -28,13 +28,12 @@ class MoveQuality(StrEnum):
     BLUNDER = "blunder"
 
 
-# How a centipawn changes the logarithm of the odds when people play. Lichess fitted it to its
-# games (lichess.org/page/accuracy). Engines win with far less than people do: by the curve of
-# their games, which UCI_ShowWDL tells, a slip in the opening would be a blunder.
+# Fitted by Lichess to games between humans (lichess.org/page/accuracy). The curve for engine games
+# (UCI_ShowWDL) is steeper: it would turn slips in the opening into blunders.
 LOG_ODDS_PER_CENTIPAWN = 0.00368208
-MAX_CENTIPAWNS = 10_000  # centipawns: as good as a mate, and no power overflows
+MAX_CENTIPAWNS = 10_000  # keeps exp() from overflowing
 
-# What a move gives away at least, of a game's one point, to be called so.
+# Minimum loss of expected score for each classification.
 LOSS_THRESHOLDS = (
     (0.15, MoveQuality.BLUNDER),
     (0.10, MoveQuality.MISTAKE),
@@ -51,10 +50,12 @@ QUALITY_SYMBOLS = {
 
 @dataclass(frozen=True, slots=True)
 class PositionEval:
-    """What a search says of a position, from the side of whoever is to move.
+    """The evaluation of a position, from the point of view of the side to move.
 
-    expected: the score, from 0 to 1. cp or mate: of chess; lead: of Go, in points. line: the best
-    moves, as the engine writes them. owners: of Go, of each point, rows from above, from -1 to 1.
+    `expected` is the expected score, from 0 to 1. `line` is the principal variation in the notation
+    of the engine. For chess, the score is either `cp` or `mate`. For Go, `lead` is the lead in
+    points. `owners` contains the ownership of each point on the board, from -1 to 1, row by row
+    from the top.
     """
 
     expected: float
@@ -69,10 +70,12 @@ class PositionEval:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedMove:
-    """One move. cp, mate, lead and expected: after it, from the first player's side.
+    """A move with its evaluation and classification.
 
-    player: 0 for the first. best, line: what was better, or the same move, as people write them.
-    loss: what it gave away, None as long as that is not known.
+    `cp`, `mate`, `lead` and `expected` evaluate the position after the move, from the point of view
+    of the first player. `player` is 0 for the first player. `best` and `line` are the best move and
+    the best line in the notation for users. `loss` is the loss of expected score, or None if it is
+    unknown.
     """
 
     ply: int
@@ -91,7 +94,10 @@ class ReviewedMove:
 
 @dataclass(frozen=True, slots=True)
 class MoveStats:
-    """One player's moves in numbers. loss: the mean of what they gave away, None of none."""
+    """The number of moves that a player made, in total and by classification.
+
+    `loss` is the mean loss of expected score, or None if there are no moves.
+    """
 
     moves: int
     inaccuracies: int
@@ -102,9 +108,10 @@ class MoveStats:
 
 @dataclass(frozen=True, slots=True)
 class GameReview:
-    """One game of a file, judged. first: White's name in chess, Black's in Go.
+    """The review of one game.
 
-    start: what the first player could expect before the first move.
+    `first` is the name of the first player, who is White in chess and Black in Go. `start` is the
+    expected score of the first player before the first move.
     """
 
     game: str
@@ -119,17 +126,17 @@ class GameReview:
 
     @property
     def title(self) -> str:
-        """The players and the result, for people."""
+        """The names of the players and the result."""
         return f"{self.first} - {self.second}  {self.result}".rstrip()
 
     @property
     def is_complete(self) -> bool:
-        """Whether every move has been judged."""
+        """Whether all moves have been rated."""
         return all(move.loss is not None for move in self.moves)
 
 
 def expected_score(score: Score) -> float:
-    """Return wins and half the draws, of one game between people, that a score promises."""
+    """Return the expected score, in games between humans, for a score from an engine."""
     if isinstance(score, Mate):
         return float(score.moves > 0)
     centipawns = max(-MAX_CENTIPAWNS, min(MAX_CENTIPAWNS, score.value))
@@ -137,86 +144,92 @@ def expected_score(score: Score) -> float:
 
 
 def eval_from_score(score: Score, line: Sequence[str], depth: int, nodes: int) -> PositionEval:
-    """Return what an engine of chess has said."""
+    """Return the evaluation for the search result of a chess engine."""
     cp = score.value if isinstance(score, Cp) else None
     mate = score.moves if isinstance(score, Mate) else None
     return PositionEval(expected_score(score), cp, mate, None, tuple(line), depth, nodes)
 
 
 def move_loss(before: PositionEval, after: PositionEval, move: str, same_mover: bool) -> float:
-    """Return what a move gave away, from 0; nothing if it is the one that the engine would play.
+    """Return the expected score lost by a move. It is at least 0, and 0 for the engine's best move.
 
-    same_mover: whoever made it is to move again.
+    `same_mover` is true if the same player also makes the next move.
     """
     if before.line and before.line[0] == move:
         return 0.0
-    left = after.expected if same_mover else 1 - after.expected
-    return max(0.0, round(before.expected - left, 4))
+    remaining = after.expected if same_mover else 1 - after.expected
+    return max(0.0, round(before.expected - remaining, 4))
 
 
 def with_hindsight(
-    said: Sequence[PositionEval | None], moves: Sequence[str], movers: Sequence[int]
+    evals: Sequence[PositionEval | None], moves: Sequence[str], movers: Sequence[int]
 ) -> list[PositionEval | None]:
-    """Return what is said of positions, with what the game's own moves have shown.
+    """Return the evaluations, corrected by those of later positions.
 
-    Where the move that was played turns out clearly better than all that the search saw, as a
-    mate does that a short search overlooks, the position was worth that; so the blame falls on
-    the move before. movers: who is to move in each position. Less than an inaccuracy is noise.
+    `movers` contains the player to move in each position. If later searches rate the played move
+    clearly better than the search of the position did, the position gets the value of that move.
+    This happens, for example, if a short search misses a mate. The loss is then attributed to the
+    preceding move. Differences smaller than an inaccuracy are ignored as noise.
     """
-    wiser = list(said)
+    corrected = list(evals)
     for ply in range(len(moves) - 1, -1, -1):
-        before, after = wiser[ply], wiser[ply + 1]
+        before, after = corrected[ply], corrected[ply + 1]
         if before is None or after is None:
             continue
-        same = movers[ply] == movers[ply + 1]
-        left = after.expected if same else 1 - after.expected
-        if left - before.expected < LOSS_THRESHOLDS[-1][0]:
+        same_mover = movers[ply] == movers[ply + 1]
+        remaining = after.expected if same_mover else 1 - after.expected
+        if remaining - before.expected < LOSS_THRESHOLDS[-1][0]:
             continue
-        sign = 1 if same else -1
+        sign = 1 if same_mover else -1
         mate = None if after.mate is None else sign * after.mate
-        if after.mate is not None and after.mate <= 0 and not same:
+        if after.mate is not None and after.mate <= 0 and not same_mover:
             mate = 1 - after.mate
-        wiser[ply] = replace(
+        corrected[ply] = replace(
             before,
-            expected=left,
+            expected=remaining,
             cp=None if after.cp is None else sign * after.cp,
             mate=mate,
             lead=None if after.lead is None else sign * after.lead,
             line=(moves[ply], *after.line),
         )
-    return wiser
+    return corrected
 
 
 def quality_of_loss(loss: float | None) -> MoveQuality:
-    """Return what a move is called that gave so much away."""
+    """Return the classification for a loss of expected score."""
     if loss is None:
         return MoveQuality.GOOD
-    return next((grade for least, grade in LOSS_THRESHOLDS if loss >= least), MoveQuality.GOOD)
+    return next((grade for minimum, grade in LOSS_THRESHOLDS if loss >= minimum), MoveQuality.GOOD)
 
 
 def move_stats(moves: Sequence[ReviewedMove]) -> tuple[MoveStats, MoveStats]:
-    """Return the first player's and the second's moves in numbers."""
+    """Return the statistics for the first player and for the second player."""
     return _player_stats(moves, FIRST), _player_stats(moves, SECOND)
 
 
 def _player_stats(moves: Sequence[ReviewedMove], player: int) -> MoveStats:
-    own = [move for move in moves if move.player == player and move.loss is not None]
-    slight, serious, grave = (sum(move.grade is grade for move in own) for grade in BAD_QUALITIES)
-    losses = [move.loss or 0.0 for move in own]
+    reviewed = [move for move in moves if move.player == player and move.loss is not None]
+    inaccuracies, mistakes, blunders = (
+        sum(move.grade is grade for move in reviewed) for grade in BAD_QUALITIES
+    )
+    losses = [move.loss or 0.0 for move in reviewed]
     mean = sum(losses) / len(losses) if losses else None
-    return MoveStats(len(own), slight, serious, grave, mean)
+    return MoveStats(len(reviewed), inaccuracies, mistakes, blunders, mean)
 
 
 def first_player_view(
     position_eval: PositionEval | None, mover: int
 ) -> dict[str, float | int | None]:
-    """Return an assessment as the first player sees it, where `mover` is to move."""
+    """Return an evaluation from the point of view of the first player.
+
+    `mover` is the number of the player to move.
+    """
     if position_eval is None:
         return {}
     sign = 1 if mover == FIRST else -1
-    shares = position_eval.expected if mover == FIRST else 1 - position_eval.expected
+    expected = position_eval.expected if mover == FIRST else 1 - position_eval.expected
     return {
-        "expected": round(shares, 4),
+        "expected": round(expected, 4),
         "cp": None if position_eval.cp is None else sign * position_eval.cp,
         "mate": None if position_eval.mate is None else sign * position_eval.mate,
         "lead": None if position_eval.lead is None else sign * position_eval.lead,
@@ -224,14 +237,17 @@ def first_player_view(
 
 
 def annotator_name(name: str, limits: TimeControl, unit: str) -> str:
-    """Return who has judged a game, by which limits; unit: of nodes, as people call them."""
-    words = [f"{limits.nodes} {unit}" if limits.nodes else ""]
-    words += [f"{limits.movetime:g} s" if limits.movetime else ""]
-    return sanitize_line(f"{name}, {' and '.join(filter(None, words))} a move")
+    """Return the name of an engine with its limits, as the value of the tag Annotator.
+
+    `unit` is the engine's term for nodes, such as "nodes" or "visits".
+    """
+    parts = [f"{limits.nodes} {unit}" if limits.nodes else ""]
+    parts += [f"{limits.movetime:g} s" if limits.movetime else ""]
+    return sanitize_line(f"{name}, {' and '.join(filter(None, parts))} a move")
 
 
 def format_eval(move: ReviewedMove) -> str:
-    """Return a move's evaluation, from the first player's side, for people."""
+    """Return the evaluation after a move as text, from the point of view of the first player."""
     if move.mate is not None:
         return f"#{move.mate}"
     if move.lead is not None:

@@ -1,1 +1,1 @@
-"""Test suites: EPD positions and GTP regression files."""
+"""Test engines with EPD positions and GTP regression files."""

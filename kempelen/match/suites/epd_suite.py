@@ -1,8 +1,9 @@
-"""Test suites: positions with known answers, in EPD, put to an engine.
+"""Test an engine with EPD test suites, which contain positions with known solutions.
 
-`bm` names the best moves, `am` moves to avoid, `dm` the number of moves to a forced mate, `id` the
-position. One is solved if the engine's move is one of `bm` and none of `am`, and if its last
-score is a mate in exactly `dm`; each condition counts where it is given.
+The field `bm` lists the best moves, `am` lists the moves to avoid, `dm` is the number of moves to
+mate, and `id` is the name of the position. A position is solved if the engine's move is in `bm` and
+not in `am`, and its last score is a mate in exactly `dm` moves. Fields that are missing are not
+checked.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ MAX_FILE_SIZE = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class EpdPosition:
-    """A position and what solves it; moves in UCI. mate: moves to the mate, None if not asked."""
+    """A position and its solution.
+
+    Moves are in UCI notation. `mate` is the number of moves to mate, or None.
+    """
 
     file: str
     name: str
@@ -45,7 +49,7 @@ class EpdPosition:
     mate: int | None = None
 
     def is_solved_by(self, move: str, score: Score | None) -> bool:
-        """Judge an engine's move and last score."""
+        """Return whether the engine's move and its last score solve the position."""
         if self.best and move not in self.best:
             return False
         if self.mate is not None and score != Mate(self.mate):
@@ -55,7 +59,10 @@ class EpdPosition:
 
 @dataclass(frozen=True, slots=True)
 class EpdResult:
-    """What an engine made of a problem. error: what went wrong, if it gave no answer."""
+    """The result of an engine for a position.
+
+    `error` is the reason why there is no valid move.
+    """
 
     problem: EpdPosition
     solved: bool
@@ -68,9 +75,10 @@ class EpdResult:
 
 
 def read_epd_file(path: Path, name: str = "") -> list[EpdPosition]:
-    """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one.
+    """Return the positions in an EPD file.
 
-    name: what the file is called in them, instead of its name.
+    `name` replaces the name of the file in messages and default ids. Raise SettingsError, which
+    gives the line number, if the file is invalid.
     """
     with convert_read_errors(path, SettingsError):
         lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
@@ -80,7 +88,7 @@ def read_epd_file(path: Path, name: str = "") -> list[EpdPosition]:
         if line.strip() and not line.startswith("#")
     ]
     if not problems:
-        raise SettingsError(f"{path}: no positions in it")
+        raise SettingsError(f"{path}: no positions found")
     return problems
 
 
@@ -93,9 +101,9 @@ def _problem(line: str, file: str, number: int) -> EpdPosition:
         raise SettingsError(f"{where}: {error}") from None
     mate = operations.get("dm")
     if mate is not None and (not isinstance(mate, int) or mate < 1):
-        raise SettingsError(f"{where}: dm is a number of moves, not {mate!r}")
+        raise SettingsError(f"{where}: dm must be a number of moves (got {mate!r})")
     if not best and not avoid and mate is None:
-        raise SettingsError(f"{where}: it asks for nothing: bm, am or dm is needed")
+        raise SettingsError(f"{where}: bm, am or dm is missing")
     name = str(operations.get("id") or f"{file}:{number}")
     return EpdPosition(file, name, board.fen(), best, avoid, mate)
 
@@ -111,33 +119,37 @@ async def run_suite(
     concurrency: int,
     report: Callable[[int], None] = lambda done: None,
 ) -> list[EpdResult]:
-    """Put problems to so many processes of an engine at once; return the attempts in their order.
+    """Search all positions and return the results in the order of the positions.
 
-    report: is told how many are done. An engine that fails is started anew for the next problem.
-    Raises SettingsError if it cannot be started at first, or has not an option.
+    `concurrency` is the number of engine processes. `report` is called with the number of finished
+    positions. An engine that fails is restarted for the next position. Raise SettingsError if the
+    engine does not start or lacks an option.
     """
-    attempts: dict[int, EpdResult] = {}
+    results: dict[int, EpdResult] = {}
     waiting = iter(enumerate(problems))
 
     async def work() -> None:
-        solver = EngineRunner(engine, limits)
+        runner = EngineRunner(engine, limits)
         try:
-            for place, problem in waiting:
-                attempts[place] = await solver.solve(problem)
-                report(len(attempts))
+            for i, problem in waiting:
+                results[i] = await runner.solve(problem)
+                report(len(results))
         finally:
-            await solver.close()
+            await runner.close()
 
     workers = [asyncio.create_task(work()) for _ in range(max(min(concurrency, len(problems)), 1))]
     try:
         await asyncio.gather(*workers)
     finally:
         await cancel_all(workers)
-    return [attempts[place] for place in range(len(problems))]
+    return [results[i] for i in range(len(problems))]
 
 
 class EngineRunner:
-    """One engine that tries problems, started when it is needed. own: as of `Terms`."""
+    """Searches positions with an engine that is started when it is first needed.
+
+    `own` creates protocol sessions of the built-in engine.
+    """
 
     def __init__(
         self,
@@ -155,7 +167,7 @@ class EngineRunner:
         self._has_started = False
 
     async def solve(self, problem: EpdPosition) -> EpdResult:
-        """Put a problem to the engine, with all forgotten that came before."""
+        """Search a position with an empty hash table, and check the result."""
         limits = self._limits
         request = SearchRequest(
             problem.fen, movetime=limits.movetime, nodes=limits.nodes, depth=limits.depth
@@ -167,10 +179,10 @@ class EngineRunner:
         return _judge(problem, answer)
 
     async def search(self, request: SearchRequest) -> PlayResult:
-        """Put a position to the engine, with all forgotten that came before.
+        """Search a position with an empty hash table.
 
-        EngineError if it fails: it is started anew for the next one. SettingsError if it is not
-        there, or has not an option.
+        Raise EngineError if the engine fails. The next search restarts the engine. Raise
+        SettingsError if the program does not exist or lacks an option.
         """
         limits = self._limits
         try:
@@ -184,7 +196,7 @@ class EngineRunner:
             raise
 
     async def close(self) -> None:
-        """End the engine; it is started again when it is needed."""
+        """Stop the engine. The next search restarts it."""
         player, self._player = self._player, None
         if player is not None:
             await asyncio.shield(player.close())
@@ -198,7 +210,7 @@ class EngineRunner:
                 raise
             except EngineError as error:
                 if not self._has_started:
-                    message = f"engine {self._engine.name} does not start: {error}"
+                    message = f"engine {self._engine.name}: could not start: {error}"
                     raise SettingsError(message) from None
                 raise
             self._has_started = True
@@ -210,7 +222,7 @@ def _judge(problem: EpdPosition, answer: PlayResult) -> EpdResult:
     move = answer.move.lower()
     score = info.score if info else None
     if not _is_legal(problem.fen, move):
-        return EpdResult(problem, solved=False, move=move, error=f"no legal move: {move[:20]!r}")
+        return EpdResult(problem, solved=False, move=move, error=f"illegal move {move[:20]!r}")
     return EpdResult(
         problem,
         problem.is_solved_by(move, score),

@@ -1,16 +1,16 @@
-"""Regression tests of GTP engines: files of commands, some with the answer that is expected.
+"""Test GTP engines with regression files, which contain commands and expected responses.
 
-The format is that of GNU Go's regression suites, which GoGui's and Fuego's share: a file holds GTP
-commands, and `#` begins a comment. A command with a number in front is a test if the next line
-that begins with `#?` says what is expected:
+The format is that of GNU Go's regression suites, which GoGui and Fuego also use. A file contains
+GTP commands, and comments that start with `#`. A numbered command is a test if the next line that
+starts with `#?` gives the expected response:
 
     loadsgf games/one.sgf 20
     10 reg_genmove black
     #? [D4|E5]
 
-In the brackets is a regular expression that the whole answer has to match, or, after `!`, must
-not. `*` behind them says that the test is known to fail, `&` that nothing is expected. Source:
-'Regression testing' in the GNU Go documentation.
+The brackets contain a regular expression that must match the whole response. If the expression
+starts with `!`, it must not match. A `*` after the brackets marks a test that is known to fail, and
+a `&` marks a test that is not checked. Source: 'Regression testing' in the GNU Go documentation.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from protocols.client.gtp import EngineRefusalError, GtpClient
 from protocols.client.process import EngineError, EngineNotFoundError
 
 MAX_FILE_SIZE = 16 << 20
-# What of a game goes wrong where a command is refused, beside its position, and which commands put
-# a game right: what is agreed on outlives a cleared board.
+# The part of the game state that is wrong after a rejected command (default: the position), and the
+# commands that restore this part. clear_board keeps the size, the komi and the rules.
 STATE_BROKEN_BY = {
     "boardsize": "size", "rectangular_boardsize": "size", "komi": "komi",
     "kata-set-rules": "rules", "kata-set-rule": "rules",
@@ -41,7 +41,7 @@ STATE_RESTORED_BY = {
     "clear_board": ("position",), "loadsgf": ("position", "size"), "boardsize": ("size",),
     "rectangular_boardsize": ("size",), "komi": ("komi",), "kata-set-rules": ("rules",),
 }  # fmt: skip
-# What leaves tests with another position than they are of, where it is refused.
+# If one of these commands is rejected, the following tests would run on a wrong position.
 POSITION_COMMANDS = {
     "boardsize", "rectangular_boardsize", "clear_board", "komi", "play", "black", "white",
     "genmove", "genmove_black", "genmove_white", "undo", "gg-undo", "loadsgf", "set_position",
@@ -55,9 +55,10 @@ _NUMBERED = re.compile(r"(\d+)\s+(\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the answer to a command should be. text: as the file has it, without brackets.
+    """The expected response to a command.
 
-    known_to_fail: it is told, but is no news, if it is not so. ignored: any answer will do.
+    `text` is the text between the brackets in the file. If `known_to_fail` is true, a failure is
+    reported but is not an error. If `ignored` is true, any response passes.
     """
 
     text: str
@@ -67,13 +68,16 @@ class Expectation:
     ignored: bool = False
 
     def is_met_by(self, answer: str) -> bool:
-        """Judge an answer; upper and lower case are the same."""
+        """Return whether a response meets the expectation. Upper and lower case are equivalent."""
         return bool(self.pattern.fullmatch(" ".join(answer.split()))) != self.negated
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a file, at its line. number: "" if it has none; expected: of a test."""
+    """A command in a regression file.
+
+    `number` is the id of the command, or "". `expected` is None if the command is not a test.
+    """
 
     line: int
     number: str
@@ -83,19 +87,19 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class RegressionFile:
-    """A file of tests, as it was read."""
+    """A regression file that has been parsed."""
 
     path: Path
     steps: tuple[Step, ...]
 
     @property
     def tests(self) -> list[Step]:
-        """The commands of which something is expected, or only the answer asked for."""
+        """The commands that have an expected response."""
         return [step for step in self.steps if step.expected]
 
 
 class RegressionOutcome(StrEnum):
-    """What became of a test. Only FAILED is worse than it was known to be."""
+    """The outcome of a test. Only FAILED counts as a regression."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -106,7 +110,10 @@ class RegressionOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RegressionResult:
-    """A test with its outcome. answer: the engine's; error: why there is none that counts."""
+    """A test and its outcome.
+
+    `answer` is the response of the engine. `error` is the reason why the response is not accepted.
+    """
 
     file: str
     step: Step
@@ -118,7 +125,7 @@ class RegressionResult:
 
 @dataclass(frozen=True, slots=True)
 class RejectedCommand:
-    """A command between the tests that the engine refused, in its words."""
+    """A command that is not a test and was rejected by the engine, with the engine's message."""
 
     file: str
     step: Step
@@ -126,7 +133,10 @@ class RejectedCommand:
 
 
 def read_regression_file(path: Path) -> RegressionFile:
-    """Return the commands of a file; raises SettingsError, naming the line, for a broken one."""
+    """Return the commands in a regression file.
+
+    Raise SettingsError, which gives the line number, if the file is invalid.
+    """
     with convert_read_errors(path, SettingsError):
         lines = read_text(path, MAX_FILE_SIZE, encoding="utf-8-sig").splitlines()
     steps: list[Step] = []
@@ -135,28 +145,28 @@ def read_regression_file(path: Path) -> RegressionFile:
             expected = _expectation(line, f"{path}, line {number}")
             last = steps[-1] if steps else None
             if last is None or not last.number or last.expected:
-                raise SettingsError(f"{path}, line {number}: no numbered command before it")
+                raise SettingsError(f"{path}, line {number}: missing numbered command before #?")
             steps[-1] = Step(last.line, last.number, last.command, expected)
         elif command := line.partition("#")[0].strip():
             match = _NUMBERED.fullmatch(command)
             name, command = (match[1], match[2]) if match else ("", command)
             steps.append(Step(number, name, command))
-    found = RegressionFile(path, tuple(steps))
-    if not found.tests:
-        raise SettingsError(f"{path}: no tests in it: numbered commands, then #? [...]")
-    return found
+    file = RegressionFile(path, tuple(steps))
+    if not file.tests:
+        raise SettingsError(f"{path}: no tests found (expected numbered commands and #? [...])")
+    return file
 
 
 def _expectation(line: str, where: str) -> Expectation:
     match = _EXPECTED.fullmatch(line)
     if match is None:
-        raise SettingsError(f"{where}: write #? [...], with * or & behind it: {line[:60]!r}")
+        raise SettingsError(f"{where}: invalid test {line[:60]!r} (expected #? [...], then * or &)")
     text, marks = match.groups()
     negated = text.startswith("!")
     try:
         pattern = re.compile(text.removeprefix("!"), re.IGNORECASE)
     except re.error as error:
-        raise SettingsError(f"{where}: no regular expression: {error}") from None
+        raise SettingsError(f"{where}: invalid regular expression: {error}") from None
     return Expectation(text, pattern, negated, "*" in marks, "&" in marks)
 
 
@@ -166,10 +176,10 @@ async def run_regression(
     patience: float,
     report: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[RegressionResult], list[RejectedCommand]]:
-    """Put files of tests to an engine, which is started for each; return what became of them.
+    """Run each file with a new engine process. Return the results and the rejected commands.
 
-    patience: seconds for an answer. report: is told how many tests are done. Raises SettingsError
-    if the engine cannot be started for the first file.
+    `patience` is the timeout for a response in seconds. `report` is called with the number of
+    finished tests. Raise SettingsError if the engine does not start for the first file.
     """
     done = 0
 
@@ -181,13 +191,13 @@ async def run_regression(
     runs = [RegressionRun(file, patience, count) for file in files]
     for run in runs:
         await run.run(engine, first=run is runs[0])
-    return [each for run in runs for each in run.results], [
-        each for run in runs for each in run.rejected
+    return [result for run in runs for result in run.results], [
+        command for run in runs for command in run.rejected
     ]
 
 
 class RegressionRun:
-    """One file put to one process of an engine."""
+    """Runs one regression file with one engine process."""
 
     def __init__(self, file: RegressionFile, patience: float, count: Callable[[], None]) -> None:
         self.results: list[RegressionResult] = []
@@ -195,13 +205,13 @@ class RegressionRun:
         self._file = file
         self._patience = patience
         self._count = count
-        # Why the game is not the one that the file means, by what of it is another.
+        # The rejected command that made a part of the game state wrong, by part.
         self._broken_state: dict[str, str] = {}
 
     async def run(self, engine: EngineSettings, *, first: bool) -> None:
-        """Give all commands. Where the engine fails, the tests that are left fail with it.
+        """Send all commands to the engine. If the engine fails, all remaining tests fail too.
 
-        first: an engine that cannot be started raises SettingsError.
+        If `first` is true, raise SettingsError if the engine does not start.
         """
         client = GtpClient(
             engine.command,
@@ -215,7 +225,7 @@ class RegressionRun:
                 await client.start()
             except (EngineError, OSError) as error:
                 if first or isinstance(error, EngineNotFoundError | EngineOptionError):
-                    message = f"engine {engine.name} does not start: {error}"
+                    message = f"engine {engine.name}: could not start: {error}"
                     raise SettingsError(message) from None
                 failure = str(error)
             for step in self._file.steps:
@@ -227,8 +237,8 @@ class RegressionRun:
             await client.close()
 
     async def _run_step(self, client: GtpClient, step: Step) -> str:
-        """Give one command; return how the engine failed, "" if it did not."""
-        began = time.perf_counter()
+        """Send one command. Return a message if the engine failed, and "" otherwise."""
+        start = time.perf_counter()
         try:
             answer = await client.ask(self._located(step.command), self._patience)
         except EngineRefusalError as error:
@@ -239,8 +249,8 @@ class RegressionRun:
                     RejectedCommand(self._file.path.name, step, error.engine_message)
                 )
                 if (name := step.command.split()[0]) in POSITION_COMMANDS:
-                    what = STATE_BROKEN_BY.get(name, "position")
-                    self._broken_state[what] = (
+                    part = STATE_BROKEN_BY.get(name, "position")
+                    self._broken_state[part] = (
                         f"line {step.line}, {step.command}: {error.engine_message}"
                     )
             return ""
@@ -248,10 +258,10 @@ class RegressionRun:
             if step.expected:
                 self._judge(step, error=str(error))
             return str(error)
-        for what in STATE_RESTORED_BY.get(step.command.split()[0], ()):
-            self._broken_state.pop(what, None)
+        for part in STATE_RESTORED_BY.get(step.command.split()[0], ()):
+            self._broken_state.pop(part, None)
         if step.expected:
-            self._judge(step, answer, seconds=time.perf_counter() - began)
+            self._judge(step, answer, seconds=time.perf_counter() - start)
         return ""
 
     def _judge(
@@ -267,7 +277,7 @@ class RegressionRun:
         assert expected is not None
         error = error or next(iter(self._broken_state.values()), "")
         if refused and (expected.negated or not expected.is_met_by(answer)):
-            error = error or f"refused: {answer}"
+            error = error or f"rejected: {answer}"
         good = not error and expected.is_met_by(answer)
         if expected.ignored:
             outcome = RegressionOutcome.IGNORED
@@ -280,13 +290,12 @@ class RegressionRun:
         self._count()
 
     def _located(self, command: str) -> str:
-        """Return a command with the path of its SGF file, which the file says from where it is."""
-        word, _, rest = command.partition(" ")
-        if word == "loadsgf" and rest.strip():
-            whole = rest.strip()
-            first, _, number = whole.rpartition(" ")
-            for name, more in ((whole, ""), (first, f" {number}")):
-                place = self._file.path.parent / name
-                if name and place.is_file():
-                    return f"{word} {place.absolute()}{more}"
+        command_name, _, rest = command.partition(" ")
+        if command_name == "loadsgf" and rest.strip():
+            argument = rest.strip()
+            first, _, number = argument.rpartition(" ")
+            for name, suffix in ((argument, ""), (first, f" {number}")):
+                path = self._file.path.parent / name
+                if name and path.is_file():
+                    return f"{command_name} {path.absolute()}{suffix}"
         return command

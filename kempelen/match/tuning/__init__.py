@@ -1,1 +1,1 @@
-"""Tuning of search constants by SPSA."""
+"""Tune search parameters with simultaneous perturbation stochastic approximation (SPSA)."""

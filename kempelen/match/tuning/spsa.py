@@ -1,8 +1,9 @@
-"""Simultaneous perturbation stochastic approximation (Spall, 1992), as engine tuners use it.
+"""Implement simultaneous perturbation stochastic approximation (SPSA; Spall, 1992).
 
-All numbers are varied at once: one side plays with theta + c d, the other with theta - c d, where
-each component of d is +1 or -1 at random, and theta moves towards the side that scored more. The
-perturbation c and the gain fall with the number of trials by Spall's exponents.
+All parameters, the vector theta, are changed at the same time. One side plays with theta + c d and
+the other with theta - c d, where each component of d is randomly +1 or -1. Then theta is moved
+towards the values of the side that scored more. The perturbation size c and the gain decrease with
+the number of trials, with Spall's exponents.
 """
 
 import contextlib
@@ -20,12 +21,16 @@ from agent.io.write_checks import require_writable
 from kempelen.console.settings_codec import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
-STABILITY = 0.1  # of all trials, for which the gain hardly falls
+STABILITY = 0.1  # Spall's A as a fraction of all trials: the gain hardly decreases before
 
 
 @dataclass(frozen=True, slots=True)
-class Tunable:
-    """A whole number to tune. step: the perturbation at the last trial; gain: likewise."""
+class TunableParameter:
+    """An integer parameter that can be tuned.
+
+    `step` is the size of the perturbation in the last trial, and `gain` is the gain in the last
+    trial.
+    """
 
     name: str
     start: float
@@ -36,14 +41,21 @@ class Tunable:
 
     def __post_init__(self) -> None:
         if not self.least <= self.start <= self.most:
-            raise SettingsError(f"{self.name}: {self.start} is not in {self.least}..{self.most}")
+            raise SettingsError(
+                f"{self.name}: start value must be from {self.least} to {self.most} "
+                f"(got {self.start})"
+            )
         if self.step <= 0 or self.gain <= 0:
             raise SettingsError(f"{self.name}: step and gain must be greater than 0")
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One perturbation: the numbers of both sides, and how far a full win moves each."""
+    """A pair of games between two sets of parameter values.
+
+    `plus` and `minus` contain the values of the two sides. `update_steps` contains the change of
+    each parameter for a win by the side with `plus`.
+    """
 
     plus: Mapping[str, int]
     minus: Mapping[str, int]
@@ -51,16 +63,22 @@ class Trial:
 
 
 class Spsa:
-    """The state of one tuning: `ask` for a trial, play it, `tell` its result."""
+    """The state of a tuning run.
+
+    To run a trial, call `ask`, play the trial, and pass its result to `tell`.
+    """
 
     def __init__(
         self,
-        tunables: Sequence[Tunable],
+        tunables: Sequence[TunableParameter],
         trials: int,
         seed: int = 0,
         made_with: Mapping[str, str | int | None] | None = None,
     ) -> None:
-        """Begin a tuning. made_with: by names, how trials are played; a file keeps it."""
+        """Start a tuning run.
+
+        `made_with` contains the settings of the games, which are stored in the state file.
+        """
         self.tunables = tuple(tunables)
         self.trial_count = trials
         self.made_with = dict(made_with or {})
@@ -70,52 +88,55 @@ class Spsa:
         self.save_error = ""
 
     def ask(self) -> Trial:
-        """Return the next trial; several may be under way at once."""
+        """Return the next trial. Several trials may be in progress at the same time."""
         self.asked += 1
         stability = STABILITY * self.trial_count
-        plus, minus, moves = {}, {}, {}
+        plus, minus, update_steps = {}, {}, {}
         for tunable in self.tunables:
             step = tunable.step * (self.trial_count / self.asked) ** GAMMA
-            fall = (stability + self.trial_count) / (stability + self.asked)
-            gain = tunable.gain * tunable.step**2 * fall**ALPHA / step
+            decay = (stability + self.trial_count) / (stability + self.asked)
+            gain = tunable.gain * tunable.step**2 * decay**ALPHA / step
             sign = self._random.choice((-1, 1))
             plus[tunable.name] = self._rounded(tunable, sign * step)
             minus[tunable.name] = self._rounded(tunable, -sign * step)
-            moves[tunable.name] = sign * gain
-        return Trial(plus, minus, moves)
+            update_steps[tunable.name] = sign * gain
+        return Trial(plus, minus, update_steps)
 
-    def _rounded(self, tunable: Tunable, offset: float) -> int:
-        """Return a whole number near theta + offset, right in the mean."""
+    def _rounded(self, tunable: TunableParameter, offset: float) -> int:
+        """Round the value up or down at random, so that its expected value does not change."""
         value = self.theta[tunable.name] + offset
         return self._clamped(tunable, value // 1 + (self._random.random() < value % 1))
 
     @staticmethod
-    def _clamped(tunable: Tunable, value: float) -> int:
+    def _clamped(tunable: TunableParameter, value: float) -> int:
         return int(min(max(value, tunable.least), tunable.most))
 
     def tell(self, trial: Trial, balance: float) -> None:
-        """Move theta; balance: wins less losses of the side that played with `plus`."""
+        """Update the parameter values with the result of a trial.
+
+        `balance` is the number of wins minus the number of losses for the side that played with
+        `trial.plus`.
+        """
         self.told += 1
         for tunable in self.tunables:
             value = self.theta[tunable.name] + trial.update_steps[tunable.name] * balance
             self.theta[tunable.name] = min(max(value, tunable.least), tunable.most)
 
     def values(self) -> dict[str, int]:
-        """Return the numbers found so far."""
+        """Return the current values by parameter name."""
         return {name: round(value) for name, value in self.theta.items()}
 
     @contextlib.contextmanager
     def locked_state(self, path: Path | None) -> Iterator[None]:
-        """Go on from a file, if there is one, which no other process may use meanwhile.
+        """Load the state file if it exists, and lock it until the block ends.
 
-        Raises SettingsError if it is in use, holds another tuning, or cannot be written.
+        Raise SettingsError if the file is in use, belongs to another tuning run, or cannot be
+        written.
         """
         with contextlib.ExitStack() as stack:
             if path is not None:
                 require_writable([path], [], SettingsError, regular=True)
-                stack.enter_context(
-                    lock_or_raise(path, SettingsError, "in use: another process tunes with it")
-                )
+                stack.enter_context(lock_or_raise(path, SettingsError, "in use by another process"))
                 if path.exists():
                     self.load(path)
                 self.save(path)
@@ -124,7 +145,7 @@ class Spsa:
             yield
 
     def save(self, path: Path) -> None:
-        """Write the state to a file, whole or not at all; `unsaved` says why not."""
+        """Write the state file atomically. If this fails, store the error in `save_error`."""
         state = {
             "trials": self.trial_count,
             "told": self.told,
@@ -139,28 +160,34 @@ class Spsa:
             self.save_error = f"{path}: {error.strerror}"
 
     def load(self, path: Path) -> None:
-        """Go on from a file; raises SettingsError if it holds another tuning."""
+        """Read a state file.
+
+        Raise SettingsError if it is invalid or belongs to another tuning run.
+        """
         try:
             state = json.loads(read_text(path))
             same = state["trials"] == self.trial_count and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]
-            # Which states of earlier versions do not have, or not whole.
-            kept = dict(state.get("made_with") or {})
+            # Files of earlier versions do not have all of these settings.
+            saved = dict(state.get("made_with") or {})
             changed = describe_changes(
-                kept, {name: self.made_with.get(name, kept[name]) for name in kept}
+                saved, {name: self.made_with.get(name, saved[name]) for name in saved}
             )
             theta, told = {name: float(state["theta"][name]) for name in self.theta}, state["told"]
             if not isinstance(told, int) or told < 0 or not all(map(math.isfinite, theta.values())):
-                raise ValueError("its numbers are none")
+                raise ValueError("invalid numbers")
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise SettingsError(f"{path}: not the state of a tuning ({error})") from None
+            raise SettingsError(f"{path}: not a tuning state ({error})") from None
         if not same:
             raise SettingsError(
-                f"{path} holds a tuning of other numbers or trials; name another --state"
+                f"{path}: made with other parameters or another number of trials "
+                "(use another --state)"
             )
         if changed:
             reasons = "; ".join(changed)
-            raise SettingsError(f"{path} was begun otherwise ({reasons}); name another --state")
+            raise SettingsError(
+                f"{path}: made with other settings: {reasons} (use another --state)"
+            )
         self.theta, self.told, self.asked = theta, told, told
         self._random.seed(f"{told}")

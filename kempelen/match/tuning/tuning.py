@@ -1,4 +1,4 @@
-"""Tunes an engine's spin options by games of the engine against itself."""
+"""Tune parameters of an engine by games between two copies of the engine."""
 
 import asyncio
 import dataclasses
@@ -23,12 +23,12 @@ from kempelen.match.engines.engine_protocols import (
 )
 from kempelen.match.engines.players import UciPlayer
 from kempelen.match.game.adjudication import Adjudicator
-from kempelen.match.game.match_game import Assignment, play_game
+from kempelen.match.game.match_game import GameAssignment, play_game
 from kempelen.match.game.openings import Opening, opening_selector
 from kempelen.match.pairing.pairs import PairKey
 from kempelen.match.rating.match_statistics import StrengthEstimate, estimate_strength
 from kempelen.match.runner import RunStoppedError
-from kempelen.match.tuning.spsa import Spsa, Trial, Tunable
+from kempelen.match.tuning.spsa import Spsa, Trial, TunableParameter
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
 from protocols.cluster.client import ClusterClient, worker_note
@@ -36,19 +36,21 @@ from protocols.cluster.errors import ClusterError, SchedulerLostError, WorkersLo
 from protocols.cluster.worker import WorkerTask
 from protocols.tasks import cancel_all
 
-DEFAULT_STEP_COUNT = 20  # a range has so many steps, where no step is given
-MAX_FINE_VALUE = (
-    2  # settings of the Go search up to this are tuned in thousandths, others in tenths
-)
-MAX_FAILURES = 10  # pairs without a result, one after the other
+DEFAULT_STEP_COUNT = 20  # the default step is the option's range divided by this
+# Go settings whose range is at most this are tuned in units of 1/1000, others in units of 1/10.
+MAX_FINE_VALUE = 2
+MAX_FAILURES = 10  # consecutive games without a result
 
 Report = Callable[[int], None]
-# Of each game of a pair White's score, None where it has no result, and what befell it.
+# White's score in each game of a pair, or None without a result, and a text that explains it.
 Scores = list[tuple[float | None, str]]
 
 
 class TrialSource(Protocol):
-    """Trials that are asked for, played and told."""
+    """A source of trials.
+
+    To run a trial, call `ask`, play the trial, and pass its result to `tell`.
+    """
 
     asked: int
     told: int
@@ -58,33 +60,39 @@ class TrialSource(Protocol):
         """Return the next trial."""
 
     def tell(self, trial: Trial, balance: float) -> None:
-        """Take its result: wins less losses of the side that played with `plus`."""
+        """Report the result of a trial.
+
+        `balance` is the number of wins minus the number of losses for the side that played with
+        `trial.plus`.
+        """
 
 
 class VerificationTrials:
-    """Trials of the numbers found against those there were."""
+    """A source of trials that compare the tuned values with the start values."""
 
     def __init__(self, spsa: Spsa, trials: int) -> None:
-        """Prepare so many pairs of games."""
+        """Create a source of `trials` trials. Each trial is a pair of games."""
         self.trial_count = trials
         self.asked = self.told = 0
-        self.counts = [0] * 5  # pairs by the points of the numbers found, from 0 to 2
+        self.counts = [0] * 5  # pairs by points of the tuned values: 0, 1/2, ..., 2
         start = {tunable.name: round(tunable.start) for tunable in spsa.tunables}
         self._trial = Trial(spsa.values(), start, {})
 
     def ask(self) -> Trial:
-        """Return the one trial there is."""
         self.asked += 1
         return self._trial
 
     def tell(self, trial: Trial, balance: float) -> None:
-        """Count a pair."""
+        """Count a pair of games.
+
+        `balance` is the number of wins minus the number of losses for the tuned values.
+        """
         self.told += 1
         self.counts[round(balance) + 2] += 1
 
 
 async def engine_options(engine: EngineSettings) -> Mapping[str, Option]:
-    """Start an engine and return its options by their lower-case names."""
+    """Start an engine and return its options by lower-case name."""
     player = make_uci_player(engine)
     try:
         await player.start()
@@ -95,55 +103,60 @@ async def engine_options(engine: EngineSettings) -> Mapping[str, Option]:
         await player.close()
 
 
-def parse_tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list[Tunable]:
-    """Return what to tune: each of `wanted` is NAME or NAME=STEP.
+def parse_tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list[TunableParameter]:
+    """Return the options to tune, each of which is given as NAME or NAME=STEP.
 
-    Raises SettingsError for a name that is no spin option.
+    `options` contains the options of the engine by lower-case name. Raise SettingsError if a name
+    does not belong to a spin option.
     """
-    found = []
+    tunables = []
     for text in wanted:
         name, _, step = text.partition("=")
         option = options.get(name.lower())
         if option is None or option.type != "spin" or option.min is None or option.max is None:
             known = ", ".join(sorted(o.name for o in options.values() if o.type == "spin"))
-            raise SettingsError(f"{name} is not a spin option of the engine; it has {known}")
+            raise SettingsError(f"{name}: unknown spin option (expected one of: {known})")
         _check_step(text, step)
-        spread = float(step) if step else max((option.max - option.min) / DEFAULT_STEP_COUNT, 0.5)
-        found.append(Tunable(option.name, float(option.default), option.min, option.max, spread))
-    return found
+        step_size = (
+            float(step) if step else max((option.max - option.min) / DEFAULT_STEP_COUNT, 0.5)
+        )
+        tunables.append(
+            TunableParameter(option.name, float(option.default), option.min, option.max, step_size)
+        )
+    return tunables
 
 
-def parse_go_tunables(wanted: Sequence[str]) -> list[Tunable]:
-    """Return which settings of the Go search to tune: each of `wanted` is NAME or NAME=STEP.
+def parse_go_tunables(wanted: Sequence[str]) -> list[TunableParameter]:
+    """Return the Go search settings to tune, each of which is given as NAME or NAME=STEP.
 
-    They are tuned as whole numbers of their units. Raises SettingsError for a name that is none.
+    The settings are converted to integers with `setting_scale`. Raise SettingsError if a name is
+    unknown.
     """
-    found = []
+    tunables = []
     for text in wanted:
         name, _, step = text.partition("=")
         setting = SETTINGS.get(name)
         if setting is None:
-            raise SettingsError(f"{name} is no setting of the Go search; it has {_known()}")
+            known = ", ".join(SETTINGS)
+            raise SettingsError(f"{name}: unknown Go search setting (expected one of: {known})")
         _check_step(text, step)
         units = setting_scale(name)
         low, high = round(setting.low * units), round(setting.high * units)
-        spread = float(step) * units if step else (high - low) / DEFAULT_STEP_COUNT
-        found.append(Tunable(name, round(setting.default * units), low, high, spread))
-    return found
+        step_size = float(step) * units if step else (high - low) / DEFAULT_STEP_COUNT
+        tunables.append(
+            TunableParameter(name, round(setting.default * units), low, high, step_size)
+        )
+    return tunables
 
 
 def setting_scale(name: str) -> int:
-    """Return in how many whole numbers a setting of the Go search is tuned for each 1 of it."""
+    """Return the factor that converts a Go search setting to an integer for tuning."""
     return 1000 if SETTINGS[name].high <= MAX_FINE_VALUE else 10
-
-
-def _known() -> str:
-    return ", ".join(SETTINGS)
 
 
 def _check_step(text: str, step: str) -> None:
     if step and not re.fullmatch(r"\d+(\.\d+)?", step):
-        raise SettingsError(f"{text}: write NAME or NAME=STEP, the step a number")
+        raise SettingsError(f"{text}: invalid step (expected NAME or NAME=STEP with a number)")
 
 
 async def tune(
@@ -155,12 +168,14 @@ async def tune(
     report: Report,
     cluster: ClusterClient | None = None,
 ) -> None:
-    """Play pairs of games until all trials are told; `state` keeps what was learned.
+    """Play pairs of games until all trials of `spsa` are complete.
 
-    settings: two engines, which are the same program: one that speaks UCI takes the numbers as
-    options, another as arguments (`--set` of `kempelen gtp`). cluster: where the games are played,
-    if not on this machine; it is open. Raises SettingsError if games fail, and RunStoppedError if
-    the cluster is lost.
+    `settings` contains two engines that run the same program. UCI engines get the parameter values
+    as options. Other engines get them as arguments in the form of `kempelen gtp --set`.
+
+    The state is saved to the file `state`. `cluster` is an open client, or None to play on this
+    machine. Raise SettingsError if games fail, and RunStoppedError if the connection to the cluster
+    is lost.
     """
 
     def save() -> None:
@@ -180,9 +195,10 @@ async def verify(
     report: Report,
     cluster: ClusterClient | None = None,
 ) -> StrengthEstimate | None:
-    """Play the numbers found against those there were, in so many pairs; None if they are equal.
+    """Play `pairs` pairs of games with the tuned values against the start values.
 
-    Raises what `tune` does.
+    Return the estimated difference, or None if the values are equal. Raise the same errors as
+    `tune`.
     """
     if all(tunable.start == spsa.values()[tunable.name] for tunable in spsa.tunables) or not pairs:
         return None
@@ -201,12 +217,12 @@ async def _play(
 ) -> None:
     tasks = []
     for number in range(1, boards + 1):
-        place = (
+        executor = (
             LocalTrialExecutor(settings, number)
             if cluster is None
             else _DaskTrialExecutor(settings, cluster)
         )
-        board = _TrialWorker(settings, trials, round_, place, after)
+        board = _TrialWorker(settings, trials, round_, executor, after)
         tasks.append(asyncio.create_task(board.play()))
     try:
         await asyncio.gather(*tasks)
@@ -215,28 +231,31 @@ async def _play(
 
 
 class TrialExecutor(Protocol):
-    """Where pairs of games are played, one after the other."""
+    """Plays the pairs of games for trials, one pair at a time."""
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
-        """Play a pair with the numbers of a trial."""
+        """Play a pair of games with the values of a trial."""
 
     async def close(self) -> None:
-        """End what still runs there."""
+        """Stop running games."""
 
 
 class LocalTrialExecutor:
-    """Two players on this machine."""
+    """A TrialExecutor that plays on this machine with two engines."""
 
     def __init__(self, settings: Settings, board: int = 0) -> None:
         self._settings = settings
         self._board = board
         self._adjudicator = Adjudicator(settings.adjudication)
         self._pool = self._make_pool(settings.engines)
-        self._by_options = all(protocol_spec(engine).speaks_uci for engine in settings.engines)
+        self._uses_options = all(protocol_spec(engine).speaks_uci for engine in settings.engines)
 
     async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
-        """Play a pair with the numbers of a trial. Raises SettingsError if no player starts."""
-        if self._by_options:
+        """Play a pair of games with the values of a trial.
+
+        Raise SettingsError if an engine fails.
+        """
+        if self._uses_options:
             await self._configure(trial)
         else:
             await self._pool.close()
@@ -244,7 +263,7 @@ class LocalTrialExecutor:
         games = [
             await play_game(
                 self._settings,
-                Assignment(key, number, opening, self._board),
+                GameAssignment(key, number, opening, self._board),
                 self._pool,
                 self._adjudicator,
                 lambda event: None,
@@ -254,7 +273,6 @@ class LocalTrialExecutor:
         return [(game.white_score, game.detail) for game in games]
 
     async def close(self) -> None:
-        """End the players."""
         await asyncio.shield(self._pool.close())
         self._adjudicator.close()
 
@@ -274,12 +292,13 @@ class LocalTrialExecutor:
                 assert isinstance(player, UciPlayer)
                 await player.configure(values)
             except EngineError as error:
-                raise SettingsError(f"{self._settings.engines[index].name}: {error}") from None
+                name = self._settings.engines[index].name
+                raise SettingsError(f"engine {name}: {error}") from None
             await self._pool.release(index, player)
 
 
 class _DaskTrialExecutor:
-    """Players on whichever worker of a cluster is free."""
+    """A TrialExecutor that plays on any free worker in a cluster."""
 
     def __init__(self, settings: Settings, cluster: ClusterClient) -> None:
         self._settings = settings
@@ -300,15 +319,14 @@ class _DaskTrialExecutor:
         return scores
 
     async def close(self) -> None:
-        """Leave it to whoever has opened the cluster."""
+        """Do nothing, because the caller closes the client."""
 
 
 async def play_trial(
     errand: WorkerTask, settings: Settings, trial: Trial, key: PairKey, opening: Opening
 ) -> Scores:
-    """Play a pair of games on a worker."""
     if settings.game.name == GO and not compilation.is_cached(GO_PART):
-        # Else the first games would be those of the plain search.
+        # Load the kernels first: otherwise the first games use the slower Python search.
         child = compilation.compile_in_child(GO_PART)
         with child:
             await asyncio.to_thread(child.wait)
@@ -320,32 +338,31 @@ async def play_trial(
 
 
 class _TrialWorker:
-    """Trials that are played one after the other."""
+    """Plays trials from a source, one at a time."""
 
     def __init__(
         self,
         settings: Settings,
         trials: TrialSource,
         round_: int,
-        place: TrialExecutor,
+        executor: TrialExecutor,
         after: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._trials = trials
         self._round = round_
-        self._place = place
+        self._executor = executor
         self._after = after
         self._failures = 0
 
     async def play(self) -> None:
-        """Play trials as long as there are any."""
         opening_of = opening_selector(self._settings)
         try:
             while self._trials.asked < self._trials.trial_count:
                 trial = self._trials.ask()
                 opening = opening_of(self._round, self._trials.asked)
                 key = PairKey(self._round, self._trials.asked, 0, 1)
-                scores = await self._place.play(trial, key, opening)
+                scores = await self._executor.play(trial, key, opening)
                 balance = sum(
                     self._balance(score, number, detail)
                     for number, (score, detail) in enumerate(scores, 1)
@@ -353,20 +370,19 @@ class _TrialWorker:
                 self._trials.tell(trial, balance)
                 self._after()
         finally:
-            await self._place.close()
+            await self._executor.close()
 
     def _balance(self, white_score: float | None, number: int, detail: str) -> float:
         if white_score is None:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
-                raise SettingsError(f"games end without a result: {detail}")
+                raise SettingsError(f"{self._failures} games in a row without a result: {detail}")
             return 0.0
         self._failures = 0
         return (2 * white_score - 1) * (1 if number == 1 else -1)
 
 
 def _with_arguments(engines: Sequence[EngineSettings], trial: Trial) -> list[EngineSettings]:
-    """Return both players, started with the numbers of a trial."""
     return [
         dataclasses.replace(
             engine,
@@ -383,7 +399,7 @@ def _with_arguments(engines: Sequence[EngineSettings], trial: Trial) -> list[Eng
 
 
 def tuning_players(engine: EngineSettings) -> tuple[EngineSettings, EngineSettings]:
-    """Return the two players of a tuning."""
+    """Return the two copies of an engine that play against each other."""
     return (
         dataclasses.replace(engine, name="plus"),
         dataclasses.replace(engine, name="minus"),

@@ -1,0 +1,25 @@
+"""Read tournaments from YAML files."""
+
+from typing import Any
+
+from kempelen.console.settings_codec import SettingsError, read_settings
+from kempelen.match.config.settings import Settings, parse_settings
+
+
+def read_tournament(file: str) -> Settings:
+    """Return the settings of the tournament in a YAML file.
+
+    The entry `each` contains default values for all engines. Raise SettingsError, which names the
+    file and the entry, if the file is invalid.
+    """
+    return read_settings(file, "`engines:` and `time:`", _from_entries)
+
+
+def _from_entries(data: dict[str, Any]) -> Settings:
+    each = data.pop("each", None) or {}
+    if not isinstance(each, dict):
+        raise SettingsError(f"each: invalid value {each!r} (expected entries for all engines)")
+    engines = data.get("engines")
+    if isinstance(engines, list):
+        data["engines"] = [{**each, **e} if isinstance(e, dict) else e for e in engines]
+    return parse_settings(data)
