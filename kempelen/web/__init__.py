@@ -1,6 +1,6 @@
-"""The pages that a browser shows: to play, to analyse, to watch and to learn.
+"""The web pages for playing, analysing, watching and learning.
 
-Begin at server.py, which serves them; site.py is what all pages share, pages.py says which there
-are. Starlette answers requests and uvicorn carries them: both are typed and pure Python, pages are
-tested without sockets, and WebSocket is spoken by the package that `listen` has already.
+The module server serves the pages, site_context holds their shared state, and pages lists them.
+Starlette and uvicorn were chosen because they are typed, written in pure Python, and testable
+without sockets. WebSockets use the same package as the server of the text protocols.
 """

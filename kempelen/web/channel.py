@@ -1,8 +1,8 @@
-"""Messages between a page and the server: a WebSocket that carries objects of JSON.
+"""WebSocket channels between pages and the server, which carry JSON objects.
 
-A `Channel` is one visitor's, an `Audience` all who look at one thing. Nobody waits for a visitor:
-what one does not read is bounded, and who leaves too much is cut off; his page comes again by
-itself, and is told all as it then stands.
+A `Channel` connects one page to the server. A `ChannelGroup` holds the channels that follow the
+same game or tournament. Sending never blocks. The output queue is bounded, and a page that stops
+reading is disconnected. The page then reconnects and receives the full state.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from protocols.server.admission import ANONYMOUS, ConnectionSlot, RejectedError
 from protocols.server.limits import TokenBucket
 from protocols.server.send_queue import SendQueue
 
-# So many bytes may wait for one page.
+# Maximum number of queued messages per page.
 MAX_UNSENT_BYTES = 1 << 20
-# Why a channel is closed, for the page: what makes no sense to try again, and what does.
+# WebSocket close codes. After the first, a page does not reconnect.
 CLOSE_REJECTED, CLOSE_RETRY = 4403, 4408
 
-# By the kind of an object: what of it says to a person what went wrong.
+# Message fields that contain text for the visitor, by the kind of message.
 TRANSLATED_FIELDS = {"error": ("text",), "refused": ("text",), "game": ("trouble",)}
 
 OnMessage = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Channel:
-    """What one page is told, and what it says."""
+    """A WebSocket connection to one page."""
 
     def __init__(self, socket: WebSocket, site: SiteContext, owner: str) -> None:
         self.owner = owner
@@ -46,29 +46,27 @@ class Channel:
         self._site = site
         self._send_queue = SendQueue(self._abort, MAX_UNSENT_BYTES)
         self._task: asyncio.Task[None] | None = None
-        self._last_activity = (
-            time.monotonic()
-        )  # when it was last told something, or has said something
+        self._last_activity = time.monotonic()  # of sending or receiving
         self._expired = False
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send an object, after those before it. From any thread; never waits."""
+        """Queue an object for sending. Never blocks, and may be called from any thread."""
         self.send_text(_encode(message, self.language))
 
     def send_text(self, text: str) -> None:
-        """Send an object that is written already, as `tell`."""
+        """Queue a JSON text for sending. Never blocks, and may be called from any thread."""
         self._last_activity = time.monotonic()
         self._send_queue.send(text)
 
     async def reject(self, reason: str) -> None:
-        """End it, and tell the page why it is not to come again."""
+        """Close the channel and send `reason` to the page, which then does not reconnect."""
         await self._socket.close(CLOSE_REJECTED, reason)
 
     async def run(self, on_message: OnMessage) -> None:
-        """Hand what comes to `heard`, object by object, until the page is gone."""
+        """Call `on_message` with each received object until the page disconnects."""
         self._task = asyncio.current_task()
-        background = {asyncio.create_task(each) for each in (self._write(), self._expire())}
-        bucket = TokenBucket(self._site.limits.lines_a_second, time.monotonic())
+        background = {asyncio.create_task(work) for work in (self._write(), self._expire())}
+        bucket = TokenBucket(self._site.limits.line_rate, time.monotonic())
         try:
             while True:
                 text = await self._receive()
@@ -77,7 +75,7 @@ class Channel:
                 self._site.metrics.count("lines", "web")
                 message = _decode(text)
                 if message is None:
-                    self.send({"kind": "error", "text": "an object of JSON is expected"})
+                    self.send({"kind": "error", "text": "invalid request (expected a JSON object)"})
                 else:
                     await on_message(message)
         except (WebSocketDisconnect, RuntimeError, OSError):
@@ -91,11 +89,10 @@ class Channel:
                 task.cancel()
 
     async def _receive(self) -> str:
-        """Return what the page says next. Raises WebSocketDisconnect at its end."""
         message = await self._socket.receive()
         if message["type"] != "websocket.receive":
             raise WebSocketDisconnect
-        return message.get("text") or ""  # what is sent as bytes says nothing
+        return message.get("text") or ""  # binary messages are invalid
 
     async def _write(self) -> None:
         while lines := await self._send_queue.get():
@@ -107,15 +104,14 @@ class Channel:
             self._send_queue.mark_sent(lines)
 
     async def _expire(self) -> None:
-        """End it when its time is over, or when nothing has happened for too long."""
-        limits, began = self._site.limits, time.monotonic()
+        limits, started = self._site.limits, time.monotonic()
         while (
-            end := min(self._last_activity + limits.idle, began + limits.longest)
+            end := min(self._last_activity + limits.idle_timeout, started + limits.max_session)
         ) > time.monotonic():
             await asyncio.sleep(end - time.monotonic())
         self._expired = True
         with contextlib.suppress(RuntimeError, OSError):
-            await self.reject("this page was open for too long; load it again")
+            await self.reject("session timed out; reload the page")
         self._abort()
 
     def _abort(self) -> None:
@@ -123,14 +119,17 @@ class Channel:
             self._task.cancel()
 
 
-class Subscribers:
-    """All channels on which one thing is told, each object encoded once in each language."""
+class ChannelGroup:
+    """The channels that follow one game or tournament.
+
+    Each message is encoded only once per language.
+    """
 
     def __init__(self) -> None:
         self.channels: set[Channel] = set()
 
     def broadcast(self, message: Mapping[str, Any]) -> None:
-        """Tell all."""
+        """Send an object to all channels."""
         texts: dict[str, str] = {}
         for channel in self.channels:
             if channel.language not in texts:
@@ -140,7 +139,7 @@ class Subscribers:
     async def serve(
         self, channel: Channel, state: Callable[[], Mapping[str, Any]], on_message: OnMessage
     ) -> None:
-        """Let a channel hear all from now on, after how things stand now, until its end."""
+        """Send `state()` to a channel, and then all broadcasts until the channel closes."""
         channel.send(state())
         self.channels.add(channel)
         try:
@@ -150,13 +149,13 @@ class Subscribers:
 
 
 async def ignore_message(message: dict[str, Any]) -> None:
-    """Take what a page says that is only to listen."""
+    """Ignore a message, for pages that only receive."""
 
 
 async def serve_channel(
     socket: WebSocket, site: SiteContext, serve: Callable[[Channel], Awaitable[None]]
 ) -> None:
-    """Let a page in, count it as a session, and serve it by `serve` until it is gone."""
+    """Admit a page as a session, and run `serve` until the page disconnects."""
     host, port = socket.client or ("?", 0)
     slot = site.admission.open_slot(host)
     site.metrics.count("connections", socket.scope["scheme"])
@@ -174,7 +173,7 @@ async def serve_channel(
         await socket.accept()
         await _serve(socket, site, owner, f"{host}:{port}", serve)
     except (WebSocketDisconnect, RuntimeError, OSError):
-        pass  # the page was gone before it was let in, or before it was told why not
+        pass  # the page disconnected before it was admitted
     finally:
         slot.close()
 
@@ -186,25 +185,23 @@ async def _serve(
     peer: str,
     serve: Callable[[Channel], Awaitable[None]],
 ) -> None:
-    """Serve a page that was let in until it is gone."""
-    number = next(site.session_ids)
+    session_id = next(site.session_ids)
     site.metrics.count("sessions_begun", "web")
-    site.log.write("began", session=number, name=owner, peer=peer)
+    site.log.write("began", session=session_id, name=owner, peer=peer)
     try:
         await serve(Channel(socket, site, owner))
-    except Exception as error:  # noqa: BLE001 - one channel is not all
-        site.log.write("failed", session=number, error=describe(error))
+    except Exception as error:  # noqa: BLE001 - other channels must go on
+        site.log.write("failed", session=session_id, error=describe(error))
         with contextlib.suppress(RuntimeError):
-            await socket.close(CLOSE_RETRY, "the server failed; its log says how")
+            await socket.close(CLOSE_RETRY, "internal server error; see the server log")
     finally:
         site.metrics.count("sessions_ended", "closed")
-        site.log.write("ended", session=number, name=owner)
+        site.log.write("ended", session=session_id, name=owner)
 
 
 def _admit(socket: WebSocket, site: SiteContext, slot: ConnectionSlot) -> str:
-    """Return whose a channel is. Raises RejectedError."""
     if site.shutting_down:
-        raise RejectedError("end", "the server ends")
+        raise RejectedError("end", "the server is shutting down")
     slot.check_limits()
     owner = site.owner(socket.cookies)
     if not owner:
@@ -217,15 +214,15 @@ def _admit(socket: WebSocket, site: SiteContext, slot: ConnectionSlot) -> str:
 
 
 def _encode(message: Mapping[str, Any], language: str) -> str:
-    """Write an object, with what it says of troubles in the language of who is told."""
-    worded: dict[str, Any] = {
+    """Encode an object as JSON, with its error texts translated to `language`."""
+    translated: dict[str, Any] = {
         key: translate(value, language)
         for key in TRANSLATED_FIELDS.get(message.get("kind", ""), ())
         if (value := message.get(key))
     }
-    if problem := message.get("state", {}).get("problem"):  # of a tournament
-        worded["state"] = {**message["state"], "problem": translate(problem, language)}
-    return json.dumps({**message, **worded})
+    if problem := message.get("state", {}).get("problem"):  # the problem of a tournament
+        translated["state"] = {**message["state"], "problem": translate(problem, language)}
+    return json.dumps({**message, **translated})
 
 
 def _decode(text: str) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
-"""Positions as a page draws them, and the pieces that it draws them with.
+"""Convert positions to JSON for drawing, and provide the chess pieces as SVG.
 
-The pieces are those that the `chess` package ships (Colin M.L. Burnett's, GPL), with their styles
-written as attributes, which a page without inline styles may show.
+The pieces come from the `chess` package (by Colin M.L. Burnett, GPL). Their inline styles are
+rewritten as attributes, because the pages' Content Security Policy forbids inline styles.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from kempelen.match.config.game_settings import CHESS, GO, GameSettings, new_gam
 
 MAX_FEN_LENGTH = 120
 MAX_TEXT_LENGTH = 8000
-# A larger board of a game's own is shown as the text that it is.
+# Larger boards are shown as plain text.
 MAX_CELLS = 1000
-# A line of a board that is written as text: signs parted by single spaces, or by three where the
-# dark squares alone are written, beginning at the second column or at the first.
+# One row of a board in text form. Characters are separated by one space. If only the dark squares
+# are written, they are separated by three spaces, and start at the first or second column.
 _ROW = re.compile(r"\S( \S)+")
 _DARK_ROW = re.compile(r"(  )?\S(   \S)+")
 
 
 @cache
 def pieces_svg() -> str:
-    """Return all pieces of chess as symbols of one drawing: wP, bK and so on."""
+    """Return one SVG document with all chess pieces as symbols, named wP, bK and so on."""
     symbols = []
     for letter, diagram in chess.svg.PIECES.items():
         name = ("w" if letter.isupper() else "b") + letter.upper()
-        inner = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), diagram)
+        inner = re.sub(r'style="([^"]*)"', lambda match: _attributes(match[1]), diagram)
         inner = re.sub(r' (id|class)="[^"]*"', "", inner)
         symbols.append(f'<symbol id="{name}" viewBox="0 0 45 45">{inner}</symbol>')
     return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>'
@@ -49,15 +49,16 @@ def _attributes(style: str) -> str:
 
 
 async def serve_pieces(request: Request) -> Response:
-    """Answer with the pieces, which do not change."""
+    """Respond with the SVG of the chess pieces."""
     headers = {"Cache-Control": "max-age=86400"}
     return Response(pieces_svg(), media_type="image/svg+xml", headers=headers)
 
 
 def diagram(game: str, position: str) -> dict[str, Any]:
-    """Return a position as text, a FEN or what the game says of itself, as a page draws it.
+    """Return a JSON diagram of a position.
 
-    It may be a stranger's, so no more of it is drawn than a board has.
+    The text `position` is a FEN or the text form of the game's board. Its size is limited, because
+    it may come from an untrusted source.
     """
     if game == CHESS:
         return {"type": CHESS, "fen": position[:MAX_FEN_LENGTH]}
@@ -72,17 +73,17 @@ def diagram(game: str, position: str) -> dict[str, Any]:
 
 
 def parse_grid(text: str) -> list[str]:
-    """Return the rows of a board written as text, one character a cell; none if it is no board.
+    """Return the rows of a board in text form, with one character per cell.
 
-    What stands below the board, as the numbers of columns, is left out, and so are the names of
-    rows before it. Of a board that has its dark squares alone the others are spaces.
+    Return [] if the text is not a board. Row labels and everything below the board, such as column
+    labels, are omitted. If the text contains only the dark squares, the light squares are spaces.
     """
     lines = text.splitlines()
     shifted = [line.startswith(" ") for line in lines]
-    if all(map(_DARK_ROW.fullmatch, lines)) and shifted[1:] == [not each for each in shifted[:-1]]:
+    if all(map(_DARK_ROW.fullmatch, lines)) and shifted[1:] == [not dark for dark in shifted[:-1]]:
         width = max(map(len, lines), default=0)
-        found = [line.ljust(width)[::2] for line in lines]
-        return found if len(found) > 1 else []
+        dark_rows = [line.ljust(width)[::2] for line in lines]
+        return dark_rows if len(dark_rows) > 1 else []
     rows: list[str] = []
     for line in lines:
         if not _ROW.fullmatch(line.strip()) or (rows and len(line.split()) != len(rows[0])):
@@ -96,7 +97,7 @@ def parse_grid(text: str) -> list[str]:
 
 
 def _is_row_labels(column: str) -> bool:
-    """Tell whether a column has a, b, c or 1, 2, 3, from above or from below."""
+    """Return whether a column consists of the labels a, b, c or 1, 2, 3, in either direction."""
     ordered = min(column, column[::-1])
     return ascii_letters.find(ordered) in (0, 26) or (
         len(ordered) > 2 and digits[1:].startswith(ordered)
@@ -104,9 +105,9 @@ def _is_row_labels(column: str) -> bool:
 
 
 def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]]:
-    """Return the rows and columns of what one move has filled or emptied: of most, where it went.
+    """Return the cells that became occupied or empty between two positions, as [row, column].
 
-    Men that were only turned are not among them.
+    Cells where a piece only changed its colour are not included.
     """
     if [len(row) for row in before] != [len(row) for row in after]:
         return []
@@ -119,26 +120,33 @@ def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]
 
 
 def chess_diagrams(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all positions of a game: moves in UCI. Raises ValueError for one that is illegal."""
-    found: list[dict[str, Any]] = [{"type": CHESS, "fen": board.fen()}]
+    """Return the diagrams of all positions in a chess game, with its moves in UCI notation.
+
+    Raise ValueError if a move is illegal.
+    """
+    diagrams: list[dict[str, Any]] = [{"type": CHESS, "fen": board.fen()}]
     for text in moves:
         move = board.parse_uci(text)
         san = board.san(move)
         board.push(move)
         last = [chess.square_name(move.from_square), chess.square_name(move.to_square)]
-        found.append({"type": CHESS, "fen": board.fen(), "move": san, "last": last})
-    return found
+        diagrams.append({"type": CHESS, "fen": board.fen(), "move": san, "last": last})
+    return diagrams
 
 
 def game_diagrams(settings: GameSettings, moves: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all positions of a game other than chess. Raises ValueError for an illegal move."""
-    course = GameHistory(new_game(settings))
-    found = [diagram(settings.name, str(course.game))]
+    """Return the diagrams of all positions in a game other than chess.
+
+    Raise ValueError if a move is illegal.
+    """
+    history = GameHistory(new_game(settings))
+    diagrams = [diagram(settings.name, str(history.game))]
     for text in moves:
-        written = course.play(text)
-        found.append({**diagram(settings.name, str(course.game)), "move": written})
+        written = history.play(text)
+        diagrams.append({**diagram(settings.name, str(history.game)), "move": written})
         if settings.name == GO:
-            found[-1]["last"] = [written]
-        elif found[-1]["type"] == "grid":
-            found[-1]["last"] = changed_cells(found[-2].get("rows", ()), found[-1]["rows"])
-    return found
+            diagrams[-1]["last"] = [written]
+        elif diagrams[-1]["type"] == "grid":
+            previous = diagrams[-2].get("rows", ())
+            diagrams[-1]["last"] = changed_cells(previous, diagrams[-1]["rows"])
+    return diagrams

@@ -1,4 +1,4 @@
-"""How many engines play and give hints now, so that no visitor has all of them."""
+"""Limits on the number of running engines, in total and per visitor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protocols.server.limits import ServerLimits
 
 
 class EngineQuota:
-    """Counts engines, of each visitor and in all; there are as many as sessions at most."""
+    """A counter of running engines. The server's session limits also apply to engines."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
@@ -18,20 +18,22 @@ class EngineQuota:
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of running engines."""
         return self._counts.total()
 
     def acquire(self, visitor: str) -> None:
-        """Count one more, which is to `leave` in the end. Raises EngineError if it is too many."""
+        """Count one more engine, or raise EngineError if a limit is reached.
+
+        The caller must call `release` when the engine ends.
+        """
         if self.total >= self._limits.sessions:
-            raise EngineError("too many games are played here now; try again later")
-        # Where no tokens are asked for, all visitors are one.
-        if visitor != ANONYMOUS and self._counts[visitor] >= self._limits.sessions_of_token:
-            raise EngineError("too many games of yours are played here now; try again later")
+            raise EngineError("too many games in progress; try again later")
+        # Without tokens, all visitors have the same name.
+        if visitor != ANONYMOUS and self._counts[visitor] >= self._limits.max_sessions_per_token:
+            raise EngineError("too many of your games are in progress; try again later")
         self._counts[visitor] += 1
 
     def release(self, visitor: str) -> None:
-        """Count one less."""
         self._counts[visitor] -= 1
         if not self._counts[visitor]:
             del self._counts[visitor]

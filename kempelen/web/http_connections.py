@@ -1,4 +1,4 @@
-"""Connections that carry HTTP: how many there may be, and how long they may keep us waiting."""
+"""HTTP connections with limits on their number and duration."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from protocols.server.admission import AdmissionControl, ConnectionSlot
 from protocols.server.limits import ServerLimits
 from protocols.server.network_session import WRITE_TIMEOUT_S
 
-# A request may take as long as `limits.authorising` says, and a second more for so many bytes of
-# it; what is longer than any that is read has no more.
+# The timeout of a request is `limits.auth_timeout` seconds plus one second per MIN_BYTES_PER_S
+# bytes, up to the maximum body size.
 MIN_BYTES_PER_S = 16 << 10
 
 
 def limited_http_protocol(limits: ServerLimits) -> type[H11Protocol]:
-    """Return what carries HTTP and cuts off who has far too many connections, or is too slow.
+    """Return an HTTP protocol class that closes excess and slow connections.
 
-    Slow is who takes too long for a request, the first or a later one, its head or its body, or
-    does not read what is answered. It counts apart from the sessions: a browser keeps several
-    connections for each page. One that becomes a WebSocket is counted there.
+    A connection is slow if a request takes too long or the client does not read the response. HTTP
+    connections do not count as sessions, because a browser opens several connections per page. A
+    connection that is upgraded to a WebSocket counts as a session instead.
     """
-    door = AdmissionControl(limits, None)
+    admission = AdmissionControl(limits, None)
 
-    class LimitedHttp(H11Protocol):
+    class LimitedHttpProtocol(H11Protocol):
         _slot: ConnectionSlot
         _request_timer: asyncio.TimerHandle
         _write_timer: asyncio.TimerHandle | None = None
-        _started: float  # when a request was begun to be waited for
-        _received = 0  # bytes since then
+        _started: float  # when waiting for the current request began
+        _received = 0  # bytes received since `_started`
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self._slot = door.open_slot(self.client[0] if self.client else "?")
+            self._slot = admission.open_slot(self.client[0] if self.client else "?")
             self._start_timer()
             if self._slot.over_hard_limit:
                 transport.abort()
@@ -70,21 +70,19 @@ def limited_http_protocol(limits: ServerLimits) -> type[H11Protocol]:
             super().handle_websocket_upgrade(event)
 
         def _start_timer(self) -> None:
-            """Wait for a request from now on."""
             self._started, self._received = self.loop.time(), 0
-            self._request_timer = self.loop.call_later(limits.authorising, self._check_progress)
+            self._request_timer = self.loop.call_later(limits.auth_timeout, self._check_progress)
 
         def _check_progress(self) -> None:
-            """Cut off whose request is not here by now, or who has not read the last answer."""
             cycle = self.cycle
             if cycle is not None and not cycle.response_complete and not cycle.more_body:
-                return  # it is being answered
-            seconds = limits.authorising + min(self._received, MAX_BODY_BYTES) / MIN_BYTES_PER_S
+                return  # the request is being handled
+            seconds = limits.auth_timeout + min(self._received, MAX_BODY_BYTES) / MIN_BYTES_PER_S
             if self.transport.get_write_buffer_size():
                 seconds = max(seconds, WRITE_TIMEOUT_S)
-            left = self._started + seconds - self.loop.time()
-            if left > 0:
-                self._request_timer = self.loop.call_later(left, self._check_progress)
+            remaining = self._started + seconds - self.loop.time()
+            if remaining > 0:
+                self._request_timer = self.loop.call_later(remaining, self._check_progress)
             else:
                 self.transport.abort()
 
@@ -94,4 +92,4 @@ def limited_http_protocol(limits: ServerLimits) -> type[H11Protocol]:
                 self._write_timer.cancel()
             self._slot.close()
 
-    return LimitedHttp
+    return LimitedHttpProtocol

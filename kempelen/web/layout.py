@@ -1,4 +1,7 @@
-"""The shell around every page: navigation, language, appearance, in HTML without a script."""
+"""The HTML layout shared by all pages, with navigation, language and theme.
+
+The layout works without JavaScript.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,15 @@ THEMES = ("auto", "light", "dark")
 
 @cache
 def page_words(page: str, language: str) -> Mapping[str, str]:
-    """Return the words of a page in a language."""
-    found: dict[str, str] = json.loads(
+    """Return a mapping with the texts of a page in a language."""
+    words: dict[str, str] = json.loads(
         (STATIC / "words" / f"{page}.{language}.json").read_text(encoding="utf-8")
     )
-    return found
+    return words
 
 
 def request_language(request: HTTPConnection) -> str:
-    """Return the language that a visitor has chosen, or else that his browser prefers."""
+    """Return the language that the visitor chose, or else the language that the browser prefers."""
     chosen = request.cookies.get("language", "")
     if chosen in LANGUAGES:
         return chosen
@@ -41,28 +44,31 @@ def request_language(request: HTTPConnection) -> str:
 def render_page(
     request: Request, page: str, navigation: Sequence[tuple[str, str]], status: int = 200
 ) -> HTMLResponse:
-    """Return a page's shell. navigation: the names of pages, and where they are."""
+    """Return the HTML of a page.
+
+    The sequence `navigation` contains the names and paths of all pages.
+    """
     language = request_language(request)
     theme = request.cookies.get("theme", "")
     theme = theme if theme in THEMES else THEMES[0]
-    general, own = page_words("site", language), page_words(page, language)
+    site_words, words = page_words("site", language), page_words(page, language)
     links = []
     for name, path in navigation:
         current = ' aria-current="page"' if name == page else ""
         links.append(f'<a href="{path}"{current}>{escape(page_words(name, language)["title"])}</a>')
     switches = [
-        _switch("theme", general["theme"], {each: general[each] for each in THEMES}, theme),
-        _switch("language", general["language"], LANGUAGES, language),
+        _switch("theme", site_words["theme"], {name: site_words[name] for name in THEMES}, theme),
+        _switch("language", site_words["language"], LANGUAGES, language),
     ]
     style = STATIC / f"{page}.css"
     text = _template().substitute(
         language=language,
         theme=theme,
         page=page,
-        title=escape(own["title"]),
-        skip=escape(general["skip"]),
-        pages=escape(general["pages"]),
-        needs=escape(general["needs script"]),
+        title=escape(words["title"]),
+        skip=escape(site_words["skip"]),
+        pages=escape(site_words["pages"]),
+        needs=escape(site_words["needs script"]),
         links="".join(links),
         switches="".join(switches),
         style=f'<link rel="stylesheet" href="/static/{page}.css">' if style.is_file() else "",

@@ -1,7 +1,7 @@
-"""Who a visitor is, where tokens are asked for: a token is shown once, and a cookie stands for it.
+"""Login sessions, in which a session cookie replaces the visitor's token.
 
-The cookie is as random as the token, lives in the browser alone and is hidden from scripts; of it
-too a hash is kept. Neither is ever in an address.
+The cookie has as much entropy as a token, and scripts cannot read it. The database stores only a
+hash of the cookie. URLs never contain a cookie or a token.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from kempelen.web.database import Database
 from protocols.server.tokens import TokenFile
 
 COOKIE_NAME = "kempelen_visitor"
-LIFETIME_S = 30 * 86400  # seconds
-MAX_COOKIES_PER_NAME = 100  # of one visitor; those of longest ago are forgotten
+LIFETIME_S = 30 * 86400
+MAX_COOKIES_PER_NAME = 100  # when exceeded, the oldest are deleted
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS visitors (digest TEXT PRIMARY KEY, name TEXT, until REAL) STRICT
 """
 
 
 class LoginSessions:
-    """Those who have shown a token, by their cookies; kept, so that a restart throws nobody out."""
+    """The login sessions, which are stored in the database and survive a restart."""
 
     def __init__(self, store: Database, tokens: TokenFile | None) -> None:
         self._store = store
@@ -31,7 +31,7 @@ class LoginSessions:
         store.execute(_SCHEMA)
 
     def create(self, name: str) -> str:
-        """Return the cookie of a visitor who has shown his token."""
+        """Start a session for a visitor with a valid token, and return the session cookie."""
         cookie, salt = secrets.token_urlsafe(32), self._token_salt(name)
         self._store.execute("DELETE FROM visitors WHERE until < ?", time.time())
         self._store.execute(
@@ -50,15 +50,15 @@ class LoginSessions:
         return cookie
 
     def delete(self, cookies: Mapping[str, str]) -> None:
-        """Forget a cookie."""
+        """End the session that a cookie belongs to."""
         self._store.execute(
             "DELETE FROM visitors WHERE digest = ?", _digest(cookies.get(COOKIE_NAME, ""))
         )
 
     def find_name(self, cookies: Mapping[str, str]) -> str:
-        """Return the name on the token that a cookie stands for, "" if none is valid any more.
+        """Return the user name for a session cookie, or "" if the cookie is invalid.
 
-        Another token for the same name ends what the one before has opened.
+        Replacing a user's token ends all sessions that were started with the old token.
         """
         rows = self._store.fetch_all(
             "SELECT name FROM visitors WHERE digest = ? AND until > ?",

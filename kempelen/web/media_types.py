@@ -1,7 +1,7 @@
-"""The types of the files that are served.
+"""Media types of the files that the server sends.
 
-On Windows programs change them for all, in the registry, and browsers take no script that is
-text/plain.
+On Windows, other programs may change media types in the registry, and browsers reject scripts of
+type text/plain.
 """
 
 import mimetypes
@@ -15,6 +15,6 @@ MEDIA_TYPES = {
 
 
 def declare_media_types() -> None:
-    """Register our media types with `mimetypes`, which file servers ask."""
+    """Register the server's media types with `mimetypes`, which Starlette uses."""
     for suffix, media_type in MEDIA_TYPES.items():
         mimetypes.add_type(media_type, suffix)

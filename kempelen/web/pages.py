@@ -1,7 +1,8 @@
-"""Which pages there are: each is a package here with a module `page`, whose `make` gives it.
+"""The list of pages.
 
-A page NAME has its script in static/NAME.js, which the shell starts, its style in static/NAME.css,
-and its words in static/words/NAME.LANGUAGE.json; the word "title" is shown in the navigation.
+Each page is a package with a module `page`, whose function `make` returns the page. The page NAME
+has its script in static/NAME.js, its style in static/NAME.css, and its texts in
+static/words/NAME.LANGUAGE.json. The navigation shows the text "title" of each page.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from starlette.routing import BaseRoute
 if TYPE_CHECKING:
     from kempelen.web.site_context import SiteContext
 
-# The pages in the order of the navigation; the first is shown at /.
+# In the order of the navigation. The first page is shown at /.
 PAGES = ("play", "analyse", "watch", "learn")
 
 
 class ShortNumberConvertor(IntegerConvertor):
-    """A number in a path, as {name:number}: one with more digits leads nowhere."""
+    """A Starlette path convertor for numbers of at most 9 digits, used as {name:number}."""
 
     regex = "[0-9]{1,9}"
 
@@ -30,25 +31,25 @@ register_url_convertor("number", ShortNumberConvertor())
 
 
 class Page(Protocol):
-    """One page with what it serves.
+    """One page and its data.
 
-    name: of its package, its script and its words. shells: the paths, as Starlette writes them, at
-    which the shell with the page's script is shown; the first stands in the navigation.
+    The name of the page's package, script and texts is `name`. The page is shown at the Starlette
+    paths `paths`, and the navigation links to the first of these paths.
     """
 
     name: str
     paths: Sequence[str]
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return what else it answers: data, uploads, and channels."""
+        """Return the routes for data, uploads and channels, without the routes for `paths`."""
 
     async def start(self) -> None:
-        """Begin what goes on as long as the server does."""
+        """Start background work."""
 
     async def stop(self) -> None:
-        """End all that goes on, and keep what is to be kept."""
+        """Stop background work and save unsaved state."""
 
 
 def make_pages(site: SiteContext) -> list[Page]:
-    """Return all pages, made for a site."""
+    """Return all pages, in the order of the navigation."""
     return [import_module(f"kempelen.web.{name}.page").make(site) for name in PAGES]

@@ -1,4 +1,4 @@
-"""Answers over HTTP: objects of JSON, and refusals in the visitor's language."""
+"""HTTP responses with JSON objects, or with errors in the visitor's language."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from kempelen.web.translations import translate
 
 
 class AsciiJsonResponse(Response):
-    """An object of JSON in ASCII: what a file or a stranger has named may be half a letter."""
+    """A JSON response in ASCII, because file names may contain unpaired surrogates."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """Write the object."""
         return json.dumps(content, separators=(",", ":")).encode("ascii")
 
 
@@ -29,7 +28,7 @@ def error_response(
     reason: str,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return an answer that says why not: as text to whoever reads it, in JSON to a script."""
+    """Return an error response as plain text for browsers or as JSON for scripts."""
     text = translate(reason, request_language(connection))
     if "text/html" in connection.headers.get("accept", ""):
         return PlainTextResponse(f"{text}\n", status, headers)

@@ -1,6 +1,7 @@
-"""The guard before all pages: who may ask, how much, from which page, and what answers may do.
+"""Security checks for all requests, and security headers for all responses.
 
-It stands before the whole application, so that what fails there is answered as all else.
+The checks cover the host, the origin, the request rate and the size. The middleware wraps the whole
+application, so that error responses also get the headers.
 
 Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forgery Prevention'.
 """
@@ -21,13 +22,13 @@ from protocols.server.addresses import is_ip_or_localhost
 from protocols.server.admission import RejectedError
 from protocols.urls import split_url_leniently
 
-MAX_BODY_BYTES = 4 << 20  # bytes of an upload
-# While bodies of so many bytes are in memory, none that is larger than this is read.
+MAX_BODY_BYTES = 4 << 20
+# Maximum total size of the request bodies in memory. Above it, large bodies are rejected.
 MAX_BUFFERED_BYTES = 64 << 20
 LARGE_BODY_BYTES = 64 << 10
-TOO_LARGE = f"at most {MAX_BODY_BYTES} bytes are read"
+TOO_LARGE = f"request too large (at most {MAX_BODY_BYTES} bytes)"
 SAFE_METHODS = ("GET", "HEAD")
-# All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
+# Content Security Policy: only files of this server may be loaded. Style sheets may contain images.
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -52,20 +53,20 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 _CONTENT_LENGTH = re.compile("[0-9]{1,9}")
-# Where the pages' own files are.
+# The path prefix of static files.
 STATIC_PATH = "/static"
 _HTTP_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429, "busy": 503}
 
 
 class SecurityMiddleware:
-    """Passes requests and WebSockets on that may come, and puts the headers on every answer."""
+    """ASGI middleware that checks requests and WebSockets, and adds security headers."""
 
     def __init__(self, app: ASGIApp, site: SiteContext) -> None:
         self._app = app
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request or one WebSocket."""
+        """Check and serve one request or WebSocket."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -73,13 +74,14 @@ class SecurityMiddleware:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
+                response_headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    given.setdefault(name, value)
+                    response_headers.setdefault(name, value)
             await send(message)
 
         try:
-            # A file costs less than a refusal, and a class asks for many from one address.
+            # Static files are exempt from the rate limit: serving them is as cheap as a rejection,
+            # and many users may share an address.
             if not scope["path"].startswith(f"{STATIC_PATH}/"):
                 self._site.charge_request(connection)
             self._check(scope, connection.headers)
@@ -91,30 +93,31 @@ class SecurityMiddleware:
         if scope["type"] == "websocket":
             await self._app(scope, receive, send_with_headers)
             return
-        limited_receive = _LimitedReceive(receive, self._site, connection)
+        limited_receive = _BodySizeLimiter(receive, self._site, connection)
         try:
             await self._app(scope, limited_receive, send_with_headers)
         finally:
             limited_receive.release()
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Raise RejectedError for what a page of strangers could have a browser send, and too much.
+        """Raise RejectedError for cross-site requests and for requests that are too large.
 
-        Where no tokens are asked for a host with a name is refused: a stranger's name may lead
-        here, and his pages would be of our own origin.
+        Without tokens, all host names except localhost are rejected. Otherwise, an attacker could
+        make a host name resolve to this server, and pages of that host would have the server's own
+        origin (DNS rebinding).
         """
         host = headers.get("host", "").lower()
         if self._site.tokens is None and not is_ip_or_localhost(
             split_url_leniently(f"//{host}").hostname
         ):
             raise RejectedError(
-                "host", "use the address of this server, not a name that leads here"
+                "host", "host name not allowed; use the server's IP address or localhost"
             )
         if scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS:
             for origin in headers.getlist("origin"):
-                own = split_url_leniently(origin).netloc.lower() == host
-                if not own and origin.lower() not in self._site.origins:
-                    raise RejectedError("origin", "pages of your origin may not use this server")
+                same_host = split_url_leniently(origin).netloc.lower() == host
+                if not same_host and origin.lower() not in self._site.origins:
+                    raise RejectedError("origin", "requests from this origin are not allowed")
         length = headers.get("content-length", "0")
         if not _CONTENT_LENGTH.fullmatch(length) or int(length) > MAX_BODY_BYTES:
             raise RejectedError("size", TOO_LARGE)
@@ -123,16 +126,17 @@ class SecurityMiddleware:
 def rejection_response(
     site: SiteContext, connection: HTTPConnection, error: RejectedError
 ) -> Response:
-    """Take note of who is refused, and return what he is told."""
+    """Log a rejection and return its error response."""
     site.log_rejection(connection, error)
     headers = {"Retry-After": str(math.ceil(error.retry_after))} if error.retry_after else None
     return error_response(connection, _HTTP_STATUS[error.code], str(error), headers)
 
 
-class _LimitedReceive:
-    """Reads a body of which nobody has said how long it is; RejectedError for one too long.
+class _BodySizeLimiter:
+    """A wrapper for ASGI's `receive` that limits the length of a request body.
 
-    So too for a large one while too many of these are read: they stay in memory until then.
+    Raise RejectedError if a body is too long. Large bodies are also rejected while the bodies in
+    memory exceed MAX_BUFFERED_BYTES.
     """
 
     def __init__(self, receive: Receive, site: SiteContext, connection: HTTPConnection) -> None:
@@ -149,10 +153,10 @@ class _LimitedReceive:
         if self._read > MAX_BODY_BYTES:
             raise RejectedError("size", TOO_LARGE)
         if self._read > LARGE_BODY_BYTES and self._site.buffered_bytes > MAX_BUFFERED_BYTES:
-            raise RejectedError("busy", "too much is being read; try again in a minute", 60.0)
+            raise RejectedError("busy", "too many uploads; try again in a minute", 60.0)
         return message
 
     def release(self) -> None:
-        """Take note that the body is needed no longer, and count what it was."""
+        """Remove the body from the count of bytes in memory, and charge the visitor for it."""
         self._site.buffered_bytes -= self._read
         self._site.charge_body(self._connection, self._read)

@@ -1,4 +1,7 @@
-"""The server of pages: all routes behind the guard, and uvicorn that carries them."""
+"""The web server, which combines the routes of all pages with the security middleware.
+
+The package uvicorn serves the application.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,11 @@ from protocols.server.network_session import CLOSE_TIMEOUT_S
 from protocols.server.transport import PEER_TIMEOUT_S
 
 SIGN_IN_PAGE = "signin"
-MAX_FORM_BYTES = 4 << 10  # bytes of what is sent to sign in
+MAX_FORM_BYTES = 4 << 10  # maximum body size of a sign-in request
 
 
 class PageServer:
-    """Serves the pages of a site at one address."""
+    """Serves the pages of a site on one address."""
 
     def __init__(self, site: SiteContext) -> None:
         declare_media_types()
@@ -57,11 +60,15 @@ class PageServer:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self, address: Address, certificate: str | None, key: str | None) -> Address:
-        """Listen, and return the address with the port that it got. Raises OSError."""
+        """Listen on an address, and return the address with the actual port.
+
+        The arguments `certificate` and `key` are the paths of the TLS files, or None without TLS.
+        Raise OSError if listening fails.
+        """
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         listening = socket.create_server((address.host, address.port), family=family, backlog=1024)
         self._server = _UvicornServer(
-            self.site.limits.authorising,
+            self.site.limits.auth_timeout,
             uvicorn.Config(
                 self.app,
                 ssl_certfile=certificate,
@@ -78,19 +85,19 @@ class PageServer:
                 proxy_headers=False,
                 server_header=False,
                 lifespan="on",
-                timeout_graceful_shutdown=math.ceil(self.site.limits.grace),
+                timeout_graceful_shutdown=math.ceil(self.site.limits.shutdown_timeout),
             ),
         )
         self._task = asyncio.create_task(self._server.serve([listening]))
         while not self._server.started:
             if self._task.done():
                 self._task.result()
-                raise OSError("the server could not begin")
+                raise OSError("the server could not start")
             await asyncio.sleep(0.01)
         return address.with_port(listening.getsockname()[1])
 
     async def close(self) -> None:
-        """End all in order."""
+        """Stop accepting connections, close the open connections, and stop the pages."""
         self.site.shutting_down = True
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
@@ -121,7 +128,7 @@ class PageServer:
             if not self.site.owner(request.cookies):
                 return render_page(request, SIGN_IN_PAGE, (), 401)
             return render_page(
-                request, page.name, [(each.name, each.paths[0]) for each in self.pages]
+                request, page.name, [(other.name, other.paths[0]) for other in self.pages]
             )
 
         return answer
@@ -133,9 +140,9 @@ class PageServer:
         return rejection_response(self.site, request, error)
 
     async def _internal_error(self, request: Request, error: Exception) -> Response:
-        """Take note of a fault of ours; the visitor is told no more than that."""
+        """Log an internal error. The response contains no details."""
         self.site.log.write("failed", path=request.url.path, error=describe(error))
-        return error_response(request, 500, "the server failed; its log says how")
+        return error_response(request, 500, "internal server error; see the server log")
 
     async def _health(self, request: Request) -> Response:
         if self.site.shutting_down:
@@ -144,22 +151,21 @@ class PageServer:
 
     async def _metrics(self, request: Request) -> Response:
         if self.site.tokens is not None and not self.site.owner(request.cookies):
-            kind, _, token = request.headers.get("authorization", "").partition(" ")
+            scheme, _, token = request.headers.get("authorization", "").partition(" ")
             try:
-                self._authenticate(request, token.strip() if kind.lower() == "bearer" else "")
+                self._authenticate(request, token.strip() if scheme.lower() == "bearer" else "")
             except RejectedError as error:
                 raise HTTPException(401, str(error)) from None
         return PlainTextResponse(self.site.metrics_text(), media_type=CONTENT_TYPE)
 
     async def _sign_in(self, request: Request) -> Response:
-        """Take a token, in the body alone, and give the cookie that stands for it."""
         body = await request.body()
         token = None
         if self.site.tokens is not None and len(body) <= MAX_FORM_BYTES:
             with contextlib.suppress(ValueError, AttributeError, RecursionError):
                 token = json.loads(body).get("token")
         if not isinstance(token, str):
-            raise HTTPException(400, "a token is expected")
+            raise HTTPException(400, "missing token")
         try:
             name = self._authenticate(request, token.strip())
         except RejectedError as error:
@@ -182,7 +188,6 @@ class PageServer:
         return response
 
     def _authenticate(self, request: Request, token: str) -> str:
-        """Return whose token it is. Raises RejectedError."""
         slot = self.site.admission.open_slot(request.client.host if request.client else "?")
         try:
             slot.check_limits()
@@ -196,9 +201,10 @@ class PageServer:
 
 
 class _UvicornServer(uvicorn.Server):
-    """Uvicorn without signals of its own: the command ends it.
+    """A uvicorn server without signal handlers, because the command `web` handles signals.
 
-    handshake: seconds for that of TLS, which uvicorn would let take a minute.
+    The TLS handshake timeout is `handshake_timeout` seconds, instead of uvicorn's default of one
+    minute.
     """
 
     def __init__(self, handshake_timeout: float, config: uvicorn.Config) -> None:
@@ -206,7 +212,7 @@ class _UvicornServer(uvicorn.Server):
         self._handshake_timeout = handshake_timeout
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen at sockets that are given."""
+        """Listen on the given sockets."""
         await super().startup(sockets=[])
         tls, loop = self.config.ssl, asyncio.get_running_loop()
         for listening in sockets or ():
@@ -221,14 +227,13 @@ class _UvicornServer(uvicorn.Server):
             self.servers.append(server)
 
     def _make_protocol(self) -> asyncio.Protocol:
-        """Return what carries one connection."""
-        make: Any = self.config.http_protocol_class
-        carrier: asyncio.Protocol = make(
+        protocol_class: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = protocol_class(
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state
         )
-        return carrier
+        return protocol
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals as they are."""
+        """Leave the signal handlers unchanged, unlike uvicorn's own method."""
         yield

@@ -1,4 +1,4 @@
-"""What all pages of a server share: who is let in, what is kept, whose turn it is to think."""
+"""The state that all pages share, with settings, access control, database and resources."""
 
 from __future__ import annotations
 
@@ -28,20 +28,23 @@ from protocols.server.metrics import Metrics
 from protocols.server.tokens import TokenFile
 from protocols.session_context import SessionContext
 
-# Lines of the log a second about visitors who were refused.
+# Rejections above this rate are not logged.
 MAX_LOGGED_PER_S = 10.0
-BODY_BYTES_PER_REQUEST = 64 << 10  # bytes of a body that count as one more request
+BODY_BYTES_PER_REQUEST = 64 << 10  # a body of this size counts as one additional request
 
 
 @dataclass(frozen=True, slots=True)
 class SiteResources:
-    """What whoever runs the server lets visitors play with, beside what is shipped.
+    """The resources that the operator offers to visitors besides the built-in games and engines.
 
-    games: more games than the catalogue's, as it finds them. evaluations and engines: by a name,
-    evaluations FILE.py:function, engines a command line with its protocol before it, such as
-    `uci stockfish`. lessons: a folder with pages of the lab. spectators: gives the tournaments that
-    are watched, which may grow. choices: what steps can be shown of: games with their algorithms,
-    and depths. steps: makes the page of a choice; ValueError for what is none.
+    The tuple `games` contains the names of additional games in the catalogue.
+    The mapping `evaluations` contains an evaluation of the form FILE.py:function for each name.
+    The mapping `engines` contains a protocol and command line, such as `uci stockfish`, for each
+    name.
+    The folder `lessons` contains exported pages of the lab.
+    The function `spectators` returns the watched tournaments. Tournaments may be added later.
+    The function `choices` returns the games, algorithms and depths for step-by-step pages.
+    The function `steps` makes a step-by-step page. It raises ValueError for an invalid choice.
     """
 
     games: tuple[str, ...] = ()
@@ -54,10 +57,11 @@ class SiteResources:
 
 
 class SiteContext:
-    """One server of pages, without its addresses.
+    """The shared state of one web server, without its addresses.
 
-    tokens: None lets everybody in, and everybody is the same visitor. origins: the pages from
-    elsewhere that may use it. secure: it is reached by TLS alone.
+    If `tokens` is None, everybody is admitted as the same visitor. Web origins in `origins` may use
+    the server in addition to its own origin. The flag `secure` tells whether the server is
+    reachable only over TLS.
     """
 
     def __init__(
@@ -81,7 +85,7 @@ class SiteContext:
         self.admission = AdmissionControl(limits, tokens)
         self.metrics = Metrics()
         self.login_sessions = LoginSessions(store, tokens)
-        # Of our own agents, which are told only what was checked, and no visitor's words.
+        # These agents are trusted: they receive validated input only.
         permissions = Permissions(
             trusted=True,
             presets={"Evaluation": offers.evaluations},
@@ -89,38 +93,44 @@ class SiteContext:
             threads=limits.threads,
         )
         self.scheduler = SearchScheduler(usable_cores())
-        self.budget = MemoryBudget(limits.hash_in_all)
+        self.budget = MemoryBudget(limits.total_hash)
         self.session_context = SessionContext(permissions, self.scheduler, self.budget)
         self._log_limiter = TokenBucket(MAX_LOGGED_PER_S, time.monotonic())
         self.shutting_down = False
         self.engine_quota = EngineQuota(limits)
         self.visitor_locks = VisitorLocks()
-        self.buffered_bytes = 0  # bytes of bodies that are in memory
+        self.buffered_bytes = 0  # total size of request bodies in memory
         self.session_ids = itertools.count(1)
 
     def owner(self, cookies: Mapping[str, str]) -> str:
-        """Return whose a visitor's things are, "" if he is nobody that is let in."""
+        """Return the visitor's user name, or "" if the visitor is not authenticated."""
         return ANONYMOUS if self.tokens is None else self.login_sessions.find_name(cookies)
 
     def charge_request(self, connection: HTTPConnection) -> None:
-        """Count what is asked over HTTP. Raises RejectedError for a visitor who asks too much."""
+        """Count an HTTP request of a visitor.
+
+        Raise RejectedError if the visitor's request rate is too high.
+        """
         self.admission.charge_request(self.client_key(connection))
 
     def charge_body(self, connection: HTTPConnection, size: int) -> None:
-        """Count a body that was read, whose understanding takes time, as further requests."""
+        """Count a request body as additional requests in proportion to its size.
+
+        Large bodies take longer to parse.
+        """
         if size:
-            with suppress(RejectedError):  # it is read; the next request is refused
+            with suppress(RejectedError):  # this body has been read; the next request is rejected
                 self.admission.charge_request(
                     self.client_key(connection), size / BODY_BYTES_PER_REQUEST
                 )
 
     def client_key(self, connection: HTTPConnection) -> Hashable:
-        """Return whose a request is, for what one visitor may take of all."""
+        """Return the key for rate limits, which is the visitor's user name or else the address."""
         host = connection.client.host if connection.client else "?"
         return client_key(host, self.owner(connection.cookies))
 
     def log_rejection(self, connection: HTTPConnection, error: RejectedError) -> None:
-        """Take note of somebody who was refused; of very many only some are in the log."""
+        """Count a rejection and log it. The number of log entries is limited."""
         self.metrics.count("refused", error.code)
         if not self._log_limiter.try_take(time.monotonic()):
             host, port = connection.client or ("?", 0)
@@ -128,14 +138,14 @@ class SiteContext:
             self.log.write("refused", peer=f"{host}:{port}", over=over, reason=str(error))
 
     def metrics_text(self) -> str:
-        """Return what `/metrics` answers."""
+        """Return the response body for `/metrics`."""
         searching, waiting = self.scheduler.counts()
         return self.metrics.render(
             {
-                "sessions": ("Sessions that are served now.", self.admission.sessions),
-                "opponents": ("Agents that play and give hints now.", self.engine_quota.total),
-                "searches": ("Searches that go on now.", searching),
-                "waiting_searches": ("Searches that wait for their turn.", waiting),
-                "free_hash_megabytes": ("Megabytes of hash that no session has.", self.budget.free),
+                "sessions": ("Running sessions.", self.admission.sessions),
+                "opponents": ("Running engines of games and hints.", self.engine_quota.total),
+                "searches": ("Running searches.", searching),
+                "waiting_searches": ("Waiting searches.", waiting),
+                "free_hash_megabytes": ("Unused hash memory in megabytes.", self.budget.free),
             }
         )

@@ -1,7 +1,8 @@
-"""What goes wrong, in the visitor's language.
+"""Spanish translations of the server's error messages.
 
-All is raised in English, and translated as it is told, where the visitor's language is known. Why
-a channel is closed is said by the page's own words (static/words): there is little room for it.
+Errors are raised in English and translated when they are sent, because the visitor's language is
+not known earlier. The page itself translates the reasons for closing a channel, because a WebSocket
+close frame has room for only 123 bytes.
 """
 
 from __future__ import annotations
@@ -9,51 +10,53 @@ from __future__ import annotations
 from agent.io.message_catalog import MessageCatalog
 
 SPANISH = {
-    # The server.
+    # Server.
     "Not Found": "No existe esa página.",
-    "Method Not Allowed": "Eso no se puede pedir así.",
+    "Method Not Allowed": "Método no permitido.",
     "sign in with your token": "Entre con su clave.",
-    "a token is expected": "Hace falta una clave.",
+    "missing token": "Falta la clave.",
     "wrong token": "Clave incorrecta.",
     "too many wrong tokens from your address; wait a minute": (
         "Demasiadas claves incorrectas desde su dirección; espere un minuto."
     ),
     "too many sessions from your address": "Hay demasiadas sesiones desde su dirección.",
-    "too many clients wait to be let in": "Demasiados visitantes esperan para entrar.",
+    "too many clients are waiting for authorization": (
+        "Hay demasiados clientes a la espera de autorización."
+    ),
     "too many sessions; try again later": "Hay demasiadas sesiones; pruebe más tarde.",
     "too many sessions with your token": "Hay demasiadas sesiones con su clave.",
-    "too many requests; wait a little": "Demasiadas peticiones; espere un poco.",
-    "too much is being read; try again in a minute": (
-        "Se está leyendo demasiado; vuelva a intentarlo en un minuto."
+    "too many requests; try again later": "Demasiadas peticiones; pruebe más tarde.",
+    "too many uploads; try again in a minute": (
+        "Se están recibiendo demasiados archivos; vuelva a intentarlo en un minuto."
     ),
-    "too much is asked for at once; wait a little": ("Se pide demasiado a la vez; espere un poco."),
-    "at most {} bytes are read": "Se leen como mucho {} bytes.",
-    "use the address of this server, not a name that leads here": (
-        "Use la dirección de este servidor, no un nombre que lleve a él."
+    "too many requests at once; try again later": (
+        "Demasiadas peticiones a la vez; pruebe más tarde."
     ),
-    "pages of your origin may not use this server": (
-        "Las páginas de ese origen no pueden usar este servidor."
+    "request too large (at most {} bytes)": "Petición demasiado grande (como máximo {} bytes).",
+    "host name not allowed; use the server's IP address or localhost": (
+        "Nombre de servidor no permitido; use su dirección IP o localhost."
     ),
-    "the server ends": "El servidor se está cerrando.",
-    "the server failed; its log says how": "El servidor ha fallado; su registro dice cómo.",
-    "this page was open for too long; load it again": (
-        "Esta página ha estado abierta demasiado tiempo; vuelva a cargarla."
+    "requests from this origin are not allowed": "No se permiten peticiones desde ese origen.",
+    "the server is shutting down": "El servidor se está cerrando.",
+    "internal server error; see the server log": (
+        "Error interno del servidor; consulte el registro del servidor."
     ),
-    "an object of JSON is expected": "se espera un objeto de JSON",
-    "there is no such thing": "Eso no existe.",
-    "there is no such page": "No existe esa página.",
-    # What is asked for in a form.
-    "{}: one of {} is expected": "{}: se espera uno de {}",
-    "{}: a number from {} to {} is expected": "{}: se espera un número de {} a {}",
-    "{}: a number from {} to {} is expected, or WIDTHxHEIGHT such as 9x13": (
-        "{}: se espera un número de {} a {}, o COLUMNASxFILAS, como 9x13"
+    "session timed out; reload the page": "La sesión ha caducado; vuelva a cargar la página.",
+    "invalid request (expected a JSON object)": "Petición no válida (se espera un objeto JSON).",
+    "tournament or game not found": "No se ha encontrado ese torneo o esa partida.",
+    "page not found": "No existe esa página.",
+    # Forms.
+    "{}: invalid value (expected one of: {})": "{}: valor no válido (se espera uno de: {})",
+    "{}: must be a number from {} to {}": "{}: debe ser un número de {} a {}",
+    "{}: must be a number from {} to {}, or WIDTHxHEIGHT such as 9x13": (
+        "{}: debe ser un número de {} a {}, o COLUMNASxFILAS, como 9x13"
     ),
-    "{}: true or false is expected": "{}: se espera true o false",
-    "{}: a text of at most {} characters is expected": (
-        "{}: se espera un texto de {} caracteres como mucho"
+    "{}: must be true or false": "{}: debe ser true o false",
+    "{}: must be text of at most {} characters": (
+        "{}: debe ser un texto de {} caracteres como máximo"
     ),
-    "options: an object is expected": "opciones: se espera un objeto",
-    "options: {} has none to choose called {}": "opciones: {} no tiene ninguna que se llame {}",
+    "options: must be an object": "opciones: debe ser un objeto",
+    "options: {} has no option {}": "opciones: {} no tiene la opción {}",
     "game": "juego",
     "side": "color o turno",
     "opponent": "rival",
@@ -71,19 +74,16 @@ SPANISH = {
     "counters": "fichas",
     "target": "puntos para ganar",
     "game {}: {}": "juego {}: {}",
-    "a board of size {} cannot be; use an even size from 4": (
-        "no hay tableros de tamaño {}; use un tamaño par desde 4"
+    "handicap: {} stones do not fit on a board of size {}": (
+        "ventaja: {} piedras no caben en un tablero de tamaño {}"
     ),
-    "a board of size {} has no room for {} stones": (
-        "en un tablero de tamaño {} no caben {} piedras"
-    ),
-    "{} games are kept already; no more are": "Ya se guardan {} partidas; no caben más.",
-    "there is no such game": "No existe esa partida.",
-    "this game cannot be played here any more": "Esta partida ya no se puede jugar aquí.",
-    # Positions of chess, most in the words of the package chess.
+    "too many saved games (at most {})": "Hay demasiadas partidas guardadas (como máximo {}).",
+    "game not found": "No existe esa partida.",
+    "this game is no longer available": "Esta partida ya no está disponible.",
+    # Chess positions. Most of these messages come from the package chess.
     "position: {}": "posición: {}",
-    "it cannot come up in a game": "no puede darse en una partida",
-    "the game is over in it": "la partida ya ha terminado en ella",
+    "illegal position": "no es legal",
+    "the game is already over": "la partida ya ha terminado",
     "empty fen": "el FEN está vacío",
     "expected position part of fen, got multiple parts: {}": "sobran partes en el FEN {}",
     "expected 8 rows in position part of fen: {}": "el FEN no tiene 8 filas: {}",
@@ -92,127 +92,128 @@ SPANISH = {
     ),
     "two subsequent digits in position part of fen: {}": "hay dos cifras seguidas en el FEN {}",
     "'~' not after piece in position part of fen: {}": "«~» no va tras una pieza en el FEN {}",
-    "invalid character in position part of fen: {}": "hay un carácter que no vale en el FEN {}",
+    "invalid character in position part of fen: {}": "hay un carácter no válido en el FEN {}",
     "expected 'w' or 'b' for turn part of fen: {}": "el turno del FEN no es «w» ni «b»: {}",
-    "invalid castling part in fen: {}": "los enroques del FEN no valen: {}",
-    "invalid en passant part in fen: {}": "la casilla al paso del FEN no vale: {}",
-    "invalid half-move clock in fen: {}": "la cuenta de las 50 jugadas del FEN no vale: {}",
+    "invalid castling part in fen: {}": "los enroques del FEN no son válidos: {}",
+    "invalid en passant part in fen: {}": "la casilla al paso del FEN no es válida: {}",
+    "invalid half-move clock in fen: {}": "la cuenta de las 50 jugadas del FEN no es válida: {}",
     "half-move clock cannot be negative: {}": (
         "la cuenta de las 50 jugadas del FEN es negativa: {}"
     ),
-    "invalid fullmove number in fen: {}": "el número de jugada del FEN no vale: {}",
+    "invalid fullmove number in fen: {}": "el número de jugada del FEN no es válido: {}",
     "fullmove number cannot be negative: {}": "el número de jugada del FEN es negativo: {}",
     "fen string has more parts than expected: {}": "sobran partes en el FEN {}",
-    # A game that is played.
-    "that is no legal move": "Esa jugada no es legal.",
-    "{} is no legal move": "{} no es una jugada legal",
+    # Games in progress.
+    "illegal move": "Jugada ilegal.",
+    "illegal move {}": "jugada ilegal {}",
     "it is not your turn": "No le toca jugar.",
     "the game is over": "La partida ha terminado.",
-    "that move was for another position": "Esa jugada era para otra posición.",
-    "there is no move of yours to take back": "No hay ninguna jugada suya que retirar.",
-    "that cannot be done here": "Eso no se puede hacer aquí.",
-    "a move is a short text": "Una jugada es un texto corto.",
-    "{} played {}": "{} ha jugado {}, que no es legal",
-    "too many games are played here now; try again later": (
-        "ahora se juegan aquí demasiadas partidas; pruebe más tarde"
+    "the move was for an earlier position": "La jugada era para una posición anterior.",
+    "no move to take back": "No hay ninguna jugada que retirar.",
+    "unknown action": "Acción desconocida.",
+    "invalid move (expected text of at most 200 characters)": (
+        "Jugada no válida (se espera un texto de 200 caracteres como máximo)."
     ),
-    "too many games of yours are played here now; try again later": (
-        "ahora juega usted aquí demasiadas partidas; pruebe más tarde"
+    "{} made an illegal move: {}": "{} ha hecho una jugada ilegal: {}",
+    "too many games in progress; try again later": (
+        "hay demasiadas partidas en curso; pruebe más tarde"
     ),
-    "it is not offered here any more; begin another game": (
-        "aquí ya no se ofrece; empiece otra partida"
+    "too many of your games are in progress; try again later": (
+        "usted tiene demasiadas partidas en curso; pruebe más tarde"
     ),
+    "no longer available; start another game": "ya no está disponible; empiece otra partida",
     # Opponents.
     "{}: {}": "{}: {}",
     "no {} within {} s": "no ha dado {} en {} s",
-    "engine command {} names no program that can be run": (
-        "la orden {} no es de ningún programa que se pueda ejecutar"
-    ),
-    "the engine refuses {}: {}": "el motor rechaza {}: {}",
-    "the engine says: {}": "el motor dice: {}",
     "the engine closed its output": "el motor ha cerrado su salida",
-    "the engine does not keep to its protocol: {}": "el motor no sigue su protocolo: {}",
-    "the engine is {}, not idle": "el motor está {}, no libre",
     "closed its output": "ha cerrado su salida",
     "was killed by signal {}": "lo ha terminado la señal {}",
     "ended with status {}": "ha terminado con el código {}",
-    "the agent is closed": "el agente está cerrado",
-    "the agent was closed": "se ha cerrado el agente",
     "internal error: {}": "error interno: {}",
-    # What is analysed.
-    "study, ply and move are needed": "Hacen falta una partida, un número y una jugada.",
-    "look, stop, review or cancel is expected": "se espera look, stop, review o cancel",
-    "ply and look are numbers": "ply y look son números",
-    "nodes is a number from 1": "nodes es un número a partir de 1",
-    "a study is needed": "hace falta una partida",
-    "chess and Go are analysed": "se analizan ajedrez y go",
-    "a list of at most {} moves is needed": "hace falta una lista de {} jugadas como mucho",
-    "at most {} moves are analysed": "Se analizan como mucho {} jugadas.",
-    "a position is a FEN": "una posición es un FEN",
-    "that position is not legal ({})": "esa posición no es legal ({})",
-    "it begins at a position that is not legal ({})": (
-        "empieza en una posición que no es legal ({})"
+    # Analysis.
+    "missing study, ply or move": "Falta study, ply o move.",
+    "kind: must be look, stop, review or cancel": "kind: debe ser look, stop, review o cancel",
+    "ply, look: must be valid numbers": "ply, look: deben ser números válidos",
+    "nodes: must be at least 1": "nodes: debe ser al menos 1",
+    "missing study": "falta study",
+    "game: must be chess or go": "juego: debe ser chess o go",
+    "moves: must be a list of at most {} moves": ("jugadas: debe ser una lista de {} como máximo"),
+    "game too long (at most {} moves)": "Partida demasiado larga (como máximo {} jugadas).",
+    "start: must be a FEN": "start: debe ser un FEN",
+    "illegal position ({})": "posición ilegal ({})",
+    "null moves are not allowed": "No se admiten jugadas nulas.",
+    "query: must be a game of Go": "query: debe ser una partida de go",
+    "missing game or review": "falta la partida o su análisis",
+    "the review does not match the game": "el análisis no corresponde a la partida",
+    "no input (expected PGN, SGF or FEN)": "No hay texto (se espera PGN, SGF o FEN).",
+    "text too long (at most {} characters); use kempelen analyse FILE": (
+        "Texto demasiado largo (como máximo {} caracteres); use kempelen analyse ARCHIVO."
     ),
-    "a null move is in no game": "Ninguna partida tiene una jugada nula.",
-    "a null move, which no game has": "una jugada nula, que ninguna partida tiene",
-    "a game of Go is needed": "hace falta una partida de go",
-    "a game and its review are needed": "hacen falta una partida y su análisis",
-    "that review is of another game": "ese análisis es de otra partida",
-    "nothing was given: a PGN, an SGF or a FEN is needed": (
-        "No hay nada: hace falta un PGN, un SGF o un FEN."
-    ),
-    "at most {} letters are read here; kempelen analyse FILE takes more": (
-        "Aquí se leen como mucho {} letras; kempelen analyse ARCHIVO admite más."
-    ),
-    "that is no point of the board": "Ese punto no está en el tablero.",
-    "PGN: there is no game of chess with a move in it": (
-        "PGN: no hay ninguna partida de ajedrez con jugadas."
-    ),
-    "SGF: there is no game of Go with a move in it": (
-        "SGF: no hay ninguna partida de go con jugadas."
-    ),
+    "invalid point (not on the board)": "Punto no válido (no está en el tablero).",
     "{}: game {} ({}): {}": "{}: partida {} ({}): {}",
     "{}: game {}: {}": "{}: partida {}: {}",
-    "it cannot be read ({})": "no se puede leer ({})",
-    "the variant {} is not played here": "la variante {} no se juega aquí",
     "illegal san: {} in {}": "la jugada {} no es legal en {}",
     "invalid san: {}": "{} no es una jugada",
     "ambiguous san: {} in {}": "la jugada {} es ambigua en {}",
     "illegal uci: {} in {}": "la jugada {} no es legal en {}",
     "invalid uci: {}": "{} no es una jugada",
     "expected uci string to be of length 4 or 5: {}": "una jugada tiene 4 o 5 letras: {}",
-    "it is no SGF": "no es SGF",
     "a board of size {}": "un tablero de tamaño {}",
     "a komi of {}": "un komi de {}",
     "Illegal move {}: {}": "la jugada {}, {}, no es legal",
     "Illegal stones: {}": "las piedras no pueden estar así: {}",
-    "a point beyond the board of {}x{}": "un punto fuera del tablero de {}x{}",
     "Could not parse player: {}": "no es un jugador: {}",
     "Could not parse board location: {}": "no es un punto del tablero: {}",
     "Could not parse rules: {}": "no son reglas: {}",
-    "A record of {} moves is too long; at most {}": "{} jugadas son demasiadas; como mucho {}",
-    "No legal move is left to analyse": "no queda ninguna jugada legal que analizar",
-    # What is watched.
-    "game {} cannot be shown: {}": "la partida {} no se puede mostrar: {}",
-    "only games of the catalogue are replayed from a broker": (
-        "de un intermediario solo se reproducen juegos del catálogo"
+    # Tournaments.
+    "could not replay game {}: {}": "no se pudo reproducir la partida {}: {}",
+    "only built-in games can be replayed from a broker": (
+        "de un bróker solo se pueden reproducir los juegos incluidos"
     ),
-    "its option {} is not within bounds": "su opción {} está fuera de los límites",
+    "option {} out of range": "opción {} fuera de rango",
     "ledger {}: {}": "registro {}: {}",
-    "broker {}: {}": "intermediario {}: {}",
-    # Pages of steps.
-    "too many pages are being made: try again in a minute": (
-        "Se están haciendo demasiadas páginas: vuelva a intentarlo en un minuto."
-    ),
+    "broker {}: {}": "bróker {}: {}",
+    # Pages of the lab.
+    "server busy; try again in a minute": ("Servidor ocupado; vuelva a intentarlo en un minuto."),
     "Max number of fields exceeded": "El formulario tiene demasiados campos.",
+    "board size must be even and at least 4 (got {})": (
+        "el tamaño del tablero debe ser par y al menos 4 (es {})"
+    ),
+    "engine command {}: program not found or not executable": (
+        "la orden {}: el programa no existe o no se puede ejecutar"
+    ),
+    "the engine rejects {}: {}": "el motor rechaza {}: {}",
+    "the engine reports an error: {}": "el motor comunica un error: {}",
+    "protocol error of the engine: {}": "error de protocolo del motor: {}",
+    "the engine must be idle (state: {})": "el motor no está libre (estado: {})",
+    "the engine is closed": "el motor está cerrado",
+    "the engine was closed": "se ha cerrado el motor",
+    "illegal start position ({})": "la posición inicial no es legal ({})",
+    "PGN: no chess game with moves found": "PGN: no hay ninguna partida de ajedrez con jugadas.",
+    "SGF: no game of Go with moves found": "SGF: no hay ninguna partida de go con jugadas.",
+    "invalid PGN ({})": "el PGN no es válido ({})",
+    "unsupported variant {}": "no se admite la variante {}",
+    "unsupported board size {} (must be {} to {} columns and rows)": (
+        "no se admite el tamaño {} (debe tener de {} a {} columnas y filas)"
+    ),
+    "unsupported komi {} (must be integer or half-integer, from {} to {})": (
+        "no se admite el komi {} (debe ser entero o medio, de {} a {})"
+    ),
+    "invalid SGF": "no es un SGF válido",
+    "invalid komi {} (must be below {})": "komi {} no válido (debe ser menor que {})",
+    "a point is outside the board of {}x{}": "un punto está fuera del tablero de {}x{}",
+    "Too many moves: {} (maximum {})": "Demasiadas jugadas: {} (como mucho {})",
+    "No legal move remains to analyse": "no queda ninguna jugada legal que analizar",
 }
-# Longer ones are no messages of ours.
+# Longer texts are not messages of this server.
 MAX_LENGTH = 400
 
-_PHRASEBOOKS = {"es": MessageCatalog(SPANISH)}
+_CATALOGS = {"es": MessageCatalog(SPANISH)}
 
 
 def translate(message: str, language: str) -> str:
-    """Return a message in a visitor's language; unchanged if it is not known in it."""
-    book = _PHRASEBOOKS.get(language)
-    return message if book is None or len(message) > MAX_LENGTH else book.translate(message)
+    """Return a message in the visitor's language, or unchanged if there is no translation."""
+    catalog = _CATALOGS.get(language)
+    if catalog is None or len(message) > MAX_LENGTH:
+        return message
+    return catalog.translate(message)

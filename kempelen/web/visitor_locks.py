@@ -1,4 +1,4 @@
-"""What takes a visitor's request long is done one after the other, so that others are served."""
+"""Locks that serialise each visitor's slow requests, so that other visitors need not wait."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 
 from protocols.server.admission import RejectedError
 
-# So much of one visitor's is done, or waits for its turn; a page that is in a hurry asks for less.
+# Maximum number of running and waiting requests per visitor. Even a busy page stays below it.
 MAX_PENDING = 16
 
 
 class VisitorLocks:
-    """Lets each visitor have one thing done at a time."""
+    """One lock per visitor."""
 
     def __init__(self) -> None:
         self._pending: Counter[Hashable] = Counter()
@@ -22,12 +22,12 @@ class VisitorLocks:
 
     @asynccontextmanager
     async def lock(self, visitor: Hashable) -> AsyncIterator[None]:
-        """Wait for a visitor's turn, and have it for the time of a block.
+        """Hold the visitor's lock during the block.
 
-        Raises RejectedError if too much of his waits already.
+        Raise RejectedError if too many of the visitor's requests are waiting.
         """
         if self._pending[visitor] >= MAX_PENDING:
-            raise RejectedError("busy", "too much is asked for at once; wait a little", 1.0)
+            raise RejectedError("busy", "too many requests at once; try again later", 1.0)
         self._pending[visitor] += 1
         try:
             async with self._locks.setdefault(visitor, asyncio.Lock()):

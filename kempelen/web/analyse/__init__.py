@@ -1,1 +1,1 @@
-"""The page on which positions and whole games are analysed."""
+"""The page for analysing positions and games."""

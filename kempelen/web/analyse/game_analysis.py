@@ -1,7 +1,7 @@
-"""What is analysed: a game of chess or Go with its moves, as a page says it and as files hold it.
+"""Convert games of chess and Go between files and the JSON format of the analysis page.
 
-The page keeps the study and sends it with whatever it asks, so the server keeps nothing, and a
-page goes on after the server was started anew.
+The page holds the game and sends it with each request. The server stores nothing, so the page keeps
+working after a restart of the server.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from kempelen.match.review.go_review import (
 )
 from kempelen.match.review.move_annotation import GameReview, PositionEval, annotator_name
 from kempelen.web.diagrams import chess_diagrams, diagram
-from protocols.gtp.sgf import Record, SgfError, parse_trees, read_point, write
-from protocols.katago_analysis.fields import Fields, QueryError
+from protocols.gtp.sgf import SgfError, SgfGame, parse_trees, read_point, write
+from protocols.katago_analysis.fields import FieldReader, QueryError
 from protocols.katago_analysis.query import DEFAULTS, Query, read_query, read_vertex
 
-# Longer texts and games are refused, and of a file so many games are shown. A move of four letters
-# takes a kilobyte of memory.
+# Limits of the input: longer texts and games are rejected, and further games of a file are ignored.
+# A move of four characters uses a kilobyte of memory.
 MAX_FILE_LENGTH = 1 << 20
 MAX_MOVES = 1000
 MAX_GAMES = 100
-# A game that is read and written anew is longer than it was.
+# Limit of the exported text, which may be longer than the input.
 MAX_SOURCE_LENGTH = 2 * MAX_FILE_LENGTH
-# Letters of a comment, which is shown as text, and of a player's name.
+# Maximum characters of a comment, and of a player's name.
 MAX_COMMENT_LENGTH = 2000
 MAX_NAME_LENGTH = 200
-# No search says more of a position, in centipawns, points or plies.
+# Evaluations above this limit (in centipawns, points or plies) are invalid.
 MAX_ASSESSED = 10**6
 GO_FIELDS = frozenset(
     {"boardXSize", "boardYSize", "komi", "rules", "initialStones", "initialPlayer", "moves"}
@@ -54,103 +54,106 @@ AnalysedGame = ParsedChessGame | ParsedGoGame
 
 
 class AnalysisError(ValueError):
-    """What cannot be analysed; the message is for the visitor."""
+    """The input is not a valid game or position. The message is shown to the visitor."""
 
 
 def parse_game(data: Mapping[str, Any]) -> AnalysedGame:
-    """Return what a page says that it studies. Raises AnalysisError."""
-    kind = data.get("game")
-    if kind == "chess":
+    """Parse a game in the page's JSON format. Raise AnalysisError if the game is invalid."""
+    game = data.get("game")
+    if game == "chess":
         return _parse_chess(data)
-    if kind == "go":
+    if game == "go":
         return _parse_go(data.get("query"))
-    raise AnalysisError("chess and Go are analysed")
+    raise AnalysisError("game: must be chess or go")
 
 
 def _parse_chess(data: Mapping[str, Any]) -> ParsedChessGame:
     start, moves = data.get("start"), data.get("moves")
     chess960 = data.get("chess960") is True
     if not isinstance(moves, list) or len(moves) > MAX_MOVES:
-        raise AnalysisError(f"a list of at most {MAX_MOVES} moves is needed")
+        raise AnalysisError(f"moves: must be a list of at most {MAX_MOVES} moves")
     if start is not None and (not isinstance(start, str) or len(start) > 200):
-        raise AnalysisError("a position is a FEN")
+        raise AnalysisError("start: must be a FEN")
     try:
         board = chess.Board(start or chess.STARTING_FEN, chess960=chess960)
         if not board.is_valid():
-            raise AnalysisError(f"that position is not legal ({board.status()!r})")
+            raise AnalysisError(f"illegal position ({board.status()!r})")
         game = chess.pgn.Game()
         game.setup(board)
         node: chess.pgn.GameNode = game
         for text in moves:
             move = board.parse_uci(str(text))
             if not move:
-                raise AnalysisError("a null move is in no game")
+                raise AnalysisError("null moves are not allowed")
             board.push(move)
             node = node.add_variation(move)
     except AnalysisError:
         raise
     except (ValueError, IndexError) as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
-    # On one line, whatever stood between its parts.
-    begun = None if start is None else game.board().fen()
-    return ParsedChessGame(game, 1, begun, chess960, tuple(map(str, moves)))
+    # board().fen() normalises the FEN, so it is a single line.
+    fen = None if start is None else game.board().fen()
+    return ParsedChessGame(game, 1, fen, chess960, tuple(map(str, moves)))
 
 
 def _parse_go(data: object) -> ParsedGoGame:
     if not isinstance(data, dict) or not data.keys() <= GO_FIELDS:
-        raise AnalysisError("a game of Go is needed")
+        raise AnalysisError("query: must be a game of Go")
     try:
         query = go_query(data)
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
     if len(query.moves) > MAX_MOVES:
-        raise AnalysisError(f"at most {MAX_MOVES} moves are analysed")
+        raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
     game = query.game(0)
     moves = tuple((player, game.text(move)) for player, move in query.moves)
     points = [(player, read_point(game.text(vertex))) for player, vertex in query.stones]
     stones = tuple([point for owner, point in points if owner == player] for player in (0, 1))
     played = [(player, read_point(vertex)) for player, vertex in moves]
     komi = query.komi if "komi" in data else None
-    record = Record(query.size, komi, stones, query.first_player, played)  # type: ignore[arg-type]
+    record = SgfGame(query.size, komi, stones, query.first_player, played)  # type: ignore[arg-type]
     return ParsedGoGame(None, 1, record, dict(data), moves)
 
 
 def go_query(data: Mapping[str, Any]) -> Query:
-    """Return what the analysis engine makes of a game. Raises QueryError."""
-    return read_query("study", Fields(dict(data)), DEFAULTS)[0]
+    """Parse a game of Go as a query for the KataGo analysis engine.
+
+    Raise QueryError if the game is invalid.
+    """
+    return read_query("study", FieldReader(dict(data)), DEFAULTS)[0]
 
 
 def load_games(text: str) -> list[dict[str, Any]]:
-    """Return the games of a PGN or an SGF, or of a FEN that stands alone, as a page takes them.
+    """Return the games in a PGN or SGF text, or the position in a FEN, as JSON for the page.
 
-    Raises AnalysisError for what is none of these.
+    Raise AnalysisError if the text is invalid.
     """
     text = _escape_surrogates(text)
-    words = text.strip()
-    if not words:
-        raise AnalysisError("nothing was given: a PGN, an SGF or a FEN is needed")
-    if len(words) > MAX_FILE_LENGTH:
+    stripped = text.strip()
+    if not stripped:
+        raise AnalysisError("no input (expected PGN, SGF or FEN)")
+    if len(stripped) > MAX_FILE_LENGTH:
         raise AnalysisError(
-            f"at most {MAX_FILE_LENGTH} letters are read here; kempelen analyse FILE takes more"
+            f"text too long (at most {MAX_FILE_LENGTH} characters); use kempelen analyse FILE"
         )
     try:
-        if words.startswith("("):
+        if stripped.startswith("("):
             return [_go_to_json(score) for score in parse_sgf(text, "SGF")[:MAX_GAMES]]
-        if "\n" not in words and words.count("/") == 7:
-            return [_chess_to_json(_parse_chess({"start": words, "moves": []}))]
+        if "\n" not in stripped and stripped.count("/") == 7:
+            return [_chess_to_json(_parse_chess({"start": stripped, "moves": []}))]
         return [_chess_to_json(score) for score in parse_pgn(text, "PGN", MAX_GAMES)]
     except SettingsError as error:
         raise AnalysisError(sanitize_line(str(error), 300)) from None
 
 
 def game_to_json(study: AnalysedGame) -> dict[str, Any]:
-    """Return a study with all its positions, as a page takes it."""
+    """Return a game with all its positions as JSON for the page."""
     return _chess_to_json(study) if isinstance(study, ParsedChessGame) else _go_to_json(study)
 
 
 def _chess_to_json(score: ParsedChessGame) -> dict[str, Any]:
     if len(score.moves) > MAX_MOVES:
-        raise AnalysisError(f"at most {MAX_MOVES} moves are analysed")
+        raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
     headers = score.game.headers
     names = [unescape_tag_value(headers.get(name, "?")) for name in ("White", "Black")]
     positions = chess_diagrams(score.game.board(), score.moves)
@@ -175,7 +178,7 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
     except QueryError as error:
         raise AnalysisError(sanitize_line(str(error), 200)) from None
     if len(query.moves) > MAX_MOVES:
-        raise AnalysisError(f"at most {MAX_MOVES} moves are analysed")
+        raise AnalysisError(f"game too long (at most {MAX_MOVES} moves)")
     game = query.game(0)
     positions = [diagram("go", str(game))]
     for player, move in query.moves:
@@ -183,8 +186,8 @@ def _go_to_json(score: ParsedGoGame) -> dict[str, Any]:
         positions.append(
             {**diagram("go", str(game)), "move": game.text(move), "last": [game.text(move)]}
         )
-    for place, comment in _go_comments(score):
-        positions[place]["comment"] = comment[:MAX_COMMENT_LENGTH]
+    for ply, comment in _go_comments(score):
+        positions[ply]["comment"] = comment[:MAX_COMMENT_LENGTH]
     return {
         "game": "go",
         "query": score.query,
@@ -202,24 +205,23 @@ def _serialised(tree: Any) -> str:
 
 
 def _go_comments(score: ParsedGoGame) -> list[tuple[int, str]]:
-    """Return the comments of the main line, each after so many moves."""
     if score.tree is None:
         return []
-    found, place = [], 0
+    comments, ply = [], 0
     for node in score.tree.get_main_sequence():
-        place += node.get_move()[0] is not None
+        ply += node.get_move()[0] is not None
         try:
-            if node.has_property("C") and place <= len(score.moves):
-                found.append((place, str(node.get("C"))))
+            if node.has_property("C") and ply <= len(score.moves):
+                comments.append((ply, str(node.get("C"))))
         except (ValueError, LookupError):
             continue
-    return found
+    return comments
 
 
 def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
-    """Return a study that goes on after so many moves with another one, as people write it.
+    """Return the game up to `ply` with `move` appended.
 
-    Raises AnalysisError if it is illegal.
+    The move may be in any notation. Raise AnalysisError if the move is illegal.
     """
     study = parse_game(data)
     if isinstance(study, ParsedChessGame):
@@ -235,19 +237,19 @@ def add_move(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
     game = query.game(min(ply, len(study.moves)))
     vertex = read_vertex(move, query.size)
     if vertex is None:
-        raise AnalysisError("that is no point of the board")
+        raise AnalysisError("invalid point (not on the board)")
     mover = game.turn
-    kept = study.query["moves"][:ply]
-    gone_on = _parse_go(
-        {**study.query, "moves": [*kept, ["BW"[mover], _vertex_text(game, vertex)]]}
+    previous = study.query["moves"][:ply]
+    extended = _parse_go(
+        {**study.query, "moves": [*previous, ["BW"[mover], _vertex_text(game, vertex)]]}
     )
     return _go_to_json(
-        dataclasses.replace(gone_on, tree=_to_sgf_tree(gone_on, _player_names(data)))
+        dataclasses.replace(extended, tree=_to_sgf_tree(extended, _player_names(data)))
     )
 
 
 def _player_names(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what the players are called, the first one first; "?" of whom nobody knows."""
+    """Return the names of the first and the second player. An unknown name is "?"."""
     names = data.get("players")
     if not isinstance(names, list) or len(names) != 2:
         return "?", "?"
@@ -256,16 +258,15 @@ def _player_names(data: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _to_sgf_tree(score: ParsedGoGame, names: tuple[str, str]) -> Any:
-    """Return a game that is from no file as sgfmill's tree."""
     rules = score.query.get("rules")
-    called = rules if isinstance(rules, str) else DEFAULT_RULES
-    text = write(dataclasses.replace(score.record, rules=called))
+    name = rules if isinstance(rules, str) else DEFAULT_RULES
+    text = write(dataclasses.replace(score.record, rules=name))
     try:
         (tree,) = parse_trees(text.encode())
     except SgfError as error:
         raise AnalysisError(str(error)) from None
-    for key, name in zip(("PB", "PW"), names, strict=True):
-        tree.get_root().set(key, name)
+    for key, player in zip(("PB", "PW"), names, strict=True):
+        tree.get_root().set(key, player)
     return tree
 
 
@@ -279,28 +280,29 @@ def _chess_move(board: chess.Board, text: str) -> str:
             return parse(text.strip()).uci()
         except ValueError:
             continue
-    # A pawn that arrives becomes a queen where nothing is said.
+    # Promote to a queen unless the move names another piece.
     try:
         return board.parse_uci(f"{text.strip()}q").uci()
     except ValueError:
-        raise AnalysisError("that is no legal move") from None
+        raise AnalysisError("illegal move") from None
 
 
 def review_to_json(review: GameReview) -> list[dict[str, Any]]:
-    """Return the moves of a review, as a page takes them."""
+    """Return the moves of a review as JSON for the page."""
     names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
     return [{name: getattr(move, name) for name in names} for move in review.moves]
 
 
 def annotate(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return a game that was judged as a file: its name, and its text with what was found.
+    """Return a reviewed game as an annotated file, with the file's name and text.
 
-    data: the game's name and its source, what was said of its positions, and the nodes that each
-    of them took, all as the page was told. Raises AnalysisError.
+    The mapping `data` comes from the page. It contains the type and the source of the game, the
+    evaluations of its positions (in "said"), and the number of nodes per position. Raise
+    AnalysisError if `data` is invalid.
     """
     source, said, nodes = data.get("source"), data.get("said"), data.get("nodes")
     if not isinstance(source, str) or len(source) > MAX_SOURCE_LENGTH or not isinstance(said, list):
-        raise AnalysisError("a game and its review are needed")
+        raise AnalysisError("missing game or review")
     source = _escape_surrogates(source)
     score: AnalysedGame
     try:
@@ -320,22 +322,28 @@ def annotate(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _parse_assessments(score: AnalysedGame, said: Sequence[Any]) -> AnalysisFile:
-    """Return what was said of each position, once it is checked. Raises SettingsError."""
+    """Return the validated evaluations of all positions. Raise SettingsError if any is invalid."""
     if len(said) != len(score.moves) + 1:
-        raise SettingsError("that review is of another game")
+        raise SettingsError("the review does not match the game")
     known = AnalysisFile(None, "")
-    for ply, each in enumerate(said):
-        found = decode(PositionEval, each)
-        numbers = (found.expected, found.lead, found.cp, found.mate, found.depth)
-        legible = not isinstance(score, ParsedGoGame) or all(
-            read_vertex(point, score.record.size) is not None for point in found.line
+    for ply, item in enumerate(said):
+        evaluation = decode(PositionEval, item)
+        numbers = (
+            evaluation.expected,
+            evaluation.lead,
+            evaluation.cp,
+            evaluation.mate,
+            evaluation.depth,
         )
-        if not legible or not all(abs(number or 0) < MAX_ASSESSED for number in numbers):
-            raise SettingsError("that review is of another game")
-        known.add(known.key(score.position(ply)), found)
+        points_valid = not isinstance(score, ParsedGoGame) or all(
+            read_vertex(point, score.record.size) is not None for point in evaluation.line
+        )
+        if not points_valid or not all(abs(number or 0) < MAX_ASSESSED for number in numbers):
+            raise SettingsError("the review does not match the game")
+        known.add(known.key(score.position(ply)), evaluation)
     return known
 
 
 def _escape_surrogates(text: str) -> str:
-    """Return text without a half of a pair of UTF-16's, which no file can hold."""
+    """Escape unpaired surrogates, which UTF-8 cannot encode."""
     return text.encode(errors="backslashreplace").decode()

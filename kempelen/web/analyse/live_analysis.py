@@ -1,4 +1,4 @@
-"""What a search says of the position that a visitor looks at, while it goes on."""
+"""Live analysis, which shows results for the displayed position during the search."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ from protocols.katago_analysis.protocol import AnalysisEngine, Settings
 from protocols.katago_analysis.visit_limited_backend import SearchSettings
 from protocols.uci.protocol import UciProtocol
 
-# Lines that are shown, plies of each, and what a position may take: seconds, and visits of Go.
+# Number of displayed lines, their maximum length in plies, and search limits per position in
+# seconds and (for Go) visits.
 MULTIPV = 3
 MAX_LINE_PLIES = 8
 MAX_SECONDS = 20
 MAX_VISITS = 3000
-# Seconds that searches have to end in after they are given up.
+# Timeout in seconds for searches to stop.
 CLOSE_TIMEOUT_S = 2.0
-# Seconds between two reports of Go.
+# Seconds between two reports in Go.
 REPORT_INTERVAL_S = 0.4
 
 Send = Callable[[dict[str, Any]], None]
 
 
 def make_uci_engine(site: SiteContext, send: Callable[[str], None]) -> UciProtocol:
-    """Return our own agent, which searches by the turns and within the memory of all."""
+    """Return Kempelen's UCI engine, which shares the site's scheduler and memory budget."""
     return UciProtocol(
         "Kempelen", AUTHORS, send, ignore_log_file, session_context=site.session_context
     )
@@ -48,7 +49,7 @@ def make_uci_engine(site: SiteContext, send: Callable[[str], None]) -> UciProtoc
 
 @contextmanager
 def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchSettings]:
-    """Lend what so many searches of Go at once search with: of the memory of all, as it is free."""
+    """Reserve hash memory for concurrent Go searches during the block, and yield the settings."""
     megabytes = site.budget.reserve(DEFAULT_SEARCH_CONFIG.megabytes, threads)
     try:
         yield SearchSettings(
@@ -59,10 +60,14 @@ def go_search_resources(site: SiteContext, threads: int = 1) -> Iterator[SearchS
 
 
 class ChessAnalysis:
-    """One visitor's search of chess, of one position after the other."""
+    """The live analysis of chess positions for one visitor, with one search at a time."""
 
     def __init__(self, site: SiteContext, send: Send) -> None:
-        """tell: takes the lines, in any thread, each time all that are known."""
+        """Create the engine.
+
+        The function `send` receives all lines of the current search. It may be called from any
+        thread.
+        """
         self._send = send
         self._started = 0
         self._finished = 0
@@ -73,7 +78,10 @@ class ChessAnalysis:
         self._send_line(f"setoption name MultiPV value {MULTIPV}")
 
     def analyse(self, number: int, score: ParsedChessGame, ply: int) -> None:
-        """Search the position after so many moves; number: what the visitor calls this look."""
+        """Search the position after `ply` moves.
+
+        The page identifies its request by `number`, which is returned with the results.
+        """
         board = score.game.board()
         for text in score.moves[:ply]:
             board.push_uci(text)
@@ -90,11 +98,10 @@ class ChessAnalysis:
         self._send_line(f"go movetime {MAX_SECONDS * 1000}")
 
     def stop(self) -> None:
-        """Search no longer."""
         self._send_line("stop")
 
     def close(self) -> None:
-        """End its threads."""
+        """Stop the engine and its threads."""
         self._uci.close(CLOSE_TIMEOUT_S)
 
     def _send_line(self, line: str) -> None:
@@ -118,7 +125,7 @@ class ChessAnalysis:
 
 
 def _line_to_json(info: Info[str], board: chess.Board) -> dict[str, Any]:
-    """Return a line as White sees it."""
+    """Return a line of search results as JSON, with scores from White's point of view."""
     sign = 1 if board.turn else -1
     expected = expected_score(info.score)
     moves, replay = [], board.copy(stack=False)
@@ -142,7 +149,7 @@ def _line_to_json(info: Info[str], board: chess.Board) -> dict[str, Any]:
 
 
 class GoAnalyses:
-    """The searches of Go of all visitors, by one engine that takes position after position."""
+    """The live analysis of Go positions for all visitors, which share one analysis engine."""
 
     def __init__(self, site: SiteContext) -> None:
         self._site = site
@@ -153,9 +160,10 @@ class GoAnalyses:
         self._listeners: dict[str, Callable[[dict[str, Any]], None]] = {}
 
     def analyse(self, number: int, score: ParsedGoGame, ply: int, send: Send) -> str:
-        """Search the position after so many moves; return by what it is stopped.
+        """Search the position after `ply` moves, and return the search's name for `stop`.
 
-        tell: takes the lines as `ChessAnalysis` tells them, in any thread, from Black's side.
+        The page identifies its request by `number`. The function `send` receives the lines in the
+        format of `ChessAnalysis`, with scores from Black's point of view.
         """
         name = str(next(self._numbers))
 
@@ -179,12 +187,12 @@ class GoAnalyses:
         return name
 
     def stop(self, name: str) -> None:
-        """Give one search up, if it goes on."""
+        """Stop the search named `name` if it is running."""
         if self._listeners.pop(name, None) is not None:
             self._send_query({"id": f"stop {name}", "action": "terminate", "terminateId": name})
 
     def close(self) -> None:
-        """End all threads."""
+        """Stop the engine and its threads."""
         if self._engine is not None:
             self._engine.close(CLOSE_TIMEOUT_S)
         self._memory.close()
@@ -213,7 +221,7 @@ class GoAnalyses:
 
 
 def _answer_to_json(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return what an answer says, from Black's side."""
+    """Convert an engine response to JSON, with scores from Black's point of view."""
     lines = [
         {
             "expected": info["winrate"],
@@ -232,5 +240,4 @@ def _answer_to_json(answer: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _ignore(text: str) -> None:
-    """Take what nobody is told."""
+def _ignore(text: str) -> None: ...

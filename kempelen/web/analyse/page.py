@@ -1,7 +1,7 @@
-"""The page on which positions and whole games are analysed.
+"""The page for analysing positions and games.
 
-A file is read by one request, what searches say comes over a channel: `look` has the position
-searched that is on the board, `review` has the whole game judged.
+The page reads files through HTTP requests, and receives search results through a WebSocket channel.
+The message `look` searches the displayed position, and `review` reviews the whole game.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ from protocols.katago_analysis.protocol import Settings
 from protocols.server.admission import RejectedError
 from protocols.tasks import cancel_all
 
-# What a move of a game may take: nodes in chess, visits in Go.
+# Allowed nodes (chess) or visits (Go) per move of a review.
 DEFAULT_NODES = {"chess": 60_000, "go": 150}
 MAX_NODES = {"chess": 1_000_000, "go": 2_000}
-# A whole game takes no more: others wait for it.
+# Maximum nodes or visits of a whole review, because other visitors wait for it.
 MAX_TOTAL_NODES = {"chess": 60_000_000, "go": 60_000}
-# Games that are judged at once, and files that are read; seconds between two reports.
+# Maximum number of concurrent reviews, and of files being read; seconds between two reports.
 MAX_CONCURRENT = 1
 REPORT_INTERVAL_S = 0.5
 _NO_LIMIT = nullcontext()
-# Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
+# A search that takes longer (in seconds) counts as hung.
 SEARCH_TIMEOUT_S = 600.0
 
 
 class AnalysePage:
-    """Shows positions and games, and what searches say of them."""
+    """The analysis page, with its routes and its visitors' searches."""
 
     name = "analyse"
     paths = ("/analyse",)
@@ -71,11 +71,10 @@ class AnalysePage:
         self.site = site
         self.go = GoAnalyses(site)
         self.review_limit = asyncio.Semaphore(MAX_CONCURRENT)
-        self.review_locks = VisitorLocks()  # so that nobody's many games keep another's one
+        self.review_locks = VisitorLocks()  # one review per visitor at a time
         self._load_limit = asyncio.Semaphore(MAX_CONCURRENT)
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return what the page asks for."""
         return (
             Route("/analyse/load", self._load, methods=["POST"]),
             Route("/analyse/move", self._move, methods=["POST"]),
@@ -84,10 +83,10 @@ class AnalysePage:
         )
 
     async def start(self) -> None:
-        """Begin nothing: searches begin when they are asked for."""
+        """Do nothing: searches start on request."""
 
     async def stop(self) -> None:
-        """End the searches of Go; those of chess end with their channels."""
+        """Stop the Go searches. Chess searches stop when their channels close."""
         await asyncio.to_thread(self.go.close)
 
     async def _load(self, request: Request) -> Response:
@@ -100,11 +99,10 @@ class AnalysePage:
         data = await _json_object(request)
         study, ply, move = data.get("study"), data.get("ply"), data.get("move")
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
-            raise HTTPException(400, "study, ply and move are needed")
+            raise HTTPException(400, "missing study, ply or move")
         return await self._answer(request, lambda: add_move(study, max(0, ply), move))
 
     async def _record(self, request: Request) -> Response:
-        """Answer with a game that was judged, as a file."""
         self._require_login(request)
         data = await _json_object(request)
         return await self._answer(request, lambda: annotate(data), self._load_limit)
@@ -115,9 +113,10 @@ class AnalysePage:
         make: Callable[[], dict[str, Any]],
         limiter: AbstractAsyncContextManager[Any] = _NO_LIMIT,
     ) -> Response:
-        """Answer with what takes long to make; HTTPException where that cannot be.
+        """Run a slow request in a thread.
 
-        It is made in the visitor's turn, and then in a turn among all.
+        Only one such request per visitor runs at a time. The context manager `limiter` limits the
+        number of running requests of all visitors. Raise HTTPException if the input is invalid.
         """
         try:
             async with self.site.visitor_locks.lock(self.site.client_key(request)), limiter:
@@ -132,7 +131,7 @@ class AnalysePage:
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
             analysis = AnalysisSession(self, channel)
-            channel.send({"kind": "welcome"})  # by which a page that comes again asks again
+            channel.send({"kind": "welcome"})  # tells a reconnected page to repeat its requests
             try:
                 await channel.run(analysis.on_message)
             finally:
@@ -142,7 +141,7 @@ class AnalysePage:
 
 
 class AnalysisSession:
-    """What one page has searched, as long as it is open."""
+    """The searches of one open page."""
 
     def __init__(self, page: AnalysePage, channel: Channel) -> None:
         self._page = page
@@ -153,7 +152,7 @@ class AnalysisSession:
         self._pending: asyncio.Future[None] | None = None
 
     async def on_message(self, message: dict[str, Any]) -> None:
-        """Do what the page asks for; say why not where that cannot be."""
+        """Handle a message from the page. Errors are sent to the page."""
         kind = message.get("kind")
         try:
             if kind == "look":
@@ -165,12 +164,12 @@ class AnalysisSession:
             elif kind == "cancel":
                 await self._cancel_review()
             else:
-                raise AnalysisError("look, stop, review or cancel is expected")
+                raise AnalysisError("kind: must be look, stop, review or cancel")
         except (AnalysisError, RejectedError) as error:
             self._channel.send({"kind": "refused", "text": str(error)})
 
     async def close(self) -> None:
-        """End all, also what a thread begins that goes on though the page is gone."""
+        """Stop all searches, including a search that a thread starts after the page was closed."""
         await self._cancel_review()
         if self._pending is not None:
             await asyncio.gather(self._pending, return_exceptions=True)
@@ -179,22 +178,22 @@ class AnalysisSession:
             await asyncio.to_thread(self._chess.close)
 
     async def _run_in_thread(self, act: Callable[..., None], *arguments: Any) -> None:
-        """Do something in a thread; it is done to its end though the page is gone meanwhile."""
+        """Run a function in a thread. It runs to its end even if the page disconnects."""
         self._pending = asyncio.ensure_future(asyncio.to_thread(act, *arguments))
         await asyncio.shield(self._pending)
 
     async def _look(self, message: dict[str, Any]) -> None:
         study, ply, number = await self._study(message), message.get("ply"), message.get("look")
-        most = len(study.moves)
-        if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
-            raise AnalysisError("ply and look are numbers")
+        plies = len(study.moves)
+        if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= plies):
+            raise AnalysisError("ply, look: must be valid numbers")
         await self._run_in_thread(self._search, number, study, ply)
 
     async def _study(self, message: dict[str, Any]) -> AnalysedGame:
-        """Return what is studied; a long game takes long to check."""
+        """Parse the game in a message. Runs in a thread, because long games are slow to parse."""
         study = message.get("study")
         if not isinstance(study, dict):
-            raise AnalysisError("a study is needed")
+            raise AnalysisError("missing study")
         async with self._page.site.visitor_locks.lock(self._channel.visitor):
             return await asyncio.to_thread(parse_game, study)
 
@@ -217,11 +216,11 @@ class AnalysisSession:
         game = "chess" if isinstance(study, ParsedChessGame) else "go"
         nodes = message.get("nodes", DEFAULT_NODES[game])
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
-            raise AnalysisError("nodes is a number from 1")
+            raise AnalysisError("nodes: must be at least 1")
         await self._cancel_review()
         await self._run_in_thread(self._stop)
-        most = min(MAX_NODES[game], MAX_TOTAL_NODES[game] // (len(study.moves) + 1))
-        limits = TimeControl(nodes=min(nodes, most), patience=SEARCH_TIMEOUT_S)
+        max_nodes = min(MAX_NODES[game], MAX_TOTAL_NODES[game] // (len(study.moves) + 1))
+        limits = TimeControl(nodes=min(nodes, max_nodes), patience=SEARCH_TIMEOUT_S)
         self._review = asyncio.create_task(self._run_review(study, limits))
 
     async def _cancel_review(self) -> None:
@@ -231,19 +230,19 @@ class AnalysisSession:
 
     async def _run_review(self, study: AnalysedGame, limits: TimeControl) -> None:
         site, known = self._page.site, AnalysisFile(None, "")
-        at = 0
+        positions_done = 0
 
         def report(done: int) -> None:
-            nonlocal at
-            at = done
+            nonlocal positions_done
+            positions_done = done
 
         async def send_progress() -> None:
-            told = 0
+            sent = 0
             while True:
                 await asyncio.sleep(REPORT_INTERVAL_S)
-                if at != told:
-                    told = at
-                    await self._send_review(study, known, at)
+                if positions_done != sent:
+                    sent = positions_done
+                    await self._send_review(study, known, positions_done)
 
         progress = asyncio.create_task(send_progress())
         try:
@@ -264,18 +263,20 @@ class AnalysisSession:
             await self._send_review(study, known, len(study.moves) + 1, limits)
         except (SettingsError, RejectedError) as error:
             self._channel.send({"kind": "refused", "text": str(error)})
-        except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
+        except Exception as error:  # noqa: BLE001 - the page must not wait forever
             site.log.write("failed", page="analyse", error=describe(error))
-            self._channel.send({"kind": "refused", "text": "the server failed; its log says how"})
+            text = "internal server error; see the server log"
+            self._channel.send({"kind": "refused", "text": text})
         finally:
             await cancel_all({progress})
 
     async def _send_review(
         self, study: AnalysedGame, known: AnalysisFile, done: int, limits: TimeControl | None = None
     ) -> None:
-        """Tell how far a game is judged; to write a long one takes long enough for a thread.
+        """Send the state of a review. A thread encodes the review, because long reviews are slow.
 
-        limits: by which it was judged, once it is whole.
+        The argument `limits` contains the search limits if the review is complete, and is None
+        otherwise.
         """
         message = await asyncio.to_thread(_review_message, study, known, done, limits)
         self._channel.send(message)
@@ -300,20 +301,20 @@ def _review_message(
     if limits is not None:
         said = [known.get(known.key(study.position(ply))) for ply in range(len(study.moves) + 1)]
         if review.game == "go":
-            message["owners"] = [_encode_ownership(each.owners if each else ()) for each in said]
-        # With these the page has a file made of the game.
+            message["owners"] = [_encode_ownership(e.owners if e else ()) for e in said]
+        # The page sends these evaluations back to export the game as a file.
         message["nodes"] = limits.nodes
-        message["said"] = [each and encode(dataclasses.replace(each, owners=())) for each in said]
+        message["said"] = [e and encode(dataclasses.replace(e, owners=())) for e in said]
     return message
 
 
 def _encode_ownership(owners: Sequence[float]) -> str:
-    """Return whose points are as a letter each, k of nobody: a long game's are many."""
+    """Encode the ownership of each point as one letter, with k for neutral points."""
     return "".join(chr(ord("k") + round(10 * owner)) for owner in owners)
 
 
 async def _json_object(request: Request) -> dict[str, Any]:
-    """Return the object of JSON in a request's body, an empty one if there is none."""
+    """Return the JSON object in the body of a request, or {} if the body is empty."""
     try:
         data = await request.json()
     except (ValueError, RecursionError):
@@ -322,5 +323,4 @@ async def _json_object(request: Request) -> dict[str, Any]:
 
 
 def make(site: SiteContext) -> AnalysePage:
-    """Return the page."""
     return AnalysePage(site)

@@ -1,1 +1,1 @@
-"""The page to learn on: pages of the lab, exported into a folder."""
+"""The page for learning, which shows exported pages of the lab."""

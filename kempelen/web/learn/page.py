@@ -1,8 +1,8 @@
-"""The page to learn on: what the lab has exported, or makes when asked, each in a box of its own.
+"""The page for learning, with exported pages of the lab and step-by-step pages made on request.
 
-Such a page has its scripts inside. It is served with a policy that gives it an origin of nobody's,
-without cookies, without the server, without a network: whatever it does, it does to itself alone.
-Its forms are its own scripts' affair, and lead nowhere; what it has made can be saved.
+The lab's pages contain inline scripts, so they are served in a sandbox. A policy gives each of them
+an opaque origin without cookies, network, or access to the server. These pages cannot submit forms,
+but downloads are allowed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kempelen.web.site_context import SiteContext
 
 MAX_PAGE_BYTES = 16 << 20
 MAX_LISTED = 200
-# So many visitors may wait for a page of steps, of which one is made at a time.
+# Maximum number of visitors waiting for a step-by-step page. Pages are made one at a time.
 MAX_WAITING = 8
 SANDBOX_POLICY = (
     "sandbox allow-scripts allow-forms allow-downloads; default-src 'none'; "
@@ -39,7 +39,7 @@ _TITLE = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
 
 
 class LearnPage:
-    """Lists the pages of the owner's folder, and serves them."""
+    """The learning page, which lists and serves the pages in the operator's folder."""
 
     name = "learn"
     paths = ("/learn",)
@@ -51,7 +51,6 @@ class LearnPage:
         self._waiting = 0
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return what else is answered."""
         return (
             Route("/lessons", self._list),
             Route("/lessons/choices", self._choices),
@@ -59,11 +58,9 @@ class LearnPage:
             Route("/lessons/{name}", self._serve_lesson),
         )
 
-    async def start(self) -> None:
-        """Begin nothing."""
+    async def start(self) -> None: ...
 
-    async def stop(self) -> None:
-        """End nothing."""
+    async def stop(self) -> None: ...
 
     async def _list(self, request: Request) -> Response:
         self._require_login(request)
@@ -73,11 +70,11 @@ class LearnPage:
         self._require_login(request)
         name = request.path_params["name"]
         if self._folder is None or not _NAME.fullmatch(name):
-            raise HTTPException(404, "there is no such page")
+            raise HTTPException(404, "page not found")
         try:
             data = await asyncio.to_thread(read_bytes, self._folder / name, MAX_PAGE_BYTES)
         except (OSError, ValueError):
-            raise HTTPException(404, "there is no such page") from None
+            raise HTTPException(404, "page not found") from None
         return _sandboxed(data)
 
     async def _choices(self, request: Request) -> Response:
@@ -85,19 +82,22 @@ class LearnPage:
         return AsciiJsonResponse(await asyncio.to_thread(self._site.resources.choices))
 
     async def _steps(self, request: Request) -> Response:
-        """Make a page of steps, one at a time: a form is sent, which strangers' pages cannot."""
+        """Make one step-by-step page at a time.
+
+        Only a POST request from the server's own origin is accepted.
+        """
         self._require_login(request)
         make_page = self._site.resources.steps
         if make_page is None:
-            raise HTTPException(404, "there is no such page")
+            raise HTTPException(404, "page not found")
         body = (await request.body()).decode(errors="replace")
         if self._waiting >= MAX_WAITING:
-            raise HTTPException(503, "too many pages are being made: try again in a minute")
+            raise HTTPException(503, "server busy; try again in a minute")
         self._waiting += 1
         try:
-            asked = dict(parse_qsl(body, max_num_fields=9))
+            choice = dict(parse_qsl(body, max_num_fields=9))
             async with self._page_lock:
-                text = await asyncio.to_thread(make_page, asked)
+                text = await asyncio.to_thread(make_page, choice)
         except ValueError as error:
             raise HTTPException(400, str(error)) from None
         finally:
@@ -105,7 +105,6 @@ class LearnPage:
         return _sandboxed(text)
 
     def _list_lessons(self) -> list[dict[str, str]]:
-        """Return the pages of the folder, with their titles."""
         if self._folder is None:
             return []
         names = sorted(path.name for path in self._folder.glob("*.html"))
@@ -118,8 +117,7 @@ class LearnPage:
 
 
 def _sandboxed(content: str | bytes) -> Response:
-    """Return a page with the policy that gives it nobody's origin."""
-    # A page in a sandbox cannot be the opener of others: no policy may ask for that.
+    # A sandboxed page must not have a Cross-Origin-Opener-Policy.
     headers = {
         "Content-Security-Policy": SANDBOX_POLICY,
         "Cross-Origin-Opener-Policy": "unsafe-none",
@@ -128,7 +126,6 @@ def _sandboxed(content: str | bytes) -> Response:
 
 
 def _title_of(path: Path) -> str:
-    """Return what a page is called; its file's name if it does not say."""
     try:
         status = path.stat()
     except OSError:
@@ -138,7 +135,7 @@ def _title_of(path: Path) -> str:
 
 @lru_cache(2 * MAX_LISTED)
 def _title(path: Path, changed: int, size: int) -> str:
-    """Return a page's title, which is the same until its file is another."""
+    """Return the title of a page. The result is cached until the page's file changes."""
     try:
         match = _TITLE.search(read_bytes(path, MAX_PAGE_BYTES).decode(errors="replace"))
     except (OSError, ValueError):
@@ -147,5 +144,4 @@ def _title(path: Path, changed: int, size: int) -> str:
 
 
 def make(site: SiteContext) -> LearnPage:
-    """Return the page."""
     return LearnPage(site)

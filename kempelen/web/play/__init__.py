@@ -1,1 +1,1 @@
-"""The page to play on, against any opponent that the server lists."""
+"""The page for playing against the server's opponents."""

@@ -1,4 +1,7 @@
-"""Games as they are kept: a row each, from the first move on; and as files that others read."""
+"""Saved games and their export as files.
+
+Each game is a row in the database, which is updated after every move.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,11 @@ MAX_LISTED = 500
 
 @dataclass(slots=True)
 class SavedGame:
-    """One game as it is kept. clocks: seconds left of player 0 and 1, if clocks run."""
+    """A saved game.
+
+    The list `clocks` contains the remaining seconds of players 0 and 1, or is None if the game has
+    no clocks.
+    """
 
     id: str
     owner: str
@@ -43,7 +50,7 @@ class SavedGame:
 
 
 class Archive:
-    """The games of a store."""
+    """The saved games in the database."""
 
     def __init__(self, store: Database) -> None:
         self._store = store
@@ -51,7 +58,6 @@ class Archive:
         store.execute("CREATE INDEX IF NOT EXISTS played_by ON played (owner, changed)")
 
     def save(self, game: SavedGame) -> None:
-        """Write a game as it stands."""
         game.changed = time.time()
         game_result = game.game_result
         self._store.execute(
@@ -69,18 +75,18 @@ class Archive:
         )
 
     def find(self, game: str) -> SavedGame | None:
-        """Return a game, None if there is none of that name."""
+        """Return the game with the id `game`, or None if there is no such game."""
         rows = self._store.fetch_all(f"SELECT {_COLUMNS} FROM played WHERE id = ?", game)
         return _read(rows[0]) if rows else None
 
     def count(self, owner: str) -> int:
-        """Return how many games of a visitor are kept."""
+        """Return the number of a visitor's saved games."""
         return int(
             self._store.fetch_all("SELECT count(*) FROM played WHERE owner = ?", owner)[0][0]
         )
 
     def list_games(self, owner: str) -> list[SavedGame]:
-        """Return a visitor's games, the latest first."""
+        """Return a visitor's saved games. The most recently changed game comes first."""
         rows = self._store.fetch_all(
             f"SELECT {_COLUMNS} FROM played WHERE owner = ? ORDER BY changed DESC LIMIT ?",
             owner,
@@ -107,7 +113,7 @@ def _read(row: tuple[object, ...]) -> SavedGame:
 
 
 def player_names(game: SavedGame, board: PlayedGame) -> tuple[str, str]:
-    """Return what White and Black are called."""
+    """Return the names of White and Black."""
     visitor = "Visitor" if game.owner == "-" else game.owner
     white = game.setup.side == board.white
     opponent = game.setup.opponent_name
@@ -115,7 +121,7 @@ def player_names(game: SavedGame, board: PlayedGame) -> tuple[str, str]:
 
 
 def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
-    """Return a game as a file: how its name ends, its kind, and its text."""
+    """Export a game. Return the suffix, media type and text of the file."""
     game_result = game.game_result or GameResult("*", Termination.RULES, "the game goes on")
     white, black = player_names(game, board)
     base = game.setup.base
@@ -145,7 +151,6 @@ def export_game(game: SavedGame, board: PlayedGame) -> tuple[str, str, str]:
 
 
 def _to_sgf(board: GtpGoBoard, record: GameRecord) -> str:
-    """Return a game of Go as SGF, with who played, when, and the result."""
     result = {"1-0": "W+", "0-1": "B+", "1/2-1/2": "0"}.get(record.result, "?")
     if result.endswith("+"):
         reason = {Termination.RESIGNATION: "R", Termination.TIME: "T"}.get(record.termination)

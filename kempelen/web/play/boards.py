@@ -1,4 +1,4 @@
-"""Boards to play on: moves as text, who is to move, how it ends, and what a page draws of it."""
+"""The state of the games on the play page, with moves as text, results and views."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _SQUARES = re.compile(r"\d+")
 
 
 class PlayedGame(Protocol):
-    """One game as it stands. A player is 0, who moves first, or 1.
+    """The state of one game. Player 0 moves first, and then player 1.
 
-    moves: all moves and events so far, as text; movers: who made each. white: who is White.
+    The list `moves` contains all moves and chance events as text, and `movers` the player number
+    for each of them. The number of the player with the white pieces is `white`.
     """
 
     moves: list[str]
@@ -40,26 +41,29 @@ class PlayedGame(Protocol):
 
     @property
     def mover(self) -> int:
-        """The player to move."""
+        """The number of the player to move."""
 
     def legal_moves(self) -> list[str]:
-        """Return the legal moves; none when the game is over."""
+        """Return the legal moves, or [] if the game is over."""
 
     def play(self, text: str) -> None:
-        """Make a move, and let chance play after it. Raises ValueError."""
+        """Make a move and all chance events that follow.
+
+        Raise ValueError if the move is illegal.
+        """
 
     def undo(self) -> None:
-        """Take the last move or event back."""
+        """Undo the last move or chance event."""
 
     def game_result(self) -> GameResult | None:
-        """Return how the game has ended by its rules; it may take long."""
+        """Return the result by the rules, or None while the game continues. May be slow in Go."""
 
     def view(self) -> dict[str, Any]:
-        """Return what a page draws."""
+        """Return the position as JSON for the page."""
 
 
 class ChessGame:
-    """A board of chess."""
+    """A game of chess."""
 
     white = 0
 
@@ -74,20 +78,18 @@ class ChessGame:
 
     @property
     def board(self) -> chess.Board:
-        """The board of the rules."""
         return self._referee.board
 
     @property
     def mover(self) -> int:
-        """The player to move: White is 0, also where Black begins."""
+        """The number of the player to move. White is player 0, even if Black moves first."""
         return self._referee.mover
 
     def legal_moves(self) -> list[str]:
-        """Return the legal moves."""
         return [self.board.uci(move) for move in self.board.legal_moves]
 
     def play(self, text: str) -> None:
-        """Make a move, in UCI's notation or as people write it."""
+        """Make a move in UCI notation or SAN. Raise ValueError if the move is illegal."""
         try:
             try:
                 move = self.board.parse_uci(text.lower())
@@ -95,21 +97,18 @@ class ChessGame:
                 move = self.board.parse_san(text)
             _, san = self._referee.play(self.board.uci(move))
         except ValueError:
-            raise ValueError(f"{text!r} is no legal move") from None
+            raise ValueError(f"illegal move {text!r}") from None
         self.sans.append(san)
 
     def undo(self) -> None:
-        """Take the last move back."""
         self.board.pop()
-        for those in (self.moves, self.movers, self.sans):
-            those.pop()
+        for history in (self.moves, self.movers, self.sans):
+            history.pop()
 
     def game_result(self) -> GameResult | None:
-        """Return how the game has ended by its rules."""
         return self._referee.game_result()
 
     def view(self) -> dict[str, Any]:
-        """Return what a page draws."""
         board = self.board
         last = board.peek().uci() if board.move_stack else ""
         return {
@@ -124,47 +123,49 @@ class ChessGame:
 
 
 class BoardGame:
-    """A board of any other game."""
+    """Any game other than chess."""
 
     white = 1
 
     def __init__(self, setup: GameSetup) -> None:
         self.setup = setup
-        kind = find_game_type(setup.game)
+        game_type = find_game_type(setup.game)
         self.board: GtpBoard = (
-            GtpGoBoard(kind, setup.options) if is_go(setup.game) else GtpBoard(kind, setup.options)
+            GtpGoBoard(game_type, setup.options)
+            if is_go(setup.game)
+            else GtpBoard(game_type, setup.options)
         )
         self.moves: list[str] = []
         self.movers: list[int] = []
-        self._last: list[list[int]] = []  # the cells of the last move, as far as they are known
+        self._last: list[list[int]] = []  # cells of the last move; empty if unknown
         self._play_chance_events()
 
     @property
     def game(self) -> Any:
-        """The position."""
         return self.board.game
 
     @property
     def mover(self) -> int:
-        """The player to move."""
         return int(self.game.turn)
 
     def legal_moves(self) -> list[str]:
-        """Return the legal moves."""
         return [] if self.game.outcome() is not None else self.board.legal_moves()
 
     def play(self, text: str) -> None:
-        """Make a move, and let chance play after it."""
+        """Make a move and all chance events that follow.
+
+        Raise ValueError if the move is illegal.
+        """
         self.replay(text)
         self._play_chance_events()
 
     def replay(self, text: str) -> None:
-        """Make a move or let an event happen, as a record has it."""
+        """Make a recorded move or chance event. Raise ValueError if it is illegal."""
         chance = self.game.turn == CHANCE
         mover = (self.movers[-1] if self.movers else 0) if chance else self.mover
         legal = {move.lower(): move for move in self.board.legal_moves()}
         if text.lower() not in legal or self.game.outcome() is not None:
-            raise ValueError(f"{text!r} is no legal move")
+            raise ValueError(f"illegal move {text!r}")
         cells = [] if chance else self._move_cells().get(legal[text.lower()], [])
         try:
             self.board.play(mover, text)
@@ -175,14 +176,12 @@ class BoardGame:
         self._last = cells or self._last if chance else cells
 
     def undo(self) -> None:
-        """Take the last move or event back."""
         self._last = []
         self.board.undo()
         self.moves.pop()
         self.movers.pop()
 
     def game_result(self) -> GameResult | None:
-        """Return how the game has ended by its rules."""
         outcome = self.game.outcome()
         if outcome is None:
             too_long = len(self.moves) >= MAX_PLIES
@@ -190,7 +189,6 @@ class BoardGame:
         return self._verdict_from_score(outcome)
 
     def view(self) -> dict[str, Any]:
-        """Return what a page draws."""
         text = str(self.game)
         rows = parse_grid(text)
         paths = self._move_cells()
@@ -218,7 +216,10 @@ class BoardGame:
             self.replay(self.game.text(event))
 
     def _move_cells(self) -> dict[str, list[list[int]]]:
-        """Return by which cells of the board, rows from above, each legal move is made."""
+        """Return a mapping from each legal move to its cells.
+
+        A cell is [row, column], and rows are counted from the top.
+        """
         game = self.game
         if isinstance(game, Checkers):
             return {
@@ -227,16 +228,16 @@ class BoardGame:
             }
         if not isinstance(game, GridGame) or self.game.outcome() is not None:
             return {}
-        found: dict[str, list[list[int]]] = {}
+        moves: dict[str, list[list[int]]] = {}
         for row, cells in enumerate(game.grid()):
             for column in range(len(cells)):
                 if (move := game.move_at(row, column)) is not None:
-                    found.setdefault(self.game.text(move), [[row, column]])
-        return found
+                    moves.setdefault(self.game.text(move), [[row, column]])
+        return moves
 
 
 class GoGame(BoardGame):
-    """A board of Go, with handicap, rules, and what counts as dead in the end."""
+    """A game of Go with handicap, a choice of rules, and removal of dead stones."""
 
     board: GtpGoBoard
 
@@ -250,31 +251,30 @@ class GoGame(BoardGame):
                 self.handicap = self.board.place_free_handicap(setup.handicap).split()
             except GtpError:
                 raise ValueError(
-                    f"a board of size {self.game.size} has no room for {setup.handicap} stones"
+                    f"handicap: {setup.handicap} stones do not fit on a board of size "
+                    f"{self.game.size}"
                 ) from None
 
     def dead(self) -> list[str]:
-        """Return the dead stones of the position in which both have passed; takes long once."""
+        """Return the dead stones after both players have passed. The first call is slow."""
         if self._dead[0] != len(self.moves):
             game, friendly_pass_ok = self.game, self.board.rules.friendly_pass_ok
-            found = dead_from_statuses(chain_statuses(game)) if friendly_pass_ok else 0
-            self._dead = len(self.moves), [game.text(vertex) for vertex in iter_bits(found)]
+            dead = dead_from_statuses(chain_statuses(game)) if friendly_pass_ok else 0
+            self._dead = len(self.moves), [game.text(vertex) for vertex in iter_bits(dead)]
         return self._dead[1]
 
     def undo(self) -> None:
-        """Take the last move back."""
         super().undo()
         self._dead = (-1, [])
 
     def game_result(self) -> GameResult | None:
-        """Return how the game has ended, by the rules in force."""
+        """Return the result by the game's rules, or None while the game continues."""
         if self.game.outcome() is None:
             return super().game_result()
         self.dead()
         return self._verdict_from_score(self.board.result())
 
     def view(self) -> dict[str, Any]:
-        """Return what a page draws."""
         game = self.game
         over = game.outcome() is not None
         return {
@@ -291,24 +291,27 @@ class GoGame(BoardGame):
 
 
 def initial_game(setup: GameSetup) -> PlayedGame:
-    """Return the board of a game at its start."""
+    """Return a new game in its initial position."""
     if setup.game == CHESS:
         return ChessGame(setup)
     return GoGame(setup) if is_go(setup.game) else BoardGame(setup)
 
 
 def replay_game(setup: GameSetup, moves: Sequence[str]) -> PlayedGame:
-    """Return the board after moves and events, as a record has them. Raises ValueError."""
-    table = initial_game(setup)
-    for text in moves[len(table.moves) :]:
-        if isinstance(table, BoardGame):
-            table.replay(text)
+    """Return the game after recorded moves and chance events.
+
+    Raise ValueError if a move or chance event is illegal.
+    """
+    game = initial_game(setup)
+    for text in moves[len(game.moves) :]:
+        if isinstance(game, BoardGame):
+            game.replay(text)
         else:
-            table.play(text)
-    return table
+            game.play(text)
+    return game
 
 
 def _square(number: int) -> list[int]:
-    """Return the row and the column, from above, of a square of checkers, 1 to 32."""
-    row, place = divmod(number - 1, 4)
-    return [row, 2 * place + 1 - row % 2]
+    """Return the row (from the top) and column of a checkers square, numbered from 1 to 32."""
+    row, index = divmod(number - 1, 4)
+    return [row, 2 * index + 1 - row % 2]

@@ -1,8 +1,7 @@
-"""One game between a visitor and an opponent: whose turn it is, the clocks, and what is asked.
+"""One game between a visitor and an opponent, with turns, clocks, hints and draw offers.
 
-All is done in the loop, but for what takes long, and one thing after the other: whoever changes
-the game holds its lock, so that nothing else does while he waits for something. After each change
-the game is kept, so that a server that begins again goes on with it, and told to all who look on.
+Everything except slow calls runs in the event loop. A lock protects changes of the game. After each
+change, the game is saved and sent to all viewers. A restarted server resumes the saved game.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from agent.agent import describe
 from agent.io.sanitize import sanitize_line
 from agent.limits import SideClock
 from kempelen.match.game.game_result import GameResult, Termination, draw, win
-from kempelen.web.channel import Channel, Subscribers
+from kempelen.web.channel import Channel, ChannelGroup
 from kempelen.web.play.archive import Archive, SavedGame, player_names
 from kempelen.web.play.boards import ChessGame, PlayedGame, replay_game
 from kempelen.web.play.opponents import (
@@ -35,17 +34,17 @@ from protocols.client.uci import RESIGNATION, PlayResult, SearchRequest
 from protocols.tasks import cancel_all
 from protocols.xboard.draws import DrawPolicy
 
-# How long an opponent of whom nobody asks anything is kept, in seconds.
+# Seconds without viewers after which an idle opponent is closed.
 IDLE_OPPONENT_TIMEOUT_S = 120.0
 
 
 class GameSession:
-    """A game that is being played, or looked at."""
+    """A game that is being played or viewed."""
 
-    def __init__(self, kept: SavedGame, site: SiteContext, archive: Archive) -> None:
-        self.saved = kept
-        self.board: PlayedGame = replay_game(kept.setup, kept.moves)
-        self.subscribers = Subscribers()
+    def __init__(self, saved: SavedGame, site: SiteContext, archive: Archive) -> None:
+        self.saved = saved
+        self.board: PlayedGame = replay_game(saved.setup, saved.moves)
+        self.subscribers = ChannelGroup()
         self._site = site
         self._archive = archive
         self._opponent: Opponent | None = None
@@ -53,30 +52,28 @@ class GameSession:
         self._hint_task: asyncio.Task[None] | None = None
         self._flag_timer: asyncio.TimerHandle | None = None
         self._suspend_timer: asyncio.TimerHandle | None = None
-        self._background_tasks: set[asyncio.Task[None]] = (
-            set()
-        )  # what is done and nobody must wait for
+        self._background_tasks: set[asyncio.Task[None]] = set()  # references keep tasks alive
         self._lock = asyncio.Lock()
         self._watchers = 0
         self._turn_started = time.monotonic()
         self._error = ""
         self._draw_policy = DrawPolicy()
-        if kept.setup.base is not None and kept.clocks is None:
-            kept.clocks = [kept.setup.base, kept.setup.base]
+        if saved.setup.base is not None and saved.clocks is None:
+            saved.clocks = [saved.setup.base, saved.setup.base]
 
     @property
     def idle(self) -> bool:
-        """Whether nobody looks at it and nothing goes on."""
+        """Whether there are no viewers and no running tasks."""
         return not self._watchers and self._search_task is None and self._opponent is None
 
     async def serve(self, channel: Channel) -> None:
-        """Serve a page until it is gone. Only the game's owner may do anything."""
+        """Serve a page until it disconnects. Only the owner of the game may change the game."""
         is_owner = channel.owner == self.saved.owner
         if self._suspend_timer is not None:
             self._suspend_timer.cancel()
 
         async def on_message(message: dict[str, Any]) -> None:
-            if is_owner:  # what is begun is done to its end, though the page is gone meanwhile
+            if is_owner:  # an action runs to its end even if the page disconnects
                 await asyncio.shield(
                     self._run_in_background(self._handle_message(channel, message))
                 )
@@ -86,7 +83,7 @@ class GameSession:
             channel.send({"kind": "welcome", "mine": is_owner})
             async with self._lock:
                 await self._continue_game()
-                if self.saved.game_result is not None:  # what is dead takes long to tell, once
+                if self.saved.game_result is not None:  # the first search for dead stones is slow
                     await asyncio.to_thread(self.board.view)
             await self.subscribers.serve(channel, self.state, on_message)
         finally:
@@ -97,31 +94,31 @@ class GameSession:
                 )
 
     def state(self) -> dict[str, Any]:
-        """Return all that a page shows."""
-        kept, board = self.saved, self.board
-        white, black = player_names(kept, board)
+        """Return the full state of the game for the page."""
+        saved, board = self.saved, self.board
+        white, black = player_names(saved, board)
         names = [white, black] if board.white == 0 else [black, white]
         return {
             "kind": "game",
-            "id": kept.id,
-            "game": kept.setup.game,
-            "side": kept.setup.side,
+            "id": saved.id,
+            "game": saved.setup.game,
+            "side": saved.setup.side,
             "white": board.white,
             "names": names,
             "mover": board.mover,
-            "ply": len(kept.moves),
+            "ply": len(saved.moves),
             "movers": board.movers,
             "clocks": self._clocks(),
             "thinking": self._search_task is not None,
             "trouble": self._error,
-            "result": kept.game_result.result if kept.game_result else "",
-            "reason": kept.game_result.termination.value if kept.game_result else "",
-            "detail": kept.game_result.detail if kept.game_result else "",
+            "result": saved.game_result.result if saved.game_result else "",
+            "reason": saved.game_result.termination.value if saved.game_result else "",
+            "detail": saved.game_result.detail if saved.game_result else "",
             "board": board.view(),
         }
 
     async def suspend(self) -> None:
-        """End what goes on for this game; it goes on when somebody looks at it again."""
+        """Stop all activity in the game until a page opens the game again."""
         async with self._lock:
             await self._suspend()
 
@@ -141,15 +138,13 @@ class GameSession:
         await self._close_opponent()
 
     def _call_later(
-        self, seconds: float, act: Callable[[], Coroutine[Any, Any, None]]
+        self, seconds: float, action: Callable[[], Coroutine[Any, Any, None]]
     ) -> asyncio.TimerHandle:
-        """Have something done after so many seconds."""
         loop = asyncio.get_running_loop()
-        return loop.call_later(seconds, lambda: self._run_in_background(act()))
+        return loop.call_later(seconds, lambda: self._run_in_background(action()))
 
-    def _run_in_background(self, doing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Have something done beside whoever asks for it."""
-        task = asyncio.create_task(doing)
+    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._background_tasks.add(task)
         task.add_done_callback(self._background_tasks.discard)
         return task
@@ -165,7 +160,7 @@ class GameSession:
         }
         action = actions.get(str(message.get("do")))
         if action is None:
-            channel.send({"kind": "error", "text": "that cannot be done here"})
+            channel.send({"kind": "error", "text": "unknown action"})
             return
         async with self._lock:
             try:
@@ -178,33 +173,32 @@ class GameSession:
         text, ply = message.get("move"), message.get("ply")
         self._require_turn()
         if not isinstance(text, str) or len(text) > 200:
-            raise ValueError("a move is a short text")
+            raise ValueError("invalid move (expected text of at most 200 characters)")
         if ply is not None and ply != len(self.saved.moves):
-            raise ValueError("that move was for another position")
+            raise ValueError("the move was for an earlier position")
         clocks, mover = self._clocks(), self.board.mover
         if clocks is None or clocks[mover] > 0.0:
             try:
                 self.board.play(text)
             except ValueError:
-                raise ValueError("that is no legal move") from None
+                raise ValueError("illegal move") from None
         self._charge_clock(mover)
         if self.saved.game_result is None:
             await self._after_move()
 
     async def _take_back(self, message: Mapping[str, Any]) -> None:
-        """Take back to the visitor's last decision."""
         side = self.saved.setup.side
         movers = self.board.movers
         if side not in movers:
-            raise ValueError("there is no move of yours to take back")
+            raise ValueError("no move to take back")
         await self._stop_search()
-        kept = self.saved
-        kept.game_result = None
+        saved = self.saved
+        saved.game_result = None
         self._error = ""
         self._draw_policy.clear()
         while movers:
             self.board.undo()
-            kept.moves[:] = self.board.moves
+            saved.moves[:] = self.board.moves
             legal = self.board.legal_moves()
             if self.board.mover == side and legal:
                 break
@@ -218,31 +212,30 @@ class GameSession:
             self._hint_task = asyncio.create_task(self._send_hint(list(self.saved.moves)))
 
     async def _send_hint(self, moves: Sequence[str]) -> None:
-        """Tell what to play after these moves, unless others have been made by then."""
+        """Send a hint to all pages, unless the position after `moves` has changed meanwhile."""
         try:
-            found = await self._find_hint()
+            move = await self._find_hint()
             if moves == self.saved.moves:
-                text = found
+                text = move
                 if isinstance(self.board, ChessGame):
-                    text = self.board.board.san(chess.Move.from_uci(found))
-                hint = {"kind": "hint", "move": found, "text": text, "ply": len(moves)}
+                    text = self.board.board.san(chess.Move.from_uci(move))
+                hint = {"kind": "hint", "move": move, "text": text, "ply": len(moves)}
                 self.subscribers.broadcast(hint)
-        except Exception as error:  # noqa: BLE001 - a hint is no more than that
+        except Exception as error:  # noqa: BLE001 - a failed hint must not end the game
             self.subscribers.broadcast({"kind": "error", "text": self._error_text(error)})
         finally:
             self._hint_task = None
 
     async def _find_hint(self) -> str:
-        """Return what our own agent would play. Raises EngineError."""
         site, owner = self._site, self.saved.owner
         site.engine_quota.acquire(owner)
         try:
-            adviser = await start_hint_engine(self.saved.setup, self.board, site)
+            engine = await start_hint_engine(self.saved.setup, self.board, site)
             try:
                 request = self._request(HINT_SECONDS)
-                return (await adviser.search(request, HINT_SECONDS + SEARCH_TIMEOUT_MARGIN_S)).move
+                return (await engine.search(request, HINT_SECONDS + SEARCH_TIMEOUT_MARGIN_S)).move
             finally:
-                await adviser.close()
+                await engine.close()
         finally:
             site.engine_quota.release(owner)
 
@@ -260,53 +253,50 @@ class GameSession:
             self.subscribers.broadcast({"kind": "refused draw"})
 
     async def _retry(self, message: Mapping[str, Any]) -> None:
-        """Try again after the opponent has failed."""
         self._error = ""
         await self._continue_game()
         self.subscribers.broadcast(self.state())
 
     async def _after_move(self) -> None:
-        """Keep a move that was made, and see how the game goes on."""
-        kept = self.saved
-        kept.moves[:] = self.board.moves
+        saved = self.saved
+        saved.moves[:] = self.board.moves
         if not self.board.legal_moves() or isinstance(self.board, ChessGame):
             await self._check_result()
-        if kept.game_result is None and len(kept.moves) % 100 == 0:
+        if saved.game_result is None and len(saved.moves) % 100 == 0:
             await self._check_result()
         self._turn_started = time.monotonic()
         await self._continue_game()
         self._save_and_broadcast()
 
     async def _check_result(self) -> None:
-        """Find out whether the game is over; to score Go takes long enough for a thread."""
+        """Set the result if the game is over. Must run in a thread, because scoring Go is slow."""
         if isinstance(self.board, ChessGame):
             self.saved.game_result = self.board.game_result()
             return
         self.saved.game_result = await asyncio.to_thread(self.board.game_result)
 
     async def _continue_game(self) -> None:
-        """Have the opponent think if it is his turn, and let the clock of the mover run."""
         if self.saved.game_result is not None:
             return
-        if not self.board.legal_moves():  # it ended, and the server with it
+        if not self.board.legal_moves():  # the server stopped before it saved the result
             await self._check_result()
             self._save_and_broadcast()
             return
-        theirs = self.board.mover != self.saved.setup.side
-        if theirs and self._search_task is None and not self._error:
+        opponent_to_move = self.board.mover != self.saved.setup.side
+        if opponent_to_move and self._search_task is None and not self._error:
             self._turn_started = time.monotonic()
             self._search_task = asyncio.create_task(self._think())
         self._set_flag()
 
     async def _think(self) -> None:
-        """Have the opponent move; whatever goes wrong is told, and the game waits."""
+        """Let the opponent search and move. After an error, the game waits for a retry."""
         ply = len(self.saved.moves)
         try:
             opponent = self._opponent or await self._start_opponent()
             answer = await opponent.search(
                 self._request(self.saved.setup.seconds), self._search_timeout()
             )
-        except Exception as error:  # noqa: BLE001 - whatever an opponent does, the game waits
+        except Exception as error:  # noqa: BLE001 - after any failure the game waits
             async with self._lock:
                 self._search_task = None
                 self._error = self._error_text(error, f"{self.saved.setup.opponent_name}: ")
@@ -319,7 +309,6 @@ class GameSession:
                 await self._take_answer(answer)
 
     async def _take_answer(self, answer: PlayResult) -> None:
-        """Make the move that the opponent has found."""
         self._charge_clock(self.board.mover)
         if self.saved.game_result is not None:
             return
@@ -330,21 +319,20 @@ class GameSession:
             self.board.play(answer.move)
         except ValueError:
             self._error = sanitize_line(
-                f"{self.saved.setup.opponent_name} played {answer.move!r}", 200
+                f"{self.saved.setup.opponent_name} made an illegal move: {answer.move!r}", 200
             )
             self.subscribers.broadcast(self.state())
             return
         self._draw_policy.record_score(cast(Any, answer.info))
         await self._after_move()
 
-    def _error_text(self, error: Exception, before: str = "") -> str:
-        """Return what went wrong as visitors may see it: without the owner's files."""
-        foreseen = isinstance(error, EngineError | ValueError) and str(error)
-        text = str(error) if foreseen else describe(error)
-        return sanitize_line(self._site.session_context.permissions.redact(before + text), 200)
+    def _error_text(self, error: Exception, prefix: str = "") -> str:
+        """Return an error message for visitors, without file names of the server."""
+        expected = isinstance(error, EngineError | ValueError) and str(error)
+        text = str(error) if expected else describe(error)
+        return sanitize_line(self._site.session_context.permissions.redact(prefix + text), 200)
 
     async def _start_opponent(self) -> Opponent:
-        """Start the opponent; what that takes is on nobody's clock. Raises EngineError."""
         engines = self._site.engine_quota
         engines.acquire(self.saved.owner)
         try:
@@ -358,17 +346,17 @@ class GameSession:
         return opponent
 
     def _request(self, seconds: float) -> SearchRequest:
-        kept, board = self.saved, self.board
+        saved, board = self.saved, self.board
         clocks: dict[str, Any] = {"movetime": seconds}
-        if kept.clocks is not None and self._search_task is asyncio.current_task():
-            increment = kept.setup.increment
+        if saved.clocks is not None and self._search_task is asyncio.current_task():
+            increment = saved.setup.increment
             white, black = (
-                SideClock(kept.clocks[player], increment)
+                SideClock(saved.clocks[player], increment)
                 for player in (board.white, 1 - board.white)
             )
             clocks = {"white": white, "black": black}
         return SearchRequest(
-            fen=kept.setup.fen or None,
+            fen=saved.setup.fen or None,
             moves=tuple(board.moves),
             side=self._side_of(board.mover),
             mover=board.mover,
@@ -383,27 +371,31 @@ class GameSession:
         )
 
     def _side_of(self, player: int) -> int:
-        """Return the side of a player: 0 is White."""
         return int(player != self.board.white)
 
     def _clocks(self) -> list[float] | None:
-        """Return what is left of both clocks at this moment."""
         if self.saved.clocks is None:
             return None
         clocks = list(self.saved.clocks)
         if self._clock_running:
             clocks[self.board.mover] -= time.monotonic() - self._turn_started
-        return [round(max(left, 0.0), 2) for left in clocks]
+        return [round(max(seconds, 0.0), 2) for seconds in clocks]
 
     @property
     def _clock_running(self) -> bool:
-        """Whether time runs: not that of an opponent who is not there yet, or no longer."""
+        """Whether the clock of the player to move is running.
+
+        The clock is stopped while the opponent is starting, and after the opponent has failed.
+        """
         mover = self.board.mover
-        here = mover == self.saved.setup.side or self._opponent is not None
-        return self.saved.game_result is None and mover in (0, 1) and here
+        ready = mover == self.saved.setup.side or self._opponent is not None
+        return self.saved.game_result is None and mover in (0, 1) and ready
 
     def _charge_clock(self, mover: int) -> None:
-        """Take the time of whoever has moved off his clock; who has none left has lost."""
+        """Deduct the elapsed time from the clock of player `mover`.
+
+        The player loses if the clock reaches zero.
+        """
         clocks = self.saved.clocks
         if clocks is None:
             return
@@ -415,7 +407,7 @@ class GameSession:
             clocks[mover] += self.saved.setup.increment
 
     def _set_flag(self) -> None:
-        """Have somebody look at the clock when it will have run out."""
+        """Schedule a check of the clock for the time when the clock would reach zero."""
         if self._flag_timer is not None:
             self._flag_timer.cancel()
         clocks = self._clocks()
@@ -446,7 +438,6 @@ class GameSession:
             raise ValueError("it is not your turn")
 
     async def _stop_search(self) -> None:
-        """Have the opponent stop thinking."""
         if self._search_task is not None:
             task, self._search_task = self._search_task, None
             await cancel_all({task})

@@ -1,4 +1,7 @@
-"""Who plays against a visitor, or gives him a hint: our own agent, or a program that is offered."""
+"""Opponents and hint engines for the play page.
+
+An opponent is the built-in engine or an external engine that the operator provides.
+"""
 
 from __future__ import annotations
 
@@ -24,34 +27,36 @@ from protocols.uci.protocol import UciProtocol
 
 ENGINE_NAME = "Kempelen"
 HINT_SECONDS = 1.0
-# Beyond what is asked for, in seconds, before a search counts as hung.
+# A search counts as hung after its time limit plus this time in seconds.
 SEARCH_TIMEOUT_MARGIN_S = 60.0
 
 
 class Opponent(Protocol):
-    """What can be asked for moves: every client of an engine, once it has been started."""
+    """A started engine."""
 
     async def search(
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
     ) -> PlayResult:
-        """Return a move."""
+        """Return a move within `limit` seconds. Raise EngineError if the engine fails."""
 
-    async def close(self) -> None:
-        """End it."""
+    async def close(self) -> None: ...
 
 
 async def start_opponent(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
-    """Start the opponent of a game. Raises EngineError."""
+    """Start the opponent for a game. Raise EngineError if the engine fails to start."""
     line = site.resources.engines.get(setup.opponent)
     if line is not None:
         return await _start_external(line, setup, board)
     if setup.opponent:
-        raise EngineError("it is not offered here any more; begin another game")
+        raise EngineError("no longer available; start another game")
     return await (_start_uci if setup.game == CHESS else _start_gtp)(setup, board, site)
 
 
 async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteContext) -> Opponent:
-    """Start whoever gives hints: our own agent, as well as it plays. Raises EngineError."""
+    """Start the built-in engine at full strength to give hints.
+
+    Raise EngineError if the engine fails to start.
+    """
     plain = replace(
         setup, opponent="", level=None, algorithm="", evaluation="", base=None,
         seconds=HINT_SECONDS,
@@ -60,7 +65,6 @@ async def start_hint_engine(setup: GameSetup, board: PlayedGame, site: SiteConte
 
 
 def _evaluation(setup: GameSetup, site: SiteContext) -> str:
-    """Return the evaluation of our own agent, as the option of that name takes it."""
     name = setup.evaluation or builtin_evaluations(setup.game)[0]
     return site.resources.evaluations.get(name, name)
 
@@ -93,7 +97,8 @@ async def _start_gtp(setup: GameSetup, board: PlayedGame, site: SiteContext) -> 
 
     def make(send: Callable[[str], None]) -> ThreadedLineProtocol:
         return GtpProtocol(
-            ENGINE_NAME, "", send, lambda text: site.log.write("told", text=text), settings, site.session_context
+            ENGINE_NAME, "", send, lambda text: site.log.write("told", text=text), settings,
+            site.session_context,
         )  # fmt: skip
 
     engine = GtpClient(
@@ -122,7 +127,7 @@ async def _start_external(line: str, setup: GameSetup, board: PlayedGame) -> Opp
 async def _start(
     engine: UciClient | GtpClient | XboardClient, options: Mapping[str, str | int | float | bool]
 ) -> Opponent:
-    """Start an engine and set its options; one that fails is ended."""
+    """Start an engine and set its options. If this fails, close the engine and raise the error."""
     try:
         await engine.start()
         await engine.configure(options)
@@ -134,7 +139,6 @@ async def _start(
 
 
 def _setup_commands(board: PlayedGame) -> tuple[str, ...]:
-    """Return the commands of GTP that begin a game."""
     if not isinstance(board, GoGame):
         return ("clear_board",)
     commands = [boardsize_command(board.game), "clear_board", f"komi {board.board.komi:g}"]

@@ -1,4 +1,4 @@
-"""The page to play on: the form, the games that are kept, and a channel to each."""
+"""The page for playing, with a form for new games, the saved games, and a channel per game."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from kempelen.web.play.setup import SetupError, form_choices, parse_setup
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
 
-# So many games are in memory; those at which nobody looks leave it first.
+# Maximum number of games in memory. Games without viewers are removed first.
 MAX_SESSIONS = 1000
-# So many games of one visitor are kept.
+# Maximum number of saved games per visitor.
 MAX_SAVED_GAMES = 20_000
 Result = TypeVar("Result")
-UNPLAYABLE_MESSAGE = "this game cannot be played here any more"
+UNPLAYABLE_MESSAGE = "this game is no longer available"
 
 
 class PlayPage:
-    """Shows games, and plays them."""
+    """The play page, with its routes and the sessions of the games in memory."""
 
     name = "play"
     paths = ("/play", "/play/{game:str}")
@@ -41,7 +41,6 @@ class PlayPage:
         self._sessions: dict[str, GameSession] = {}
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return what else is answered."""
         return (
             Route("/games", self._games, methods=["GET"]),
             Route("/games", self._create_game, methods=["POST"]),
@@ -52,11 +51,11 @@ class PlayPage:
         )
 
     async def start(self) -> None:
-        """Begin nothing: a game goes on when its page comes again."""
+        """Do nothing: a game resumes when its page reconnects."""
 
     async def stop(self) -> None:
-        """End all searches."""
-        await asyncio.gather(*(sitting.suspend() for sitting in self._sessions.values()))
+        """Stop all searches."""
+        await asyncio.gather(*(session.suspend() for session in self._sessions.values()))
 
     async def _choices(self, request: Request) -> Response:
         self._require_owner(request)
@@ -65,7 +64,6 @@ class PlayPage:
         )
 
     async def _games(self, request: Request) -> Response:
-        """List a visitor's games."""
         owner = self._require_owner(request)
         games = await self._run_in_thread(request, self._archive.list_games, owner)
         return AsciiJsonResponse(
@@ -89,83 +87,86 @@ class PlayPage:
         except (ValueError, RecursionError):
             form = None
         if not isinstance(form, dict):
-            raise HTTPException(400, "an object of JSON is expected")
+            raise HTTPException(400, "invalid request (expected a JSON object)")
         if self._archive.count(owner) >= MAX_SAVED_GAMES:
-            raise HTTPException(429, f"{MAX_SAVED_GAMES} games are kept already; no more are")
+            raise HTTPException(429, f"too many saved games (at most {MAX_SAVED_GAMES})")
         try:
             setup = await self._run_in_thread(request, parse_setup, form, self._site.resources)
             game = SavedGame(secrets.token_urlsafe(9), owner, setup)
-            sitting = GameSession(game, self._site, self._archive)
+            session = GameSession(game, self._site, self._archive)
         except (SetupError, ValueError) as error:
             raise HTTPException(400, str(error)) from None
-        game.moves = list(sitting.board.moves)
+        game.moves = list(session.board.moves)
         self._archive.save(game)
         await self._evict_idle()
-        self._sessions[game.id] = sitting
+        self._sessions[game.id] = session
         return AsciiJsonResponse({"id": game.id}, 201)
 
     async def _position_at(self, request: Request) -> Response:
-        """Show a game as it stood after some moves."""
         game = self._saved_game(request)
         moves = game.moves[: request.path_params["ply"]]
 
-        def shown() -> dict[str, Any]:
+        def position() -> dict[str, Any]:
             board = self._replay(game, moves)
             return {"ply": len(board.moves), "board": board.view(), "mover": board.mover}
 
-        return AsciiJsonResponse(await self._run_in_thread(request, shown))
+        return AsciiJsonResponse(await self._run_in_thread(request, position))
 
     async def _record(self, request: Request) -> Response:
         game = self._saved_game(request)
         board = await self._run_in_thread(request, self._replay, game, game.moves)
-        suffix, kind, text = export_game(game, board)
+        suffix, media_type, text = export_game(game, board)
         name = f"kempelen-{game.id}.{suffix}"
-        return Response(
-            text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
-        )
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(text, media_type=media_type, headers=headers)
 
     async def _run_in_thread(
-        self, request: Request, do: Callable[..., Result], *arguments: Any
+        self, request: Request, function: Callable[..., Result], *arguments: Any
     ) -> Result:
-        """Have something done that takes long, in the visitor's turn."""
         async with self._site.visitor_locks.lock(self._site.client_key(request)):
-            return await asyncio.to_thread(do, *arguments)
+            return await asyncio.to_thread(function, *arguments)
 
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
             name = socket.path_params["game"]
             try:
-                sitting = await self._session(name)
+                session = await self._session(name)
             except ValueError as error:
                 self._log_unplayable(name, error)
                 await channel.reject(UNPLAYABLE_MESSAGE)
                 return
-            if sitting is None:
-                await channel.reject("there is no such game")
+            if session is None:
+                await channel.reject("game not found")
             else:
-                await sitting.serve(channel)
+                await session.serve(channel)
 
         await serve_channel(socket, self._site, serve)
 
     async def _session(self, name: str) -> GameSession | None:
-        """Return a game that is played, or go on with one that was kept."""
+        """Return a game's session, which is resumed from the archive if necessary.
+
+        Return None if the game is unknown.
+        """
         if name not in self._sessions:
-            kept = self._archive.find(name)
-            if kept is None:
+            saved = self._archive.find(name)
+            if saved is None:
                 return None
             await self._evict_idle()
-            # All its moves are made again, which of a long game takes long.
-            made = await asyncio.to_thread(GameSession, kept, self._site, self._archive)
-            self._sessions.setdefault(name, made)  # unless somebody else came meanwhile
+            # Runs in a thread, because replaying a long game is slow.
+            session = await asyncio.to_thread(GameSession, saved, self._site, self._archive)
+            self._sessions.setdefault(name, session)  # unless another request resumed it
         return self._sessions[name]
 
     async def _evict_idle(self) -> None:
         if len(self._sessions) >= MAX_SESSIONS:
-            for name in [name for name, each in self._sessions.items() if each.idle]:
+            for name in [name for name, session in self._sessions.items() if session.idle]:
                 del self._sessions[name]
 
     def _replay(self, game: SavedGame, moves: Sequence[str]) -> PlayedGame:
-        """Return the board of a game after moves; HTTPException if it can be played no more."""
+        """Return the state of a saved game after `moves`.
+
+        Raise HTTPException if the rules of the game are no longer available.
+        """
         try:
             return replay_game(game.setup, moves)
         except ValueError as error:
@@ -173,16 +174,15 @@ class PlayPage:
             raise HTTPException(404, UNPLAYABLE_MESSAGE) from None
 
     def _log_unplayable(self, game: str, error: ValueError) -> None:
-        """Take note of a game whose own file is gone, or is another one."""
         self._site.log.write("failed", game=game, error=str(error))
 
     def _saved_game(self, request: Request) -> SavedGame:
         self._require_owner(request)
         name = request.path_params["game"]
-        sitting = self._sessions.get(name)
-        game = self._archive.find(name) if sitting is None else sitting.saved
+        session = self._sessions.get(name)
+        game = self._archive.find(name) if session is None else session.saved
         if game is None:
-            raise HTTPException(404, "there is no such game")
+            raise HTTPException(404, "game not found")
         return game
 
     def _require_owner(self, request: Request) -> str:
@@ -193,5 +193,4 @@ class PlayPage:
 
 
 def make(site: SiteContext) -> PlayPage:
-    """Return the page."""
     return PlayPage(site)

@@ -1,6 +1,6 @@
-"""What is played: a form of a page, checked, so that nothing else of it need be doubted.
+"""The setup of a new game, validated from the page's form.
 
-A Setup is kept with its game as JSON, and read again when the server begins anew.
+The setup is saved as JSON together with the game.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ from kempelen.web.site_context import SiteResources
 
 CHESS = "chess"
 GO = "go"
-# Trees are for the lab, where they are drawn.
+# Tree games are for the lab, which draws trees.
 _EXCLUDED_GAMES = ("tree", "random-tree", "plain-chess")
-# The options of games that a visitor may choose, and between what; a board without bounds would
-# fill the memory.
+# The game options that visitors may set, with their limits. A huge board would use too much memory.
 BOUNDS: dict[str, tuple[int, int]] = {
     "size": (2, 19),
     "width": (4, 12),
@@ -38,7 +37,7 @@ BOUNDS: dict[str, tuple[int, int]] = {
     "counters": (3, 40),
     "target": (10, 200),
 }
-# Levels of chess by name, weakest first, and their Elo; the last plays as well as it can.
+# Chess levels by name, from weakest to strongest, with their Elo. None means full strength.
 LEVELS: dict[str, int | None] = {
     "beginner": MIN_ELO,
     "casual": 1600,
@@ -49,24 +48,29 @@ LEVELS: dict[str, int | None] = {
 }
 RULES = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand")
 MAX_CLOCK_S = 6 * 3600.0
-MAX_MOVE_SECONDS = 60.0  # of one move
+MAX_MOVE_SECONDS = 60.0
 MAX_HANDICAP = 9
 
 
 class SetupError(ValueError):
-    """What was asked for cannot be played; says why."""
+    """The form is invalid. The message is shown to the visitor."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameSetup:
-    """One game before its first move.
+    """A visitor's choices for a new game.
 
-    game: as the catalogue finds it; options: of its class. side: the visitor's number as a player,
-    0 for who moves first. opponent: "" for our own, or an engine's name. level: of chess, Elo, None
-    for full strength. algorithm: "" for what suits the game best. evaluation: by the name it is
-    offered under, "" for the usual one. seconds: of each of the opponent's moves, where no clock
-    runs. base, increment: of the clock, in seconds; no base, no clock. fen, chess960: of chess.
-    handicap, rules: of Go.
+    The game's name in the catalogue is `game`, and `options` are the arguments of its constructor.
+    The visitor's player number is `side`, where player 0 moves first.
+    The name of the external engine is `opponent`, or "" for the built-in engine.
+    The opponent's Elo rating in chess is `level`, or None for full strength.
+    The name of the search algorithm is `algorithm`, or "" for the game's default.
+    The name of the evaluation is `evaluation`, or "" for the default.
+    If there is no clock, the opponent thinks for `seconds` per move.
+    The clock starts with `base` seconds and gains `increment` seconds per move.
+    If there is no clock, `base` is None.
+    The start position of chess is given by `fen` and `chess960`.
+    The fields `handicap` and `rules` apply to Go.
     """
 
     game: str = CHESS
@@ -87,7 +91,7 @@ class GameSetup:
 
     @property
     def opponent_name(self) -> str:
-        """Return what the opponent is called in records."""
+        """The opponent's name in game records."""
         words = ["Kempelen"] if not self.opponent else [self.opponent]
         if self.level is not None:
             words.append(str(self.level))
@@ -99,39 +103,39 @@ class GameSetup:
 
 
 def builtin_evaluations(game: str) -> tuple[str, ...]:
-    """Return our own evaluations of a game by their names, the usual one first."""
+    """Return the names of a game's built-in evaluations, beginning with the default."""
     if game != CHESS:
         return (HANDCRAFTED.name,)
     return tuple(dict.fromkeys((DEFAULT, NETWORK, HANDCRAFTED.name)))
 
 
 def playable_games(offers: SiteResources) -> list[str]:
-    """Return the names of all games that may be played."""
+    """Return the names of all games that visitors can play."""
     return [name for name in catalogue.names() if name not in _EXCLUDED_GAMES] + list(offers.games)
 
 
 @cache
 def find_game_type(game: str) -> GameType:
-    """Return a game's kind. Raises GameError."""
+    """Return the type of a game. Raise GameError if the game is unknown."""
     return catalogue.find(game)
 
 
 def is_go(game: str) -> bool:
-    """Tell whether a game is Go, with all that is played around it."""
+    """Return whether a game is the built-in Go, which supports rules and handicap."""
     return game == GO and issubclass(find_game_type(game).game_class, Go)
 
 
 def form_choices(offers: SiteResources) -> dict[str, Any]:
-    """Return what a visitor may choose from, for the page's form."""
-    names_of_games = playable_games(offers)
+    """Return all choices that the form offers as JSON."""
+    game_names = playable_games(offers)
     names = [name for name in algorithms() if name not in ("and-or",)]
     return {
-        "games": {name: _game_options(name) for name in names_of_games},
+        "games": {name: _game_options(name) for name in game_names},
         "levels": LEVELS,
         "elo": [MIN_ELO, MAX_ELO],
         "searches": list(SEARCHES),
         "algorithms": names,
-        "builtin_evaluations": {name: builtin_evaluations(name) for name in names_of_games},
+        "own_evaluations": {name: builtin_evaluations(name) for name in game_names},
         "evaluations": list(offers.evaluations),
         "engines": {name: text.split()[0] for name, text in offers.engines.items()},
         "rules": list(RULES),
@@ -140,29 +144,28 @@ def form_choices(offers: SiteResources) -> dict[str, Any]:
 
 
 def _game_options(game: str) -> dict[str, Any]:
-    """Return the options of a game with their usual values and bounds."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if game == CHESS:
-        return found
+        return options
     for name, parameter in signature(find_game_type(game).game_class).parameters.items():
         default = parameter.default
         if isinstance(default, bool):
-            found[name] = {"usual": default}
+            options[name] = {"usual": default}
         elif name in BOUNDS and isinstance(default, int):
-            found[name] = {"usual": default, "bounds": BOUNDS[name]}
+            options[name] = {"usual": default, "bounds": BOUNDS[name]}
             if name == "size" and is_go(game):
-                found[name]["two_sides"] = True  # WIDTHxHEIGHT too
+                options[name]["two_sides"] = True  # WIDTHxHEIGHT is also allowed
         elif name == "komi":
-            found[name] = {"usual": default, "bounds": [-100, 100]}
-    return found
+            options[name] = {"usual": default, "bounds": [-100, 100]}
+    return options
 
 
 def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
-    """Return what a page's form asks for. Raises SetupError."""
+    """Parse the page's form. Raise SetupError if the form is invalid."""
     reader = _Form(form)
     game = reader.choice("game", playable_games(offers), CHESS)
     side = reader.choice("side", ("first", "second", "random"), "first")
-    own = builtin_evaluations(game)
+    builtin = builtin_evaluations(game)
     searches = SEARCHES if game == CHESS else tuple(algorithms())
     base = reader.number("base", 1.0, MAX_CLOCK_S, None)
     seed = random.SystemRandom().randrange(1 << 31)
@@ -172,7 +175,7 @@ def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
         side=seed % 2 if side == "random" else int(side == "second"),
         opponent=reader.choice("opponent", ("", *_engines_for(game, offers)), ""),
         algorithm=reader.choice("algorithm", ("", *searches), ""),
-        evaluation=reader.choice("evaluation", (*own, *offers.evaluations), own[0]),
+        evaluation=reader.choice("evaluation", (*builtin, *offers.evaluations), builtin[0]),
         seconds=reader.number("seconds", 0.02, MAX_MOVE_SECONDS, 1.0) or 1.0,
         base=base,
         increment=reader.number("increment", 0.0, 60.0, 0.0) or 0.0,
@@ -199,7 +202,6 @@ def parse_setup(form: Mapping[str, Any], offers: SiteResources) -> GameSetup:
 
 
 def _read_position(reader: _Form) -> dict[str, Any]:
-    """Return from where chess is played. Raises SetupError."""
     chess960 = reader.flag("chess960")
     text = reader.text("fen", 120).strip()
     if not text:
@@ -210,14 +212,17 @@ def _read_position(reader: _Form) -> dict[str, Any]:
     except ValueError as error:
         raise SetupError(f"position: {error}") from None
     if not board.is_valid():
-        raise SetupError("position: it cannot come up in a game")
+        raise SetupError("position: illegal position")
     if board.is_game_over():
-        raise SetupError("position: the game is over in it")
+        raise SetupError("position: the game is already over")
     return {"fen": board.fen(), "chess960": chess960}
 
 
 def _engines_for(game: str, offers: SiteResources) -> Iterable[str]:
-    """Return the engines that play a game: of GTP those play Go, of the others chess."""
+    """Return the names of the external engines for a game.
+
+    GTP engines play Go. UCI and xboard engines play chess.
+    """
     for name, text in offers.engines.items():
         if (game == CHESS and not text.startswith("gtp ")) or (
             is_go(game) and text.startswith("gtp ")
@@ -226,14 +231,14 @@ def _engines_for(game: str, offers: SiteResources) -> Iterable[str]:
 
 
 def _read_options(reader: _Form, game: str) -> dict[str, Any]:
-    known, given = _game_options(game), reader.form.get("options", {})
-    if not isinstance(given, Mapping):
-        raise SetupError("options: an object is expected")
-    inner = _Form(given)
+    known, form = _game_options(game), reader.form.get("options", {})
+    if not isinstance(form, Mapping):
+        raise SetupError("options: must be an object")
+    inner = _Form(form)
     options: dict[str, Any] = {}
-    for name in given:
+    for name in form:
         if name not in known:
-            raise SetupError(f"options: {game} has none to choose called {str(name)[:40]!r}")
+            raise SetupError(f"options: {game} has no option {str(name)[:40]!r}")
         default = known[name]["usual"]
         if isinstance(default, bool):
             options[name] = inner.flag(name)
@@ -248,7 +253,7 @@ def _read_options(reader: _Form, game: str) -> dict[str, Any]:
 
 
 class _Form:
-    """Fields that a page has sent, of which nothing is certain."""
+    """The fields of an untrusted form, with methods that read and validate them."""
 
     def __init__(self, form: Mapping[str, Any]) -> None:
         self.form = form
@@ -256,16 +261,17 @@ class _Form:
     def choice(self, name: str, allowed: Iterable[str], default: str) -> str:
         value, known = self.form.get(name, default), tuple(allowed)
         if not isinstance(value, str) or value not in known:
-            raise SetupError(f"{name}: one of {', '.join(filter(None, known))} is expected")
+            expected = ", ".join(filter(None, known))
+            raise SetupError(f"{name}: invalid value (expected one of: {expected})")
         return value
 
     def number(self, name: str, low: float, high: float, default: float | None) -> float | None:
         value = self.form.get(name, default)
         if value is None:
             return default
-        good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not low <= value <= high:  # as no number is that is not finite
-            raise SetupError(f"{name}: a number from {low:g} to {high:g} is expected")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not low <= value <= high:  # also excludes NaN and infinity
+            raise SetupError(f"{name}: must be a number from {low:g} to {high:g}")
         return float(value)
 
     def board_size(self, name: str, low: int, high: int, default: int) -> int | str:
@@ -276,18 +282,18 @@ class _Form:
             edges = None
         if edges is None or not all(low <= edge <= high for edge in edges):
             raise SetupError(
-                f"{name}: a number from {low} to {high} is expected, or WIDTHxHEIGHT such as 9x13"
+                f"{name}: must be a number from {low} to {high}, or WIDTHxHEIGHT such as 9x13"
             )
         return format_size(*edges)
 
     def flag(self, name: str) -> bool:
         value = self.form.get(name, False)
         if not isinstance(value, bool):
-            raise SetupError(f"{name}: true or false is expected")
+            raise SetupError(f"{name}: must be true or false")
         return value
 
     def text(self, name: str, max_length: int) -> str:
         value = self.form.get(name, "")
         if not isinstance(value, str) or len(value) > max_length:
-            raise SetupError(f"{name}: a text of at most {max_length} characters is expected")
+            raise SetupError(f"{name}: must be text of at most {max_length} characters")
         return value

@@ -1,4 +1,4 @@
-// The page to analyse on: a board, what the search says of it, and the course of a whole game.
+// The analysis page: a board, its live analysis, and the review of a whole game.
 
 import { channel } from "./channel.js";
 import { bar, diagram, numbered, scoreText } from "./diagram.js";
@@ -78,13 +78,13 @@ main.append(
 const wire = channel("/analyse/channel", heard);
 const last = () => (study ? study.positions.length - 1 : 0);
 
-/** What is sent of a study: not the positions, which the server makes of the moves. */
+/** Return the part of a game that the server needs: it derives the positions from the moves. */
 function sent() {
   const { game, query, start, chess960, moves } = study;
   return game === "go" ? { game, query } : { game, start, chess960, moves };
 }
 
-/** Return a file's text. Files of an older day are not in UTF-8; those of Go say in what. */
+/** Return the text of a file. Old files may not be in UTF-8. SGF files name their encoding. */
 async function textOf(given) {
   const bytes = await given.arrayBuffer();
   const read = (encoding) => new TextDecoder(encoding, { fatal: true }).decode(bytes);
@@ -92,7 +92,7 @@ async function textOf(given) {
   for (const encoding of ["utf-8", /CA\[([\w-]+)\]/.exec(latin)?.[1] ?? "windows-1252"]) {
     try {
       return read(encoding);
-    } catch { /* the next one */ }
+    } catch { /* try the next encoding */ }
   }
   return latin;
 }
@@ -193,7 +193,7 @@ function go(place) {
   search();
 }
 
-/** Whose the points will be in a game of Go that was judged: a letter each, k of nobody. */
+/** Decode the ownership of each point in a Go position: one letter per point, k for neutral. */
 function ownersAt(place) {
   return [...(review?.owners?.[place] ?? "")].map((letter) => (letter.charCodeAt(0) - 107) / 10);
 }
@@ -234,7 +234,7 @@ function heard(message) {
   else if (message.kind === "review" && reviewing) showReview(message);
 }
 
-/** After a break the server knows nothing of what was asked. */
+/** Send the pending requests again after a reconnection. */
 function comeAgain() {
   if (welcomed && reviewing) askReview();
   else if (welcomed) search();
@@ -295,7 +295,7 @@ function showReview(message) {
   } else draw();
 }
 
-/** Have the judged game written as a file, and keep it where downloads are kept. */
+/** Download the reviewed game as a file. */
 async function download() {
   trouble.textContent = "";
   const { game, source } = study;

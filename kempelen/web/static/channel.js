@@ -1,46 +1,46 @@
-// The page's end of a channel: objects of JSON over a WebSocket that comes again after a break.
+// The page's side of a channel: a WebSocket with JSON objects that reconnects automatically.
 
 import { words } from "./site.js";
 
-const SOONEST = 250;
-const LATEST = 5000;
-const REFUSED = 4403;
-const AGAIN = 4408;
+const MIN_DELAY_MS = 250;
+const MAX_DELAY_MS = 5000;
+const CLOSE_REJECTED = 4403;
+const CLOSE_RETRY = 4408;
 
 /**
- * Open a channel. heard: takes each object that comes; after a break the first one says again how
- * everything stands. Returns an object with send(object), which waits for the server, and close().
+ * Open a channel. onMessage receives each object. After a reconnection, the first object is the
+ * full state. Returns send(object), which queues objects while disconnected, and close().
  */
-export function channel(path, heard) {
+export function channel(path, onMessage) {
   const notice = document.getElementById("connection");
-  const waiting = [];
+  const queue = [];
   let socket;
-  let wait = SOONEST;
+  let delay = MIN_DELAY_MS;
   let closed = false;
   let say = (key) => key;
-  words("site").then((found) => { say = found; });
+  words("site").then((loaded) => { say = loaded; });
 
   function open() {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     socket = new WebSocket(`${scheme}//${location.host}${path}`);
     socket.onopen = () => {
-      while (waiting.length) socket.send(waiting.shift());
+      while (queue.length) socket.send(queue.shift());
     };
     socket.onmessage = (event) => {
-      wait = SOONEST;
+      delay = MIN_DELAY_MS;
       notice.textContent = "";
-      heard(JSON.parse(event.data));
+      onMessage(JSON.parse(event.data));
     };
     socket.onclose = (event) => {
       if (closed) return;
-      if (event.code === REFUSED) {
+      if (event.code === CLOSE_REJECTED) {
         notice.textContent = say(event.reason);
         return;
       }
-      // The server's reason, if it gave one, or else that it cannot be reached.
-      notice.textContent = say(event.code === AGAIN ? event.reason : "connection lost");
-      setTimeout(open, wait);
-      wait = Math.min(wait * 2, LATEST);
+      // Show the server's reason, if it sent one.
+      notice.textContent = say(event.code === CLOSE_RETRY ? event.reason : "connection lost");
+      setTimeout(open, delay);
+      delay = Math.min(delay * 2, MAX_DELAY_MS);
     };
   }
 
@@ -49,7 +49,7 @@ export function channel(path, heard) {
     send(message) {
       const text = JSON.stringify(message);
       if (socket.readyState === WebSocket.OPEN) socket.send(text);
-      else waiting.push(text);
+      else queue.push(text);
     },
     close() {
       closed = true;

@@ -1,11 +1,11 @@
-// A board of chess: chessground, told by the server what is legal.
+// A chess board, drawn by chessground. The server sends the legal moves.
 
 import { Chessground } from "./vendor/chessground/chessground.min.js";
 import { element } from "./site.js";
 
 const CASTLING = { e1h1: "g1", e1a1: "c1", e8h8: "g8", e8a8: "c8" };
 
-/** Return where each piece may go, and by which moves of UCI. */
+/** Return the destination squares of each piece, and the UCI moves to them. */
 function destinations(legal) {
   const found = new Map();
   for (const move of legal) {
@@ -16,7 +16,7 @@ function destinations(legal) {
   return found;
 }
 
-/** Make a board that calls play(move) with a move of UCI. */
+/** Create a board that calls play(move) with a UCI move. */
 export function chessBoard(play, choose) {
   const holder = element("div", { class: "chess" });
   const ground = Chessground(holder, {
@@ -35,7 +35,7 @@ export function chessBoard(play, choose) {
 
   return {
     node: holder,
-    /** Show a view; own: the colour that the visitor may move now, if any. */
+    /** Show a position. own: the colour that the visitor may move now, if any. */
     show(view, own, orientation) {
       legal = own ? view.legal : [];
       ground.set({

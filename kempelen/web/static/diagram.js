@@ -1,4 +1,4 @@
-// Boards as drawings: chess, Go, and what other games write of themselves.
+// Draws positions of chess and Go, and boards of other games from their text form.
 
 import { squareBoard } from "./gridboard.js";
 import { element, shape } from "./site.js";
@@ -9,7 +9,7 @@ const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const SHADES = 20;
 let pieces;
 
-/** Have the pieces of chess in the page, once. */
+/** Add the chess pieces to the page, once. */
 function loadPieces() {
   pieces ??= fetch("/watch/pieces.svg").then((answer) => answer.text()).then((text) => {
     const drawn = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
@@ -21,21 +21,21 @@ function loadPieces() {
 }
 
 /**
- * A board. picked: is told the square or the point that is clicked on, as people write it.
- * show(drawing, more): more has arrows (pairs of squares, or points of Go), owners (of Go, rows
- * from above), flipped, and the label that a screen reader says.
+ * Create a board. onPick receives the name of a clicked square or point. show(drawing, more) draws
+ * a position. `more` may contain arrows (pairs of squares, or Go points), owners (ownership of Go
+ * points, rows from the top), flipped, and a label for screen readers.
  */
-export function diagram(picked) {
+export function diagram(onPick) {
   const node = element("div", { class: "diagram" });
   let kind = "";
   let place = () => "";
 
   node.addEventListener("click", (event) => {
     const drawn = node.querySelector("svg");
-    if (!picked || !drawn) return;
+    if (!onPick || !drawn) return;
     const box = drawn.getBoundingClientRect();
     const found = place((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
-    if (found) picked(found);
+    if (found) onPick(found);
   });
 
   function show(drawing, more = {}) {
@@ -139,7 +139,7 @@ function arrow([x1, y1], [x2, y2], rank) {
 
 const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
 
-/** How many columns and rows a board of Go has. */
+/** Return the numbers of columns and rows of a Go board. */
 function edges({ rows }) {
   return [rows[0]?.length ?? 0, rows.length];
 }
@@ -195,14 +195,14 @@ function go(drawing, { arrows = [], owners = [] }) {
   return drawn;
 }
 
-/** A move with its number, as records have it. before: the position; place: how many moves were. */
+/** Return a move with its number. before: the position before it; place: its index, from 0. */
 export function numbered(before, move, place) {
   const [, turn, , , , number] = (before.fen ?? "").split(" ");
   if (!number) return `${place + 1}. ${move}`;
   return turn === "w" ? `${number}. ${move}` : place ? move : `${number}... ${move}`;
 }
 
-/** How much a side expects, as a bar beside a board: share of the first player, from 0 to 1. */
+/** Create the evaluation bar. show(share) sets the first player's expected score, 0 to 1. */
 export function bar(game) {
   const own = shape("rect", { x: 0, width: 10, class: game === "go" ? "black" : "white" });
   const drawn = shape("svg", {
@@ -218,7 +218,7 @@ export function bar(game) {
   return { node: drawn, show };
 }
 
-/** An evaluation as people write it, from the first player's side. */
+/** Return an evaluation as text, from the first player's point of view. */
 export function scoreText({ cp, mate, lead, expected } = {}) {
   if (mate != null) return `#${mate}`;
   if (lead != null) return (lead > 0 ? "+" : "") + lead.toFixed(1);

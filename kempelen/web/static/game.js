@@ -1,10 +1,10 @@
-// One game: the board, both clocks, the moves as text, and what can be done.
+// One game: board, clocks, list of moves, and actions.
 
 import { ask, element } from "./site.js";
 import { channel } from "./channel.js";
 import { goBoard, squareBoard } from "./gridboard.js";
 
-/** Show a game, and play it if it is the visitor's own. */
+/** Show a game. Only the owner of the game may play. */
 export async function showGame(main, id, say) {
   const holder = element("div", { class: "board" });
   const players = [element("p", { class: "player" }), element("p", { class: "player" })];
@@ -32,7 +32,7 @@ export async function showGame(main, id, say) {
         onclick: () => step(key) }, sign)),
     element("a", { href: `/games/${id}/record` }, say("download")));
   const text = element("pre", { class: "position", tabindex: 0, "aria-label": say("position") });
-  const table = element("div", { class: "table", hidden: true }, // until there is such a game
+  const table = element("div", { class: "table", hidden: true }, // until the game is known
     element("div", { class: "left" }, players[1], holder, text, players[0]),
     element("section", { class: "right", "aria-label": say("the game") },
       status, trouble, choice, moveForm, actions, steps, list));
@@ -40,11 +40,11 @@ export async function showGame(main, id, say) {
 
   let state = null;
   let mine = false;
-  let shown = null; // the ply that is looked at, null for the present one
+  let shown = null; // the displayed ply, null for the current one
   let hinted = null;
   let chess = null;
   let clockAt = 0;
-  let told = -1;
+  let announcedPly = -1;
 
   const line = channel(`/games/${id}/channel`, (message) => {
     if (message.kind === "welcome") mine = message.mine;
@@ -64,7 +64,7 @@ export async function showGame(main, id, say) {
   const myTurn = () => mine && !state.result && !state.thinking && shown === null
     && state.mover === state.side;
   const colour = (player) => player === state.white ? "white" : "black";
-  // Who has not signed in has no name of his own.
+  // A visitor of a server without tokens has no name.
   const called = (player) => state.names[player] === "Visitor" ? say("Visitor") : state.names[player];
 
   function play(move) {
@@ -83,7 +83,7 @@ export async function showGame(main, id, say) {
     choice.querySelector("button").focus();
   }
 
-  /** Ask which piece a pawn becomes. */
+  /** Ask which piece a pawn promotes to. */
   function promotion(pieces) {
     return new Promise((resolve) => {
       choice.replaceChildren(element("span", {}, say("promotion")), ...pieces.map((piece) =>
@@ -160,22 +160,22 @@ export async function showGame(main, id, say) {
       players[place].classList.toggle("to-move", !state.result && state.mover === player);
     }
     tick();
-    // For whoever drives or styles the page: where the game stands.
+    // Tests and style sheets use this state.
     Object.assign(main.dataset, { ply: state.ply, result: state.result,
       turn: own ? "mine" : "theirs",
       legal: JSON.stringify(own ? view.legal.map((move) => move.text ?? move) : []) });
     moves(view.text);
-    say_(view, own);
+    showStatus(view, own);
     buttons(view, own);
     if (state.trouble) trouble.textContent = say("trouble", { text: state.trouble });
   }
 
-  function say_(view, own) {
+  function showStatus(view, own) {
     const last = view.text.at(-1);
     const by = state.movers.at(-1) === state.side ? "" : state.names[1 - state.side];
     const words = [];
-    if (last && state.ply !== told && by) words.push(say("they played", { name: by, move: last }));
-    told = state.ply;
+    if (last && state.ply !== announcedPly && by) words.push(say("they played", { name: by, move: last }));
+    announcedPly = state.ply;
     if (state.result) words.push(result());
     else if (own) words.push(say(view.check ? "your turn, check" : "your turn"));
     else if (state.thinking) words.push(say("thinking", { name: state.names[1 - state.side] }));
@@ -192,7 +192,7 @@ export async function showGame(main, id, say) {
   }
 
   function moves(texts) {
-    // In chess a number is of two moves; how far they are the position says.
+    // In chess, two moves have the same number. The FEN contains the current number.
     const [, turn, , , , count] = (state.board.fen ?? "").split(" ");
     const halves = 2 * Number(count) + (turn === "b" ? 1 : 0) - texts.length;
     list.classList.toggle("pairs", Boolean(count));
@@ -239,11 +239,11 @@ export async function showGame(main, id, say) {
 
   function tick() {
     if (!state?.clocks) return;
-    const gone = (performance.now() - clockAt) / 1000;
+    const elapsed = (performance.now() - clockAt) / 1000;
     for (const shownClock of main.querySelectorAll(".clock")) {
       const player = Number(shownClock.dataset.player);
       const runs = !state.result && state.mover === player;
-      const left = Math.max(0, state.clocks[player] - (runs ? gone : 0));
+      const left = Math.max(0, state.clocks[player] - (runs ? elapsed : 0));
       const seconds = left < 20 ? (left % 60).toFixed(1) : String(Math.floor(left % 60));
       shownClock.textContent = `${Math.floor(left / 60)}:${seconds.padStart(left < 20 ? 4 : 2, "0")}`;
     }

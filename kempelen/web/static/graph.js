@@ -1,4 +1,4 @@
-// Lines over the course of a game or of a tournament.
+// Graphs of games and tournaments.
 
 import { shape } from "./site.js";
 
@@ -6,10 +6,10 @@ const WIDTH = 600;
 const HEIGHT = 160;
 
 /**
- * The course of a game. start: what the first player expected; moves: with expected and grade.
- * picked: is told the ply that is clicked on.
+ * Create the evaluation graph of a game. start: the first player's expected score before the first
+ * move. moves: with expected and grade. onPick receives the clicked ply.
  */
-export function course(game, start, moves, at, label, picked) {
+export function course(game, start, moves, at, label, onPick) {
   const drawn = shape("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img",
     "aria-label": label, class: `course ${game}`,
@@ -41,12 +41,12 @@ export function course(game, start, moves, at, label, picked) {
   drawn.append(shape("line", { x1: x(at), x2: x(at), y1: 0, y2: HEIGHT, class: "at" }));
   drawn.addEventListener("click", (event) => {
     const box = drawn.getBoundingClientRect();
-    picked(Math.round(((event.clientX - box.left) / box.width) * moves.length));
+    onPick(Math.round(((event.clientX - box.left) / box.width) * moves.length));
   });
   return drawn;
 }
 
-/** Some round values between two, with their names. */
+/** Return round values between two values, with their labels. */
 function levels(low, high) {
   const least = (high - low) / 4 || 1;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -59,8 +59,8 @@ function levels(low, high) {
 }
 
 /**
- * Curves by games played. lines: lists of [played, value, error or null]; bounds: values at which
- * a level line is drawn, with their names.
+ * Create a chart of values by games played. lines: one list per curve, with elements
+ * [played, value, error or null]. bounds: values of horizontal lines, each with a label.
  */
 export function curves(lines, bounds, label) {
   const all = lines.flat().filter(([, value]) => value != null);
@@ -70,7 +70,7 @@ export function curves(lines, bounds, label) {
   const low = Math.min(...values), high = Math.max(...values);
   const span = high - low || 1;
   const left = 44, bottom = 22, top = 8;
-  // No wider than the page, so that its words are as large as others on a phone, too.
+  // No wider than the page, so that its text is not scaled down on a phone.
   const width = Math.min(WIDTH, Math.max(280, document.getElementById("main").clientWidth - 32));
   const x = (played) => left + (played / most) * (width - left - 8);
   const y = (value) => top + (1 - (value - low) / span) * (HEIGHT - top - bottom);

@@ -1,7 +1,7 @@
-// Boards of our own, drawn as SVG: Go on its lines, and games on squares.
+// Playable SVG boards: Go on lines, and games on squares.
 //
-// Every cell that can be played on is a button: it is reached by Tab, the arrows go on from there,
-// Enter plays, and its name is read aloud.
+// Every playable cell is a button with a name: Tab reaches the board, the arrow keys move, and
+// Enter plays.
 
 import { shape } from "./site.js";
 
@@ -11,12 +11,12 @@ const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
 const STONES = { X: "black", O: "white" };
 const MEN = { b: "black", w: "white", B: "black king", W: "white king" };
 
-/** Name a cell of a board of so many rows as Go does. */
+/** Return the Go coordinates of a cell, such as D4. */
 function vertex(row, column, rows) {
   return `${COLUMNS[column]}${rows - row}`;
 }
 
-/** Make a board that calls play(cells) when a cell that is to be pressed was pressed. */
+/** Create a board that calls play(cells) when a playable cell is pressed. */
 function drawing(rows, columns, label, margin) {
   return shape("svg", {
     class: "grid",
@@ -39,7 +39,7 @@ function stone(row, column, kind) {
   return group;
 }
 
-/** Make a cell a button. */
+/** Turn a cell into a button. */
 function button(svg, row, column, name, press) {
   const cell = shape("rect", {
     class: "press", x: column * CELL, y: row * CELL, width: CELL, height: CELL,
@@ -79,7 +79,7 @@ function go(svg, cell, key) {
   }
 }
 
-/** Keep the focus on the board when it is drawn anew. */
+/** Keep the focus when the board is redrawn. */
 function replace(holder, svg) {
   const old = holder.querySelector("rect.press:focus");
   holder.replaceChildren(svg);
@@ -90,7 +90,7 @@ function replace(holder, svg) {
   if (same) same.focus();
 }
 
-/** Draw a position of Go. */
+/** Draw a Go position. */
 export function goBoard(holder, view, own, say, play, hinted) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
   const svg = drawing(rows, columns, say("board"), 7);
@@ -140,8 +140,8 @@ export function goBoard(holder, view, own, say, play, hinted) {
 }
 
 /**
- * Draw a position of a game on squares. A move is one cell, or leads over several. view.dark: it is
- * played on the dark squares alone, by men and kings.
+ * Draw a position on squares. A move is one cell, or a path of several cells. view.dark: only the
+ * dark squares are used, as in checkers.
  */
 export function squareBoard(holder, view, own, say, play, hinted) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
@@ -179,7 +179,7 @@ export function squareBoard(holder, view, own, say, play, hinted) {
     }
   }
 
-  /** Return the cells that can be pressed now, and the moves that they are of. */
+  /** Return the playable cells with their moves. */
   function pressable() {
     const cells = new Map();
     const add = (cell, move) => cells.set(String(cell), [...(cells.get(String(cell)) ?? []), move]);
@@ -188,7 +188,7 @@ export function squareBoard(holder, view, own, say, play, hinted) {
       const first = move.path[0];
       if (chosen && String(first) === String(chosen)) add(move.path.at(-1), move);
       add(first, move);
-      // Where stones fall, the whole column stands for its lowest free cell.
+      // In games with gravity, any cell of a column plays its lowest free cell.
       if (view.falls && move.path.length === 1) {
         for (let row = 0; row < first[0]; row++) {
           if (view.rows[row][first[1]] === ".") add([row, first[1]], move);

@@ -1,6 +1,6 @@
-// The page to learn on: the lab's pages that whoever runs the server has put there, and a form that
-// has one made, of an algorithm's steps on a game or on the visitor's own tree. It is shown in a
-// frame below, whose page reaches nothing but this one: it hands over the tree that is built there.
+// The learn page: the server's pages of the lab, and a form for a page with the steps of an
+// algorithm on a game or on the visitor's own tree. That page is shown in a sandboxed frame, and
+// sends a tree that is edited there to this page.
 
 import { ask, element, language, words } from "./site.js";
 

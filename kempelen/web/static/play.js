@@ -1,4 +1,4 @@
-// The page to play on: without a game in its address it shows the form and the games that are kept.
+// The play page: a game if the URL names one, otherwise the form and the saved games.
 
 import { element, words } from "./site.js";
 

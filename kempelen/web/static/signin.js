@@ -1,4 +1,4 @@
-// Where tokens are asked for: the token goes to the server once, in the body of a request.
+// The sign-in form: sends the token once, in the body of a request.
 
 import { ask, element, words } from "./site.js";
 
@@ -6,13 +6,13 @@ const say = await words("signin");
 const token = element("input", {
   id: "token", type: "password", autocomplete: "current-password", required: true,
 });
-const trouble = element("p", { class: "error", role: "alert" });
+const problem = element("p", { class: "error", role: "alert" });
 const form = element("form", {},
   element("h1", {}, say("title")),
   element("p", {}, say("explanation")),
   element("label", { for: "token" }, say("token")), token,
   element("p", {}, element("button", { class: "main" }, say("enter"))),
-  trouble,
+  problem,
 );
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -20,7 +20,7 @@ form.addEventListener("submit", async (event) => {
     await ask("/signin", { token: token.value });
     location.reload();
   } catch (error) {
-    trouble.textContent = say(error.message);
+    problem.textContent = say(error.message);
   }
 });
 document.getElementById("main").append(form);

@@ -1,8 +1,8 @@
-// What every page has: the switches of the shell, and elements made without HTML in strings.
+// Shared by all pages: theme and language switches, DOM helpers, translations and requests.
 
 export const language = document.documentElement.lang;
 
-/** Keep a choice of the visitor's in a cookie, which the server reads for the next page. */
+/** Save a setting in a cookie, which the server reads when it renders a page. */
 function remember(name, value) {
   document.cookie = `${name}=${value}; path=/; max-age=31536000; samesite=strict`;
 }
@@ -16,7 +16,7 @@ document.getElementById("language").addEventListener("change", (event) => {
   location.reload();
 });
 
-/** Make an element; children are elements or text, which is never read as HTML. */
+/** Create an element; children are elements or text, which is never parsed as HTML. */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -28,7 +28,7 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Make an element of a drawing. */
+/** Create an SVG element. */
 export function shape(tag, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -39,18 +39,18 @@ export function shape(tag, attributes = {}, ...children) {
 }
 
 /**
- * Return the words of a page: a function from a key, and what is to be put in its {places}. Its
- * `named` gives what a thing of a kind is called, or else the thing's own name.
+ * Load the texts of a page. Returns say(key, values), which returns a text with its {placeholders}
+ * replaced. say.named(kind, name) returns the text of the key "kind name", or the name without one.
  */
 export async function words(page) {
   const table = await (await fetch(`/static/words/${page}.${language}.json`)).json();
-  const say = (key, places = {}) =>
-    (table[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => places[name] ?? whole);
-  say.named = (kind, thing) => table[`${kind} ${thing}`] ?? thing;
+  const say = (key, values = {}) =>
+    (table[key] ?? key).replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
+  say.named = (kind, name) => table[`${kind} ${name}`] ?? name;
   return say;
 }
 
-/** Ask the server for an object; an error has the server's words. */
+/** Request a JSON object from the server; throws an Error with the server's message. */
 export async function ask(path, body) {
   const options = body === undefined ? {} : {
     method: "POST",

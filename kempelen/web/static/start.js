@@ -1,8 +1,8 @@
-// The form of a new game, made from what the server offers, and the games that are kept.
+// The form for a new game, built from the server's choices, and the list of saved games.
 
 import { ask, element, language } from "./site.js";
 
-/** Make a field with its label. */
+/** Create a form field with its label. */
 function field(say, key, control) {
   control.id = `field-${key.replaceAll(" ", "-")}`;
   const option = /^option (.*)/.exec(key);
@@ -22,7 +22,7 @@ function number(value, low, high, step = 1) {
   return element("input", { type: "number", value, min: low, max: high, step });
 }
 
-/** Make fields for the edges of a board, which is a square until the second is changed. */
+/** Create the fields for a board's size: square until the number of rows is changed. */
 function edges({ usual, bounds }) {
   const [columns, rows] = [number(usual, ...bounds), number(usual, ...bounds)];
   columns.addEventListener("input", () => {
@@ -32,12 +32,12 @@ function edges({ usual, bounds }) {
   return [columns, rows];
 }
 
-/** Show the form and the list. */
+/** Show the form and the saved games. */
 export async function showStart(main, say) {
   const [choices, games] = await Promise.all([ask("/games/choices"), ask("/games")]);
   const asked = new URLSearchParams(location.search);
   const names = Object.keys(choices.games);
-  const name = (each) => say.named("game", each.split(":").at(-1)); // of an own file, its class
+  const name = (each) => say.named("game", each.split(":").at(-1)); // for a game from a file, its class
   const which = select(names.map((each) => [each, name(each)]),
     names.includes(asked.get("game")) ? asked.get("game") : "chess");
   const rest = element("div");

@@ -1,4 +1,4 @@
-// The page to watch tournaments on: a list, one tournament, one board in large.
+// The watch page: a list of tournaments, one tournament, or one enlarged board.
 
 import { channel } from "./channel.js";
 import { diagram, numbered, scoreText } from "./diagram.js";
@@ -10,7 +10,7 @@ const main = document.getElementById("main");
 const [, , number, , only] = location.pathname.split("/");
 const live = element("p", { class: "hidden-words", role: "status", "aria-live": "polite" });
 
-/** A table; headings: words, or pairs of few words and all of them. named: where rows have theirs. */
+/** Create a table. headings: texts, or pairs of short and full text. named: the column of names. */
 function table(caption, headings, rows, named = 0) {
   return element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
     element("table", { class: "numbers" },
@@ -41,12 +41,12 @@ function stateText(status, runner) {
   return say(`state ${status.state ?? "unknown"}`);
 }
 
-/** Why a game ended: as the players have it, or else what that is called. */
+/** Return why a game ended: the detail, or the type of termination if there is no detail. */
 function ending(game) {
   return game.detail || (game.termination ? say(`end ${game.termination}`) : "");
 }
 
-// A board that goes on.
+// A live board.
 
 class Board {
   constructor(name, large) {
@@ -230,7 +230,7 @@ async function showTournament() {
     parts.curves.hidden = false;
   }
 
-  // Finished games: the newest, and more when they are asked for.
+  // The latest finished games. Earlier games are loaded on request.
   const list = element("ul", { class: "games" });
   const more = element("button", { type: "button" }, say("more"));
   parts.games.append(element("h2", {}, say("finished games")), list, more);
@@ -301,7 +301,7 @@ async function showTournament() {
     else if (message.kind === "absent") trouble.textContent = say("absent");
   });
   setInterval(() => {
-    // Nobody's clock runs while nobody plays.
+    // Clocks stop when the tournament stops.
     if (state.status?.state !== "running" || state.runner === "lost") return;
     for (const board of boards.values()) board.tick();
   }, 250);
@@ -309,7 +309,7 @@ async function showTournament() {
   await showReplay();
 }
 
-/** A finished game to step through. */
+/** Show a finished game, with controls to step through the moves. */
 function replayed(game) {
   const view = diagram();
   const said = element("p", { "aria-live": "polite" });

@@ -1,1 +1,1 @@
-"""The page on which tournaments are watched."""
+"""The page for watching tournaments."""

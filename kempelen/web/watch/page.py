@@ -1,7 +1,7 @@
-"""The page on which tournaments are watched: their boards, standings, curves and finished games.
+"""The page for watching tournaments, with boards, standings, charts and finished games.
 
-A tournament is a `Spectator`; what changes in it is told to all who look at it. Its finished
-games are many, so a page asks for those that it shows.
+All viewers of a tournament receive its changes. Finished games are loaded on request, because there
+may be many.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agent.io.sanitize import sanitize_line
 from kempelen.console.settings_codec import SettingsError, decode
 from kempelen.match.config.game_settings import CHESS, GO, GameSettings
 from kempelen.match.live.tournament_views import TournamentView
-from kempelen.web.channel import Channel, Subscribers, ignore_message, serve_channel
+from kempelen.web.channel import Channel, ChannelGroup, ignore_message, serve_channel
 from kempelen.web.diagrams import (
     changed_cells,
     chess_diagrams,
@@ -35,17 +35,20 @@ from kempelen.web.diagrams import (
 from kempelen.web.responses import AsciiJsonResponse
 from kempelen.web.site_context import SiteContext
 
-# Seconds between two looks at what is new.
+# Polling interval in seconds.
 POLL_INTERVAL_S = 0.1
-# Finished games that are listed at once.
+# Maximum number of finished games per request.
 MAX_LISTED = 100
-# The largest option of a game, such as a size, that a broker may name.
+# Maximum value of a game option, such as a size, that is accepted from a broker.
 MAX_OPTION = 30
 
 
 @dataclass(slots=True)
-class _Grid:
-    """What a board on squares has shown last. game: its pair and its number."""
+class _LastGridPosition:
+    """The most recent position on a grid board.
+
+    The tuple `game` contains the numbers of the pair and of the game.
+    """
 
     game: tuple[Any, Any]
     moves: int
@@ -54,43 +57,41 @@ class _Grid:
 
 
 class WatchedTournament:
-    """One tournament, and those who look at it."""
+    """A tournament and its viewers."""
 
     def __init__(self, spectator: TournamentView) -> None:
         self.spectator = spectator
-        self.subscribers = Subscribers()
-        self.failure = ""  # why the last look at it failed, if so
+        self.subscribers = ChannelGroup()
+        self.failure = ""  # the error of the last poll, or ""
         self._sent: dict[str, Any] = {}
-        self._grids: dict[str, _Grid] = {}  # of games on squares, by board
+        self._grids: dict[str, _LastGridPosition] = {}  # by board name
 
     @property
     def name(self) -> str:
-        """What it is called."""
         return str(self.spectator.state.status.get("name", ""))
 
     @property
     def game(self) -> GameSettings:
-        """What is played."""
         try:
             return decode(GameSettings, self.spectator.state.status.get("game") or {})
         except SettingsError:
             return GameSettings()
 
     def state(self) -> dict[str, Any]:
-        """Return all that is known, but the finished games.
+        """Return the state of the tournament without the finished games.
 
-        Whoever looks on already is told what is new first, so that all know the same.
+        Pending changes are first sent to all viewers, so that all viewers have the same state.
         """
         self.send_changes()
         return {"kind": "all", "state": self._sent}
 
     def send_changes(self) -> None:
-        """Tell all who look at it what is new since the last time."""
+        """Send the changes since the last call to all viewers."""
         if changes := self.changes():
             self.subscribers.broadcast({"kind": "change", "state": changes})
 
     def changes(self) -> dict[str, Any]:
-        """Return what is new since the last time."""
+        """Return the changes since the last call."""
         parts = self._current_state()
         new = {key: part for key, part in parts.items() if self._sent.get(key) != part}
         curve = new.get("curve")
@@ -101,7 +102,7 @@ class WatchedTournament:
         return new
 
     def games(self, before: int) -> list[dict[str, Any]]:
-        """Return the last finished games of those that have a number below this, newest first."""
+        """Return the finished games with numbers below `before`, newest first."""
         records = list(self.spectator.games.items())[:before]
         shown = ("white", "black", "result", "termination", "detail", "started")
         return [
@@ -110,9 +111,12 @@ class WatchedTournament:
         ]
 
     def replay(self, key: str) -> dict[str, Any]:
-        """Return a finished game with all its positions; ValueError where it has an illegal one."""
+        """Return a finished game with all its positions.
+
+        Raise ValueError if a move is illegal or the game is not allowed to be replayed.
+        """
         record = self.spectator.games[key]
-        played = [str(each["move"]) for each in record["moves"]]
+        played = [str(move["move"]) for move in record["moves"]]
         moves = [*record["opening"], *played]
         if self.game.name == CHESS:
             board = chess.Board(record["fen"], chess960=bool(record.get("chess960")))
@@ -128,23 +132,23 @@ class WatchedTournament:
             "book": len(record["opening"]),
             "positions": positions,
             "said": [
-                {name: each.get(name) for name in ("cp", "mate", "depth", "time", "clock")}
-                for each in record["moves"]
+                {name: move.get(name) for name in ("cp", "mate", "depth", "time", "clock")}
+                for move in record["moves"]
             ],
         }
 
     def _check_game(self) -> None:
-        """Raise ValueError for a game that a stranger names: a file, or a board without bounds."""
+        """Raise ValueError if an untrusted source names a game file or a huge board."""
         game = self.game
         if self.spectator.trusted:
             return
         if game.name not in catalogue.names():
-            raise ValueError("only games of the catalogue are replayed from a broker")
+            raise ValueError("only built-in games can be replayed from a broker")
         for name, value in game.options.items():
             if (game.name, name) == (GO, "size") and isinstance(value, str):
-                continue  # Go has bounds of its own
+                continue  # Go limits its sizes itself
             if not isinstance(value, int | float) or abs(value) > MAX_OPTION:
-                raise ValueError(f"its option {name} is not within bounds")
+                raise ValueError(f"option {name} out of range")
 
     def _current_state(self) -> dict[str, Any]:
         spectator, game = self.spectator, self.game.name
@@ -169,10 +173,13 @@ class WatchedTournament:
     def _last_cells(
         self, board: str, part: Mapping[str, Any], rows: Sequence[str]
     ) -> list[list[int]]:
-        """Return the cells of a board's last move, if the position before it was seen."""
+        """Return the cells of the last move on a board.
+
+        Return [] if the previous position is unknown.
+        """
         game = (part.get("pair"), part.get("game"))
         old = self._grids.get(board)
-        grid = _Grid(game, part["moves"], rows)
+        grid = _LastGridPosition(game, part["moves"], rows)
         if old is not None and old.game == game:
             if old.moves == grid.moves:
                 return old.last
@@ -183,7 +190,7 @@ class WatchedTournament:
 
 
 class WatchPage:
-    """Shows the tournaments that the server looks at."""
+    """The watch page, with its routes and the watched tournaments."""
 
     name = "watch"
     paths = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
@@ -191,14 +198,16 @@ class WatchPage:
     def __init__(
         self, site: SiteContext, spectators: Callable[[], Sequence[TournamentView]]
     ) -> None:
-        """Show what `spectators` gives, which may grow."""
+        """Create the page.
+
+        The function `spectators` returns the watched tournaments. Tournaments may be added later.
+        """
         self._site = site
         self._spectators = spectators
         self._watched: list[WatchedTournament] = []
         self._task: asyncio.Task[None] | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return what the page asks for."""
         return (
             Route("/watch/pieces.svg", serve_pieces),
             Route("/watch/tournaments", self._list),
@@ -208,12 +217,11 @@ class WatchPage:
         )
 
     async def start(self) -> None:
-        """Look at all tournaments from now on."""
+        """Start polling the tournaments."""
         await self._poll()
         self._task = asyncio.create_task(self._poll_forever())
 
     async def stop(self) -> None:
-        """Look no longer."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -233,27 +241,27 @@ class WatchPage:
                 if watched.subscribers.channels:
                     watched.send_changes()
                 watched.failure = ""
-            except Exception as error:  # noqa: BLE001 - what one source holds stops no other
+            except Exception as error:  # noqa: BLE001 - other tournaments must go on
                 failure, watched.failure = watched.failure, repr(error)[:200]
                 if watched.failure != failure:
                     self._site.log.write("failed", page=self.name, reason=watched.failure)
 
     async def _list(self, request: Request) -> Response:
         self._require_login(request)
-        found = [
-            {"number": number, "name": each.name, "status": each.spectator.state.status}
-            for number, each in enumerate(self._watched, 1)
+        tournaments = [
+            {"number": number, "name": watched.name, "status": watched.spectator.state.status}
+            for number, watched in enumerate(self._watched, 1)
         ]
-        return AsciiJsonResponse({"tournaments": found})
+        return AsciiJsonResponse({"tournaments": tournaments})
 
     async def _games(self, request: Request) -> Response:
         self._require_login(request)
         watched = self._find(request.path_params["number"])
         if watched is None:
-            raise HTTPException(404, "there is no such thing")
+            raise HTTPException(404, "tournament or game not found")
         before = request.query_params.get("before", "")
-        most = int(before) if before.isdecimal() and len(before) < 10 else None
-        games = watched.games(len(watched.spectator.games) if most is None else most)
+        limit = int(before) if before.isdecimal() and len(before) < 10 else None
+        games = watched.games(len(watched.spectator.games) if limit is None else limit)
         return AsciiJsonResponse({"games": games})
 
     async def _replay(self, request: Request) -> Response:
@@ -261,12 +269,12 @@ class WatchPage:
         watched = self._find(request.path_params["number"])
         key = request.path_params["key"]
         if watched is None or key not in watched.spectator.games:
-            raise HTTPException(404, "there is no such thing")
+            raise HTTPException(404, "tournament or game not found")
         try:
             async with self._site.visitor_locks.lock(self._site.client_key(request)):
                 return AsciiJsonResponse(await asyncio.to_thread(watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
-            text = f"game {key} cannot be shown: {error}"
+            text = f"could not replay game {key}: {error}"
             raise HTTPException(
                 422, sanitize_line(self._site.session_context.permissions.redact(text), 300)
             ) from None
@@ -292,12 +300,10 @@ class WatchPage:
 
 
 def _marked_squares(game: str, last: Sequence[str]) -> list[str]:
-    """Return what is marked on a board as the last move."""
     if game == CHESS:
         return [square for move in last for square in (move[:2], move[2:4])]
     return list(last)
 
 
 def make(site: SiteContext) -> WatchPage:
-    """Return the page."""
     return WatchPage(site, site.resources.spectators)
