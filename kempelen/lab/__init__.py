@@ -1,1 +1,1 @@
-"""The laboratory: compare, trace, draw and explain search algorithms."""
+"""Compare, trace, draw and explain search algorithms."""

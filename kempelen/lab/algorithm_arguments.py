@@ -1,4 +1,4 @@
-"""The algorithms that the lab looks at, as they are named on the command line."""
+"""Parse the `--algorithm` arguments of the lab commands."""
 
 from __future__ import annotations
 
@@ -13,21 +13,28 @@ ALL = "all"
 
 
 def configure(parser: ArgumentParser, *, several: bool) -> None:
-    """Declare the argument that names algorithms: several by commas, or one."""
+    """Add the `--algorithm` argument.
+
+    If `several` is true, the argument is a comma-separated list of algorithms.
+    """
     parser.add_argument(
         "--algorithm",
         default=ALL if several else "alpha-beta",
         metavar="A[,B...]" if several else "A",
-        help=f"default: {ALL}" if several else "default: alpha-beta",
+        help="algorithms, separated by commas (default: all that support the game)"
+        if several
+        else "algorithm with its options (default: alpha-beta)",
     )
 
 
-def parse_algorithms(text: str, subject: SearchProblem) -> list[AlgorithmSpec]:
-    """Read names by commas; `all` is every algorithm that fits the game.
+def parse_algorithms(text: str, problem: SearchProblem) -> list[AlgorithmSpec]:
+    """Parse comma-separated algorithm names.
 
-    Raises ValueError, naming what there is, for a name or an option that there is not.
+    The name `all` selects every algorithm that supports the game.
+
+    Raise ValueError if a name or an option is unknown.
     """
     if text.strip() != ALL:
-        return [algorithm_spec.parse(each) for each in text.split(",")]
-    every = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
-    return [each for each in every if each.supports(subject.game)]
+        return [algorithm_spec.parse(name) for name in text.split(",")]
+    all_specs = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
+    return [spec for spec in all_specs if spec.supports(problem.game)]

@@ -1,4 +1,4 @@
-"""Positions as pictures need them: a grid of signs, heaps, or lines of text."""
+"""Convert positions to the data that pictures of boards need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent.games.tree import Tree
 from agent.search.beam_limited_game import BeamLimitedGame
 from agent.search.symmetry_reduced_game import SymmetryReducedGame
 
-# How the signs of a grid are drawn: marks on squares, discs in holes, men on squares, stones.
+# Drawing style of each game with a grid: marks on squares, discs in holes, and so on.
 GRID_TYPES: dict[type[Any], str] = {
     TicTacToe: "marks",
     ConnectFour: "holes",
@@ -29,9 +29,10 @@ SIGNS = frozenset(".XOxbBwW")
 
 
 def board_data(game: NotatedGame[Any]) -> dict[str, Any] | None:
-    """Return what a picture of the position shows; None of a tree, which has no board.
+    """Return the data for a picture of the position, or None for a tree without a board.
 
-    look: how it is drawn: one of GRIDS, "stones", "pieces", "heaps", "points", "pig" or "text".
+    The key "look" contains the drawing style: a value of `GRID_TYPES`, "stones", "pieces", "heaps",
+    "pig" or "text".
     """
     while isinstance(game, (BeamLimitedGame, SymmetryReducedGame)):
         game = game.game
@@ -59,7 +60,6 @@ def board_data(game: NotatedGame[Any]) -> dict[str, Any] | None:
 
 
 def _grid_rows(text: str) -> list[str]:
-    """Return the rows of a board, without what stands beside it; squares not used are blank."""
     lines = [line for line in text.splitlines() if line.strip()]
     rows = []
     for line in lines:
@@ -71,12 +71,10 @@ def _grid_rows(text: str) -> list[str]:
 
 
 def _is_grid_row(line: str) -> bool:
-    """Tell whether a line has nothing but signs, with blanks between them."""
     return all(sign in SIGNS or sign == " " for sign in line)
 
 
 def _row_marks(line: str) -> str:
-    """Return the signs of a line that begins with its number, nothing of one with letters."""
     first, *rest = line.split()
     if first.isdigit() and rest and all(len(each) == 1 and each in SIGNS for each in rest):
         return "".join(rest)

@@ -1,4 +1,4 @@
-"""`kempelen lab run`: algorithms side by side on the same positions."""
+"""`kempelen lab run`: compare algorithms on the same positions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kempelen.lab.language import format_value
 from kempelen.lab.output import print_plain, table
 from kempelen.lab.problems import SearchProblem
 
-# The columns of counts: heading, field of Counts.
+# Columns of the table: heading, and field of SearchStats.
 COUNTS = (
     ("leaves", "leaves"),
     ("evaluations", "evaluations"),
@@ -41,7 +41,7 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class CompletedIteration:
-    """What was found so many plies deep, after so many nodes and seconds in all."""
+    """The result of an iteration, with the total nodes and seconds up to its end."""
 
     depth: int
     value: float
@@ -53,10 +53,11 @@ class CompletedIteration:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one algorithm found at one position.
+    """The result of an algorithm at one position.
 
-    value: None if it was stopped before. decided: it is the utility of a win or a loss. levels:
-    those that were completed, where the search deepens. stopped: by a limit.
+    `value` is the search value, or None if a limit stopped the search before the first result.
+    `decided` tells whether this value is the utility of a win or a loss. `levels` contains the
+    completed iterations of iterative deepening. `stopped` tells whether a limit stopped the search.
     """
 
     algorithm: str
@@ -72,43 +73,44 @@ class Measurement:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     problems.configure(parser)
     algorithm_arguments.configure(parser, several=True)
     parser.add_argument(
         "--positions", type=positive_int, default=1, metavar="N",
-        help="compare on so many positions, reached by random moves (default: 1)",
+        help="number of positions, reached by random moves (default: 1)",
     )  # fmt: skip
     parser.add_argument(
         "--deepen", choices=get_args(DepthParity), nargs="?", const="any",
-        help="search 1, 2, ... plies deep, or only odd or even depths; all is counted",
+        help="use iterative deepening, to any, odd or even depths; count all iterations",
     )  # fmt: skip
     limit_arguments.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Compare and print the table."""
     subjects = problems.problems_from(arguments, arguments.positions)
-    chosen = algorithm_arguments.parse_algorithms(arguments.algorithm, subjects[0])
-    for algorithm in chosen:
-        subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
-    # Before any search: a pruned game asks for evaluations, which the last search would count.
-    known = theory_for(subjects[0], arguments.seed)
-    runs = product(enumerate(subjects, 1), chosen)
-    measured = list(
+    specs = algorithm_arguments.parse_algorithms(arguments.algorithm, subjects[0])
+    for algorithm in specs:
+        subjects[0].search(algorithm, seed=arguments.seed)  # reject invalid combinations early
+    # Compute this first: a beam-limited game calls the evaluation, which would be counted.
+    theory = theory_for(subjects[0], arguments.seed)
+    runs = product(enumerate(subjects, 1), specs)
+    measurements = list(
         with_progress(
-            (_measure(algorithm, number, each, arguments) for (number, each), algorithm in runs),
-            len(subjects) * len(chosen),
+            (
+                _measure(algorithm, position, each, arguments)
+                for (position, each), algorithm in runs
+            ),
+            len(subjects) * len(specs),
             language.translator(arguments.lang)("searching"),
         )
     )
     if arguments.json:
-        results = [_as_json(each) for each in measured]
-        head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
+        results = [_as_json(each) for each in measurements]
+        head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": theory}
         print(json.dumps(language.json_value(head | {"results": results})))
         return 0
-    _print(subjects, measured, known, arguments)
+    _print(subjects, measurements, theory, arguments)
     return 0
 
 
@@ -118,70 +120,72 @@ def _measure(
     search = problem.search(
         algorithm, seed=arguments.seed, node_limit=limit_arguments.node_limit_from(arguments)
     )
-    done: list[CompletedIteration] = []
-    found: SearchResult[Any] | None = None
+    iterations: list[CompletedIteration] = []
+    result: SearchResult[Any] | None = None
     stopped = False
-    began = time.perf_counter()
+    started = time.perf_counter()
     try:
         with limit_arguments.time_limited(search, arguments.movetime):
             if arguments.deepen is None:
-                found = search.search(problem.game, problem.depth)
-            for each in _levels(search, problem, arguments.deepen):
-                found = each.found
-                done.append(_level(each, problem, search.counts.nodes, time.perf_counter() - began))
+                result = search.search(problem.game, problem.depth)
+            for iteration in _levels(search, problem, arguments.deepen):
+                result = iteration.found
+                iterations.append(
+                    _level(iteration, problem, search.counts.nodes, time.perf_counter() - started)
+                )
     except SearchStopped:
         stopped = True
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     value, pv, decided = None, [], False
-    if found is not None:
-        value, pv, decided = found.value, format_line(problem.game, found.pv), found.decided
+    if result is not None:
+        value, pv, decided = result.value, format_line(problem.game, result.pv), result.decided
     if arguments.deepen is not None:
-        stopped = not done or not _is_last_level(done[-1], problem, search, arguments.deepen)
+        stopped = not iterations or not _is_last_level(
+            iterations[-1], problem, search, arguments.deepen
+        )
     return Measurement(
         *(algorithm.text, position, value, decided, pv[0] if pv else None, pv, seconds),
-        *(search.counts, tuple(done), stopped),
+        *(search.counts, tuple(iterations), stopped),
     )
 
 
 def _level(
-    each: DepthResult, problem: SearchProblem, nodes: int, seconds: float
+    iteration: DepthResult, problem: SearchProblem, nodes: int, seconds: float
 ) -> CompletedIteration:
-    found = each.found
-    line = format_line(problem.game, found.pv)
+    result = iteration.found
+    line = format_line(problem.game, result.pv)
     return CompletedIteration(
-        each.depth, found.value, found.decided, line[0] if line else None, nodes, seconds
+        iteration.depth, result.value, result.decided, line[0] if line else None, nodes, seconds
     )
 
 
 def _as_json(measured: Measurement) -> dict[str, Any]:
-    told = asdict(measured)
-    told["counts"]["evaluations"] = measured.counts.evaluations
-    return told
+    data = asdict(measured)
+    data["counts"]["evaluations"] = measured.counts.evaluations
+    return data
 
 
 def _levels(
     search: Search[Any], problem: SearchProblem, horizon: DepthParity | None
 ) -> Iterator[DepthResult]:
-    """Search every level and generate what was found, if the search is to deepen."""
     if horizon is None:
         return
-    for each in search_depths(search, problem.game, problem.depth, horizon):
-        yield each
-        if search.counts.seldepth < each.depth:  # the whole tree
+    for iteration in search_depths(search, problem.game, problem.depth, horizon):
+        yield iteration
+        if search.counts.seldepth < iteration.depth:  # the tree is complete
             return
 
 
 def _is_last_level(
     level: CompletedIteration, problem: SearchProblem, search: Search[Any], horizon: DepthParity
 ) -> bool:
-    """Tell whether no level was to come after it."""
     return level.depth == depths(problem.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
 
 def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
-    """Return what theory says of uniform trees like this one.
+    """Return the leaf counts predicted by theory for a uniform tree of the problem's size.
 
-    None of games of chance and ends, and where its numbers are beyond all that are written.
+    Return None for games of chance, for finished games, and if a number overflows.
     """
     if problem.is_chance:
         return None
@@ -197,9 +201,9 @@ def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
             "branching": mean,
             "depth": depth,
             "all_leaves": tree_complexity.all_leaves(mean, depth),
-            "min_leaves": tree_complexity.min_leaves(mean, depth),
+            "least_leaves": tree_complexity.min_leaves(mean, depth),
             "inner_nodes": tree_complexity.inner_nodes(mean, depth),
-            "leaves_per_inner_node": tree_complexity.leaves_per_inner_node(mean, depth),
+            "leaves_a_node": tree_complexity.leaves_per_inner_node(mean, depth),
             "random_order_leaves": tree_complexity.random_order_leaves(mean, depth),
             "branching_factor": tree_complexity.effective_branching_factor(mean),
         }
@@ -208,7 +212,6 @@ def theory_for(problem: SearchProblem, seed: int) -> dict[str, float] | None:
 
 
 def _height(problem: SearchProblem) -> int:
-    """Return the plies to the horizon, or to the end along the first moves if that is nearer."""
     plies = 0
     while plies < problem.depth and (moves := list(problem.game.moves())):
         problem.game.play(moves[0])
@@ -245,10 +248,9 @@ def _print(
 def _levels_table(
     measured: Measurement, several: bool, arguments: Namespace, translate: language.Translator
 ) -> RenderableType:
-    """Return the levels of one search as a table, and under it what a clock would have played."""
-    place = f", {translate('position')} {measured.position}" if several else ""
+    suffix = f", {translate('position')} {measured.position}" if several else ""
     headings = map(translate, ("depth", "value", "move", "nodes", "time"))
-    rows = table(f"{measured.algorithm}{place}: {translate('levels')}", *headings)
+    rows = table(f"{measured.algorithm}{suffix}: {translate('iterations')}", *headings)
     for level in measured.levels:
         value = (
             language.format_outcome(level.value, translate)
@@ -258,14 +260,13 @@ def _levels_table(
         move = language.translate_move(level.move or "", translate)
         rows.add_row(str(level.depth), value, move, str(level.nodes), _time(level.seconds))
     if not measured.levels:
-        ending = translate("no level was completed")
+        ending = translate("no iteration was completed")
     else:
         last = measured.levels[-1]
-        ending = f"{translate('the last level completed is')} {last.depth}; "
+        ending = f"{translate('last completed depth')}: {last.depth}"
         if measured.stopped:
-            ending += f"{translate('the clock stopped the next one, and plays')} "
-        else:
-            ending += f"{translate('a clock that stops later plays')} "
+            ending += f" ({translate('stopped by a limit')})"
+        ending += f"; {translate('best move')}: "
         ending += language.translate_move(last.move or "-", translate)
     return Group(rows, ending)
 
@@ -273,22 +274,21 @@ def _levels_table(
 def _rows(
     measured: list[Measurement], several: bool, translate: language.Translator
 ) -> Iterator[list[str]]:
-    """Generate the cells of each algorithm; over several positions they are means."""
     by_name: dict[str, list[Measurement]] = {}
     for each in measured:
         by_name.setdefault(each.algorithm, []).append(each)
     reference = {each.position: each for each in next(iter(by_name.values()))}
     for name, results in by_name.items():
-        ended = [each for each in results if each.value is not None]
+        finished = [each for each in results if each.value is not None]
         if several:
-            values = sum(each.value == reference[each.position].value for each in ended)
-            moves = sum(each.move == reference[each.position].move for each in ended)
+            values = sum(each.value == reference[each.position].value for each in finished)
+            moves = sum(each.move == reference[each.position].move for each in finished)
             head = [name, f"{values}/{len(results)}", f"{moves}/{len(results)}"]
-        elif ended:
+        elif finished:
             head = [
                 name,
-                _value(ended[0], translate),
-                language.translate_move(ended[0].move or "", translate),
+                _value(finished[0], translate),
+                language.translate_move(finished[0].move or "", translate),
             ]
         else:
             head = [name, translate("stopped"), ""]
@@ -313,16 +313,20 @@ def _theory_lines(known: dict[str, float], translate: language.Translator) -> It
     yield f"{translate('theory')}: b = {b:.4g}, d = {d}"
     yield f"  minimax b^d = {known['all_leaves']:.6g} {translate('leaves')}"
     yield (
-        f"  (b^d - 1) / (b - 1) = {known['inner_nodes']:.6g} {translate('nodes above the leaves')}, "
-        f"{known['leaves_per_inner_node']:.4g} {translate('leaves for each')} (b - 1 = {b - 1:.4g})"
+        f"  (b^d - 1) / (b - 1) = {known['inner_nodes']:.6g} {translate('inner nodes')}, "
+        f"{known['leaves_a_node']:.4g} {translate('leaves per inner node')} "
+        f"(b - 1 = {b - 1:.4g})"
     )
     yield (
-        f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['min_leaves']:.6g} {translate('leaves')}"
+        f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['least_leaves']:.6g} {translate('leaves')}"
         f" ({translate('best case')})"
     )
-    yield f"  b^(3d/4) = {known['random_order_leaves']:.6g} {translate('leaves')} ({translate('random order')})"
-    if factor**d >= known["min_leaves"]:
+    yield (
+        f"  b^(3d/4) = {known['random_order_leaves']:.6g} {translate('leaves')}"
+        f" ({translate('random order')})"
+    )
+    if factor**d >= known["least_leaves"]:
         yield f"  Pearl R = {factor:.4g}, R^d = {factor**d:.6g}"
     else:
-        why = translate("it holds for deep trees; here R^d is below the minimum")
+        why = translate("valid for deep trees only; here R^d is below the minimum")
         yield f"  Pearl R = {factor:.4g} ({why})"

@@ -1,4 +1,4 @@
-"""`kempelen lab draw`: the tree that an algorithm searches, with all that it found."""
+"""`kempelen lab draw`: draw the tree that an algorithm searches, with the search results."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from kempelen.lab.traced_search import trace_search
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     problems.configure(parser, game="tree")
     algorithm_arguments.configure(parser, several=False)
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE",
-        help=f"the picture; its name ends in {', '.join(pictures.SUFFIXES)}",
+        help=f"write the picture to FILE (suffix: {', '.join(pictures.SUFFIXES)})",
     )  # fmt: skip
     limit_arguments.configure(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Search, draw and say where the picture is."""
     path = pictures.check_picture(arguments.output, libraries=tree_picture.LIBRARIES)
     translate = language.translator(arguments.lang)
-    seen = trace_search(arguments, translate)
-    drawn = search_tree(seen.problem.game, seen.problem.depth, seen.events, seen.pv, translate)
-    title = f"{seen.algorithm.text}: {seen.counts.leaves} {translate('leaves')}, "
-    title += f"{seen.counts.nodes} {translate('nodes')}"
-    pictures.save(tree_picture.tree_figure(drawn, title, translate), path)
+    traced = trace_search(arguments, translate)
+    root = search_tree(
+        traced.problem.game, traced.problem.depth, traced.events, traced.pv, translate
+    )
+    title = f"{traced.algorithm.text}: {traced.counts.leaves} {translate('leaves')}, "
+    title += f"{traced.counts.nodes} {translate('nodes')}"
+    pictures.save(tree_picture.tree_figure(root, title, translate), path)
     print(path)
     return 0

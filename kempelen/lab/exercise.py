@@ -1,7 +1,7 @@
-"""`kempelen lab exercise`: trees with questions about them, answers that are checked.
+"""`kempelen lab exercise`: ask questions about search trees and mark the answers.
 
-In the terminal, as a page of its own, or as sheets with keys; every student has other trees. What
-students answered is collected from files.
+Exercises run in the terminal, on an HTML page, or as printed sheets with answer keys. Each student
+gets different trees. Teachers can collect the students' answers from results files.
 """
 
 from __future__ import annotations
@@ -22,75 +22,81 @@ from kempelen.lab.exercises import results
 from kempelen.lab.exercises.exercise import Exercise, VisibleNode
 from kempelen.lab.exercises.generator import KINDS, make_exercises, spec_as_json
 from kempelen.lab.exercises.marking import Mark
-from kempelen.lab.exercises.results import MAX_EXERCISES, Attempts, MarkedExercise
+from kempelen.lab.exercises.results import MAX_EXERCISES, ExerciseAnswers, MarkedExercise
 from kempelen.lab.language import Translator, format_label
 from kempelen.lab.output import print_plain, table
 from kempelen.lab.spanish_messages import error_message
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--kind", action="append", choices=tuple(KINDS),
-        help="values, order of visits, cut-offs, the list of SSS*, the path of UCT; may be "
-        "repeated (default: all)",
+        help="exercise type: values, order of visits, cut-offs, open list of SSS*, path of UCT; "
+        "may be repeated (default: all)",
     )  # fmt: skip
     parser.add_argument(
         "--algorithm", metavar="A",
-        help="of the order of visits (default: alpha-beta)",
+        help="algorithm for exercises on the order of visits (default: alpha-beta)",
     )  # fmt: skip
     parser.add_argument(
-        "--depth", type=positive_int, default=3, metavar="D", help="of the trees (default: 3)"
+        "--depth", type=positive_int, default=3, metavar="D", help="depth of the trees (default: 3)"
     )
     parser.add_argument(
         "--branching", type=positive_int, default=3, metavar="B",
-        help="the most children of a node (default: 3)",
+        help="maximum number of children of a node (default: 3)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--student", type=positive_int, default=1, metavar="N",
-        help="a number that gives other trees (default: 1)",
+        help="student number; each number gets different trees (default: 1)",
     )  # fmt: skip
     parser.add_argument(
         "--count",
         type=positive_int,
         default=1,
         metavar="N",
-        help="exercises of each kind (default: 1)",
+        help="number of exercises of each kind (default: 1)",
     )
-    asked = parser.add_mutually_exclusive_group()
-    asked.add_argument(
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
         "--answer", action="append", metavar="TEXT",
-        help="the answer to the next exercise, instead of asking; may be repeated",
+        help="check this answer to the next exercise, without asking; may be repeated",
     )  # fmt: skip
-    asked.add_argument(
-        "--solve", action="store_true", help="tell the keys and why, instead of asking"
+    mode.add_argument(
+        "--solve", action="store_true", help="print the keys with explanations, without asking"
     )
-    asked.add_argument(
-        "-o", "--output", type=Path, metavar="FILE.html", help="write a page that asks and checks"
+    mode.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE.html",
+        help="write an interactive page to FILE.html",
     )
-    asked.add_argument(
+    mode.add_argument(
         "--collect", type=Path, nargs="+", metavar="FILE",
-        help="mark the results in these files, a line a student",
+        help="mark the answers in results files; print one line per student",
     )  # fmt: skip
     parser.add_argument(
-        "--sheet", type=Path, metavar="FILE.pdf", help="write sheets with exercises, to be printed"
+        "--sheet", type=Path, metavar="FILE.pdf", help="write printable exercise sheets"
     )
     parser.add_argument("--key", type=Path, metavar="FILE.pdf", help="write the keys to the sheets")
     parser.add_argument(
         "--students", type=positive_int, default=1, metavar="N",
-        help="sheets for so many students, each with other trees (default: 1)",
+        help="number of students to write sheets for, each with different trees (default: 1)",
     )  # fmt: skip
     parser.add_argument(
         "--results", type=Path, metavar="FILE",
-        help="write down the answers, behind those that are there",
+        help="append the answers to a results file",
     )  # fmt: skip
-    parser.add_argument("--name", default="", metavar="NAME", help="whose the results are")
-    parser.add_argument("--json", action="store_true", help="print a JSON object a line")
+    parser.add_argument("--name", default="", metavar="NAME", help="student's name in the results")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
 
 def run(arguments: Namespace) -> int:
-    """Do what is asked for; the exit status is 1 where an --answer is wrong or a file no result."""
+    """Run the requested action.
+
+    Return 1 if an answer given with `--answer` is wrong or a results file is invalid.
+    """
     translate = language.translator(arguments.lang)
     if arguments.collect:
         return _collect(arguments, translate)
@@ -100,9 +106,7 @@ def run(arguments: Namespace) -> int:
             return 0
     asks = not (arguments.solve or arguments.output or arguments.json)
     if arguments.results and not (asks or arguments.answer):
-        raise ValueError(
-            "--results is for answers: give some with --answer, or answer in the terminal"
-        )
+        raise ValueError("--results requires answers (use --answer, or answer in the terminal)")
     made = exercises(arguments, arguments.student)
     if arguments.output is not None:
         from kempelen.lab.exercises import page
@@ -124,12 +128,11 @@ def run(arguments: Namespace) -> int:
 
 
 def exercises(arguments: Namespace, student: int) -> list[Exercise]:
-    """Return the exercises that the arguments name, for one student."""
     kinds = tuple(dict.fromkeys(arguments.kind or KINDS))
     if arguments.algorithm and "order" not in kinds:
-        raise ValueError("--algorithm is of the order of visits: ask for it with --kind order")
+        raise ValueError("--algorithm requires --kind order")
     if len(kinds) * arguments.count > MAX_EXERCISES:
-        raise ValueError(f"more than {MAX_EXERCISES} exercises are too many: use a smaller --count")
+        raise ValueError(f"--count: too many exercises (at most {MAX_EXERCISES})")
     return make_exercises(
         kinds,
         seed=arguments.seed,
@@ -142,28 +145,27 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
 
 
 def feedback(mark: Mark, made: Exercise, translate: Translator) -> str:
-    """Say what an answer is worth, and nothing of what would be right."""
+    """Return a message for the student, which does not reveal the correct answer."""
     if mark.right:
-        return translate("right")
-    text = f"{translate('wrong')}: {translate('{} points of {}').format(mark.points, mark.parts)}"
+        return translate("correct")
+    text = f"{translate('wrong')}: {translate('{} of {} points').format(mark.points, mark.parts)}"
     if mark.wrong:
-        why = translate("out of place") if made.ordered else translate("not right")
+        why = translate("out of place") if made.ordered else translate("incorrect")
         text += f"; {why}: {', '.join(mark.wrong)}"
     return text
 
 
 def _check(arguments: Namespace, made: list[Exercise], translate: Translator) -> int:
-    """Check the answers that were given as arguments."""
     if len(arguments.answer) > len(made):
         raise ValueError(
-            f"there are {len(made)} exercises and {len(arguments.answer)} answers: ask for more "
-            "with --kind or --count"
+            f"--answer: {len(arguments.answer)} answers for {len(made)} exercises (use --kind or "
+            "--count for more exercises)"
         )
     attempts, right = [], 0
     name, earlier = _load_results(arguments, made)
     marks = [each.mark(text) for each, text in zip(made, arguments.answer, strict=False)]
     for each, text, mark in zip(made, arguments.answer, marks, strict=False):
-        attempts.append(Attempts(each.spec, (text,)))
+        attempts.append(ExerciseAnswers(each.spec, (text,)))
         right += mark.right
         if arguments.json:
             print(json.dumps({**spec_as_json(each.spec), "answer": text, **asdict(mark)}))
@@ -174,10 +176,9 @@ def _check(arguments: Namespace, made: list[Exercise], translate: Translator) ->
 
 
 def _ask(arguments: Namespace, made: list[Exercise], translate: Translator) -> int:
-    """Ask in the terminal until each exercise is solved or given up."""
-    attempts: list[Attempts] = []
+    attempts: list[ExerciseAnswers] = []
     name, earlier = _load_results(arguments, made)
-    _save_results(arguments, name, earlier, attempts)  # what cannot be written is found out before
+    _save_results(arguments, name, earlier, attempts)  # fail early if the file is not writable
     for each in made:
         _print_question(each, translate)
         tried, ended = _attempt(each, translate)
@@ -188,21 +189,24 @@ def _ask(arguments: Namespace, made: list[Exercise], translate: Translator) -> i
             break
     marks = results.mark_attempts(attempts)
     right, at_once = sum(each.right for each in marks), sum(each.right_at_first for each in marks)
-    text = translate("{} of {} right, {} at once")
+    text = translate("{} of {} correct, {} on the first try")
     print_plain(text.format(right, len(made), at_once))
     return 0
 
 
-def _attempt(made: Exercise, translate: Translator) -> tuple[Attempts, bool]:
-    """Ask for answers to an exercise; tell too whether there will be no more."""
+def _attempt(made: Exercise, translate: Translator) -> tuple[ExerciseAnswers, bool]:
+    """Read the student's answers to an exercise.
+
+    Return the answers, and whether standard input has ended.
+    """
     answers: list[str] = []
     while True:
-        text = _read_answer(f"{translate('answer, or nothing to see the key')} > ")
+        text = _read_answer(f"{translate('answer (empty line: show the key)')} > ")
         if text is None:
-            return Attempts(made.spec, tuple(answers)), True
+            return ExerciseAnswers(made.spec, tuple(answers)), True
         if not text.strip():
             _print_solution(made, translate)
-            return Attempts(made.spec, tuple(answers), solved=True), False
+            return ExerciseAnswers(made.spec, tuple(answers), solved=True), False
         try:
             mark = made.mark(text)
         except ValueError as error:
@@ -212,11 +216,11 @@ def _attempt(made: Exercise, translate: Translator) -> tuple[Attempts, bool]:
         print_plain(feedback(mark, made, translate))
         if mark.right:
             _print_solution(made, translate)
-            return Attempts(made.spec, tuple(answers)), False
+            return ExerciseAnswers(made.spec, tuple(answers)), False
 
 
 def _read_answer(prompt: str) -> str | None:
-    """Return the next line of standard input; None at its end."""
+    """Return the next line of standard input, or None at the end of the input."""
     if sys.stdin.isatty():
         try:
             return input(prompt)
@@ -239,7 +243,7 @@ def _print_solution(made: Exercise, translate: Translator) -> None:
 
 
 def rich_tree(nodes: list[VisibleNode]) -> RichTree:
-    """Return the tree as text."""
+    """Return the tree as a Rich tree, for display in the terminal."""
     branches: dict[tuple[int, ...], RichTree] = {}
     for node in nodes:
         mover = "MAX" if node.maximises else "MIN"
@@ -251,24 +255,22 @@ def rich_tree(nodes: list[VisibleNode]) -> RichTree:
     return branches[()]
 
 
-def _load_results(arguments: Namespace, made: list[Exercise]) -> tuple[str, list[Attempts]]:
-    """Return the name, and the answers that the file of results has already."""
+def _load_results(arguments: Namespace, made: list[Exercise]) -> tuple[str, list[ExerciseAnswers]]:
     if arguments.results is None or not arguments.results.exists():
         return arguments.name, []
     name, attempts = results.read_results(arguments.results)
-    origins = {each.spec for each in attempts} | {each.spec for each in made}
-    if len(origins) > MAX_EXERCISES:
+    specs = {each.spec for each in attempts} | {each.spec for each in made}
+    if len(specs) > MAX_EXERCISES:
         raise ValueError(
-            f"{arguments.results} would have more than {MAX_EXERCISES} exercises: name another "
-            "file for the results"
+            f"{arguments.results}: would exceed {MAX_EXERCISES} exercises (use another results "
+            "file)"
         )
     return arguments.name or name, attempts
 
 
 def _save_results(
-    arguments: Namespace, name: str, earlier: list[Attempts], attempts: list[Attempts]
+    arguments: Namespace, name: str, earlier: list[ExerciseAnswers], attempts: list[ExerciseAnswers]
 ) -> None:
-    """Write the answers behind earlier ones, if there is a file for them."""
     if arguments.results is not None:
         together = results.merge_attempts(earlier, attempts)
         results.write_results(arguments.results, name, together)
@@ -285,7 +287,6 @@ def _as_json(made: Exercise, translate: Translator) -> dict[str, Any]:
 
 
 def _collect(arguments: Namespace, translate: Translator) -> int:
-    """Print a line a student; say of which files there can be none."""
     rows, failed = [], 0
     for path in arguments.collect:
         try:
@@ -304,40 +305,37 @@ def _collect(arguments: Namespace, translate: Translator) -> int:
 def _results_table(
     rows: list[tuple[Path, str, list[MarkedExercise]]], translate: Translator
 ) -> Table:
-    """Return a line a student, and below it one for each of several kinds of exercises."""
     headings = ("name", "seed", "student", "kind", "algorithm", "depth", "branching", "exercises")
-    more = ("right", "at once", "answers", "points")
-    made = table("", *map(translate, (*headings, *more)), right=5)
+    result_headings = ("correct", "first try", "answers", "points")
+    rows_table = table("", *map(translate, (*headings, *result_headings)), right=5)
     for path, name, marks in rows:
         groups: dict[tuple[str, ...], list[MarkedExercise]] = {}
         for each in marks:
-            asked = spec_as_json(each.spec)
-            about = tuple(
-                str(asked[field]) for field in ("kind", "algorithm", "depth", "branching")
+            spec = spec_as_json(each.spec)
+            group_key = tuple(
+                str(spec[field]) for field in ("kind", "algorithm", "depth", "branching")
             )
-            groups.setdefault(about, []).append(each)
-        whose = (
+            groups.setdefault(group_key, []).append(each)
+        student = (
             name or path.name,
             _distinct_values(marks, "seed"),
             _distinct_values(marks, "student"),
         )
-        (first, *others) = groups or {("", "", "", ""): []}
-        if not others:
-            made.add_row(*whose, *first, *_count_cells(marks))
+        (first, *other_keys) = groups or {("", "", "", ""): []}
+        if not other_keys:
+            rows_table.add_row(*student, *first, *_count_cells(marks))
             continue
-        made.add_row(*whose, "", "", "", "", *_count_cells(marks))
-        for about, group in groups.items():
-            made.add_row("", "", "", *about, *_count_cells(group))
-    return made
+        rows_table.add_row(*student, "", "", "", "", *_count_cells(marks))
+        for group_key, group in groups.items():
+            rows_table.add_row("", "", "", *group_key, *_count_cells(group))
+    return rows_table
 
 
 def _distinct_values(marks: list[MarkedExercise], field: str) -> str:
-    """Write the values that a field of the origins has."""
     return ", ".join(map(str, sorted({getattr(each.spec, field) for each in marks})))
 
 
 def _count_cells(marks: list[MarkedExercise]) -> tuple[str, ...]:
-    """Write how many exercises there are, right, at once right, answers, and points."""
     counts = (
         len(marks), sum(each.right for each in marks), sum(each.right_at_first for each in marks),
         sum(len(each.marks) for each in marks),
@@ -365,14 +363,13 @@ def _student_as_json(path: Path, name: str, marks: list[MarkedExercise]) -> dict
 
 
 def _write_sheets(arguments: Namespace, translate: Translator) -> None:
-    """Write the sheets of all students, the keys to them, or both."""
     from kempelen.lab.exercises import pdf_sheets
 
     paths = [path for path in (arguments.sheet, arguments.key) if path is not None]
     for path in paths:
         pdf_sheets.check_sheets(path)
     if len(paths) > 1 and paths[0].absolute() == paths[1].absolute():
-        raise ValueError(f"{paths[0]} is the file of the sheets too: name another for the keys")
+        raise ValueError(f"--key: {paths[0]} is also the --sheet file (use another file)")
     first = arguments.student
     made = [exercises(arguments, student) for student in range(first, first + arguments.students)]
     for path in paths:

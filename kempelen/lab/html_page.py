@@ -1,10 +1,9 @@
-"""Pages that need nothing beside themselves: styles, scripts and data joined into one file of HTML.
+"""Build self-contained HTML pages, which include their styles, scripts and data.
 
-The styles and scripts are files of `pages`, beside this module: a page exported here has them
-inside, a server may give them out as they are. Scripts are classic ones; one may use what those
-before it have defined. They read their data, which is JSON, from the element `data`, and fill the
-element `page`. Nothing is loaded, evaluated or written into attributes: the policy that the page
-carries names its own styles and scripts by their hashes, and the browser refuses all others.
+The styles and scripts are files in the folder `pages`. Scripts are not modules, and may use
+definitions from earlier scripts. A script reads its JSON data from the HTML element `data`, and
+shows its output in the element `page`. The content security policy of the page allows only the
+included styles and scripts, which are identified by their hashes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ NOSCRIPT_TEXT = {
     "en": "This page is drawn by scripts, which the browser does not run.",
     "es": "Esta página la dibujan scripts, que el navegador no ejecuta.",
 }
-# A script or style that said one of these would end, or hide, before its end.
+# Text that would close or disable a script or style element.
 _UNSAFE = ("</script", "</style", "<!--", "<script")
 
 
@@ -36,10 +35,12 @@ def build_page(
     data: Any,
     language: str = "en",
 ) -> str:
-    """Return a page with all that it needs.
+    """Return a self-contained HTML page.
 
-    styles, scripts: names of files of PAGES, in their order. data: what JSON can tell; ValueError
-    for what it cannot, such as an infinite number.
+    `styles` and `scripts` contain names of files in the folder `PAGES`, in loading order. `data` is
+    the JSON data for the scripts.
+
+    Raise ValueError if `data` contains values that JSON does not support, such as infinity.
     """
     css, code = [_read_asset(name) for name in styles], [_read_asset(name) for name in scripts]
     policy = "; ".join(
@@ -75,30 +76,28 @@ def build_page(
 
 
 def check_path(path: Path) -> None:
-    """Raise ValueError if no page can be written there."""
+    """Raise ValueError if the path has the wrong suffix or its folder does not exist."""
     if path.suffix.lower() != SUFFIX:
-        raise ValueError(f"{path} is no page: its name must end in {SUFFIX}")
+        raise ValueError(f"{path}: invalid page name (must end in {SUFFIX})")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}")
+        raise ValueError(f"{path}: folder {path.parent} does not exist")
 
 
 def script_json(data: Any) -> str:
-    """Return data as JSON that may stand inside a script element, whatever its texts say."""
+    """Return `data` as JSON text that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Outside texts JSON has none of these signs.
+    # Outside strings, JSON does not contain these characters.
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _read_asset(name: str) -> str:
-    """Return the text of a file of PAGES."""
     text = (PAGES / name).read_text(encoding="utf-8")
     for unsafe in _UNSAFE:
         if unsafe in text.lower():
-            raise ValueError(f"{name} says {unsafe}, which cannot stand inside a page")
+            raise ValueError(f"{name}: contains {unsafe}, which is not allowed in a page")
     return text
 
 
 def _csp_hashes(texts: list[str]) -> str:
-    """Return the sources of a policy that allow these texts and nothing else."""
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in texts]
     return " ".join(f"'sha256-{each}'" for each in hashes) or "'none'"

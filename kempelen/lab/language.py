@@ -1,4 +1,7 @@
-"""The words that people see, in English or in the Spanish of the lecture notes."""
+"""Translate the output of the lab into English or Spanish.
+
+The Spanish terms are those of the lecture notes.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,19 @@ from kempelen.lab.localized_parser import LANGUAGES, OPTION
 
 Translator = Callable[[str], str]
 
-# The number next to infinity, of a null window that asks about all values at once.
+# The largest finite float: the lower bound of a null window at infinity.
 BELOW_INFINITY = nextafter(inf, 0)
 
 SPANISH = spanish.SPANISH | {
     "LOSS": "PIERDE",
     "WIN": "GANA",
-    "a clock that stops later plays": "un reloj que pare después juega",
-    "a win counts": "ganar cuenta",
     "algorithm": "algoritmo",
     "algorithms": "algoritmos",
     "all alike": "todos iguales",
     "alpha": "alfa",
     "and then": "y después",
-    "begin anew": "empieza de nuevo",
     "best case": "mejor caso",
+    "best move": "mejor jugada",
     "best play": "mejor juego",
     "bounds": "cotas",
     "branching": "ramificación",
@@ -50,13 +51,12 @@ SPANISH = spanish.SPANISH | {
     "known from experience": "conocida por experiencia",
     "learned": "aprendido",
     "from memory": "de la memoria",
-    "it holds for deep trees; here R^d is below the minimum": (
-        "vale para árboles profundos; aquí R^d queda por debajo del mínimo"
-    ),
+    "inner nodes": "nodos internos",
+    "iterations": "iteraciones",
+    "last completed depth": "última profundidad completada",
     "leaf": "hoja",
     "leaves": "hojas",
-    "leaves for each": "hojas por cada uno",
-    "levels": "niveles",
+    "leaves per inner node": "hojas por nodo interno",
     "loses": "pierde",
     "mean": "media",
     "memory": "memoria",
@@ -64,10 +64,9 @@ SPANISH = spanish.SPANISH | {
     "more": "más",
     "move": "jugada",
     "moves": "jugadas",
-    "no level was completed": "no se completó ningún nivel",
+    "merged nodes": "nodos agrupados",
+    "no iteration was completed": "no se completó ninguna iteración",
     "node": "nodo",
-    "nodes gathered": "nodos reunidos",
-    "nodes above the leaves": "nodos por encima de las hojas",
     "nodes": "nodos",
     "not visited": "sin visitar",
     "nodes of the strategy": "nodos de la estrategia",
@@ -82,6 +81,7 @@ SPANISH = spanish.SPANISH | {
     "principal variation": "variante principal",
     "random order": "orden aleatorio",
     "re-searches": "rebúsquedas",
+    "restart": "empieza de nuevo",
     "result": "resultado",
     "return": "devuelve",
     "reward": "recompensa",
@@ -93,71 +93,76 @@ SPANISH = spanish.SPANISH | {
     "simulate": "simula",
     "solving": "resolviendo",
     "solved leaves": "hojas resueltas",
-    "seconds of processor time": "segundos de procesador",
+    "seconds of CPU time": "segundos de CPU",
     "games": "partidas",
     "step": "paso",
     "steps": "pasos",
     "value loss": "error del valor",
     "move loss": "error de las jugadas",
     "stopped": "detenido",
+    "stopped by a limit": "detenida por un límite",
     "strategy": "estrategia",
     "surprise": "sorpresa",
     "table hits": "aciertos en tabla",
     "test": "prueba",
-    "the clock stopped the next one, and plays": "el reloj paró el siguiente, y juega",
     "the first player": "el primer jugador",
-    "the last level completed is": "el último nivel completo es",
     "the mover": "quien mueve",
     "the second player": "el segundo jugador",
     "theory": "teoría",
     "time": "tiempo",
     "true": "CIERTO",
+    "valid for deep trees only; here R^d is below the minimum": (
+        "solo vale para árboles profundos; aquí R^d queda por debajo del mínimo"
+    ),
     "value": "valor",
     "visits": "visitas",
+    "win value": "valor de ganar",
     "window": "ventana",
     "winning strategy": "estrategia ganadora",
     "wins": "gana",
 }
 
 
-# The moves of our games that are words.
+# Moves of the built-in games whose notation is an English word.
 SPANISH_MOVES = {"hold": "plantarse", "pass": "pasar", "roll": "tirar"}
 
 
 def configure(parser: ArgumentParser, *, default: str) -> None:
-    """Declare the language."""
     parser.add_argument(
         OPTION,
         choices=LANGUAGES,
         default=default,
-        help="the language of all that is said (default: en)",
+        help="output language (default: en)",
     )
 
 
 def translator(name: str) -> Translator:
-    """Return what says an English label in the language of that name.
+    """Return a function that translates English labels into the given language.
 
-    Raises KeyError for a label that has no Spanish.
+    The Spanish translator raises KeyError if a label is unknown.
     """
     return SPANISH.__getitem__ if name == "es" else str
 
 
 def translate_move(text: str, translate: Translator) -> str:
-    """Return a move, in the game's notation, as it is told in the language."""
+    """Translate a move from the game's notation into the user's language."""
     return text if translate is str else SPANISH_MOVES.get(text, text)
 
 
 def parse_move(text: str, translate: Translator) -> str:
-    """Return the move in the game's notation that somebody has written in the language."""
+    """Translate a move from the user's language into the game's notation."""
     if translate is str:
         return text
-    return {told: known for known, told in SPANISH_MOVES.items()}.get(text.lower(), text)
+    return {translated: english for english, translated in SPANISH_MOVES.items()}.get(
+        text.lower(), text
+    )
 
 
 def json_value(value: Any, *, decided: bool = False) -> Any:
-    """Return what is to be JSON with the infinities, which JSON lacks, as text.
+    """Convert a value to JSON data.
 
-    decided: values that decide a game become their utilities.
+    Infinite numbers are converted to text, because JSON does not support them. If `decided` is
+    true, the value is a win or a loss, and its utility is returned.
     """
     if isinstance(value, dict):
         return {key: json_value(each, decided=decided) for key, each in value.items()}
@@ -172,7 +177,10 @@ def json_value(value: Any, *, decided: bool = False) -> Any:
 
 
 def format_value(value: float, digits: int = 4, translate: Translator = str) -> str:
-    """Write a value of a search as the lecture notes do: WIN or LOSS where the game is decided."""
+    """Format a search value as in the lecture notes.
+
+    Wins and losses are shown as WIN and LOSS.
+    """
     if abs(value) == inf:
         return "∞" if value > 0 else "-∞"
     if abs(value) == BELOW_INFINITY:
@@ -180,17 +188,19 @@ def format_value(value: float, digits: int = 4, translate: Translator = str) -> 
     decides = utility(value)
     if decides is not None:
         return format_outcome(decides, translate)
-    return f"{value + 0.0:.{digits}g}"  # the sum makes -0.0 a plain 0
+    return f"{value + 0.0:.{digits}g}"  # adding 0.0 turns -0.0 into 0
 
 
 def format_outcome(utility: float, translate: Translator) -> str:
-    """Write the utility of a win or a loss, which is no evaluation however small it is."""
     word = translate("WIN" if utility > 0 else "LOSS")
     return word if abs(utility) == 1 else f"{word} {utility:.4g}"
 
 
 def format_window(alpha: float, beta: float, translate: Translator = str) -> str:
-    """Write a window; a null window as the bound that is asked about and what is next to it."""
+    """Format the bounds of a search window.
+
+    A null window is shown as one bound and the adjacent value.
+    """
     is_null = alpha != beta and nextafter(alpha, inf) == beta
     low, high = format_value(alpha, translate=translate), format_value(beta, translate=translate)
     if is_null and len(repr(alpha)) <= len(repr(beta)):
@@ -199,5 +209,8 @@ def format_window(alpha: float, beta: float, translate: Translator = str) -> str
 
 
 def format_label(path: tuple[Any, ...]) -> str:
-    """Write a node's label in Dewey's notation; ε is the root."""
+    """Format a node's label in Dewey decimal notation.
+
+    The label of the root is ε.
+    """
     return ".".join(map(str, path)) or "ε"

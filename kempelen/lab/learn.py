@@ -1,4 +1,4 @@
-"""`kempelen lab learn`: learn a game from nothing, by self-play."""
+"""`kempelen lab learn`: learn a game from self-play, without prior knowledge."""
 
 from __future__ import annotations
 
@@ -27,43 +27,46 @@ STEPS = {NETWORK: 100, WEIGHTS: 30}
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     game_arguments.configure(parser)
     parser.add_argument(
         "--what", choices=(NETWORK, WEIGHTS), default=NETWORK,
-        help="a network of values and moves, for alphazero, or weights of features, for any "
-        "algorithm (default: network)",
+        help="train a policy-value network (for alphazero) or feature weights (for any algorithm) "
+        "(default: network)",
     )  # fmt: skip
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
-        help="where it is written; FILE.run beside it keeps the run, which goes on from there "
+        help="output file; FILE.run next to it is the checkpoint to resume from "
         "(default: GAME.learned)",
     )  # fmt: skip
     parser.add_argument(
         "--steps", type=positive_int, metavar="N",
-        help="steps of self-play and learning (default: 100, for weights 30)",
+        help="number of self-play and training steps (default: 100, for weights 30)",
     )  # fmt: skip
     parser.add_argument(
-        "--games", type=positive_int, default=64, metavar="N", help="games of a step (default: 64)"
+        "--games",
+        type=positive_int,
+        default=64,
+        metavar="N",
+        help="self-play games per step (default: 64)",
     )
     parser.add_argument(
         "--playouts", type=positive_int, default=64, metavar="N",
-        help="playouts for a move that is learned from (default: 64)",
+        help="playouts per training move (default: 64)",
     )  # fmt: skip
     parser.add_argument(
         "--neurons", type=_parse_layers, default=(256, 128), metavar="N[,N...]",
-        help="of each layer of the network (default: 256,128)",
+        help="neurons per hidden layer (default: 256,128)",
     )  # fmt: skip
     parser.add_argument(
         "--plot", type=Path, metavar="FILE",
-        help=f"draw how it learned; the name ends in {', '.join(pictures.SUFFIXES)}",
+        help=f"plot the losses to FILE (suffix: {', '.join(pictures.SUFFIXES)})",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Learn, and write what was learned after each step."""
+    """Train a network by self-play. Save the network after each step."""
     from agent.games import policy_value_net
     from kempelen.training.game_trainer import GameTrainer
 
@@ -72,20 +75,18 @@ def run(arguments: Namespace) -> int:
     settings = _settings(arguments)
     path = arguments.output or Path(f"{settings.game}.learned")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}")
+        raise ValueError(f"{path}: folder {path.parent} does not exist")
     if path.exists() and path.stat().st_size:
-        before = policy_value_net.read(path)
-        if before.game != settings.game:
-            raise ValueError(
-                f"{path} holds what was learned of {before.game}: name another file with -o"
-            )
+        previous = policy_value_net.read(path)
+        if previous.game != settings.game:
+            raise ValueError(f"{path}: was trained on {previous.game} (use another file with -o)")
     translate = language.translator(arguments.lang)
-    learner = GameTrainer(settings)
+    trainer = GameTrainer(settings)
     history: list[dict[str, float]] = []
     with _progress(settings, translate) as report:
-        for history in learner.run(path.with_name(path.name + ".run"), report):
+        for history in trainer.run(path.with_name(path.name + ".run"), report):
             if history:
-                learner.network(_file_header(settings, history)).write(path)
+                trainer.network(_file_header(settings, history)).write(path)
                 report(len(history), settings.games)
     if arguments.plot is not None:
         pictures.save(loss_figure(history, translate), arguments.plot)
@@ -97,7 +98,8 @@ def run(arguments: Namespace) -> int:
         return 0
     last = history[-1]
     print(
-        f"{path}: {len(history)} {translate('steps')}, {seconds:.0f} {translate('seconds of processor time')}"
+        f"{path}: {len(history)} {translate('steps')}, "
+        f"{seconds:.0f} {translate('seconds of CPU time')}"
     )
     losses = (f"{translate(name)} {last[name]:.3f}" for name in _losses(history))
     print(", ".join(losses))
@@ -105,7 +107,7 @@ def run(arguments: Namespace) -> int:
 
 
 def loss_figure(history: list[dict[str, float]], translate: language.Translator) -> Figure:
-    """Return how the losses fell, step by step."""
+    """Plot the losses after each training step."""
     from matplotlib.figure import Figure
 
     names = _losses(history)
@@ -121,7 +123,6 @@ def loss_figure(history: list[dict[str, float]], translate: language.Translator)
 
 
 def _losses(history: list[dict[str, float]]) -> list[str]:
-    """Return the names of the losses there are: weights tell no moves."""
     return ["value loss", *(["move loss"] if any(each["move loss"] for each in history) else [])]
 
 
@@ -130,7 +131,7 @@ def _settings(arguments: Namespace) -> GameTrainingSettings:
     from kempelen.training.selfplay_batch import SelfPlaySettings
 
     if arguments.evaluation != HANDCRAFTED.name:
-        raise ValueError("an evaluation is what is learned: leave --evaluation out")
+        raise ValueError("--evaluation: not allowed (lab learn creates an evaluation)")
     kind, options = game_arguments.game_from(arguments, {"seed": arguments.seed})
     is_network = arguments.what == NETWORK
     return GameTrainingSettings(
@@ -145,7 +146,10 @@ def _settings(arguments: Namespace) -> GameTrainingSettings:
 
 
 def _file_header(settings: GameTrainingSettings, history: list[dict[str, float]]) -> dict[str, Any]:
-    """Return what the file says of itself: the same, however long it took."""
+    """Return the manifest for the network file.
+
+    The manifest contains no timestamps, so that the file is reproducible.
+    """
     return {
         "made by": f"Kempelen {__version__}",
         "licence": "GPL-3.0-or-later",
@@ -161,17 +165,19 @@ def _file_header(settings: GameTrainingSettings, history: list[dict[str, float]]
 def _progress(
     settings: GameTrainingSettings, translate: language.Translator
 ) -> Iterator[Callable[[int, int], None]]:
-    """Give what tells of steps and games that are left, on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda step, left: None
         return
-    began = time.monotonic()
+    started = time.monotonic()
 
     def report(step: int, left: int) -> None:
         games = settings.games - left
-        number = min(step + 1, settings.steps)
-        text = f"{translate('step')} {number}/{settings.steps}: {games}/{settings.games} {translate('games')}"
-        print(f"\r{text}, {time.monotonic() - began:.0f} s ", end="", file=sys.stderr, flush=True)
+        current = min(step + 1, settings.steps)
+        text = (
+            f"{translate('step')} {current}/{settings.steps}: "
+            f"{games}/{settings.games} {translate('games')}"
+        )
+        print(f"\r{text}, {time.monotonic() - started:.0f} s ", end="", file=sys.stderr, flush=True)
 
     try:
         yield report
@@ -180,5 +186,4 @@ def _progress(
 
 
 def _parse_layers(text: str) -> tuple[int, ...]:
-    """Read numbers of neurons by commas."""
     return tuple(positive_int(each) for each in text.split(","))

@@ -1,4 +1,4 @@
-"""Limits of a lab's search: nodes and time."""
+"""Parse the arguments for the node and time limits of a search."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from kempelen.console.argument_types import positive_int, positive_seconds
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the limits."""
+    parser.add_argument("--nodes", type=positive_int, metavar="N", help="node limit per search")
     parser.add_argument(
-        "--nodes", type=positive_int, metavar="N", help="the most nodes of a search"
-    )
-    parser.add_argument(
-        "--movetime", type=positive_seconds, metavar="S", help="the most seconds of a search"
+        "--movetime", type=positive_seconds, metavar="S", help="time limit per search in seconds"
     )
 
 
 def node_limit_from(arguments: Namespace) -> float:
-    """Return the most nodes."""
+    """Return the node limit, or infinity if there is no limit."""
     return inf if arguments.nodes is None else float(arguments.nodes)
 
 
 def time_limited(search: Search[Any], limit: float | None) -> AbstractContextManager[None]:
-    """Stop the search that runs inside the block after so many seconds."""
+    """Return a context manager that stops the search after `limit` seconds.
+
+    If `limit` is None, the time is not limited.
+    """
     return nullcontext() if limit is None else time_limit(search, limit)

@@ -1,43 +1,46 @@
-"""The lab's command line in the user's language, --help and errors too."""
+"""A command-line parser that prints help and error messages in the user's language."""
 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, HelpFormatter, Namespace, RawDescriptionHelpFormatter
+from argparse import HelpFormatter, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from kempelen.console.old_names import CommandParser
 from kempelen.lab.spanish_messages import to_spanish
 
 LANGUAGES = ("en", "es")
 OPTION = "--lang"
 
 
-class LocalizedParser(ArgumentParser):
-    """Looks for the language before it reads, or says, anything else."""
+class LocalizedParser(CommandParser):
+    """An argument parser that determines the user's language before parsing."""
 
     _spanish = False
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
-        """Read the arguments; those that nobody knows are refused here, in the language."""
-        given = sys.argv[1:] if args is None else list(args)
-        if _language(given) == "es":
+        """Parse the arguments.
+
+        Errors about unknown arguments are printed in the user's language.
+        """
+        arguments = sys.argv[1:] if args is None else list(args)
+        if _language(arguments) == "es":
             self.use_spanish()
-        known, unknown = super().parse_known_args(given, namespace)
+        known, unknown = super().parse_known_args(arguments, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Say how the command is used and what is wrong, and exit."""
         self.print_usage(sys.stderr)
-        said = to_spanish(message) if self._spanish else message
-        self.exit(2, f"{self.prog}: error: {said}\n")
+        text = to_spanish(message) if self._spanish else message
+        self.exit(2, f"{self.prog}: error: {text}\n")
 
     def use_spanish(self) -> None:
-        """Put all that --help and errors say into Spanish, of the actions too."""
+        """Translate help and error messages into Spanish, including those of subcommands."""
         if self._spanish:
             return
         self._spanish = True
@@ -50,11 +53,11 @@ class LocalizedParser(ArgumentParser):
         for action in self._actions:
             if action.metavar is None and action.nargs != 0 and action.choices is None:
                 action.metavar = action.dest.upper()
-            for each in (action, *getattr(action, "_choices_actions", ())):
-                if each.help:
-                    each.help = to_spanish(each.help)
-                if isinstance(each.metavar, str):
-                    each.metavar = to_spanish(each.metavar)
+            for item in (action, *getattr(action, "_choices_actions", ())):
+                if item.help:
+                    item.help = to_spanish(item.help)
+                if isinstance(item.metavar, str):
+                    item.metavar = to_spanish(item.metavar)
             for parser in self._localized_subparsers(action):
                 parser.use_spanish()
 
@@ -76,10 +79,9 @@ class _SpanishRawFormatter(_SpanishFormatter, RawDescriptionHelpFormatter):
 
 
 def _language(arguments: list[str]) -> str:
-    """Return the language that the arguments ask for, the last one if several."""
     language = ""
-    for number, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         option, equals, value = argument.partition("=")
         if OPTION.startswith(option) and len(option) > len("--l"):
-            language = value if equals else "".join(arguments[number + 1 : number + 2])
+            language = value if equals else "".join(arguments[index + 1 : index + 2])
     return language

@@ -1,4 +1,7 @@
-"""How the lab prints: as wide as it takes where no terminal sets a width."""
+"""Print the output of the lab.
+
+The output is as wide as the terminal. If the output is not a terminal, the width is fixed.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,35 @@ from contextlib import contextmanager
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-DEFAULT_WIDTH = 200
+from kempelen.console.terminal import UNLIMITED_WIDTH
 
 
 def print_plain(*renderables: RenderableType) -> None:
-    """Print on standard output; on what is no terminal without spaces at the ends of lines."""
+    """Print to standard output.
+
+    If the output is not a terminal, trailing spaces are removed.
+    """
     on_terminal = sys.stdout.isatty()
     console = Console(
         force_jupyter=False,
-        width=None if on_terminal else DEFAULT_WIDTH,
+        width=None if on_terminal else UNLIMITED_WIDTH,
         highlight=False,
         markup=False,
         soft_wrap=not on_terminal,
     )
     if on_terminal:
-        for each in renderables:
-            console.print(each)
+        for item in renderables:
+            console.print(item)
         return
     with console.capture() as captured:
-        for each in renderables:
-            console.print(each)
+        for item in renderables:
+            console.print(item)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 @contextmanager
 def working(label: str) -> Iterator[None]:
-    """Show that something of unknown length is going on inside the block."""
+    """Show a spinner during the `with` block if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -43,7 +49,10 @@ def working(label: str) -> Iterator[None]:
 
 
 def table(title: str, *headings: str, right: int = 0) -> Table:
-    """Return an empty table, whose columns from number `right` on hold numbers."""
+    """Return an empty table.
+
+    The columns with an index of `right` or more are right-aligned.
+    """
     made = Table(
         title=title or None, box=None, header_style="bold", title_justify="left", pad_edge=False
     )

@@ -1,7 +1,8 @@
-"""`kempelen lab play`: games between algorithms, and what they learn from surprises.
+"""`kempelen lab play`: play games between algorithms that learn from prediction errors.
 
-A killer memory (`alpha-beta+killer_memory=FILE`) is told with each move that it has learned from:
-what the move was thought to be worth, and what playing on has shown. The next game goes by that.
+If an algorithm has a killer memory (`alpha-beta+killer_memory=FILE`), each learned move is printed
+with its predicted value and the value found later. If the difference exceeds a threshold, the move
+is called a surprise. The learned moves are used in the next game.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from kempelen.lab.language import format_value
 from kempelen.lab.output import print_plain, table
 from kempelen.lab.problems import SearchProblem
 
-MAX_MOVES = 1000  # moves
+MAX_MOVES = 1000
 
 
 @dataclass(frozen=True)
 class PlayedMove:
-    """A move, what it was thought to be worth, and what its player has just learned.
+    """A move, its predicted value, and the moves that the player learned after playing it.
 
-    known: how many lessons of the position the player had.
+    `known` is the number of moves in this position that the player had learned before.
     """
 
     player: int
@@ -42,7 +43,11 @@ class PlayedMove:
 
 @dataclass
 class PlayedGame:
-    """A game; outcome: the first player's, None if it was too long. after: learned at its end."""
+    """The moves and the outcome of a game.
+
+    `outcome` is the utility for the first player, or None if the game was stopped after `MAX_MOVES`
+    moves. `after` contains the moves that the players learned at the end of the game.
+    """
 
     moves: list[PlayedMove] = field(default_factory=list)
     outcome: float | None = None
@@ -50,7 +55,10 @@ class PlayedGame:
 
 
 class LabPlayer:
-    """A player of the lab: an algorithm, which learns if it has a killer memory."""
+    """A player that chooses moves with a search algorithm.
+
+    The player learns from games if the algorithm has a killer memory.
+    """
 
     def __init__(
         self, algorithm: AlgorithmSpec, problem: SearchProblem, arguments: Namespace
@@ -61,13 +69,12 @@ class LabPlayer:
         self._memory = search.killer_memory
 
     def new_game(self) -> None:
-        """Forget the last game but for good."""
+        """Clear the state of the previous game. The killer memory is kept."""
         self._searcher.new_game()
         if self._memory is not None:
             self._memory.experience.new_game()
 
     def play_move(self, game: Any, player: int) -> PlayedMove:
-        """Find a move and make it."""
         memory, known = self._memory, 0
         if memory is None:
             infos = self._searcher.search(game, self._limits)
@@ -86,7 +93,10 @@ class LabPlayer:
         return PlayedMove(player, text, value, known, self._take_surprises())
 
     def end_game(self, game: Game[Any], outcome: float) -> list[LearnedMove]:
-        """Learn how a game has ended, and keep what was learned; return that."""
+        """Learn from the outcome of a game, and save the killer memory.
+
+        Return the learned moves.
+        """
         if self._memory is None:
             return []
         first = max(-1.0, min(1.0, outcome))
@@ -95,7 +105,7 @@ class LabPlayer:
         return self._take_surprises()
 
     def close(self) -> None:
-        """Write what is still to be written."""
+        """Save unsaved changes of the killer memory."""
         self._searcher.save()
 
     def _take_surprises(self) -> list[LearnedMove]:
@@ -103,81 +113,77 @@ class LabPlayer:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     problems.configure(parser)
     parser.add_argument(
         "--algorithm", default="alpha-beta", metavar="A[,B]",
-        help="who plays, one for both sides or two that change sides (default: alpha-beta)",
+        help="players: one algorithm for both sides, or two that alternate sides "
+        "(default: alpha-beta)",
     )  # fmt: skip
     parser.add_argument(
-        "--games", type=positive_int, default=1, metavar="N", help="so many games (default: 1)"
+        "--games", type=positive_int, default=1, metavar="N", help="number of games (default: 1)"
     )
-    parser.add_argument(
-        "--nodes", type=positive_int, metavar="N", help="the most nodes of a search"
-    )
-    parser.add_argument("--json", action="store_true", help="print a JSON object a game")
+    parser.add_argument("--nodes", type=positive_int, metavar="N", help="node limit per search")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per game")
 
 
 def run(arguments: Namespace) -> int:
-    """Play, and print each game as it ends."""
+    """Play the games. Print each game when it ends."""
     problem = problems.problem_from(arguments)
     if problem.is_chance:
-        raise ValueError(
-            f"{problem.name} is a game of chance: nothing is learned from its outcomes"
-        )
-    chosen = algorithm_arguments.parse_algorithms(arguments.algorithm, problem)
-    if len(chosen) > 2:
-        raise ValueError(f"{len(chosen)} algorithms cannot play one game; name one or two")
-    pupils = [LabPlayer(each, problem, arguments) for each in (chosen * 2)[:2]]
+        raise ValueError(f"{problem.name}: games of chance are not supported by lab play")
+    specs = algorithm_arguments.parse_algorithms(arguments.algorithm, problem)
+    if len(specs) > 2:
+        raise ValueError(f"--algorithm: {len(specs)} algorithms (expected one or two)")
+    players = [LabPlayer(spec, problem, arguments) for spec in (specs * 2)[:2]]
     translate = language.translator(arguments.lang)
     points = 0.0
-    for number_of_game in range(1, arguments.games + 1):
-        sides = pupils if number_of_game % 2 else pupils[::-1]
+    for number in range(1, arguments.games + 1):
+        sides = players if number % 2 else players[::-1]
         game = problems.problem_from(arguments).game
         played = play_game(game, sides)
         outcome = played.outcome or 0.0
         win = (outcome > 0) - (outcome < 0)
-        points += 0.5 + (win if sides is pupils else -win) / 2
+        points += 0.5 + (win if sides is players else -win) / 2
         if arguments.json:
-            print(json.dumps(language.json_value({"game": number_of_game, **asdict(played)})))
+            print(json.dumps(language.json_value({"game": number, **asdict(played)})))
             continue
-        _print(played, number_of_game, translate)
-    if not arguments.json and len(chosen) == 2:
-        print(f"{chosen[0].text}: {points:g} / {arguments.games} {translate('points')}")
-    for pupil in pupils:
-        pupil.close()
+        _print(played, number, translate)
+    if not arguments.json and len(specs) == 2:
+        print(f"{specs[0].text}: {points:g} / {arguments.games} {translate('points')}")
+    for player in players:
+        player.close()
     return 0
 
 
 def play_game(game: Any, sides: list[LabPlayer]) -> PlayedGame:
-    """Play a game to its end, or to LONGEST moves."""
+    """Play a game to its end, or stop after `MAX_MOVES` moves."""
     played = PlayedGame()
-    for pupil in sides:
-        pupil.new_game()
+    for player in sides:
+        player.new_game()
     while game.outcome() is None and len(played.moves) < MAX_MOVES:
         turn = game.turn
-        played.moves.append(sides[turn].play(game, turn))
+        played.moves.append(sides[turn].play_move(game, turn))
     played.outcome = game.outcome()
     if played.outcome is not None:
-        for pupil in dict.fromkeys(sides):
-            played.after += pupil.end_game(game, played.outcome)
+        for player in dict.fromkeys(sides):
+            played.after += player.end_game(game, played.outcome)
     return played
 
 
-def _print(played: PlayedGame, number_of_game: int, translate: language.Translator) -> None:
+def _print(played: PlayedGame, number: int, translate: language.Translator) -> None:
     shown = table(
-        f"{translate('game')} {number_of_game}",
+        f"{translate('game')} {number}",
         "",
         translate("move"),
         translate("value"),
         translate("learned"),
     )
-    for place, each in enumerate(played.moves, 1):
-        told = "; ".join(_format_lesson(lesson, translate) for lesson in each.lessons)
-        if each.known:
-            told = f"{translate('known from experience')}{'; ' if told else ''}{told}"
-        move = language.translate_move(each.move, translate)
-        shown.add_row(str(place), move, format_value(each.value, translate=translate), told)
+    for ply, played_move in enumerate(played.moves, 1):
+        text = "; ".join(_format_lesson(lesson, translate) for lesson in played_move.lessons)
+        if played_move.known:
+            text = f"{translate('known from experience')}{'; ' if text else ''}{text}"
+        move = language.translate_move(played_move.move, translate)
+        shown.add_row(str(ply), move, format_value(played_move.value, translate=translate), text)
     print_plain(shown)
     for lesson in played.after:
         print(_format_lesson(lesson, translate))
@@ -186,11 +192,13 @@ def _print(played: PlayedGame, number_of_game: int, translate: language.Translat
 
 
 def _format_lesson(lesson: LearnedMove, translate: language.Translator) -> str:
-    """Say what was a surprise."""
     move, predicted, found = (
         language.translate_move(lesson.move, translate),
         lesson.predicted,
         lesson.found,
     )
-    text = f"{translate('surprise')}: {move} {format_value(predicted, translate=translate)} → {format_value(found, translate=translate)}"
+    text = (
+        f"{translate('surprise')}: {move} {format_value(predicted, translate=translate)}"
+        f" → {format_value(found, translate=translate)}"
+    )
     return f"{text} ({language.translate_move(lesson.reply, translate)})" if lesson.reply else text

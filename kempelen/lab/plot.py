@@ -1,7 +1,9 @@
-"""`kempelen lab plot`: the leaves that algorithms evaluate, against depth and branching.
+"""`kempelen lab plot`: plot the number of evaluated leaves against depth and branching factor.
 
-On uniform random trees, beside what theory says: minimax's b^d, Knuth and Moore's least, and the
-growth R^d of Pearl's branching factor, which is that of alpha-beta where children are in no order.
+The algorithms search uniform random trees with branching factor b and depth d. The plot also shows
+three theoretical curves: the b^d leaves that minimax evaluates, the minimum for alpha-beta
+according to Knuth and Moore, and R^d. R is the branching factor of alpha-beta according to Pearl,
+if the children are in random order.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The most leaves of a tree of the plot: beyond, the slower algorithms take minutes.
+# Maximum number of leaves of a tree. On larger trees, the slower algorithms take minutes.
 MAX_LEAVES = 100_000
 MARKERS = "osD^v<>pPX*hd"
 THEORY_CURVES = (
@@ -47,13 +49,16 @@ THEORY_CURVES = (
 
 
 def _valid_estimate(leaves: float, branching: int, depth: int) -> float:
-    """Leave a count out that is below the minimum: R tells how leaves grow in deep trees."""
+    """Return `leaves`, or NaN if the estimate is below the minimum number of leaves.
+
+    The asymptotic formula may give too small estimates for shallow trees.
+    """
     return leaves if leaves >= tree_complexity.min_leaves(branching, depth) else nan
 
 
 @dataclass(frozen=True)
 class Point:
-    """The mean leaves that an algorithm evaluates on trees of one shape."""
+    """The mean number of leaves that an algorithm evaluates in trees of one size."""
 
     algorithm: str
     branching: int
@@ -62,51 +67,56 @@ class Point:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--algorithm", metavar="A[,B...]",
-        help="default: all that find the minimax value",
+        help="algorithms to plot, separated by commas (default: all exact ones)",
     )  # fmt: skip
-    parser.add_argument("--branching", type=positive_int, default=4, metavar="B", help="default: 4")
-    parser.add_argument("--depth", type=positive_int, default=5, metavar="D", help="default: 5")
     parser.add_argument(
-        "--trees", type=positive_int, default=10, metavar="N", help="trees a point (default: 10)"
+        "--branching", type=positive_int, default=4, metavar="B",
+        help="maximum branching factor (default: 4)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--depth", type=positive_int, default=5, metavar="D", help="maximum depth (default: 5)"
     )
     parser.add_argument(
-        "--distinct", action="store_true",
-        help="count a leaf once, however often an algorithm without memory evaluates it",
+        "--trees", type=positive_int, default=10, metavar="N",
+        help="trees per data point (default: 10)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of the trees (default: 0)")
+    parser.add_argument(
+        "--distinct", action="store_true",
+        help="count each leaf once, even if it is evaluated again",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the trees (default: 0)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
-        help=f"the picture; its name ends in {', '.join(pictures.SUFFIXES)}",
+        help=f"write the picture to FILE (suffix: {', '.join(pictures.SUFFIXES)})",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the points as one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Measure every depth up to that given, and every branching from 2; draw both."""
+    """Measure all depths and branching factors up to the maximum, and plot the results."""
     b, d = arguments.branching, arguments.depth
     if arguments.output is None and not arguments.json:
-        raise ValueError("nothing to do: name a picture with -o FILE, or ask for --json")
+        raise ValueError("nothing to do (use -o FILE or --json)")
     if arguments.output is not None:
         pictures.check_picture(arguments.output)
     if b < 2 or b**d > MAX_LEAVES:
         raise ValueError(
-            f"trees of branching {b} and depth {d} are not for a plot: use a branching from 2 and "
-            f"not more than {MAX_LEAVES} leaves"
+            f"trees with branching factor {b} and depth {d}: cannot be plotted (expected a "
+            f"branching factor of at least 2 and at most {MAX_LEAVES} leaves)"
         )
-    chosen = _parse_algorithms(arguments.algorithm)
+    specs = _parse_algorithms(arguments.algorithm)
     shapes = sorted({(b, depth) for depth in range(1, d + 1)} | {(n, d) for n in range(2, b + 1)})
-    work = [(algorithm, *shape) for shape in shapes for algorithm in chosen]
-    measured = (
+    tasks = [(algorithm, *shape) for shape in shapes for algorithm in specs]
+    measurements = (
         Point(algorithm.text, n, depth, _mean_leaves(algorithm, n, depth, arguments))
-        for algorithm, n, depth in work
+        for algorithm, n, depth in tasks
     )
     translate = language.translator(arguments.lang)
-    points = list(with_progress(measured, len(work), translate("searching")))
+    points = list(with_progress(measurements, len(tasks), translate("searching")))
     if arguments.json:
-        print(json.dumps({"trees": arguments.trees, "points": [asdict(each) for each in points]}))
+        print(json.dumps({"trees": arguments.trees, "points": [asdict(point) for point in points]}))
     if arguments.output is not None:
         pictures.save(figure(points, b, d, translate), arguments.output)
         if not arguments.json:
@@ -117,7 +127,6 @@ def run(arguments: Namespace) -> int:
 def figure(
     points: list[Point], branching: int, depth: int, translate: language.Translator
 ) -> Figure:
-    """Draw the leaves against the depth, and against the branching."""
     from matplotlib.figure import Figure
 
     points = _merge_equal(points)
@@ -135,14 +144,13 @@ def figure(
 
 
 def _merge_equal(points: list[Point]) -> list[Point]:
-    """Return the points with one name for algorithms that evaluate equally many leaves."""
     leaves: dict[str, list[float]] = {}
     for point in points:
         leaves.setdefault(point.algorithm, []).append(point.leaves)
-    alike: dict[tuple[float, ...], list[str]] = {}
+    groups: dict[tuple[float, ...], list[str]] = {}
     for name, counts in leaves.items():
-        alike.setdefault(tuple(counts), []).append(name)
-    first = {names[0]: "\n= ".join(names) for names in alike.values()}
+        groups.setdefault(tuple(counts), []).append(name)
+    first = {names[0]: "\n= ".join(names) for names in groups.values()}
     return [
         replace(point, algorithm=first[point.algorithm])
         for point in points
@@ -151,7 +159,6 @@ def _merge_equal(points: list[Point]) -> list[Point]:
 
 
 def _draw_panel(axes: Axes, points: list[Point], key: str) -> None:
-    """Draw one line an algorithm, those with the most leaves at the end first in the legend."""
     from matplotlib import colormaps
     from matplotlib.ticker import MaxNLocator
 
@@ -202,8 +209,8 @@ def _mean_leaves(
 def _leaves(
     algorithm: AlgorithmSpec, branching: int, depth: int, arguments: Namespace
 ) -> Iterator[int]:
-    for number in range(arguments.trees):
-        game: Any = RandomTree(branching, depth, arguments.seed + number)
+    for index in range(arguments.trees):
+        game: Any = RandomTree(branching, depth, arguments.seed + index)
         problem = SearchProblem("random-tree", game, evaluate, depth, float(branching**depth))
         if arguments.distinct:
             yield _distinct_leaves(algorithm, problem, arguments.seed)
@@ -214,14 +221,13 @@ def _leaves(
 
 
 def _distinct_leaves(algorithm: AlgorithmSpec, problem: SearchProblem, seed: int) -> int:
-    """Return how many different leaves the algorithm evaluates."""
     seen: set[Label] = set()
 
-    def tell(event: Event) -> None:
+    def record(event: Event) -> None:
         if isinstance(event, Evaluated):
             seen.add(event.label)
 
-    problem.search(algorithm, seed=seed, kind=traced(algorithm.search_class, tell)).search(
+    problem.search(algorithm, seed=seed, kind=traced(algorithm.search_class, record)).search(
         problem.game, problem.depth
     )
     return len(seen)

@@ -1,4 +1,4 @@
-"""What the lab looks at: a game, positions of it, and the value of those that are not its end."""
+"""Select a search problem for the lab: a game, a position, an evaluation and a depth."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from agent.search.search import Search
 from agent.search.symmetry_reduced_game import SymmetryReducedGame
 from kempelen.console import game_arguments
 from kempelen.console.argument_types import positive_int
+from kempelen.console.old_names import add_alias
 from kempelen.lab import language
 
-# How deep a game is searched when nobody says; a tree is searched to its leaves.
+# Default search depth in plies for games. Trees are searched to their leaves.
 DEFAULT_DEPTH = 4
 # A depth beyond the end of every game.
 UNLIMITED_DEPTH = 1000
@@ -29,9 +30,9 @@ UNLIMITED_DEPTH = 1000
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """A game to look at: its name, its position, and how it is searched.
+    """A position to search, with its game, evaluation and depth.
 
-    scale: what counts as a whole win for Monte Carlo tree search.
+    `scale` is the utility that Monte Carlo tree search counts as a full win.
     """
 
     name: str
@@ -42,7 +43,7 @@ class SearchProblem:
 
     @property
     def is_chance(self) -> bool:
-        """Whether dice or cards take part."""
+        """Whether the game contains chance events."""
         return isinstance(self.game, ChanceGame)
 
     def search(
@@ -53,7 +54,10 @@ class SearchProblem:
         node_limit: float = inf,
         kind: type[Search[Any]] | None = None,
     ) -> Search[Any]:
-        """Return an algorithm set up for the game, as `Configuration.new` does."""
+        """Create a search for the problem.
+
+        `AlgorithmSpec.new` describes the parameters.
+        """
         return algorithm.new(
             self.game,
             self.evaluate,
@@ -65,106 +69,117 @@ class SearchProblem:
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = True) -> None:
-    """Declare how a game is named; `game` is the one looked at when none is."""
+    """Add the arguments that select a game and a position.
+
+    `game` is the default game. If `depth` is true, the argument `--depth` is added.
+    """
     game_arguments.configure(parser, game=game)
-    parser.add_argument("--moves", default="", metavar="'M ...'", help="moves to begin with")
-    parser.add_argument(
-        "--fold", action="store_true",
-        help="of positions that a symmetry maps to each other look at one only",
+    parser.add_argument("--moves", default="", metavar="'M ...'", help="moves to play first")
+    symmetry = parser.add_argument(
+        "--symmetry", action="store_true", help="merge symmetric positions"
+    )
+    add_alias(parser, "--fold", symmetry)
+    beam = parser.add_argument(
+        "--beam", type=positive_int, metavar="N",
+        help="heuristic pruning: N moves at the root; below, the parent's number minus the "
+        "move's rank",
     )  # fmt: skip
-    parser.add_argument(
-        "--factor", type=positive_int, metavar="N",
-        help="heuristic pruning: N moves at the root, below as many as the parent less the rank",
-    )  # fmt: skip
+    add_alias(parser, "--factor", beam)
     if depth:
         parser.add_argument(
             "--depth", type=positive_int, metavar="D",
-            help=f"plies (default: {DEFAULT_DEPTH}; a tree is searched to its leaves)",
+            help=f"search depth in plies (default: {DEFAULT_DEPTH}; trees: to the leaves)",
         )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
 
 
 def problem_from(arguments: Namespace) -> SearchProblem:
-    """Return what the arguments name.
+    """Return the search problem that the arguments describe.
 
-    Raises ValueError, OSError or EvaluationError with a message for the user.
+    Raise ValueError, OSError or EvaluationError if the arguments are invalid. The error messages
+    are suitable for users.
     """
-    also = {"seed": arguments.seed}
+    defaults = {"seed": arguments.seed}
     if getattr(arguments, "depth", None):
-        also["depth"] = arguments.depth
-    kind, options = game_arguments.game_from(arguments, also)
+        defaults["depth"] = arguments.depth
+    kind, options = game_arguments.game_from(arguments, defaults)
     game = kind.new(**options)
-    for text in arguments.moves.split():
-        game.play(parse_move(game, language.parse_move(text, language.translator(arguments.lang))))
+    for notation in arguments.moves.split():
+        game.play(
+            parse_move(game, language.parse_move(notation, language.translator(arguments.lang)))
+        )
     depth = getattr(arguments, "depth", None) or (
         UNLIMITED_DEPTH if isinstance(game, Tree) else DEFAULT_DEPTH
     )
     name = kind.name if arguments.tree is None else str(arguments.tree)
     scale = (game.max_utility() if isinstance(game, Tree) else 0) or 1
     evaluate = load_game_evaluation(kind, arguments.evaluation)
-    if arguments.fold:
+    if arguments.symmetry:
         if not isinstance(game, HasSymmetry):
-            raise ValueError(f"{name} has no symmetries to --fold")
+            raise ValueError(f"--symmetry: {name} has no symmetries")
         game, evaluate = SymmetryReducedGame(game), _evaluate_wrapped(evaluate)
-    if arguments.factor is not None:
+    if arguments.beam is not None:
         game, evaluate = (
-            BeamLimitedGame(game, evaluate, arguments.factor),
+            BeamLimitedGame(game, evaluate, arguments.beam),
             _evaluate_wrapped(evaluate),
         )
     return SearchProblem(name, game, evaluate, depth, scale)
 
 
 def _evaluate_wrapped(evaluate: Callable[[Any], float]) -> Callable[[Any], float]:
-    """Return an evaluation of a game that wraps another."""
     return lambda wrapper: evaluate(wrapper.game)
 
 
 def problems_from(arguments: Namespace, count: int) -> list[SearchProblem]:
-    """Return so many positions: the one named, then others reached from it by random moves.
+    """Return `count` search problems.
 
-    Of a random tree they are the roots of different trees.
+    The first problem is the position that the arguments describe. The other problems are reached
+    from this position by random moves. If the game is a random tree, the other problems are the
+    roots of other random trees.
     """
     first = problem_from(arguments)
-    found = [first]
+    problems = [first]
     random = Random(arguments.seed)
-    for number in range(1, count):
+    for offset in range(1, count):
         if isinstance(first.game, RandomTree):
-            shifted = [*arguments.option, ("seed", arguments.seed + number)]
-            found.append(problem_from(Namespace(**{**vars(arguments), "option": shifted})))
+            shifted = [*arguments.option, ("seed", arguments.seed + offset)]
+            problems.append(problem_from(Namespace(**{**vars(arguments), "option": shifted})))
         else:
-            another = problem_from(arguments)
-            _play_random_moves(another.game, random)
-            found.append(another)
-    return found
+            problem = problem_from(arguments)
+            _play_random_moves(problem.game, random)
+            problems.append(problem)
+    return problems
 
 
 def mean_branching(game: NotatedGame[Any], depth: int, seed: int, samples: int = 200) -> float:
-    """Return the mean number of moves in the first `depth` plies, of games played at random."""
+    """Return the mean number of legal moves per position.
+
+    The mean is taken over the first `depth` plies of random games.
+    """
     random = Random(seed)
     total = count = 0
     for _ in range(samples):
-        played = 0
-        while played < depth and (moves := list(game.moves())):
+        plies = 0
+        while plies < depth and (moves := list(game.moves())):
             if game.turn != CHANCE:
                 total, count = total + len(moves), count + 1
             game.play(random.choice(moves))
-            played += 1
-        for _ in range(played):
+            plies += 1
+        for _ in range(plies):
             game.undo()
     return total / count if count else 1.0
 
 
 def _play_random_moves(game: NotatedGame[Any], random: Random, plies: int = 6) -> None:
-    """Play up to so many random moves, none that ends the game."""
     for _ in range(random.randint(1, plies)):
-        going_on = []
+        candidates = []
         for move in list(game.moves()):
             game.play(move)
             if game.outcome() is None:
-                going_on.append(move)
+                candidates.append(move)
             game.undo()
-        if not going_on:
+        if not candidates:
             return
-        game.play(random.choice(going_on))
+        game.play(random.choice(candidates))
     while game.turn == CHANCE:
         game.play(random.choice(list(game.moves())))

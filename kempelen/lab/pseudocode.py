@@ -1,8 +1,8 @@
-"""The pseudo-code of every algorithm, each line with the steps that it stands for.
+"""Pseudocode for every algorithm, with the steps that highlight each line.
 
-A line is `steps| code`: the code is lit when one of these steps happens. The algorithms' own
-modules name the sources; what is here is what is taught, without the techniques but a table of
-memory: where an algorithm may do without one and does, the lines of it are left out.
+Each line consists of the names of these steps, the character `|` and the pseudocode. The modules of
+the algorithms cite the sources. The pseudocode omits all enhancements except a transposition table.
+The lines for the table are omitted if the algorithm does not use the table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ return   |   return best
 """
 _ALPHA_BETA = """
 enter    | alphabeta(node, α, β):
-remember |   if the table knows enough of node: return it
+remember |   if the table has a usable entry for node: return it
 evaluate |   if node is a leaf: return its value for its mover
          |   best ← -∞
          |   for each child of node:
@@ -58,7 +58,7 @@ return   |   return α if MAX is to move, else β
 """
 _NULL_MOVE = """
 enter    | search(node, α, β):
-remember |   if the table knows enough of node: return it
+remember |   if the table has a usable entry for node: return it
 evaluate |   if node is a leaf: return its value for its mover
 pass     |   let the mover pass, and search less deep
          |   if even that reaches β: cut off
@@ -70,7 +70,7 @@ return   |   return best
 """
 _PVS = """
 enter    | pvs(node, α, β):
-remember |   if the table knows enough of node: return it
+remember |   if the table has a usable entry for node: return it
 evaluate |   if node is a leaf: return its value for its mover
          |   value of the first child: -pvs(child, -β, -α)
          |   for each other child of node:
@@ -100,7 +100,7 @@ pass     |   β ← value, or the next above if that is lower
 pass     |   value ← search(root, β - 1, β)
 passed   |   if value < β: upper ← value, else: lower ← value
 enter    | search(node, α, β):
-remember |   if the memory knows enough of node: return it
+remember |   if the memory has a usable entry for node: return it
 evaluate |   if node is a leaf: return its value for its mover
          |   for each child of node:
 better   |     best ← max of best and -search(child, -β, -α)
@@ -112,9 +112,9 @@ _BNS = """
          | while more than one child is left:
 guess    |   guess a value between lower and upper
 enter    |   for each child: test whether its value ≥ guess
-narrow   |   if one or more pass the test: go on with these, else: upper ← guess
+narrow   |   if one or more pass the test: continue with these, else: upper ← guess
 evaluate | (a leaf returns its value for its mover)
-remember | (in a test: if the table knows enough of node: return it)
+remember | (in a test: if the table has a usable entry for node: return it)
 better   | (in a test: best ← max of best and value; α ← max of α and best)
 cut      | (in a test: if α ≥ β: cut off)
 store    | (in a test: put best into the table)
@@ -157,7 +157,7 @@ evaluate |   if node is a leaf: return its value
          |   for each child of node:
 better   |     MAX: best ← max; MIN: best ← min; chance: sum ← sum + probability · value(child)
 return   |   return best, or sum
-anew     | (an evaluation was as much as a win: begin again, where a win counts more)
+anew     | (an evaluation reached the value of a win: restart with a higher one)
 """
 _UCB, _PRIORS = "C·√(ln N(parent) / N)", "C·P·√N(parent) / (1 + N)"
 _PLAYOUT = "simulation: play on at random to the end"
@@ -213,14 +213,14 @@ PSEUDOCODE = {
     "ucb1": _UCB1,
 }
 
-# The steps of a memory.
+# The steps that use the transposition table.
 TABLE_STEPS = ("remember", "store")
 
-# The words of pseudo-code, the longest first where one is part of another.
+# Phrases of the pseudo-code. The longest match is replaced first.
 SPANISH = {
     "if node is a leaf": "si nodo es una hoja",
-    "if the table knows enough of node": "si la tabla sabe bastante de nodo",
-    "if the memory knows enough of node": "si la memoria sabe bastante de nodo",
+    "if the table has a usable entry for node": "si la tabla tiene una entrada útil para nodo",
+    "if the memory has a usable entry for node": "si la memoria tiene una entrada útil para nodo",
     "put best into the table": "guarda mejor en la tabla",
     "put α into the table": "guarda α en la tabla",
     "put best into the memory": "guarda mejor en la memoria",
@@ -265,7 +265,9 @@ SPANISH = {
     "while more than one child is left": "mientras quede más de un hijo",
     "guess a value between lower and upper": "supón un valor entre inferior y superior",
     "test whether its value ≥ guess": "prueba si su valor ≥ supuesto",
-    "if one or more pass the test: go on with these": "si alguno pasa la prueba: sigue con estos",
+    "if one or more pass the test: continue with these": (
+        "si alguno pasa la prueba: sigue con estos"
+    ),
     "upper ← guess": "superior ← supuesto",
     "a leaf returns its value for its mover": "una hoja devuelve su valor para quien mueve",
     "in a test": "en una prueba",
@@ -305,8 +307,8 @@ SPANISH = {
     "one child that wins is enough": "basta un hijo que gane",
     "one that does not": "uno que no",
     "remember node": "recuerda nodo",
-    "an evaluation was as much as a win: begin again, where a win counts more": (
-        "una evaluación valía tanto como ganar: empieza de nuevo, con ganar más alto"
+    "an evaluation reached the value of a win: restart with a higher one": (
+        "una evaluación alcanzó el valor de ganar: empieza de nuevo con uno mayor"
     ),
     "selection: go down to the child with the greatest": "selección: baja al hijo de mayor",
     "selection: go to the child of root with the greatest": (
@@ -351,25 +353,29 @@ _ENGLISH = re.compile(
 
 
 def pseudocode(algorithm: AlgorithmSpec) -> tuple[list[str], dict[str, tuple[int, ...]]]:
-    """Return an algorithm's lines, and which of them each kind of step lights."""
-    may_remember = any(each.name == "table" for each in fields(algorithm.search_class.options))
-    left_out = TABLE_STEPS if may_remember and not algorithm.options.get("table") else ()
+    """Return the pseudocode of an algorithm, and the lines that each step highlights.
+
+    Lines are numbered from 0.
+    """
+    has_table = any(option.name == "table" for option in fields(algorithm.search_class.options))
+    omitted = TABLE_STEPS if has_table and not algorithm.options.get("table") else ()
     lines: list[str] = []
-    lit: dict[str, tuple[int, ...]] = {}
+    highlighted: dict[str, tuple[int, ...]] = {}
     for text in PSEUDOCODE[algorithm.search_class.name].strip("\n").splitlines():
         steps, code = text.split("|", 1)
-        if steps.strip() in left_out:
+        if steps.strip() in omitted:
             continue
         for step in steps.split():
-            lit[step] = (*lit.get(step, ()), len(lines))
+            highlighted[step] = (*highlighted.get(step, ()), len(lines))
         lines.append(code[1:])
-    return lines, lit
+    return lines, highlighted
 
 
 def with_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str]:
-    """Return the lines of Monte Carlo tree search as they are with an evaluation of batches.
+    """Adapt the pseudocode of Monte Carlo tree search to a batch evaluation.
 
-    judged: it judges leaves. priors: it has told moves apart, which are chosen by that.
+    If `judged` is true, the evaluation replaces playouts. If `priors` is true, selection uses the
+    move probabilities from the evaluation (PUCT).
     """
     if priors:
         lines = [line.replace(_UCB, _PRIORS) for line in lines]
@@ -377,6 +383,6 @@ def with_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str
 
 
 def translate_line(line: str) -> str:
-    """Return a line of pseudo-code with Spanish words."""
-    once = _ENGLISH.sub(lambda found: SPANISH[found.group()], line)
-    return once.replace("-∞ si mueve MAX, else ∞", "-∞ si mueve MAX, si no ∞")
+    """Translate a line of pseudocode into Spanish."""
+    translated = _ENGLISH.sub(lambda match: SPANISH[match.group()], line)
+    return translated.replace("-∞ si mueve MAX, else ∞", "-∞ si mueve MAX, si no ∞")

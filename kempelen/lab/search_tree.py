@@ -1,4 +1,4 @@
-"""What is to be drawn of a search: every node with what the search found out about it."""
+"""Build a tree with the results of a search, for drawing."""
 
 from __future__ import annotations
 
@@ -30,19 +30,22 @@ from kempelen.lab import language
 
 NodeKind = Literal["MAX", "MIN", "chance"]
 
-# The most nodes of a picture that a person can still read, and the most side by side before nodes
-# that tell little are gathered into one.
+# Maximum number of nodes in a readable picture, and maximum number of leaves side by side before
+# unimportant nodes are merged.
 MAX_NODES = 600
 MAX_WIDTH = 44
 
 
 @dataclass
 class SearchTreeNode:
-    """A node of the picture. move: what led here. order: when it was first visited, from 1.
+    """A tree node with the results of a search.
 
-    value: in signs, such as ≥5 for a bound. window: alpha and beta when it was last entered, and
-    left: what they were in the end. remembered: a table answered for it, without a visit. cut: the
-    search cut this branch off. gathered: it stands for so many of its siblings, itself among them.
+    `move` is the move that leads to the node. `order` is the number of the first visit, starting at
+    1. `value` is the value as text; a lower bound of 5 is written "≥5". `window` contains alpha and
+    beta on the last entry to the node. `final_window` contains alpha and beta when the search left
+    the node. `from_table` tells whether the value was found in a transposition table, without a
+    visit. `cut` tells whether the search cut off this branch. `merged_count` is the number of
+    siblings that the node represents, including itself.
     """
 
     label: Label
@@ -61,11 +64,11 @@ class SearchTreeNode:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the search came here, or asked a table instead."""
+        """Whether the node was visited or its value was found in a transposition table."""
         return self.order is not None or self.from_table
 
     def iter_nodes(self) -> Iterable[SearchTreeNode]:
-        """Generate this node and all below, each before its children."""
+        """Yield the node and all its descendants in preorder."""
         yield self
         for child in self.children:
             yield from child.iter_nodes()
@@ -78,12 +81,14 @@ def search_tree(
     pv: Iterable[Any] = (),
     translate: language.Translator = str,
 ) -> SearchTreeNode:
-    """Return the tree below the game's position with all that the events tell.
+    """Return the tree of the game's current position, with the results of the search.
 
-    Branches that were cut off are there with all below them, or if that is too much, as single
-    nodes; if the picture is still too wide, siblings that were not visited are gathered into one,
-    and then leaves that do not give their parent its value. Of Monte Carlo tree search there is
-    what has grown. Raises ValueError if even then there are too many nodes.
+    For Monte Carlo tree search, only the nodes of the search tree are shown. In other trees, each
+    branch that was cut off is reduced to one node if the complete tree is too large. If the tree is
+    still too wide, unvisited siblings are merged first. Leaves that do not determine their parent's
+    value are merged next.
+
+    Raise ValueError if the tree is still too large.
     """
     notes = _NodeRecords(events, translate)
     principal = _line_labels(game, pv)
@@ -105,39 +110,36 @@ def search_tree(
                 _mark(root, principal)
                 return root
     raise ValueError(
-        f"the tree has more than {MAX_NODES} nodes, too many to see: use a smaller --depth, a "
-        "later position (--moves) or a smaller game (--size)"
+        f"tree: more than {MAX_NODES} nodes, too many to draw (use a smaller --depth, a later "
+        "position with --moves, or a smaller game with --size)"
     )
 
 
 def format_short_value(value: float, translate: language.Translator = str) -> str:
-    """Write a value short enough to fit into a node."""
+    """Format a value in a few characters, so that the text fits into a node."""
     return language.format_value(
         value, 6 if isfinite(value) and value == int(value) else 3, translate
     )
 
 
 def _line_labels(game: NotatedGame[Any], pv: Iterable[Any]) -> set[Label]:
-    """Return the nodes of a line."""
     label: Label = ()
-    found = {label}
+    labels = {label}
     for move in pv:
         label = (*label, 1 + list(game.moves()).index(move))
-        found.add(label)
+        labels.add(label)
         game.play(move)
     for _ in range(len(label)):
         game.undo()
-    return found
+    return labels
 
 
 def _mark(root: SearchTreeNode, principal: set[Label]) -> None:
-    """Mark the principal variation, as far as it is drawn."""
     for node in root.iter_nodes():
         node.is_principal = node.label in principal
 
 
 def _is_redundant(node: SearchTreeNode, child: SearchTreeNode, principal: set[Label]) -> bool:
-    """Tell whether a leaf may be left out: it gives its parent no value, and is on no line."""
     if (
         child.children
         or child.label in principal
@@ -145,14 +147,13 @@ def _is_redundant(node: SearchTreeNode, child: SearchTreeNode, principal: set[La
         or node.kind == "chance"
     ):
         return False
-    values = [each.value for each in node.children]
+    values = [sibling.value for sibling in node.children]
     return child.value != node.value.lstrip("≥≤") or values.index(child.value) < (
         node.children.index(child)
     )
 
 
 def _drop_unvisited(node: SearchTreeNode) -> None:
-    """Take away what was not visited."""
     node.children = [child for child in node.children if child.is_reached]
     for child in node.children:
         _drop_unvisited(child)
@@ -161,33 +162,37 @@ def _drop_unvisited(node: SearchTreeNode) -> None:
 def _merge_siblings(
     node: SearchTreeNode, can_merge: Callable[[SearchTreeNode, SearchTreeNode], bool]
 ) -> None:
-    """Make one node of neighbours that can be spared, wherever there are several."""
     for child in node.children:
         _merge_siblings(child, can_merge)
-    spared = [can_merge(node, child) for child in node.children]
-    kept: list[SearchTreeNode] = []
-    for can_be_spared, group in groupby(zip(spared, node.children, strict=True), itemgetter(0)):
+    mergeable = [can_merge(node, child) for child in node.children]
+    merged: list[SearchTreeNode] = []
+    for can_merge_group, group in groupby(
+        zip(mergeable, node.children, strict=True), itemgetter(0)
+    ):
         siblings = [child for _, child in group]
-        if not can_be_spared or len(siblings) == 1:
-            kept += siblings
+        if not can_merge_group or len(siblings) == 1:
+            merged += siblings
             continue
         count = sum(child.merged_count for child in siblings)
-        one = replace(siblings[0], move="", children=[], merged_count=count, value=f"+{count}")
-        kept.append(replace(one, window=None, final_window=None, is_leaf=True))
-    node.children = kept
+        first = replace(siblings[0], move="", children=[], merged_count=count, value=f"+{count}")
+        merged.append(replace(first, window=None, final_window=None, is_leaf=True))
+    node.children = merged
 
 
 class _NodeRecords:
-    """What the events tell of each node; of several the last counts."""
+    """The results of a search for each node.
+
+    Later events override earlier events for the same node.
+    """
 
     def __init__(self, events: Iterable[Event], translate: language.Translator) -> None:
-        self._say = translate
+        self._translate = translate
         self.order: dict[Label, int] = {}
         self.value: dict[Label, str] = {}
         self.window: dict[Label, tuple[float, float]] = {}
         self.final_window: dict[Label, tuple[float, float]] = {}
         self.leaves: set[Label] = set()
-        # Nodes that a table answered for, and nodes that were cut off.
+        # Nodes whose value came from a table, and nodes that were cut off.
         self.from_table: set[Label] = set()
         self.cuts: set[Label] = set()
         self._entered: dict[Label, Entered] = {}
@@ -199,17 +204,17 @@ class _NodeRecords:
         label = event.label
         match event:
             case BegunAnew():
-                for notes in (
+                for records in (
                     self.order,
                     self.value,
                     self.window,
                     self.final_window,
                     self._entered,
                 ):
-                    notes.clear()
+                    records.clear()
                 self.leaves.clear()
             case PlayedOut():
-                if not self.is_monte_carlo:  # its visits go on below the tree
+                if not self.is_monte_carlo:  # its playouts visit nodes below the search tree
                     self.is_monte_carlo = True
                     self.order = {(): 1}
                     self.leaves.clear()
@@ -223,7 +228,7 @@ class _NodeRecords:
                     self.window[label] = self.final_window[label] = event.window
             case Evaluated() if not self.is_monte_carlo:
                 self.leaves.add(label)
-                self.value[label] = format_short_value(event.value, self._say)
+                self.value[label] = format_short_value(event.value, self._translate)
             case CutOff():
                 self.cuts.add(label)
             case Returned():
@@ -234,15 +239,14 @@ class _NodeRecords:
                 self._narrow(label[:-1], event.value)
             case Narrowed() if label not in self.leaves:
                 lower, upper = (
-                    format_short_value(event.lower, self._say),
-                    format_short_value(event.upper, self._say),
+                    format_short_value(event.lower, self._translate),
+                    format_short_value(event.upper, self._translate),
                 )
                 self.value[label] = f"[{lower}, {upper}]"
             case Counted():
                 self.value[label] = f"{event.mean:+.2f}\n{event.visits}"
 
     def _narrow(self, parent: Label, value: float | bool) -> None:
-        """Bring a parent's alpha or beta up to what came back from a child."""
         if parent in self.final_window and self._entered[parent].test is None:
             alpha, beta = self.final_window[parent]
             if self._entered[parent].maximises:
@@ -252,24 +256,23 @@ class _NodeRecords:
             self.final_window[parent] = alpha, beta
 
     def _returned_value(self, label: Label, value: float | bool) -> str:
-        """Write a value, as a bound where no more is known."""
-        asked = self._entered.get(label)
-        if asked is not None and asked.test is not None:
-            sign, bound = asked.test
+        entered = self._entered.get(label)
+        if entered is not None and entered.test is not None:
+            sign, bound = entered.test
             opposite = {"≥": "<", ">": "≤"}
-            return f"{sign if value else opposite[sign]}{format_short_value(bound, self._say)}"
-        if asked is not None and asked.window is not None:
-            alpha, beta = asked.window
+            return (
+                f"{sign if value else opposite[sign]}{format_short_value(bound, self._translate)}"
+            )
+        if entered is not None and entered.window is not None:
+            alpha, beta = entered.window
             if value <= alpha:
-                return f"≤{format_short_value(value, self._say)}"
+                return f"≤{format_short_value(value, self._translate)}"
             if value >= beta:
-                return f"≥{format_short_value(value, self._say)}"
-        return format_short_value(value, self._say)
+                return f"≥{format_short_value(value, self._translate)}"
+        return format_short_value(value, self._translate)
 
 
 class _Builder:
-    """Walks through the game's tree."""
-
     def __init__(
         self,
         game: NotatedGame[Any],
@@ -278,13 +281,13 @@ class _Builder:
         translate: language.Translator,
     ) -> None:
         self._game, self._max_player, self._notes = game, game.turn, notes
-        self._say = translate
+        self._translate = translate
         self._below_cuts = below_cuts
         self._shows_moves = not isinstance(game, Tree)
         self._count = 0
 
     def node(self, label: Label, move: str, depth: int) -> SearchTreeNode | None:
-        """Return the node where the game is, None if the picture has too many already."""
+        """Return the current node with its descendants, or None if there are too many nodes."""
         self._count += 1
         if self._count > MAX_NODES:
             return None
@@ -292,38 +295,37 @@ class _Builder:
         kind: NodeKind = "chance"
         if game.turn != CHANCE:
             kind = "MAX" if game.turn == self._max_player else "MIN"
-        made = SearchTreeNode(label, kind, move if self._shows_moves else "")
-        made.order = notes.order.get(label)
-        made.value = notes.value.get(label, "")
-        made.window, made.final_window = notes.window.get(label), notes.final_window.get(label)
-        made.from_table = made.order is None and label in notes.from_table
-        made.cut = label[:-1] in notes.cuts and bool(label) and not made.is_reached
-        beyond = depth <= 0 and kind != "chance"  # events cost no depth
-        made.is_leaf = label in notes.leaves or beyond or game.outcome() is not None
-        if made.is_leaf:
-            made.value = made.value or self._leaf_value()
-            return made
-        if made.order is None and not self._below_cuts:
-            return made
+        node = SearchTreeNode(label, kind, move if self._shows_moves else "")
+        node.order = notes.order.get(label)
+        node.value = notes.value.get(label, "")
+        node.window, node.final_window = notes.window.get(label), notes.final_window.get(label)
+        node.from_table = node.order is None and label in notes.from_table
+        node.cut = label[:-1] in notes.cuts and bool(label) and not node.is_reached
+        at_horizon = depth <= 0 and kind != "chance"  # chance events cost no depth
+        node.is_leaf = label in notes.leaves or at_horizon or game.outcome() is not None
+        if node.is_leaf:
+            node.value = node.value or self._leaf_value()
+            return node
+        if node.order is None and not self._below_cuts:
+            return node
         chances = (
             dict(game.chance_outcomes())
             if isinstance(game, ChanceGame) and kind == "chance"
             else {}
         )
-        for place, child_move in enumerate(list(game.moves()), 1):
-            text = language.translate_move(game.text(child_move), self._say)
+        for number, child_move in enumerate(list(game.moves()), 1):
+            text = language.translate_move(game.text(child_move), self._translate)
             if child_move in chances:
                 text += f"\n{Fraction(chances[child_move]).limit_denominator(10_000)}"
             game.play(child_move)
             plies = 0 if kind == "chance" else 1
-            child = self.node((*label, place), text, depth - plies)
+            child = self.node((*label, number), text, depth - plies)
             game.undo()
             if child is None:
                 return None
-            made.children.append(child)
-        return made
+            node.children.append(child)
+        return node
 
     def _leaf_value(self) -> str:
-        """Return what a leaf of a tree is worth that no search has looked at."""
         outcome = self._game.outcome() if isinstance(self._game, Tree) else None
         return "" if outcome is None else format_short_value(outcome)

@@ -1,4 +1,4 @@
-"""`kempelen lab step`: an algorithm's steps, forward and back, on a page or in the terminal."""
+"""`kempelen lab step`: show the steps of an algorithm on an HTML page or in the terminal."""
 
 from __future__ import annotations
 
@@ -29,22 +29,21 @@ SCRIPTS = (
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     problems.configure(parser, game="tree")
     algorithm_arguments.configure(parser, several=False)
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="the page; its name ends in .html"
+    output = parser.add_mutually_exclusive_group(required=True)
+    output.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the page to FILE (suffix: .html)"
     )
-    where.add_argument(
+    output.add_argument(
         "--text", action="store_true",
-        help="in the terminal: step by step where keys can be read, else all steps",
+        help="print the steps: one by one in an interactive terminal, otherwise all at once",
     )  # fmt: skip
     limit_arguments.configure(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Record the search, and write the page or show the steps."""
+    """Record a search, then write a page or print the steps."""
     translate = language.translator(arguments.lang)
     path = arguments.output
     if path is not None:
@@ -62,9 +61,9 @@ def run(arguments: Namespace) -> int:
 
 
 def render_page(recording: Recording, language: str, *, is_served: bool = False) -> str:
-    """Return a page that shows a recording.
+    """Return an HTML page that shows a recording.
 
-    is_served: it is shown in the frame of a server's page, which searches the visitor's own trees.
+    If `is_served` is true, `kempelen web` serves the page, and visitors can enter their own trees.
     """
     return html_page.build_page(
         f"{recording.algorithm}: {recording.game}",
@@ -76,9 +75,12 @@ def render_page(recording: Recording, language: str, *, is_served: bool = False)
 
 
 def page_data(recording: Recording, language: str) -> dict[str, Any]:
-    """Return what the page's scripts read: the recording, and all texts in both languages."""
-    told = recording.as_json()
+    """Return the data for the scripts of the page.
+
+    The data contain the recording, and all texts in both languages.
+    """
+    data = recording.as_json()
     texts = step_sentences.translations()
-    listing = {"en": told.pop("listing"), "es": []}
+    listing = {"en": data.pop("listing"), "es": []}
     listing["es"] = [pseudocode.translate_line(line) for line in listing["en"]]
-    return {"language": language, "recording": told, "listing": listing, "texts": texts}
+    return {"language": language, "recording": data, "listing": listing, "texts": texts}

@@ -1,7 +1,8 @@
-"""The pages of steps that `kempelen web` makes when a visitor asks: a game, an algorithm, a depth.
+"""Create the step-by-step pages of `kempelen web`.
 
-Only what is shipped is searched, by names alone, or a tree that the visitor has written, and little
-of it: an algorithm's options may name files, and a visitor shares the machine with all others.
+A request contains the names of a built-in game and an algorithm, or a tree. Requests cannot set
+options of algorithms, because some options contain file names. The searches are small, because all
+visitors share the machine.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ from kempelen.lab.recordings.recording import Recording
 from kempelen.lab.spanish_messages import error_message
 
 DEPTHS = (1, 5)
-# The most nodes and seconds of a search.
+# Limits of a search: nodes and seconds.
 MAX_NODES, MAX_SECONDS = 2000, 2.0
-# The game whose tree a visitor may write; the most characters, nodes and levels of that.
+# The game whose tree a visitor may enter, and its limits: characters, nodes and levels.
 TREE = "tree"
 MAX_TEXT_LENGTH, MAX_TREE_NODES, MAX_TREE_DEPTH = 20_000, 2000, 40
 
 
 @cache
 def choices() -> dict[str, Any]:
-    """Return the games with the algorithms that play them, and what else a visitor may say.
+    """Return the games with their supported algorithms, and the limits for requests.
 
-    depth: the least and the greatest. tree: the game that has a tree in place of a depth, and the
-    most characters of that.
+    The key "depth" contains the minimum and maximum depth. The key "tree" contains the name of the
+    game in which visitors enter a tree, and the maximum length of the tree's text in characters.
     """
-    kinds = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
+    specs = [AlgorithmSpec(name, kind, {}) for name, kind in algorithms().items()]
     games = {
-        name: [each.text for each in kinds if each.supports(game)]
+        name: [spec.text for spec in specs if spec.supports(game)]
         for name in catalogue.builtin_names()
         for game in (catalogue.new_game(name),)
     }
@@ -46,9 +47,9 @@ def choices() -> dict[str, Any]:
 
 
 def render_page(request: Mapping[str, str]) -> str:
-    """Return a page that shows the steps.
+    """Return an HTML page that shows the steps of the requested search.
 
-    Raises ValueError, in the visitor's language, for what is not among the choices.
+    Raise ValueError if the request is invalid. The error message is in the visitor's language.
     """
     language = "es" if request.get("language") == "es" else "en"
     try:
@@ -59,26 +60,26 @@ def render_page(request: Mapping[str, str]) -> str:
 
 
 def _record(request: Mapping[str, str], language: str) -> Recording:
-    game, algorithm, depth = (request.get(each, "") for each in ("game", "algorithm", "depth"))
+    game, algorithm, depth = (request.get(key, "") for key in ("game", "algorithm", "depth"))
     if game not in catalogue.builtin_names() or algorithm not in algorithms():
-        raise ValueError("there is no such game or algorithm")
-    chosen = AlgorithmSpec(algorithm, algorithms()[algorithm], {})
-    if not chosen.supports(catalogue.new_game(game)):
-        raise ValueError(f"{algorithm} does not play {game}")
+        raise ValueError("unknown game or algorithm")
+    spec = AlgorithmSpec(algorithm, algorithms()[algorithm], {})
+    if not spec.supports(catalogue.new_game(game)):
+        raise ValueError(f"{algorithm}: does not support {game}")
     parser = ArgumentParser()
     problems.configure(parser)
     words = ["--game", game]
-    if game != TREE:  # which is searched to its leaves
+    if game != TREE:  # trees are searched to the leaves
         if depth not in map(str, range(DEPTHS[0], DEPTHS[1] + 1)):
-            raise ValueError(f"the depth is from {DEPTHS[0]} to {DEPTHS[1]}")
+            raise ValueError(f"depth: must be from {DEPTHS[0]} to {DEPTHS[1]}")
         words += ["--depth", depth]
     arguments = parser.parse_args(words)
     arguments.lang = language
-    at = problems.problem_from(arguments)
+    problem = problems.problem_from(arguments)
     text = request.get("tree", "").strip() if game == TREE else ""
     if text:
         if len(text) > MAX_TEXT_LENGTH:
-            raise ValueError(f"the text of a tree has {MAX_TEXT_LENGTH} characters at most")
+            raise ValueError(f"tree: too long (at most {MAX_TEXT_LENGTH} characters)")
         tree = parse_tree(text, MAX_TREE_NODES, MAX_TREE_DEPTH)
-        at = replace(at, game=tree, scale=tree.max_utility() or 1)
-    return record_search.record_search(at, chosen, max_nodes=MAX_NODES, seconds=MAX_SECONDS)
+        problem = replace(problem, game=tree, scale=tree.max_utility() or 1)
+    return record_search.record_search(problem, spec, max_nodes=MAX_NODES, seconds=MAX_SECONDS)

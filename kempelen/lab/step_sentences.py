@@ -1,4 +1,7 @@
-"""What steps say, in English and Spanish: sentences by keys, {0}, {1}, ... being filled in."""
+"""English and Spanish texts for the descriptions of search steps.
+
+The placeholders `{0}`, `{1}` and so on are replaced by the arguments of a sentence.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Pasada {0}: ¿es el valor al menos {1}?",
     ),
     "expand": ("Expand {0}.", "Expande {0}."),
-    "evaluate": ("{0} is a leaf, worth {1}.", "{0} es una hoja, vale {1}."),
+    "evaluate": ("{0} is a leaf with value {1}.", "{0} es una hoja de valor {1}."),
     "remember": (
-        "The memory knows {0} already: {1}.",
-        "La memoria ya conoce {0}: {1}.",
+        "{0} is already in the memory: {1}.",
+        "{0} ya está en la memoria: {1}.",
     ),
     "shared": ("It is the same position as {0}.", "Es la misma posición que {0}."),
     "return": ("{0} returns {1}.", "{0} devuelve {1}."),
@@ -38,12 +41,12 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "alpha": ("α of {0} rises to {1}.", "α de {0} sube a {1}."),
     "beta": ("β of {0} falls to {1}.", "β de {0} baja a {1}."),
     "cut": (
-        "Cut-off at {0}, because of {1}: {2} more moves need not be looked at.",
-        "Poda en {0}, por {1}: no hace falta mirar {2} jugadas más.",
+        "Cut-off at {0}, because of {1}: {2} more moves are skipped.",
+        "Poda en {0}, por {1}: se omiten {2} jugadas más.",
     ),
     "cut-one": (
-        "Cut-off at {0}, because of {1}: 1 more move need not be looked at.",
-        "Poda en {0}, por {1}: no hace falta mirar 1 jugada más.",
+        "Cut-off at {0}, because of {1}: 1 more move is skipped.",
+        "Poda en {0}, por {1}: se omite 1 jugada más.",
     ),
     "cut-last": (
         "The bound is met at {0}, by {1}; no move was left to cut off.",
@@ -51,16 +54,16 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "cut-why": ("α = {0} ≥ β = {1}.", "α = {0} ≥ β = {1}."),
     "anew": (
-        "Begin anew: from now on a win counts {0}.",
-        "Empieza de nuevo: desde ahora ganar cuenta {0}.",
+        "Restart: a win now counts {0}.",
+        "Empieza de nuevo: ahora ganar cuenta {0}.",
     ),
-    "store": ("The memory keeps {0}: {1}.", "La memoria guarda {0}: {1}."),
+    "store": ("The memory stores {0}: {1}.", "La memoria guarda {0}: {1}."),
     "guess": (
-        "Guess {0}: which of {1} moves are worth as much?",
-        "Supone {0}: ¿cuáles de {1} jugadas valen tanto?",
+        "Guess {0}: which of {1} moves reach it?",
+        "Supone {0}: ¿cuáles de {1} jugadas lo alcanzan?",
     ),
     "bounds": ("{0} lies in [{1}, {2}].", "{0} está en [{1}, {2}]."),
-    "closer": ("The bounds of {0} nodes get closer.", "Las cotas de {0} nodos se estrechan."),
+    "closer": ("The bounds of {0} nodes are narrowed.", "Las cotas de {0} nodos se estrechan."),
     "list": (
         "The list begins with {0}, live, and the bound {1}.",
         "La lista empieza con {0}, vivo, y la cota {1}.",
@@ -78,15 +81,15 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{0} está vivo: su primer hijo entra en la lista.",
     ),
     "parent": (
-        "{0} is solved, and so is its parent; all others below that leave the list.",
-        "{0} está solucionado, y con él su padre; todos los demás bajo este salen de la lista.",
+        "{0} is solved, so its parent is solved; all other states below the parent leave the list.",
+        "{0} está solucionado, y con él su padre; salen de la lista los demás estados bajo él.",
     ),
     "next": (
         "{0} is solved: its next sibling goes into the list.",
         "{0} está solucionado: su siguiente hermano entra en la lista.",
     ),
     "last": (
-        "{0} is solved and the last child: so is its parent.",
+        "{0} is solved and the last child, so its parent is solved.",
         "{0} está solucionado y es el último hijo: también su padre.",
     ),
     "solved": ("The root is solved: {0}.", "La raíz está solucionada: {0}."),
@@ -95,31 +98,31 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Selección: de {0} a {1}, cuya cota superior {2} es la mayor.",
     ),
     "untried": (
-        "Selection: from {0} to {1}, which was not tried yet.",
+        "Selection: from {0} to {1}, which has not been tried yet.",
         "Selección: de {0} a {1}, que aún no se ha probado.",
     ),
-    "grow": ("Expansion: {0} is new in the tree.", "Expansión: {0} es nuevo en el árbol."),
+    "grow": ("Expansion: {0} is added to the tree.", "Expansión: {0} se añade al árbol."),
     "simulate": (
-        "Simulation: {1} moves on from {0}, the reward of MAX is {2}.",
-        "Simulación: {1} jugadas desde {0}, la recompensa de MAX es {2}.",
+        "Simulation: {1} moves from {0}; MAX's reward is {2}.",
+        "Simulación: {1} jugadas desde {0}; la recompensa de MAX es {2}.",
     ),
     "judge": (
-        "The evaluation judges {0}: the reward of MAX is {1}.",
-        "La evaluación juzga {0}: la recompensa de MAX es {1}.",
+        "The evaluation scores {0}; MAX's reward is {1}.",
+        "La evaluación puntúa {0}; la recompensa de MAX es {1}.",
     ),
     "backup": (
-        "Backpropagation: N and W of {0} nodes, up to the root.",
-        "Retropropagación: N y W de {0} nodos, hasta la raíz.",
+        "Backpropagation: update N and W of {0} nodes, up to the root.",
+        "Retropropagación: actualiza N y W de {0} nodos, hasta la raíz.",
     ),
     "own-tree": (
-        "Save it as tree.yaml; its steps are made by: {0}",
-        "Guárdelo como tree.yaml; sus pasos los hace: {0}",
+        "Save it as tree.yaml, then run: {0}",
+        "Guárdelo como tree.yaml y ejecute: {0}",
     ),
     "done": ("The search ends.", "La búsqueda termina."),
     "stopped": ("A limit has stopped the search.", "Un límite ha detenido la búsqueda."),
 }
 
-# Words of cells and values, and of the page around them.
+# Words in cells and values, and labels of the page.
 WORDS: dict[str, str] = {
     "WIN": "GANA",
     "LOSS": "PIERDE",
@@ -201,7 +204,7 @@ HELP = {
 
 
 def translations() -> dict[str, dict[str, dict[str, str]]]:
-    """Return all texts by language, as pages take them."""
+    """Return all texts for each language, in the format that the scripts of the HTML page use."""
     return {
         "en": {
             "sentences": {key: pair[0] for key, pair in SENTENCES.items()},

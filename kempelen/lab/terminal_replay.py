@@ -1,4 +1,7 @@
-"""A recording in a terminal: all steps one after the other, or forward and back by commands."""
+"""Replay a recording in the terminal.
+
+Either all steps are printed, or the user enters commands to move forward and back.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from kempelen.lab.output import print_plain, table
 from kempelen.lab.recordings.recording import SEARCH_NODE, NodeName, RecordedStep, Recording, Replay
 from kempelen.lab.step_sentences import SENTENCES, WORDS
 
-# The most nodes of a tree, and rows of a list, that a terminal shows at once.
+# Maximum number of tree nodes and list rows shown at once.
 MAX_NODES, MAX_ROWS = 40, 12
 NUMBER = re.compile("[0-9]{1,9}")
 OUTCOMES = re.compile(r"\b(WIN|LOSS)\b")
@@ -29,8 +32,8 @@ PROMPT = {
 }
 
 
-class LocalizedRecording:
-    """A recording's words in one language."""
+class RecordingFormatter:
+    """Formats the texts of a recording in one language."""
 
     def __init__(self, recording: Recording, language: str) -> None:
         self._recording = recording
@@ -38,63 +41,70 @@ class LocalizedRecording:
         self._names: dict[int, str] = {}
 
     def word(self, text: str) -> str:
-        """Return a word or cell; what has no other form stays."""
+        """Translate a word or the text of a table cell.
+
+        An unknown text is returned unchanged.
+        """
         if self._language == "en":
             return text
         first, space, rest = text.partition(" ")
-        known = WORDS.get(text) or WORDS.get(first, first) + space + rest
-        return OUTCOMES.sub(lambda found: WORDS[found.group()], known)
+        translated = WORDS.get(text) or WORDS.get(first, first) + space + rest
+        return OUTCOMES.sub(lambda match: WORDS[match.group()], translated)
 
     def name(self, node: int) -> str:
-        """Return what a node is called: its own name, else its label, and the move to it."""
+        """Return the name of a node.
+
+        If the node has no name, return its label and the move that leads to the node.
+        """
         if node not in self._names:
-            at = self._recording.nodes[node]
-            places: list[str] = []
-            up = node
-            while self._recording.nodes[up].parent >= 0:
-                places.insert(0, str(self._recording.nodes[up].place))
-                up = self._recording.nodes[up].parent
-            label = at.name or ".".join(places) or "ε"
-            self._names[node] = f"{label} ({self.word(at.move)})" if at.move else label
+            recorded = self._recording.nodes[node]
+            numbers: list[str] = []
+            ancestor = node
+            while self._recording.nodes[ancestor].parent >= 0:
+                numbers.insert(0, str(self._recording.nodes[ancestor].place))
+                ancestor = self._recording.nodes[ancestor].parent
+            label = recorded.name or ".".join(numbers) or "ε"
+            self._names[node] = f"{label} ({self.word(recorded.move)})" if recorded.move else label
         return self._names[node]
 
     def part(self, part: Any) -> str:
-        """Return a word, number or node of a sentence."""
         return self.name(part.node) if isinstance(part, NodeName) else self.word(str(part))
 
     def step(self, step: RecordedStep) -> str:
-        """Return what a step says."""
-        told = []
+        """Return the sentences that describe a step."""
+        sentences = []
         for key, parts in step.sentences:
             english, spanish = SENTENCES[key]
             sentence = english if self._language == "en" else spanish
-            told.append(sentence.format(*map(self.part, parts)))
+            sentences.append(sentence.format(*map(self.part, parts)))
         if self._recording.stopped and step is self._recording.steps[-1]:
-            told.append(SENTENCES["stopped"][self._language == "es"])
-        return " ".join(told)
+            sentences.append(SENTENCES["stopped"][self._language == "es"])
+        return " ".join(sentences)
 
     def line(self, number: int) -> str:
-        """Return a line of the pseudo-code."""
         line = self._recording.listing[number]
         return line if self._language == "en" else pseudocode.translate_line(line)
 
 
 def print_all(recording: Recording, language: str) -> None:
-    """Print every step: its number, what it says, and its line of the pseudo-code."""
-    spoken = LocalizedRecording(recording, language)
-    rows = table("", "", spoken.word("what happens"), spoken.word("pseudo-code"), right=4)
+    """Print the number and the description of each step.
+
+    The first highlighted line of pseudocode is also printed.
+    """
+    localized = RecordingFormatter(recording, language)
+    rows = table("", "", localized.word("what happens"), localized.word("pseudo-code"), right=4)
     for number, step in enumerate(recording.steps, 1):
-        code = "; ".join(spoken.line(line).strip() for line in step.lines[:1])
-        rows.add_row(str(number), spoken.step(step), code)
+        code = "; ".join(localized.line(line).strip() for line in step.lines[:1])
+        rows.add_row(str(number), localized.step(step), code)
     print_plain(rows)
 
 
 def step_through(recording: Recording, language: str) -> None:
-    """Show step after step, as the commands that are typed say."""
-    replay, spoken = Replay(recording), LocalizedRecording(recording, language)
+    """Read commands from standard input, and show the requested steps."""
+    replay, localized = Replay(recording), RecordingFormatter(recording, language)
     replay.forward()
     while True:
-        show_state(replay, spoken)
+        show_state(replay, localized)
         try:
             command = input(PROMPT[language]).strip().lower()
         except EOFError:
@@ -105,7 +115,10 @@ def step_through(recording: Recording, language: str) -> None:
 
 
 def run_command(replay: Replay, command: str) -> None:
-    """Do what a command says; one that nobody knows goes forward."""
+    """Execute a command.
+
+    An unknown command moves one step forward.
+    """
     if command == "b":
         replay.back()
     elif command == "c":
@@ -120,49 +133,50 @@ def run_command(replay: Replay, command: str) -> None:
         replay.forward()
 
 
-def show_state(replay: Replay, spoken: LocalizedRecording) -> None:
-    """Print the tree, the lists and what the last step says."""
+def show_state(replay: Replay, localized: RecordingFormatter) -> None:
+    """Print the pseudocode, the tree, the lists, the counters and the last step."""
     recording, step = replay.recording, replay.step
-    lit = step.lines if step else ()
+    highlighted = step.lines if step else ()
     code = table("", "", "")
     for number in range(len(recording.listing)):
-        code.add_row("▶" if number in lit else "", spoken.line(number))
+        code.add_row("▶" if number in highlighted else "", localized.line(number))
     print_plain(code)
-    print_plain(_tree(replay, spoken))
+    print_plain(_tree(replay, localized))
     for name, headings in LISTS.items():
         rows = replay.lists.get(name)
         if rows:
-            headings = headings[: len(rows[0][1])]  # moves have a prior P only of an evaluation
-            shown = table(spoken.word(name), *map(spoken.word, headings))
+            headings = headings[: len(rows[0][1])]  # only batch evaluations provide a prior P
+            shown = table(localized.word(name), *map(localized.word, headings))
             for _, cells in rows[-MAX_ROWS:] if name == "stack" else rows[:MAX_ROWS]:
-                shown.add_row(*map(spoken.part, cells))
+                shown.add_row(*map(localized.part, cells))
             print_plain(shown)
     counts = replay.fields.get(SEARCH_NODE, {})
     words = {"cutoffs": "cut-offs", "hits": "table hits", "researches": "re-searches"}
-    told = (f"{spoken.word(words.get(name, name))} {count}" for name, count in counts.items())
-    print_plain(", ".join(told))
-    said = spoken.step(step) if step else ""
-    print_plain(f"{replay.step_count}/{len(recording.steps)}  {said}")
+    counters = (
+        f"{localized.word(words.get(name, name))} {count}" for name, count in counts.items()
+    )
+    print_plain(", ".join(counters))
+    description = localized.step(step) if step else ""
+    print_plain(f"{replay.step_count}/{len(recording.steps)}  {description}")
 
 
-def _tree(replay: Replay, spoken: LocalizedRecording) -> RichTree:
-    """Return the tree as far as it is seen: the way to the last step's node, and what is near."""
+def _tree(replay: Replay, localized: RecordingFormatter) -> RichTree:
     nodes = replay.recording.nodes
     seen = [number for number in range(len(nodes)) if replay.fields.get(number, {}).get("seen")]
     step = replay.step
-    way: set[int] = set()
-    up = step.node if step else 0
-    while up >= 0:
-        way.add(up)
-        up = nodes[up].parent
-    near = {number for number in seen if nodes[number].parent in way}
-    shown = sorted(way | (set(seen) if len(seen) <= MAX_NODES else near))[: 2 * MAX_NODES]
-    made: dict[int, RichTree] = {}
-    for number in sorted(shown, key=lambda each: (_depth(nodes, each), each)):
-        text = _node(replay, spoken, number, step.node if step else -1)
-        parent = made.get(nodes[number].parent)
-        made[number] = RichTree(text) if parent is None else parent.add(text)
-    return made.get(0, RichTree("ε"))
+    path: set[int] = set()
+    node = step.node if step else 0
+    while node >= 0:
+        path.add(node)
+        node = nodes[node].parent
+    neighbours = {number for number in seen if nodes[number].parent in path}
+    shown = sorted(path | (set(seen) if len(seen) <= MAX_NODES else neighbours))[: 2 * MAX_NODES]
+    branches: dict[int, RichTree] = {}
+    for number in sorted(shown, key=lambda n: (_depth(nodes, n), n)):
+        text = _node(replay, localized, number, step.node if step else -1)
+        parent = branches.get(nodes[number].parent)
+        branches[number] = RichTree(text) if parent is None else parent.add(text)
+    return branches.get(0, RichTree("ε"))
 
 
 def _depth(nodes: Any, node: int) -> int:
@@ -172,16 +186,16 @@ def _depth(nodes: Any, node: int) -> int:
     return depth
 
 
-def _node(replay: Replay, spoken: LocalizedRecording, number: int, current: int) -> str:
+def _node(replay: Replay, localized: RecordingFormatter, number: int, current: int) -> str:
     fields = replay.fields.get(number, {})
     kind = replay.recording.nodes[number].kind
-    parts = [spoken.name(number), spoken.word(kind) if kind == "chance" else kind.upper()]
+    parts = [localized.name(number), localized.word(kind) if kind == "chance" else kind.upper()]
     if "value" in fields:
-        parts.append(spoken.word(str(fields["value"])))
+        parts.append(localized.word(str(fields["value"])))
     if "alpha" in fields:
-        parts.append(spoken.word(f"α {fields['alpha']} β {fields['beta']}"))
+        parts.append(localized.word(f"α {fields['alpha']} β {fields['beta']}"))
     if "lower" in fields:
-        parts.append(spoken.word(f"[{fields['lower']}, {fields['upper']}]"))
+        parts.append(localized.word(f"[{fields['lower']}, {fields['upper']}]"))
     if "visits" in fields:
         parts.append(f"N {fields['visits']} W {fields.get('total', '')}")
     if "cut" in fields:

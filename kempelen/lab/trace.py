@@ -1,7 +1,8 @@
-"""`kempelen lab trace`: the steps of an algorithm, one a line.
+"""`kempelen lab trace`: print the steps of an algorithm, one per line.
 
-Of SSS* and DUAL* that is the open list before each step, in the signs of the lecture notes: V is
-a live state (vivo), S a solved one, ε the root.
+For SSS* and DUAL*, the open list is printed before each step, in the notation of the lecture notes.
+The letter V marks a live state (vivo in Spanish), the letter S marks a solved state, and ε is the
+root.
 """
 
 from __future__ import annotations
@@ -37,45 +38,50 @@ from kempelen.lab.traced_search import trace_search
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     problems.configure(parser, game="tree")
     algorithm_arguments.configure(parser, several=False)
     limit_arguments.configure(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
 
 def run(arguments: Namespace) -> int:
-    """Search and print each step; a search that was stopped ends with its last."""
+    """Run a search and print its steps.
+
+    If a limit stops the search, the steps up to the limit are printed.
+    """
     translate = language.translator(arguments.lang)
-    seen = trace_search(arguments, translate)
-    events = seen.events
+    traced = trace_search(arguments, translate)
+    events = traced.events
     if arguments.json:
         for event in events:
             print(json.dumps(_as_json(event)))
-    elif issubclass(seen.algorithm.search_class, SSSStar):
+    elif issubclass(traced.algorithm.search_class, SSSStar):
         for line in open_list_rows(events, translate):
             print(line)
     else:
-        if issubclass(seen.algorithm.search_class, UCT):  # the ends of playouts, far below the tree
+        if issubclass(traced.algorithm.search_class, UCT):  # playouts end below the tree
             events = [event for event in events if not isinstance(event, Evaluated)]
-        _print_steps(seen.problem, events, translate)
+        _print_steps(traced.problem, events, translate)
     return 0
 
 
 def open_list_rows(events: Iterable[Event], translate: language.Translator) -> Iterable[str]:
-    """Return the rows of the open list, as the notes number and write them."""
+    """Return the rows of the open list, numbered as in the lecture notes."""
     lists = [event.states for event in events if isinstance(event, Listed)]
     for row, states in enumerate(lists, 1):
-        written = (
+        formatted = (
             write_state(state, lambda bound: format_value(bound, 6, translate)) for state in states
         )
-        yield f"{row}  {', '.join(written)}"
+        yield f"{row}  {', '.join(formatted)}"
 
 
 def described_steps(
     events: Iterable[Event], translate: language.Translator
 ) -> Iterator[tuple[Event, str]]:
-    """Yield the node and the text of each step: what happens there without a break is one."""
+    """For each step, yield the last event and a description.
+
+    Consecutive events at the same node form one step.
+    """
     last: Event | None = None
     texts: list[str] = []
     for event in events:
@@ -93,7 +99,6 @@ def described_steps(
 
 
 def _repeats_leaf_value(event: Event, evaluated: Evaluated) -> bool:
-    """Tell whether a leaf's recursion came back with just the leaf's value."""
     if not isinstance(event, Returned) or isinstance(event.value, bool):
         return False
     return event.value == evaluated.value
@@ -121,28 +126,27 @@ def _print_steps(
 
 
 def _node_move(game: NotatedGame[Any], path: Label) -> tuple[str, bool]:
-    """Return the move that leads to a node, and whether chance is to move there.
-
-    Where a search let the mover pass, the move is a dash.
-    """
     text = ""
-    played = 0
-    for place in path:
-        if place == 0:
+    plies = 0
+    for number in path:
+        if number == 0:
             text = "-"
             break
-        move = list(game.moves())[place - 1]
+        move = list(game.moves())[number - 1]
         text = game.text(move)
         game.play(move)
-        played += 1
+        plies += 1
     is_chance = game.turn == CHANCE
-    for _ in range(played):
+    for _ in range(plies):
         game.undo()
     return text, is_chance
 
 
 def describe(event: Event, translate: language.Translator) -> str:
-    """Say in a few words what happened; nothing of what another event says anyway."""
+    """Describe an event in a few words.
+
+    Return "" if the description of another event includes this event.
+    """
     match event:
         case Entered(procedure="expand"):
             return translate("expand")
@@ -160,9 +164,7 @@ def describe(event: Event, translate: language.Translator) -> str:
         case Evaluated():
             return f"{translate('evaluate')} {format_value(event.value, translate=translate)}"
         case BegunAnew():
-            return (
-                f"{translate('begin anew')}: {translate('a win counts')} {format_value(event.win)}"
-            )
+            return f"{translate('restart')}: {translate('win value')} {format_value(event.win)}"
         case CutOff():
             return f"{translate('cut-off by')} {format_label((*event.label, event.by))}"
         case Returned(value=bool() as value):
@@ -186,11 +188,10 @@ def describe(event: Event, translate: language.Translator) -> str:
 
 
 def _as_json(event: Event) -> dict[str, Any]:
-    """Return an event as JSON tells it; a utility that decides the game is marked."""
-    told = {
+    data = {
         "event": type(event).__name__.lower(),
         **language.json_value(asdict(event), decided=True),
     }
     if isinstance(event, (Evaluated, Returned)):
-        told["decided"] = utility(event.value) is not None
-    return told
+        data["decided"] = utility(event.value) is not None
+    return data

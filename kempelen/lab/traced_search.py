@@ -1,4 +1,4 @@
-"""One search that the command line names, with all that happens in it."""
+"""Run a search and record its trace events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from kempelen.lab.problems import SearchProblem
 
 @dataclass(frozen=True)
 class TracedSearch:
-    """What was seen of a search. pv: the line that it found, () if it was stopped."""
+    """A search with its trace events.
+
+    `pv` is the principal variation. It is empty if a limit stopped the search.
+    """
 
     problem: SearchProblem
     algorithm: AlgorithmSpec
@@ -27,7 +30,10 @@ class TracedSearch:
 
 
 def trace_search(arguments: Namespace, translate: language.Translator) -> TracedSearch:
-    """Search; what a limit stops ends with its last event. Raises as `subject` does."""
+    """Run a search within its limits, and record the events.
+
+    Raise ValueError, OSError or EvaluationError if the arguments are invalid.
+    """
     problem = problems.problem_from(arguments)
     algorithm = algorithm_spec.parse(arguments.algorithm)
     events: list[Event] = []

@@ -1,4 +1,4 @@
-"""Pictures of trees: bigtree lays them out, matplotlib draws them."""
+"""Draw trees with Matplotlib, using the layout that bigtree computes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LIBRARIES = ("bigtree",)
-# Inches from leaf to leaf, from level to level, and for a letter of a value.
+# Inches between leaves, between levels, and per character of a value.
 LEAF_GAP, LEVEL_GAP, CHARACTER_WIDTH = 0.62, 1.0, 0.095
 MAX_WIDTH = 36.0
-# Points of a value, and of one where there is little room.
+# Normal and minimum font size of values.
 FONT, MIN_FONT = 9.0, 6.0
 INK, FAINT, BEST, CUT, NUMBER = "#1f2933", "#a9b2bc", "#c2410c", "#b91c1c", "#1d4ed8"
 SHAPES = {"MAX": "square,pad=0.35", "MIN": "circle,pad=0.25", "chance": "round4,pad=0.35"}
-# A long text in one line would make too large a circle.
+# Texts longer than LONG_TEXT characters get an ellipse, because a circle would be too large.
 LONG_TEXT, LONG_SHAPE = 4, "ellipse,pad=0.15"
-# The lines to nodes that the search did not come to, and that a table answered for.
+# Line styles of edges to unvisited nodes, and to nodes from a table.
 NOT_VISITED, REMEMBERED = (0, (3, 3)), (0, (1, 1.5))
 FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
 
@@ -29,35 +29,38 @@ FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
 def tree_figure(
     root: SearchTreeNode, title: str, translate: Translator, *, strategy: bool = False
 ) -> Figure:
-    """Draw a tree that was searched, or a strategy, whose nodes have no order."""
+    """Draw a search tree or a strategy.
+
+    If `strategy` is true, the tree is a strategy, whose nodes have no visit order.
+    """
     from matplotlib.figure import Figure
 
-    places = _node_positions(root)
-    right = max(x for x, _ in places.values())
-    depth = max(-y for _, y in places.values())
+    positions = _node_positions(root)
+    right = max(x for x, _ in positions.values())
+    depth = max(-y for _, y in positions.values())
     longest = max(
         len(line) for node in root.iter_nodes() for line in node.value.splitlines() or [""]
     )
-    wanted = max(LEAF_GAP, CHARACTER_WIDTH * (longest + 3))
-    gap = min(wanted, MAX_WIDTH / (right + 1))
-    font = max(MIN_FONT, FONT * min(1.0, gap / wanted))
+    ideal_gap = max(LEAF_GAP, CHARACTER_WIDTH * (longest + 3))
+    gap = min(ideal_gap, MAX_WIDTH / (right + 1))
+    font = max(MIN_FONT, FONT * min(1.0, gap / ideal_gap))
     figure = Figure(figsize=((right + 3) * gap, (depth + 1.6) * LEVEL_GAP))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(-2, right + 1)
     axes.set_ylim(-depth - 0.8, 0.8)
     for node in root.iter_nodes():
-        x, y = places[node.label]
+        x, y = positions[node.label]
         for child in node.children:
-            _draw_edge(axes, (x, y), places[child.label], child)
+            _draw_edge(axes, (x, y), positions[child.label], child)
             if child.cut:
-                _draw_cut(axes, (x, y), places[child.label])
+                _draw_cut(axes, (x, y), positions[child.label])
     for node in root.iter_nodes():
-        place = places[node.label]
-        goes_left = place[0] < places[node.label[:-1]][0]
-        _draw_node(axes, place, node, font, side=-1 if goes_left else 1, translate=translate)
+        position = positions[node.label]
+        goes_left = position[0] < positions[node.label[:-1]][0]
+        _draw_node(axes, position, node, font, side=-1 if goes_left else 1, translate=translate)
         if node.order is not None and node.merged_count == 1 and not strategy:
-            _draw_order(axes, place, node, side=-1 if goes_left else 1)
+            _draw_order(axes, position, node, side=-1 if goes_left else 1)
     _draw_levels(axes, root, translate)
     axes.set_title(title, fontsize=11, color=INK, y=1 - 0.35 / ((depth + 1.6) * LEVEL_GAP))
     _draw_legend(axes, root, translate, strategy)
@@ -65,7 +68,11 @@ def tree_figure(
 
 
 def _node_positions(root: SearchTreeNode) -> dict[tuple[int, ...], tuple[float, float]]:
-    """Return where each node goes: x in leaves from the left, y in levels, downwards negative."""
+    """Return the x and y coordinates of each node.
+
+    The unit of x is the width of a leaf. The unit of y is one level of the tree, and y decreases
+    downwards.
+    """
     from bigtree import Node, reingold_tilford
 
     def grow(sketched: SearchTreeNode, parent: Any) -> Any:
@@ -77,15 +84,15 @@ def _node_positions(root: SearchTreeNode) -> dict[tuple[int, ...], tuple[float, 
 
     tree = grow(root, None)
     reingold_tilford(tree, sibling_separation=1.0, subtree_separation=1.2)
-    places = {}
+    positions = {}
     nodes = [tree]
     while nodes:
         node = nodes.pop()
         nodes += node.children
         path = node.get_attr("path_label")
-        places[path] = (node.get_attr("x"), -float(len(path)))
-    left = min(x for x, _ in places.values())
-    return {path: (x - left, y) for path, (x, y) in places.items()}
+        positions[path] = (node.get_attr("x"), -float(len(path)))
+    left = min(x for x, _ in positions.values())
+    return {path: (x - left, y) for path, (x, y) in positions.items()}
 
 
 def _draw_edge(
@@ -128,7 +135,6 @@ def _draw_node(
     side: int,
     translate: Translator,
 ) -> None:
-    """Draw a node; `aside` is 1 where there is room at its right, -1 at its left."""
     x, y = place
     visited = node.is_reached
     ink = BEST if node.is_principal else INK if visited else FAINT
@@ -153,7 +159,6 @@ def _draw_node(
 
 
 def _bounds(node: SearchTreeNode, translate: Translator) -> str:
-    """Write alpha and beta as they were on entry, and what they became."""
     assert node.window is not None
     lines = []
     for sign, first, last in zip("αβ", node.window, node.final_window or node.window, strict=True):
@@ -163,7 +168,6 @@ def _bounds(node: SearchTreeNode, translate: Translator) -> str:
 
 
 def _draw_order(axes: Axes, place: tuple[float, float], node: SearchTreeNode, side: int) -> None:
-    """Draw when a node was visited, above it on the side where no line comes in."""
     axes.annotate(
         str(node.order), place, (side * (7 + 2.2 * len(node.value)), 16),
         textcoords="offset points", ha="center", va="center", fontsize=6.5, color=NUMBER, zorder=4,
@@ -171,14 +175,13 @@ def _draw_order(axes: Axes, place: tuple[float, float], node: SearchTreeNode, si
 
 
 def _draw_levels(axes: Axes, root: SearchTreeNode, translate: Translator) -> None:
-    """Name each level by who moves there, where that is the same for all its nodes."""
     kinds: dict[int, set[str]] = {}
     for node in root.iter_nodes():
         if not node.is_leaf:
             kinds.setdefault(len(node.label), set()).add(node.kind)
-    for level, found in kinds.items():
-        if len(found) == 1:
-            kind = found.pop()
+    for level, level_kinds in kinds.items():
+        if len(level_kinds) == 1:
+            kind = level_kinds.pop()
             name = translate(kind) if kind == "chance" else kind
             axes.text(
                 -1.9, -level, name, ha="left", va="center", fontsize=9, color=INK,
@@ -206,7 +209,7 @@ def _draw_legend(axes: Axes, root: SearchTreeNode, translate: Translator, strate
     if any(node.cut for node in nodes):
         handles.append(_handle(translate("cut-off"), marker="$✂$", markerfacecolor=CUT))
     if any(node.merged_count > 1 for node in nodes):
-        handles.append(_handle(translate("nodes gathered"), marker="$+n$", markerfacecolor=INK))
+        handles.append(_handle(translate("merged nodes"), marker="$+n$", markerfacecolor=INK))
     if not strategy:
         handles.append(_handle(translate("order of visits"), marker="$1$", markerfacecolor=NUMBER))
     axes.legend(

@@ -1,1 +1,1 @@
-"""Exercises on search trees: generation, marking, pages."""
+"""Generate and mark exercises about search trees, and write them to files."""

@@ -1,8 +1,8 @@
-"""Exercises on search: what is asked, the key to it, and why it is so.
+"""Exercises about search: the question, the answer key and the explanation.
 
-An exercise follows from its origin alone: a kind, a seed, a student's number. The algorithm runs on
-a random tree, watched by agent.search.tracing.search_tracing, and the key is read from what it told; nothing is
-computed a second time.
+An `ExerciseSpec` determines an exercise. The algorithm searches a random tree, and
+`agent.search.tracing.search_tracing` records its events. The key is computed from these events, so
+that no second implementation is needed.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ from kempelen.lab.exercises.marking import Mark, format_number, mark_answer, par
 from kempelen.lab.language import Translator, format_label, format_value
 from kempelen.lab.problems import UNLIMITED_DEPTH, SearchProblem
 
-# Values of leaves are whole numbers up to here.
+# Leaf values are integers from 1 to MAX_LEAF_VALUE.
 MAX_LEAF_VALUE = 20
-# Trees that are drawn before it is said that there is no exercise of that size.
+# Number of random trees to try before reporting that no exercise was found.
 MAX_TRIES = 500
 DEPTHS, BRANCHINGS = (2, 5), (2, 5)
 
 
 @dataclass(frozen=True)
 class ExerciseSpec:
-    """What an exercise follows from.
+    """The settings that determine an exercise.
 
-    number: of the exercise among those of its kind. algorithm: whose order of visits is asked.
+    `number` counts the student's exercises of one type, starting at 1. Only exercises about the
+    order of visits use `algorithm`, the algorithm that the student follows.
     """
 
     kind: str
@@ -55,7 +56,7 @@ class ExerciseSpec:
     algorithm: str = "alpha-beta"
 
     def random(self) -> Random:
-        """Return what all that is random in the exercise is drawn from."""
+        """Return a random number generator whose seed depends on the settings."""
         return Random(
             f"{self.kind} {self.seed} {self.student} {self.number} {self.depth} {self.branching}"
         )
@@ -63,7 +64,10 @@ class ExerciseSpec:
 
 @dataclass(frozen=True)
 class VisibleNode:
-    """A node as the student sees it. text: what stands in it, "" where that is asked."""
+    """A tree node as the student sees it.
+
+    `text` is the displayed content, or "" if the student must find the content.
+    """
 
     label: Label
     maximises: bool
@@ -73,9 +77,10 @@ class VisibleNode:
 
 @dataclass(frozen=True)
 class Exercise(ABC):
-    """One question about a tree, with its key.
+    """A question about a tree, with its answer key.
 
-    key: the parts of the right answer, as exercise_marks writes them.
+    `key` contains the parts of the correct answer, in the normal form that
+    `kempelen.lab.exercises.marking` defines.
     """
 
     spec: ExerciseSpec
@@ -83,25 +88,25 @@ class Exercise(ABC):
     events: tuple[Event, ...]
     key: tuple[str, ...]
 
-    # The form of the answer's parts, whether their order counts, and an answer as an example.
+    # Form of the parts of an answer, whether their order counts, and an example answer.
     form: ClassVar[str] = "labels"
     ordered: ClassVar[bool] = False
     example: ClassVar[str] = ""
 
     @abstractmethod
     def title(self, translate: Translator) -> str:
-        """Name what the exercise is about."""
+        """Return the title of the exercise."""
 
     @abstractmethod
     def question(self, translate: Translator) -> list[str]:
-        """Return what is asked, a paragraph a line."""
+        """Return the paragraphs of the question."""
 
     @abstractmethod
     def explanation(self, translate: Translator) -> list[str]:
-        """Return why the key is right, a step a line."""
+        """Return the steps that lead to the correct answer, one per line."""
 
     def visible_nodes(self) -> list[VisibleNode]:
-        """Return the tree's nodes, each before its children, from left to right."""
+        """Return the nodes of the tree in preorder."""
         return [
             VisibleNode(
                 path,
@@ -113,58 +118,60 @@ class Exercise(ABC):
         ]
 
     def parse_answer(self, text: str) -> tuple[str, ...]:
-        """Return the parts of an answer; ValueError, with an example, for what is none."""
+        """Return the parts of an answer in their normal form.
+
+        If the answer is invalid, raise ValueError with an example of a valid answer.
+        """
         try:
             return parse_parts(self.form, text)
         except ValueError as error:
-            raise ValueError(f"{error}; write it like this: {self.example}") from None
+            raise ValueError(f"{error} (example: {self.example})") from None
 
     def mark(self, text: str) -> Mark:
-        """Mark an answer; ValueError, with an example, for what is none."""
+        """Compare an answer with the key.
+
+        If the answer is invalid, raise ValueError with an example of a valid answer.
+        """
         return mark_answer(self.key, self.parse_answer(text), ordered=self.ordered)
 
     def key_text(self) -> str:
-        """Write the key as an answer."""
+        """Return the correct answer as text."""
         return (" " if self.form == "labels" else ", ").join(self.key)
 
 
 class MinimaxValues(Exercise):
-    """The minimax values of all inner nodes."""
+    """An exercise that asks for the minimax values of all inner nodes."""
 
     form, example = "values", "1=3, 2=5, e=5"
 
     def title(self, translate: Translator) -> str:
-        """Name it."""
         return translate("Values")
 
     def question(self, translate: Translator) -> list[str]:
-        """Ask."""
         return [
             translate("What are the minimax values of the inner nodes? Write each as NODE=VALUE.")
         ]
 
     def explanation(self, translate: Translator) -> list[str]:
-        """Say node by node of what its value is the greatest or the least."""
+        """For each inner node, return a line with its children's values and its minimax value."""
         values = {event.label: event.value for event in self.events if isinstance(event, Returned)}
         values |= {
             event.label: event.value for event in self.events if isinstance(event, Evaluated)
         }
         lines = []
         for event in self.events:
-            children = [(*event.label, place) for place in child_numbers(self.root, event.label)]
+            children = [(*event.label, number) for number in child_numbers(self.root, event.label)]
             if isinstance(event, Returned) and children:
-                word = (
-                    translate("the greatest of") if event.maximises else translate("the least of")
-                )
+                extremum = translate("maximum of") if event.maximises else translate("minimum of")
                 among = ", ".join(format_value(values[child]) for child in children)
                 lines.append(
-                    f"{format_label(event.label)}: {_player_name(event)}, {word} {among}: {format_value(event.value)}"
+                    f"{format_label(event.label)}: {_player_name(event)}, {extremum} {among}: "
+                    f"{format_value(event.value)}"
                 )
         return lines
 
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
-        """Return an exercise on the next random tree."""
         root = random_tree(random, spec)
         events = search_events(root, "minimax")
         returned = {event.label: event.value for event in events if isinstance(event, Returned)}
@@ -177,29 +184,29 @@ class MinimaxValues(Exercise):
 
 
 class LeafOrder(Exercise):
-    """The leaves that an algorithm evaluates, in their order."""
+    """An exercise that asks for the order in which an algorithm evaluates the leaves."""
 
     ordered, example = True, "1.1.1 1.1.2 1.2.1"
 
     def title(self, translate: Translator) -> str:
-        """Name it."""
         return f"{translate('Order of visits')}: {self.spec.algorithm}"
 
     def question(self, translate: Translator) -> list[str]:
-        """Ask."""
         text = translate("Which leaves does {} evaluate, and in which order?")
-        again = translate("A leaf that is evaluated again is written again.")
-        asked = [f"{text.format(self.spec.algorithm)} {again}"]
-        chosen = algorithm_spec.parse(self.spec.algorithm)
-        if issubclass(chosen.search_class, SSSStar):
-            asked.append(translate("Of equal bounds the one further left in the tree comes first."))
-        elif chosen.search_class is MTD:
-            guess = format_value(chosen.options.get("first_guess", 0))
-            asked.append(translate("The first guess is {}.").format(guess))
-        return asked
+        again = translate("If a leaf is evaluated again, write it again.")
+        paragraphs = [f"{text.format(self.spec.algorithm)} {again}"]
+        algorithm = algorithm_spec.parse(self.spec.algorithm)
+        if issubclass(algorithm.search_class, SSSStar):
+            paragraphs.append(
+                translate("States with equal bounds are ordered from left to right in the tree.")
+            )
+        elif algorithm.search_class is MTD:
+            guess = format_value(algorithm.options.get("first_guess", 0))
+            paragraphs.append(translate("The first guess is {}.").format(guess))
+        return paragraphs
 
     def explanation(self, translate: Translator) -> list[str]:
-        """Tell the algorithm's steps; of SSS* and DUAL* that is the open list."""
+        """Return the steps of the algorithm, or the open lists if it is SSS* or DUAL*."""
         if any(isinstance(event, Listed) for event in self.events):
             return list(trace.open_list_rows(self.events, translate))
         return [
@@ -209,7 +216,6 @@ class LeafOrder(Exercise):
 
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
-        """Return an exercise on the next random tree."""
         root = random_tree(random, spec)
         events = search_events(root, spec.algorithm)
         key = tuple(format_label(event.label) for event in events if isinstance(event, Evaluated))
@@ -217,27 +223,25 @@ class LeafOrder(Exercise):
 
 
 class CutOffs(Exercise):
-    """The branches that alpha-beta cuts off, and by which bound."""
+    """An exercise that asks which branches alpha-beta cuts off, and by which bounds."""
 
     form, example = "bounds", "2.2<=3, 1.2.2>=8"
 
     def title(self, translate: Translator) -> str:
-        """Name it."""
         return translate("Cut-offs")
 
     def question(self, translate: Translator) -> list[str]:
-        """Ask."""
         why = translate(
-            "Write each as BRANCH<=ALPHA where MIN's value is not above alpha, and as BRANCH>=BETA "
-            "where MAX's is not below beta."
+            "Write BRANCH<=ALPHA where the value of MIN is at most alpha, and BRANCH>=BETA where "
+            "the value of MAX is at least beta."
         )
         return [translate("Which branches does alpha-beta cut off, and why?"), why]
 
     def explanation(self, translate: Translator) -> list[str]:
-        """Say at each cut-off what the node has and what bound it has come to."""
+        """For each cut-off, return a line with the value of the node and the bound."""
         lines = []
         for cut, alpha, beta in _cuts(self.events):
-            without = ", ".join(format_label(each) for each in _branches_cut(self.root, cut))
+            without = ", ".join(format_label(branch) for branch in _branches_cut(self.root, cut))
             if not without:
                 continue
             by = format_label((*cut.label, cut.by))
@@ -248,9 +252,7 @@ class CutOffs(Exercise):
             bound = f"{value} ≥ β = {format_value(beta)}" if cut.maximises else (
                 f"{value} ≤ α = {format_value(alpha)}"
             )  # fmt: skip
-            text = translate(
-                "{} ({}) has {} after {}: the other player will not let it come to this"
-            )
+            text = translate("{} ({}) has {} after {}: the opponent will avoid this node")
             lines.append(
                 f"{text.format(format_label(cut.label), _player_name(cut), bound, by)}: {without}"
             )
@@ -258,7 +260,7 @@ class CutOffs(Exercise):
 
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
-        """Return an exercise on the next random tree; None if nothing is cut off in it."""
+        """Return an exercise about a random tree, or None if the tree has no cut-offs."""
         root = random_tree(random, spec)
         events = search_events(root, "alpha-beta")
         key = []
@@ -269,45 +271,48 @@ class CutOffs(Exercise):
 
 
 def random_tree(random: Random, spec: ExerciseSpec) -> Node:
-    """Return a tree with leaves all at one depth; inner nodes have 2 children or more."""
+    """Return a tree in which all leaves have the same depth.
 
-    def grow(left: int) -> Node:
-        if not left:
+    Every inner node has at least two children.
+    """
+
+    def grow(depth: int) -> Node:
+        if depth == 0:
             return random.randint(1, MAX_LEAF_VALUE)
-        return [grow(left - 1) for _ in range(random.randint(2, spec.branching))]
+        return [grow(depth - 1) for _ in range(random.randint(2, spec.branching))]
 
     return grow(spec.depth)
 
 
 def search_events(root: Node, algorithm: str) -> tuple[Event, ...]:
-    """Return all that an algorithm tells of its search of a tree."""
-    chosen = algorithm_spec.parse(algorithm)
+    """Search the tree with the named algorithm, and return the trace events."""
+    spec = algorithm_spec.parse(algorithm)
     events: list[Event] = []
     problem = SearchProblem("tree", Tree(root), evaluate, UNLIMITED_DEPTH)
-    search = problem.search(chosen, kind=traced(chosen.search_class, events.append))
+    search = problem.search(spec, kind=traced(spec.search_class, events.append))
     search.search(problem.game, problem.depth)
     return tuple(events)
 
 
 def iter_nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
-    """Generate a tree's nodes with their labels, each before its children."""
+    """Yield each node with its label, in preorder."""
     yield path, root
     if isinstance(root, list):
-        for place, child in enumerate(root, 1):
-            yield from iter_nodes(child, (*path, place))
+        for number, child in enumerate(root, 1):
+            yield from iter_nodes(child, (*path, number))
 
 
 def child_numbers(root: Node, path: Label) -> range:
-    """Return the numbers of a node's children."""
+    """Return the numbers of a node's children, starting at 1."""
     node = root
-    for place in path:
+    for number in path:
         assert isinstance(node, list)
-        node = node[place - 1]
+        node = node[number - 1]
     return range(1, len(node) + 1) if isinstance(node, list) else range(0)
 
 
 def _cuts(events: Iterable[Event]) -> Iterator[tuple[CutOff, float, float]]:
-    """Generate the cut-offs with the window that their nodes were entered with."""
+    """Yield each cut-off with the values of alpha and beta on entry to its node."""
     windows: dict[Label, tuple[float, float]] = {}
     for event in events:
         if isinstance(event, Entered) and event.window is not None:
@@ -317,8 +322,7 @@ def _cuts(events: Iterable[Event]) -> Iterator[tuple[CutOff, float, float]]:
 
 
 def _branches_cut(root: Node, cut: CutOff) -> list[Label]:
-    """Return the branches that a cut-off leaves out."""
-    return [(*cut.label, place) for place in child_numbers(root, cut.label) if place > cut.by]
+    return [(*cut.label, number) for number in child_numbers(root, cut.label) if number > cut.by]
 
 
 def _player_name(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""Exercises of every kind by their origins, and what origins there may be."""
+"""Generate exercises from their specifications."""
 
 from __future__ import annotations
 
@@ -30,60 +30,63 @@ KINDS: dict[str, ExerciseGenerator] = {
     "list": NextRow.generate,
     "uct": UctPath.generate,
 }
-# Whose work an exercise asks for, where its origin does not say.
+# The algorithm of each exercise type; for "order", the spec names it.
 ALGORITHMS = {"values": "minimax", "cuts": "alpha-beta", "list": "sss-star", "uct": "uct"}
-# Seeds and numbers of students and exercises that an origin may have.
+# Maximum value of a seed, student number or exercise number.
 MAX_NUMBER = 10**9
-# The mean leaves of a tree that a person can still work through.
+# Maximum mean number of leaves, so that students can solve the exercise by hand.
 MAX_LEAVES = 45
 
 
 def make_exercise(spec: ExerciseSpec) -> Exercise:
-    """Return the exercise that follows from an origin.
+    """Return the exercise that a specification describes.
 
-    Raises ValueError for an origin that cannot be.
+    Raise ValueError if the specification is invalid or no suitable tree is found.
     """
     check_spec(spec)
-    made, random = KINDS[spec.kind], spec.random()
+    generate, random = KINDS[spec.kind], spec.random()
     for _ in range(MAX_TRIES):
-        found = made(spec, random)
-        if found is not None:
-            return found
+        exercise = generate(spec, random)
+        if exercise is not None:
+            return exercise
     raise ValueError(
-        f"no exercise of the kind {spec.kind} was found on trees of depth {spec.depth} and "
-        f"branching {spec.branching}: use greater ones"
+        f"no {spec.kind} exercise found on trees with depth {spec.depth} and branching factor "
+        f"{spec.branching} (use larger values)"
     )
 
 
 def spec_as_json(spec: ExerciseSpec) -> dict[str, Any]:
-    """Return an exercise's origin for a teacher, with the algorithm whose work it asks for."""
+    """Return the specification as JSON data.
+
+    The key "algorithm" contains the algorithm that the exercise uses.
+    """
     return {**asdict(spec), "algorithm": ALGORITHMS.get(spec.kind, spec.algorithm)}
 
 
 def check_spec(spec: ExerciseSpec) -> None:
-    """Raise ValueError, naming what there is, for an origin that cannot be."""
+    """Raise ValueError if the specification is invalid."""
     if spec.kind not in KINDS:
-        raise ValueError(f"there is no kind {spec.kind!r} of exercises; there are {_kind_names()}")
-    for name, value, (least, most) in (
+        raise ValueError(f"unknown exercise kind {spec.kind!r} (expected one of: {_kind_names()})")
+    for name, value, (minimum, maximum) in (
         ("depth", spec.depth, DEPTHS),
         ("branching", spec.branching, BRANCHINGS),
         ("seed", spec.seed, (-MAX_NUMBER, MAX_NUMBER)),
         ("student", spec.student, (1, MAX_NUMBER)),
         ("number", spec.number, (1, MAX_NUMBER)),
     ):
-        if not least <= value <= most:
-            raise ValueError(f"exercises have a {name} from {least} to {most}, not {value}")
+        if not minimum <= value <= maximum:
+            raise ValueError(f"exercise {name}: must be from {minimum} to {maximum} (got {value})")
     if ((2 + spec.branching) / 2) ** spec.depth > MAX_LEAVES:
         raise ValueError(
-            f"trees of depth {spec.depth} and branching {spec.branching} have too many leaves "
-            "for an exercise: use smaller ones"
+            f"tree with depth {spec.depth} and branching factor {spec.branching}: too many leaves "
+            "for an exercise (use smaller values)"
         )
     if spec.kind == "order":
-        chosen = algorithm_spec.parse(spec.algorithm)
-        if not chosen.search_class.exact or "killer_memory" in chosen.options:
+        algorithm = algorithm_spec.parse(spec.algorithm)
+        if not algorithm.search_class.exact or "killer_memory" in algorithm.options:
             raise ValueError(
-                f"{spec.algorithm} does not find the minimax value, or keeps a file: for the "
-                "order of visits use another algorithm, such as alpha-beta, scout or sss-star"
+                f"{spec.algorithm}: not usable for exercises on the order of visits (use an exact "
+                "algorithm without files, such as alpha-beta, scout or sss-star)"
             )
 
 
@@ -91,7 +94,10 @@ def make_exercises(
     kinds: Iterable[str], *, seed: int, student: int, count: int, depth: int, branching: int,
     algorithm: str,
 ) -> list[Exercise]:  # fmt: skip
-    """Return so many exercises of each kind, for one student."""
+    """Return `count` exercises of each type in `kinds` for one student.
+
+    Raise ValueError if a specification is invalid or no suitable tree is found.
+    """
     return [
         make_exercise(ExerciseSpec(kind, seed, student, number, depth, branching, algorithm))
         for kind in kinds

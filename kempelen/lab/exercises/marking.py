@@ -1,8 +1,9 @@
-"""Answers to exercises: how they are written, and how they are marked.
+"""Parse and mark answers to exercises.
 
-An answer is text: parts of one form, between spaces, commas or semicolons. Each part has one
-normal way to be written, in which answers and keys are compared. The page of exercises reads by
-the same patterns, which therefore say nothing that Python and JavaScript read differently.
+An answer consists of parts, separated by spaces, commas or semicolons. All parts of an answer have
+the same format. Each part is converted to a normal form, and then compared with the answer key. The
+HTML page with the exercises uses the same patterns. They avoid syntax that Python and JavaScript
+interpret differently.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from dataclasses import dataclass
 from math import inf, isfinite
 
-# The longest answer that is looked at.
+# Maximum length of an answer in characters.
 MAX_ANSWER_LENGTH = 4000
 LABEL = r"(ε|root|ra[ií]z|e|[0-9]{1,3}(?:[.][0-9]{1,3}){0,30})"
 MINUS = "\u2212"
@@ -23,10 +24,12 @@ SIGN_ALIASES = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥"}
 
 
 @dataclass(frozen=True)
-class Form:
-    """How the parts of an answer are written, in lower case, and how normally.
+class AnswerFormat:
+    """The format of one part of an answer, in lower case.
 
-    pattern: with a group a field. fields: what each is, a label, number, sign or word.
+    `pattern` is a regular expression with one group per field. `fields` contains the type of each
+    field: "label", "number", "sign" or "word". `normal` is the format string that builds the normal
+    form.
     """
 
     pattern: str
@@ -35,16 +38,16 @@ class Form:
 
 
 FORMS = {
-    "labels": Form(LABEL + END_OF_PART, ("label",), "{0}"),
-    "values": Form(
+    "labels": AnswerFormat(LABEL + END_OF_PART, ("label",), "{0}"),
+    "values": AnswerFormat(
         LABEL + SPACE + "[=:]" + SPACE + NUMBER + END_OF_PART, ("label", "number"), "{0}={1}"
     ),
-    "bounds": Form(
+    "bounds": AnswerFormat(
         LABEL + SPACE + "(<=|=<|≤|>=|=>|≥)" + SPACE + NUMBER + END_OF_PART,
         ("label", "sign", "number"),
         "{0}{1}{2}",
     ),
-    "states": Form(
+    "states": AnswerFormat(
         f"[(]{SPACE}{LABEL}{SPACE},{SPACE}([vs]){SPACE},{SPACE}{NUMBER}{SPACE}[)]",
         ("label", "word", "number"),
         "({0}, {1}, {2})",
@@ -54,9 +57,11 @@ FORMS = {
 
 @dataclass(frozen=True)
 class Mark:
-    """What an answer is worth: `points` of `parts`.
+    """The mark for an answer.
 
-    wrong: parts that are not in the key, or where order counts the first that is out of place.
+    The answer gets `points` of `parts` possible points. There is one possible point for each part
+    of the answer key. `wrong` contains the parts of the answer that are not in the key. If order
+    counts, `wrong` contains only the first part that is out of order.
     """
 
     right: bool
@@ -66,57 +71,57 @@ class Mark:
 
 
 def parse_parts(form: str, text: str) -> tuple[str, ...]:
-    """Return the parts of an answer as they are written normally.
+    """Return the parts of an answer in their normal form.
 
-    Raises ValueError, naming the place, for what is not of the form.
+    `form` is a key of `FORMS`. Raise ValueError if the answer is too long or a part does not have
+    this format.
     """
     if len(text) > MAX_ANSWER_LENGTH:
-        raise ValueError(f"the answer is too long: write {MAX_ANSWER_LENGTH} characters at most")
+        raise ValueError(f"answer: too long (at most {MAX_ANSWER_LENGTH} characters)")
     text = text.lower()
-    shape = FORMS[form]
-    pattern, separators = re.compile(shape.pattern), re.compile(SEPARATORS)
-    found: list[str] = []
-    place = _end_of_separators(separators, text, 0)
-    while place < len(text):
-        match = pattern.match(text, place)
+    spec = FORMS[form]
+    pattern, separators = re.compile(spec.pattern), re.compile(SEPARATORS)
+    parts: list[str] = []
+    offset = _end_of_separators(separators, text, 0)
+    while offset < len(text):
+        match = pattern.match(text, offset)
         if match is None:
-            raise ValueError(f"{text[place : place + 20]!r} cannot be read")
-        fields = zip(shape.fields, match.groups(), strict=True)
-        found.append(shape.normal.format(*(_normalise(kind, each) for kind, each in fields)))
-        place = _end_of_separators(separators, text, match.end())
-    return tuple(found)
+            raise ValueError(f"invalid answer {text[offset : offset + 20]!r}")
+        fields = zip(spec.fields, match.groups(), strict=True)
+        parts.append(spec.normal.format(*(_normalise(kind, field) for kind, field in fields)))
+        offset = _end_of_separators(separators, text, match.end())
+    return tuple(parts)
 
 
 def format_number(value: float) -> str:
-    """Write a number as answers have it."""
     if not isfinite(value):
         return "∞" if value > 0 else "-∞"
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
 def mark_answer(key: tuple[str, ...], answer: tuple[str, ...], *, ordered: bool) -> Mark:
-    """Compare an answer with the key, both written normally.
+    """Compare an answer with the answer key. Both must be in normal form.
 
-    Where order counts, the points are those before the first part that is out of place; elsewhere
-    a part that the key has not takes a point away.
+    If order counts, the answer gets one point for each part before the first part that is out of
+    order. Otherwise it gets one point for each correct part, and loses one point for each wrong
+    part.
     """
     if ordered:
-        same = 0
-        for mine, theirs in zip(key, answer, strict=False):
-            if mine != theirs:
+        n_equal = 0
+        for expected, actual in zip(key, answer, strict=False):
+            if expected != actual:
                 break
-            same += 1
-        return Mark(answer == key, same, len(key), answer[same : same + 1])
-    given = tuple(dict.fromkeys(answer))
-    wrong = tuple(each for each in given if each not in key)
-    points = max(0, len(given) - 2 * len(wrong))
-    return Mark(set(given) == set(key), points, len(key), wrong)
+            n_equal += 1
+        return Mark(answer == key, n_equal, len(key), answer[n_equal : n_equal + 1])
+    distinct = tuple(dict.fromkeys(answer))
+    wrong = tuple(part for part in distinct if part not in key)
+    points = max(0, len(distinct) - 2 * len(wrong))
+    return Mark(set(distinct) == set(key), points, len(key), wrong)
 
 
-def _end_of_separators(separators: re.Pattern[str], text: str, place: int) -> int:
-    """Return where the separators that begin at a place end."""
-    match = separators.match(text, place)
-    return match.end() if match else place
+def _end_of_separators(separators: re.Pattern[str], text: str, offset: int) -> int:
+    match = separators.match(text, offset)
+    return match.end() if match else offset
 
 
 def _normalise(field: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Exercises as one page that asks, checks, explains and counts, and needs nothing beside itself."""
+"""Write exercises to an HTML page, which marks the answers and explains the solutions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ from kempelen.lab.language import Translator, format_label
 def write_page(
     path: Path, made: Sequence[Exercise], translate: Translator, language: str, name: str
 ) -> None:
-    """Write a page; ValueError for a name that no page has."""
+    """Write the page to a file.
+
+    Raise ValueError if the file name is invalid.
+    """
     html_page.check_path(path)
     files.replace_atomically(path, html(made, translate, language, name).encode())
 
 
 def html(made: Sequence[Exercise], translate: Translator, language: str, name: str = "") -> str:
-    """Return the page. name: of the student, who may change it."""
+    """Return an HTML page with the exercises.
+
+    The page suggests `name` as the student's name.
+    """
     title = translate("exercises on search")
     return html_page.build_page(
         f"Kempelen: {title}",
@@ -50,32 +56,31 @@ def html(made: Sequence[Exercise], translate: Translator, language: str, name: s
 
 
 def _page_texts(translate: Translator) -> dict[str, str]:
-    """Return what the page says by itself."""
     return {
         "answer": translate("your answer"),
         "check": translate("check"),
-        "click": translate("A click on a node writes its name."),
-        "count": translate("{} of {} right, {} at once"),
+        "click": translate("Click a node to insert its label."),
+        "count": translate("{} of {} correct, {} on the first try"),
         "example": translate("for example"),
         "exercise": translate("exercise"),
         "key": translate("key"),
         "name": translate("name"),
         "next": translate("next"),
-        "notRight": translate("not right"),
+        "notRight": translate("incorrect"),
         "outOfPlace": translate("out of place"),
-        "points": translate("{} points of {}"),
+        "points": translate("{} of {} points"),
         "previous": translate("previous"),
-        "right": translate("right"),
+        "right": translate("correct"),
         "save": translate("save the results"),
         "show": translate("show the key"),
-        "unread": translate("{} cannot be read; write it like this: {}"),
+        "unread": translate("invalid answer {} (example: {})"),
         "wrong": translate("wrong"),
     }
 
 
 def _exercise_data(made: Exercise, translate: Translator) -> dict[str, Any]:
     nodes = made.visible_nodes()
-    where = node_positions(nodes)
+    positions = node_positions(nodes)
     return {
         "origin": asdict(made.spec),
         "title": made.title(translate),
@@ -93,8 +98,8 @@ def _exercise_data(made: Exercise, translate: Translator) -> dict[str, Any]:
                 "maximises": node.maximises,
                 "text": node.text,
                 "leaf": node.is_leaf,
-                "x": where[node.label][0],
-                "y": where[node.label][1],
+                "x": positions[node.label][0],
+                "y": positions[node.label][1],
             }
             for node in nodes
         ],

@@ -1,6 +1,6 @@
-"""Exercises on paper: a PDF with a sheet a student, and one with the keys. Matplotlib draws both.
+"""Write exercises and their answer keys as PDF sheets, using Matplotlib.
 
-The same exercises give the same file.
+The same exercises always produce the same file.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIX = ".pdf"
-# A4 in inches, its margin, and how much of it an exercise takes: two are on a page.
+# A4 in inches: page size, margin, and height of one exercise. Two exercises fit on a page.
 WIDTH, HEIGHT, MARGIN, SHARE = 8.27, 11.69, 0.6, 5.1
 TREE_HEIGHT = 2.3
-# Points of the text, inches from line to line, and characters that a line has room for.
+# Font size in points, line spacing in inches, characters per line.
 TEXT, LINE, LETTERS = 8, 0.165, 104
 INK, FAINT, ANSWERED = "#1f2933", "#8a94a0", "#b91c1c"
 FILLS = {"leaf": "white", "MAX": "#dbeafe", "MIN": "#fef3c7"}
-# Lines of a question and its key that half a page has room for.
+# Maximum number of lines of a question with its key that fit on half a page.
 MAX_LINES = 10
-# Lines to write an answer on.
+# Number of ruled lines for a handwritten answer.
 RULES = 3
 
 Numbered = list[tuple[int, Exercise]]
 
 
 def check_sheets(path: Path) -> None:
-    """Raise ValueError, naming the remedy, if no sheets can be written there."""
+    """Raise ValueError if the path has the wrong suffix or its folder does not exist."""
     if path.suffix.lower() != SUFFIX:
-        raise ValueError(f"{path} is no sheet: its name must end in {SUFFIX}")
+        raise ValueError(f"{path}: invalid sheet name (must end in {SUFFIX})")
     pictures.check_picture(path)
 
 
 def write_sheets(
     path: Path, students: Sequence[Sequence[Exercise]], translate: Translator, *, keys: bool
 ) -> None:
-    """Write a sheet for each student, or the keys to it."""
+    """Write a sheet for each student, or the answer keys if `keys` is true."""
     from matplotlib.backends.backend_pdf import PdfPages
 
     content = BytesIO()
@@ -60,7 +60,6 @@ def write_sheets(
 
 
 def _pages(made: Sequence[Exercise], translate: Translator, *, keys: bool) -> Iterator[Figure]:
-    """Generate a student's pages."""
     from matplotlib.figure import Figure
 
     for group in _grouped(list(enumerate(made, 1)), translate):
@@ -80,11 +79,10 @@ def _pages(made: Sequence[Exercise], translate: Translator, *, keys: bool) -> It
 
 
 def _grouped(made: Numbered, translate: Translator) -> Iterator[Numbered]:
-    """Generate what goes onto one page: two exercises, or one that has much text."""
     while made:
         texts = [[*each.question(translate), each.key_text()] for _, each in made[:2]]
-        together = max(len(_lines(text)) for text in texts) <= MAX_LINES
-        size = 2 if together else 1
+        fits = max(len(_lines(text)) for text in texts) <= MAX_LINES
+        size = 2 if fits else 1
         yield made[:size]
         made = made[size:]
 
@@ -99,31 +97,30 @@ def _draw_exercise(
     *,
     keys: bool,
 ) -> None:
-    """Put an exercise onto a page, below a height, where it has so much room."""
     _draw_text(figure, top, f"{number}. {made.title(translate)}", weight="bold", size=TEXT + 1)
     axes = figure.add_axes(
         (MARGIN / WIDTH, (top - 0.25 - TREE_HEIGHT) / HEIGHT, 1 - 2 * MARGIN / WIDTH,
          TREE_HEIGHT / HEIGHT)
     )  # fmt: skip
     _draw_tree(axes, made.visible_nodes())
-    place = top - 0.45 - TREE_HEIGHT
+    y_text = top - 0.45 - TREE_HEIGHT
     for line in _lines(made.question(translate)):
-        _draw_text(figure, place, line)
-        place -= LINE
-    least = top - room + 0.3
+        _draw_text(figure, y_text, line)
+        y_text -= LINE
+    bottom = top - room + 0.3
     if not keys:
         for rule in range(RULES):
-            y = max(place - 0.1 - 0.3 * (rule + 1), least) / HEIGHT
+            y = max(y_text - 0.1 - 0.3 * (rule + 1), bottom) / HEIGHT
             ends = (MARGIN / WIDTH, 1 - MARGIN / WIDTH)
             figure.add_artist(_draw_rule(ends, y))
         return
     answer = _lines([f"{translate('key')}: {made.key_text()}"])
-    why = _lines(made.explanation(translate))
-    if place - LINE * (len(answer) + len(why)) < least:
-        why = []  # the steps of a whole run, which --solve tells
-    for row, line in enumerate((*answer, *why)):
-        _draw_text(figure, place, line, color=ANSWERED if row < len(answer) else INK)
-        place -= LINE
+    explanation = _lines(made.explanation(translate))
+    if y_text - LINE * (len(answer) + len(explanation)) < bottom:
+        explanation = []  # too long for a sheet; --solve prints it
+    for row, line in enumerate((*answer, *explanation)):
+        _draw_text(figure, y_text, line, color=ANSWERED if row < len(answer) else INK)
+        y_text -= LINE
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
@@ -142,19 +139,18 @@ def _draw_rule(ends: tuple[float, float], y: float) -> Any:
 
 
 def _draw_tree(axes: Axes, nodes: Sequence[VisibleNode]) -> None:
-    """Draw a tree with its labels, small enough for its width."""
     from matplotlib.collections import LineCollection
 
-    where = {path: (x, -y) for path, (x, y) in node_positions(nodes).items()}
-    right, low = max(x for x, _ in where.values()), min(y for _, y in where.values())
+    positions = {path: (x, -y) for path, (x, y) in node_positions(nodes).items()}
+    right, low = max(x for x, _ in positions.values()), min(y for _, y in positions.values())
     axes.set_axis_off()
     axes.set_xlim(-0.7, right + 0.7)
     axes.set_ylim(low - 0.5, 0.4)
     size = max(3.5, min(8.0, 150 / (right + 2)))
-    lines = [(where[node.label[:-1]], where[node.label]) for node in nodes if node.label]
+    lines = [(positions[node.label[:-1]], positions[node.label]) for node in nodes if node.label]
     axes.add_collection(LineCollection(lines, colors=INK, linewidths=0.7, zorder=1))
     for node in nodes:
-        x, y = where[node.label]
+        x, y = positions[node.label]
         mover = "MAX" if node.maximises else "MIN"
         kind = "leaf" if node.is_leaf else mover
         boxstyle = "round4,pad=0.35" if kind == "MIN" else "square,pad=0.35"

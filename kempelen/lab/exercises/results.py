@@ -1,7 +1,7 @@
-"""What a student answered, as a file that a teacher collects.
+"""Read and write results files, which contain the answers of one student.
 
-The file holds the answers and what the exercises follow from, and no marks: whoever collects makes
-the exercises again and marks the answers anew, so that nobody can write himself a better one.
+A results file contains no marks. The reader regenerates the exercises and marks the answers again,
+so that students cannot forge marks.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from kempelen.lab.exercises.marking import MAX_ANSWER_LENGTH, Mark
 
 FORMAT = "kempelen lab exercise"
 VERSION = 1
-# The largest file, the most exercises in it, and the most answers to one.
+# Maximum file size, exercises per file, and answers per exercise.
 MAX_FILE_BYTES, MAX_EXERCISES, MAX_ANSWERS = 1 << 20, 200, 100
 
 
 @dataclass(frozen=True)
-class Attempts:
-    """The answers to an exercise, in their order. solved: the key was shown at the end."""
+class ExerciseAnswers:
+    """The answers of a student to one exercise, in chronological order.
+
+    `solved` tells whether the student saw the correct answer at the end.
+    """
 
     spec: ExerciseSpec
     answers: tuple[str, ...] = ()
@@ -35,7 +38,10 @@ class Attempts:
 
 @dataclass(frozen=True)
 class MarkedExercise:
-    """An exercise with the marks of its answers; what could not be read has none."""
+    """An exercise with the marks for all answers of a student.
+
+    The mark for an invalid answer is None.
+    """
 
     spec: ExerciseSpec
     marks: tuple[Mark | None, ...]
@@ -43,39 +49,41 @@ class MarkedExercise:
 
     @property
     def right(self) -> bool:
-        """Whether an answer was right."""
+        """Whether at least one answer is correct."""
         return any(mark is not None and mark.right for mark in self.marks)
 
     @property
     def right_at_first(self) -> bool:
-        """Whether the first answer was."""
+        """Whether the first answer is correct."""
         return bool(self.marks) and self.marks[0] is not None and self.marks[0].right
 
     @property
     def points(self) -> int:
-        """The points of the best answer."""
+        """The points for the best answer."""
         return max((mark.points for mark in self.marks if mark is not None), default=0)
 
 
-def merge_attempts(earlier: Sequence[Attempts], later: Sequence[Attempts]) -> list[Attempts]:
-    """Return earlier answers with later ones to the same exercises behind them.
+def merge_attempts(
+    earlier: Sequence[ExerciseAnswers], later: Sequence[ExerciseAnswers]
+) -> list[ExerciseAnswers]:
+    """For each exercise, append the later answers to the earlier answers.
 
-    Of too many the last is kept; once the key was shown no answer counts any more.
+    At most `MAX_ANSWERS` answers per exercise are kept, including the last answer. Answers that
+    follow the display of the correct answer are ignored.
     """
-    found = {each.spec: each for each in earlier}
+    merged = {each.spec: each for each in earlier}
     for each in later:
-        before = found.get(each.spec, Attempts(each.spec))
-        if not before.solved:
-            answers = before.answers + each.answers
+        previous = merged.get(each.spec, ExerciseAnswers(each.spec))
+        if not previous.solved:
+            answers = previous.answers + each.answers
             if len(answers) > MAX_ANSWERS:
                 answers = (*answers[: MAX_ANSWERS - 1], answers[-1])
-            found[each.spec] = Attempts(each.spec, answers, each.solved)
-    return list(found.values())
+            merged[each.spec] = ExerciseAnswers(each.spec, answers, each.solved)
+    return list(merged.values())
 
 
-def write_results(path: Path, name: str, attempts: Sequence[Attempts]) -> None:
-    """Write a student's results."""
-    told = {
+def write_results(path: Path, name: str, attempts: Sequence[ExerciseAnswers]) -> None:
+    data = {
         "format": FORMAT,
         "version": VERSION,
         "name": name,
@@ -84,44 +92,49 @@ def write_results(path: Path, name: str, attempts: Sequence[Attempts]) -> None:
             for each in attempts
         ],
     }
-    text = json.dumps(told, ensure_ascii=False, indent=1)
+    text = json.dumps(data, ensure_ascii=False, indent=1)
     files.replace_atomically(path, f"{text}\n".encode())
 
 
 def read_marked(path: Path) -> tuple[str, list[MarkedExercise]]:
-    """Read a student's results and mark them anew. Raises ValueError as `read` does."""
+    """Read and mark the answers of a student.
+
+    Return the student's name and the marked exercises. Raise ValueError if the file is not a valid
+    results file.
+    """
     name, attempts = read_results(path)
     try:
         return name, mark_attempts(attempts)
     except ValueError as error:
-        raise ValueError(f"{path} is no file of results: {error}") from None
+        raise ValueError(f"{path}: invalid results file: {error}") from None
 
 
-def read_results(path: Path) -> tuple[str, list[Attempts]]:
-    """Read a student's name and answers.
+def read_results(path: Path) -> tuple[str, list[ExerciseAnswers]]:
+    """Return the student's name and answers.
 
-    Raises ValueError, naming the file and what is wrong, for a file that holds none.
+    Raise ValueError if the file is not a valid results file. The error message contains the file
+    name.
     """
     try:
-        told = json.loads(files.read_text(path, MAX_FILE_BYTES))
+        data = json.loads(files.read_text(path, MAX_FILE_BYTES))
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        raise ValueError(f"{path}: cannot read file: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{path} is no file of results: it is not JSON") from None
+        raise ValueError(f"{path}: invalid results file: not JSON") from None
     try:
-        return _parse_results(told)
+        return _parse_results(data)
     except ValueError as error:
-        raise ValueError(f"{path} is no file of results: {error}") from None
+        raise ValueError(f"{path}: invalid results file: {error}") from None
 
 
-def mark_attempts(attempts: Sequence[Attempts]) -> list[MarkedExercise]:
-    """Make the exercises again and mark their answers."""
-    found = []
+def mark_attempts(attempts: Sequence[ExerciseAnswers]) -> list[MarkedExercise]:
+    """Regenerate the exercises, and mark the answers."""
+    marked = []
     for each in attempts:
-        made = make_exercise(each.spec)
-        marks = tuple(_mark(made, answer) for answer in each.answers)
-        found.append(MarkedExercise(each.spec, marks, len(made.key)))
-    return found
+        exercise = make_exercise(each.spec)
+        marks = tuple(_mark(exercise, answer) for answer in each.answers)
+        marked.append(MarkedExercise(each.spec, marks, len(exercise.key)))
+    return marked
 
 
 def _mark(made: Exercise, answer: str) -> Mark | None:
@@ -131,36 +144,36 @@ def _mark(made: Exercise, answer: str) -> Mark | None:
         return None
 
 
-def _parse_results(told: Any) -> tuple[str, list[Attempts]]:
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise ValueError("it was not written by lab exercise")
-    if told.get("version") != VERSION:
-        raise ValueError("it is of another version")
-    name, listed = told.get("name"), told.get("exercises")
-    if not isinstance(name, str) or not isinstance(listed, list):
-        raise ValueError("it has no name, or no exercises")
-    if len(listed) > MAX_EXERCISES:
-        raise ValueError(f"it has more than {MAX_EXERCISES} exercises")
-    attempts = [_parse_attempts(each) for each in listed]
+def _parse_results(data: Any) -> tuple[str, list[ExerciseAnswers]]:
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError("not written by lab exercise")
+    if data.get("version") != VERSION:
+        raise ValueError("unsupported version")
+    name, entries = data.get("name"), data.get("exercises")
+    if not isinstance(name, str) or not isinstance(entries, list):
+        raise ValueError("name or exercises missing")
+    if len(entries) > MAX_EXERCISES:
+        raise ValueError(f"more than {MAX_EXERCISES} exercises")
+    attempts = [_parse_attempts(each) for each in entries]
     if len({each.spec for each in attempts}) < len(attempts):
-        raise ValueError("it has an exercise twice")
+        raise ValueError("duplicate exercise")
     return sanitize_name(name), attempts
 
 
-def _parse_attempts(told: Any) -> Attempts:
-    kinds: dict[str, type] = {"kind": str, "algorithm": str}
+def _parse_attempts(data: Any) -> ExerciseAnswers:
+    types: dict[str, type] = {"kind": str, "algorithm": str}
     try:
-        given = {each.name: told[each.name] for each in fields(ExerciseSpec)}
-        answers, solved = told["answers"], told["solved"]
+        values = {field.name: data[field.name] for field in fields(ExerciseSpec)}
+        answers, solved = data["answers"], data["solved"]
     except (KeyError, TypeError):
-        raise ValueError("an exercise lacks something") from None
+        raise ValueError("exercise with a missing key") from None
     if (
-        any(type(value) is not kinds.get(name, int) for name, value in given.items())
+        any(type(value) is not types.get(name, int) for name, value in values.items())
         or type(solved) is not bool
         or not isinstance(answers, list)
-        or not all(isinstance(each, str) for each in answers)
+        or not all(isinstance(field, str) for field in answers)
     ):
-        raise ValueError("an exercise is not told as it should be")
-    if len(answers) > MAX_ANSWERS or any(len(each) > MAX_ANSWER_LENGTH for each in answers):
-        raise ValueError("an exercise has too many answers, or too long ones")
-    return Attempts(ExerciseSpec(**given), tuple(answers), solved)
+        raise ValueError("exercise with a value of the wrong type")
+    if len(answers) > MAX_ANSWERS or any(len(field) > MAX_ANSWER_LENGTH for field in answers):
+        raise ValueError("exercise with too many answers, or an answer that is too long")
+    return ExerciseAnswers(ExerciseSpec(**values), tuple(answers), solved)

@@ -1,25 +1,26 @@
-"""The words of the exercises, and their Spanish."""
+"""English texts of the exercises with their Spanish translations."""
 
 SPANISH = {
-    "After {} playouts each node shows the sum of MAX's rewards / its visits.": (
-        "Tras {} simulaciones cada nodo muestra la suma de las recompensas de MAX / sus visitas."
+    "After {} playouts, each node shows the sum of MAX's rewards / its visits.": (
+        "Tras {} simulaciones, cada nodo muestra la suma de las recompensas de MAX / sus visitas."
     ),
-    "A leaf that is evaluated again is written again.": (
-        "Una hoja que se evalúa de nuevo se escribe de nuevo."
+    "If a leaf is evaluated again, write it again.": (
+        "Si una hoja se evalúa de nuevo, escríbala de nuevo."
     ),
     "Cut-offs": "Podas",
-    "Of equal bounds the one further left in the tree comes first.": (
-        "De cotas iguales va primero la que está más a la izquierda en el árbol."
+    "States with equal bounds are ordered from left to right in the tree.": (
+        "Los estados con la misma cota se ordenan de izquierda a derecha en el árbol."
     ),
     "Order of visits": "Orden de visita",
-    "Taken off the list": "Se quitan de la LISTA",
+    "Removed from the list": "Se quitan de la LISTA",
     "The first guess is {}.": "La primera conjetura es {}.",
     "The list of SSS*": "La LISTA de SSS*",
     "The path of UCT": "El camino de UCT",
-    "UCT goes down by the greatest {}, where the mean is that of whoever moves to the child; one "
-    "that was not tried comes first. At which node of the tree does its next selection end?": (
-        "UCT baja por el mayor {}, donde la media es la de quien mueve hacia el hijo; uno que no "
-        "se ha probado va primero. ¿En qué nodo del árbol acaba su próxima selección?"
+    "UCT descends to the child with the largest {}, where the mean is from the view of the player "
+    "who moves to the child. Untried children come first. At which node of the tree does the next "
+    "selection end?": (
+        "UCT baja al hijo de mayor {}, donde la media es la de quien mueve hacia el hijo. Los "
+        "hijos sin probar van primero. ¿En qué nodo del árbol acaba la próxima selección?"
     ),
     "Values": "Valores",
     "What are the minimax values of the inner nodes? Write each as NODE=VALUE.": (
@@ -30,60 +31,60 @@ SPANISH = {
     ),
     "Which branches does alpha-beta cut off, and why?": ("¿Qué ramas poda alfa-beta, y por qué?"),
     "Which leaves does {} evaluate, and in which order?": ("¿Qué hojas evalúa {}, y en qué orden?"),
-    "Write each as BRANCH<=ALPHA where MIN's value is not above alpha, and as BRANCH>=BETA where "
-    "MAX's is not below beta.": (
-        "Escriba cada una como RAMA<=ALFA donde el valor de MIN no supera alfa, y como RAMA>=BETA "
-        "donde el de MAX no queda bajo beta."
+    "Write BRANCH<=ALPHA where the value of MIN is at most alpha, and BRANCH>=BETA where the value "
+    "of MAX is at least beta.": (
+        "Escriba RAMA<=ALFA donde el valor de MIN es como mucho alfa, y RAMA>=BETA donde el de MAX "
+        "es al menos beta."
     ),
-    "A click on a node writes its name.": "Un clic en un nodo escribe su nombre.",
-    "answer, or nothing to see the key": "respuesta, o nada para ver la clave",
+    "Click a node to insert its label.": "Haga clic en un nodo para insertar su etiqueta.",
+    "answer (empty line: show the key)": "respuesta (línea vacía: mostrar la clave)",
     "answers": "respuestas",
-    "at once": "a la primera",
     "check": "comprobar",
+    "correct": "correcto",
     "exercise": "ejercicio",
     "exercises": "ejercicios",
     "exercises on search": "ejercicios de búsqueda",
+    "first try": "a la primera",
     "for example": "por ejemplo",
+    "incorrect": "incorrectos",
     "key": "clave",
-    "kind": "clase",
+    "kind": "tipo",
     "name": "nombre",
+    "largest:": "el mayor:",
+    "maximum of": "máximo de",
+    "minimum of": "mínimo de",
     "next": "siguiente",
-    "not right": "no son así",
     "out of place": "fuera de lugar",
     "points": "puntos",
     "previous": "anterior",
-    "right": "correcto",
     "save the results": "guardar los resultados",
     "seed": "semilla",
     "show the key": "mostrar la clave",
     "student": "estudiante",
-    "the greatest is that of": "la mayor es la de",
-    "the greatest of": "el mayor de",
-    "the least of": "el menor de",
     "wrong": "incorrecto",
     "your answer": "su respuesta",
-    "{} ({}) has {} after {}: the other player will not let it come to this": (
-        "{} ({}) tiene {} tras {}: el otro jugador no lo permitirá"
+    "{} ({}) has {} after {}: the opponent will avoid this node": (
+        "{} ({}) tiene {} tras {}: el otro jugador evitará este nodo"
     ),
-    "{} is a live leaf: solved, with the lesser of bound and value: {}": (
-        "{} es una hoja viva: solucionada, con el menor de cota y valor: {}"
+    "{} is a live leaf: it is solved with min(bound, value): {}": (
+        "{} es una hoja viva: queda solucionada con mín(cota, valor): {}"
     ),
-    "{} is live and MAX's: all its children come: {}": (
-        "{} está viva y es de MAX: entran todos sus hijos: {}"
+    "{} is live and MAX moves: all its children are added: {}": (
+        "{} está vivo y mueve MAX: se añaden todos sus hijos: {}"
     ),
-    "{} is live and MIN's: its first child comes: {}": (
-        "{} está viva y es de MIN: entra su primer hijo: {}"
+    "{} is live and MIN moves: its first child is added: {}": (
+        "{} está vivo y mueve MIN: se añade su primer hijo: {}"
     ),
-    "{} is solved and its parent MAX's: the parent is solved: {}": (
-        "{} está solucionada y su padre es de MAX: el padre queda solucionado: {}"
+    "{} is solved and its parent is a MAX node: the parent is solved: {}": (
+        "{} está solucionado y su padre es un nodo MAX: el padre queda solucionado: {}"
     ),
-    "{} is solved and its parent MIN's: the next child comes: {}": (
-        "{} está solucionada y su padre es de MIN: entra el hijo siguiente: {}"
+    "{} is solved and its parent is a MIN node: the next child is added: {}": (
+        "{} está solucionado y su padre es un nodo MIN: se añade el hijo siguiente: {}"
     ),
-    "{} is solved, and the last child of MIN's: the parent is solved: {}": (
-        "{} está solucionada, y es el último hijo de MIN: el padre queda solucionado: {}"
+    "{} is solved and the last child of a MIN node: the parent is solved: {}": (
+        "{} está solucionado y es el último hijo de un nodo MIN: el padre queda solucionado: {}"
     ),
-    "{} cannot be read; write it like this: {}": "{} no se entiende; escríbalo así: {}",
-    "{} of {} right, {} at once": "{} de {} correctos, {} a la primera",
-    "{} points of {}": "{} puntos de {}",
+    "invalid answer {} (example: {})": "respuesta no válida {} (ejemplo: {})",
+    "{} of {} correct, {} on the first try": "{} de {} correctos, {} a la primera",
+    "{} of {} points": "{} de {} puntos",
 }

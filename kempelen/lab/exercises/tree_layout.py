@@ -1,4 +1,4 @@
-"""Where the nodes of an exercise's tree go, on pages and on sheets alike."""
+"""Compute the layout of an exercise's tree, for HTML pages and printed sheets."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ Position = tuple[float, float]
 
 
 def node_positions(nodes: Sequence[VisibleNode]) -> dict[Label, Position]:
-    """Return each node's place: x in leaves from the left, y in levels from the root down.
+    """Return the x and y coordinates of each node.
 
-    nodes: each before its children. A parent is in the middle above its children.
+    `nodes` must contain all nodes in preorder. The unit of x is the width of a leaf. The unit of y
+    is one level of the tree, and the root is at y = 0. Each parent is centred above its children.
     """
     children: dict[Label, list[Label]] = {node.label: [] for node in nodes}
     for node in nodes:
         if node.label:
             children[node.label[:-1]].append(node.label)
-    found: dict[Label, Position] = {}
+    positions: dict[Label, Position] = {}
     leaves = 0
     for node in nodes:
         if not children[node.label]:
-            found[node.label] = float(leaves), float(len(node.label))
+            positions[node.label] = float(leaves), float(len(node.label))
             leaves += 1
     for node in reversed(nodes):
-        if below := children[node.label]:
-            middle = (found[below[0]][0] + found[below[-1]][0]) / 2
-            found[node.label] = middle, float(len(node.label))
-    return found
+        if child_labels := children[node.label]:
+            middle = (positions[child_labels[0]][0] + positions[child_labels[-1]][0]) / 2
+            positions[node.label] = middle, float(len(node.label))
+    return positions

@@ -1,4 +1,4 @@
-"""The exercise on UCT: the path that it takes through the tree that it has grown."""
+"""An exercise about the selection phase of UCT."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from kempelen.lab.exercises.exercise import Exercise, ExerciseSpec, VisibleNode,
 from kempelen.lab.language import Translator, format_label
 from kempelen.lab.problems import UNLIMITED_DEPTH
 
-# The playouts before the question.
+# Minimum and maximum number of playouts before the question.
 PLAYOUTS = (8, 30)
-# How much greater a bound is than the next, so that it is found by hand.
+# Minimum difference between the two best bounds, so that hand calculation finds the best one.
 MARGIN = 0.05
 
 
 class UCTWithBounds(UCT[Any]):
-    """UCT that says which bounds it goes by."""
+    """A UCT search that provides access to its upper confidence bounds."""
 
     def bounds(self) -> dict[Label, float]:
-        """Return the upper confidence bound of each node of the last tree but the root."""
-        found: dict[Label, float] = {}
+        """Return the upper confidence bound of every node in the last tree except the root."""
+        bounds: dict[Label, float] = {}
 
-        def note(parent: mcts_node.Node[Any], path: Label) -> None:
+        def collect(parent: mcts_node.Node[Any], path: Label) -> None:
             for child in parent.children:
-                below = (*path, child.move)
-                found[below] = self._upper_bound(parent, child)
-                note(child, below)
+                label = (*path, child.move)
+                bounds[label] = self._upper_bound(parent, child)
+                collect(child, label)
 
         if self.tree is not None:
-            note(self.tree, ())
-        return found
+            collect(self.tree, ())
+        return bounds
 
 
 @dataclass(frozen=True)
 class UctPath(Exercise):
-    """Where UCT's next selection ends.
+    """An exercise that asks for the node where the next selection of UCT ends.
 
-    bounds: of the nodes of the tree but the root, as the algorithm reckons them.
+    `bounds` contains the upper confidence bound of every node except the root, as computed by UCT.
     """
 
     bounds: tuple[tuple[Label, float], ...]
@@ -52,50 +52,58 @@ class UctPath(Exercise):
     example = "2.1"
 
     def title(self, translate: Translator) -> str:
-        """Name it."""
         return translate("The path of UCT")
 
     def question(self, translate: Translator) -> list[str]:
-        """Ask."""
         playouts = next(event.visits for event in self.events if isinstance(event, Counted))
         nodes = translate(
-            "After {} playouts each node shows the sum of MAX's rewards / its visits."
+            "After {} playouts, each node shows the sum of MAX's rewards / its visits."
         )
-        asked = translate(
-            "UCT goes down by the greatest {}, where the mean is that of whoever moves to the "
-            "child; one that was not tried comes first. At which node of the tree does its next "
-            "selection end?"
+        question = translate(
+            "UCT descends to the child with the largest {}, where the mean is from the view of "
+            "the player who moves to the child. Untried children come first. At which node of the "
+            "tree does the next selection end?"
         )
-        return [nodes.format(playouts), asked.format("UCB = W/N + √2·√(ln N(p) / N)")]
+        return [nodes.format(playouts), question.format("UCB = W/N + √2·√(ln N(p) / N)")]
 
     def visible_nodes(self) -> list[VisibleNode]:
-        """Return the nodes that have grown, with rewards and visits."""
+        """Return the nodes of the search tree with their rewards and visit counts."""
         counted = {event.label: event for event in self.events if isinstance(event, Counted)}
         paths = sorted({(), *(path for path, _ in self.bounds)})
         inner = {path[:-1] for path in paths if path}
-        return [VisibleNode(path, len(path) % 2 == 0, _format_statistics(counted.get(path)), path not in inner)
-                for path in paths]  # fmt: skip
+        return [
+            VisibleNode(
+                path,
+                len(path) % 2 == 0,
+                _format_statistics(counted.get(path)),
+                path not in inner,
+            )
+            for path in paths
+        ]
 
     def explanation(self, translate: Translator) -> list[str]:
-        """Tell on each level the bounds of all children, and which is the greatest."""
+        """For each level, return a line with the bounds of the children.
+
+        The line also names the child with the largest bound.
+        """
         bounds = dict(self.bounds)
         (end,) = self.key
         path = () if end == "ε" else tuple(map(int, end.split(".")))
         lines = []
         for ply, _ in enumerate(path):
-            children = [each for each in bounds if each[:-1] == path[:ply] and each]
-            told = ", ".join(
-                f"{format_label(each)}: {_format_bound(bounds[each])}" for each in children
+            children = [label for label in bounds if label[:-1] == path[:ply] and label]
+            listing = ", ".join(
+                f"{format_label(label)}: {_format_bound(bounds[label])}" for label in children
             )
-            text = translate("the greatest is that of")
+            text = translate("largest:")
             lines.append(
-                f"{format_label(path[:ply])}: UCB {told}; {text} {format_label(path[: ply + 1])}"
+                f"{format_label(path[:ply])}: UCB {listing}; {text} {format_label(path[: ply + 1])}"
             )
         return lines
 
     @staticmethod
     def generate(spec: ExerciseSpec, random: Random) -> Exercise | None:
-        """Return an exercise on the next random tree; None if the path hangs by a hair."""
+        """Return an exercise about a random tree, or None if the tree is not suitable."""
         root = _with_outcomes(random_tree(random, spec), random)
         playouts, seed = random.randint(*PLAYOUTS), random.randrange(1 << 30)
         before, search = _run_uct(root, playouts, seed)
@@ -110,7 +118,6 @@ class UctPath(Exercise):
 
 
 def _run_uct(root: Node, playouts: int, seed: int) -> tuple[list[Event], UCTWithBounds]:
-    """Return all that UCT tells of so many playouts, and the search."""
     events: list[Event] = []
     kind: Any = traced(UCTWithBounds, events.append)
     search: UCTWithBounds = kind(evaluate, UCTOptions(playouts=playouts, seed=seed))
@@ -119,14 +126,12 @@ def _run_uct(root: Node, playouts: int, seed: int) -> tuple[list[Event], UCTWith
 
 
 def _with_outcomes(node: Node, random: Random) -> Node:
-    """Return the tree with leaves that are won, lost or drawn."""
     if isinstance(node, list):
         return [_with_outcomes(child, random) for child in node]
     return random.choice((1, 1, 0, -1, -1))
 
 
 def _is_clear(bounds: dict[Label, float], path: Label) -> bool:
-    """Tell whether a child's bound is plainly greater than those of its siblings."""
     others = [bounds[each] for each in bounds if each[:-1] == path[:-1] and each != path]
     return all(bounds[path] >= other + MARGIN for other in others if isfinite(other)) and all(
         isfinite(other) for other in others

@@ -1,1 +1,1 @@
-"""The tables and figures of the lecture notes, reproduced."""
+"""Reproduce the tables and figures of the lecture notes."""

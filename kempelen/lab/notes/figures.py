@@ -1,4 +1,4 @@
-"""`kempelen lab figures`: the tables and figures of the lecture notes, made anew, as one page."""
+"""`kempelen lab figures`: reproduce the tables and figures of the lecture notes on one page."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kempelen.lab.notes import reproductions
 from kempelen.lab.notes.reproductions import NOTES, Localize, NoteFigure
 from kempelen.lab.output import print_plain, table
 
-# Headings and sentences of the page: English, Spanish.
+# Labels of the page in English and Spanish.
 LABELS = {
     "title": ("The lecture notes' tables and figures", "Tablas y figuras de los apuntes"),
     "what": ("what", "qué"),
     "said": ("the notes", "los apuntes"),
-    "found": ("found here", "aquí"),
-    "untold": ("not told in the text", "no está en el texto"),
+    "found": ("reproduced", "reproducido"),
+    "untold": ("not given in the text", "el texto no lo da"),
     "figure": ("figure", "figura"),
     "agree": ("agree", "coinciden"),
-    "left_out": ("What cannot be made anew", "Lo que no se puede rehacer"),
+    "left_out": ("Not reproducible", "Lo que no se puede reproducir"),
     "why": ("why", "por qué"),
     "contents": ("Contents", "Contenido"),
     "note": ("note", "apuntes"),
@@ -36,16 +36,18 @@ LABELS = {
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE.html",
-        help="write them as one page that needs no network",
+        help="write a self-contained page to FILE.html",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Make them all; the exit status is 1 if a number differs from the notes' unexplained."""
+    """Reproduce all figures.
+
+    Return 1 if a number differs from the lecture notes without an explanation.
+    """
     output = arguments.output
     if output is not None:
         check_page(output)
@@ -82,15 +84,14 @@ def run(arguments: Namespace) -> int:
 
 
 def check_page(path: Path) -> None:
-    """Raise ValueError unless a page can be written there, with its pictures."""
+    """Raise ValueError if the path is invalid or Matplotlib is not installed."""
     html_page.check_path(path)
     pictures.check_picture(path.with_suffix(".svg"), libraries=tree_picture.LIBRARIES)
 
 
 def _agreement_count(figure: NoteFigure) -> tuple[int, int]:
-    """Return how many numbers agree, of those that the note tells."""
-    told = [row for row in figure.rows if row.said is not None]
-    return sum(row.agrees for row in told), len(told)
+    given = [row for row in figure.rows if row.said is not None]
+    return sum(row.agrees for row in given), len(given)
 
 
 def _as_json(made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]]) -> Any:
@@ -104,9 +105,9 @@ def _as_json(made: Sequence[NoteFigure], left_out: Sequence[tuple[str, str, str]
         for figure in made
     ]
     names = ("note", "figure", "why")
-    agree, told = map(sum, zip(*map(_agreement_count, made), strict=True))
+    agree, n_given = map(sum, zip(*map(_agreement_count, made), strict=True))
     missing = [dict(zip(names, each, strict=True)) for each in left_out]
-    return {"figures": figures, "left_out": missing, "agree": agree, "of": told}
+    return {"figures": figures, "left_out": missing, "agree": agree, "of": n_given}
 
 
 def _print(
@@ -115,16 +116,16 @@ def _print(
     label = {name: localize(*texts) for name, texts in LABELS.items()}
     figures = table("", label["note"], label["figure"], label["agree"], right=2)
     for figure in made:
-        agree, told = _agreement_count(figure)
-        figures.add_row(figure.note, figure.title, f"{agree}/{told}" if told else "")
+        agree, n_given = _agreement_count(figure)
+        figures.add_row(figure.note, figure.title, f"{agree}/{n_given}" if n_given else "")
     differing = table("", label["what"], label["said"], label["found"], label["why"], right=9)
     for figure in made:
         for row in figure.rows:
             if not row.agrees:
                 differing.add_row(row.what, row.said, row.found, row.why)
     missing = table(label["left_out"], label["note"], label["figure"], label["why"], right=9)
-    for each in left_out:
-        missing.add_row(*each)
+    for entry in left_out:
+        missing.add_row(*entry)
     print_plain(figures, *([differing] if differing.row_count else []), missing)
 
 
@@ -143,8 +144,8 @@ def _page_data(
             "rows": [asdict(row) | {"agrees": row.agrees} for row in figure.rows],
             "score": "{}/{}".format(*_agreement_count(figure)),
             "pictures": [
-                {"title": each.title, "source": _picture_url(each, translate)}
-                for each in figure.pictures
+                {"title": picture.title, "source": _picture_url(picture, translate)}
+                for picture in figure.pictures
             ],
         }
         for figure in made
@@ -153,9 +154,10 @@ def _page_data(
     return {"labels": labels, "notes": NOTES, "figures": figures, "left_out": left_out}
 
 
-def _picture_url(drawn: reproductions.TreePicture, translate: language.Translator) -> str:
-    """Return a picture as the address of its SVG, which holds all of it."""
-    figure = tree_picture.tree_figure(drawn.root, drawn.title, translate, strategy=drawn.strategy)
+def _picture_url(picture: reproductions.TreePicture, translate: language.Translator) -> str:
+    figure = tree_picture.tree_figure(
+        picture.root, picture.title, translate, strategy=picture.strategy
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figure.svg"
         pictures.save(figure, path)

@@ -1,7 +1,7 @@
-"""The tables and figures of the five lecture notes, made anew: their numbers beside ours.
+"""Reproduce the tables and figures of the five lecture notes, and compare the numbers.
 
-Each function makes one of them from searches and games as they are, in the language asked for.
-What a note's text does not fix (leaves that only its picture shows) is chosen here, and said so.
+Each function computes one figure from search results, in the requested language. Where the notes
+show data only in a picture, this module uses its own data. The text of the figure mentions this.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ NOTES = {
 }
 _SSS_STAR_ROWS = Path(__file__).with_name("sss_star.txt")
 
-Localize = Callable[[str, str], str]  # of a text in English and in Spanish, the one that is read
+Localize = Callable[[str, str], str]  # selects the English or the Spanish text
 
 
 @dataclass(frozen=True)
 class NoteRow:
-    """A number, or a line, of a figure: what it is, what the note says, what is found here.
+    """A number from the lecture notes, and the reproduced number.
 
-    said: None where the note's text does not tell. why: the reason, where they are known to differ.
+    `said` is the number in the notes, or None if the text of the notes does not contain the number.
+    `why` explains a known difference.
     """
 
     what: str
@@ -61,13 +62,19 @@ class NoteRow:
 
     @property
     def agrees(self) -> bool:
-        """Whether what is found is what the note says, if it says anything."""
+        """Whether the numbers are equal.
+
+        The value is true if the notes do not contain the number.
+        """
         return self.said is None or self.said == self.found
 
 
 @dataclass(frozen=True)
 class TreePicture:
-    """A tree to be drawn. strategy: it is one, and has no order of visits."""
+    """A tree with the title of its picture.
+
+    If `strategy` is true, the tree is a strategy, whose nodes have no visit order.
+    """
 
     title: str
     root: SearchTreeNode
@@ -76,7 +83,7 @@ class TreePicture:
 
 @dataclass(frozen=True)
 class NoteFigure:
-    """A table or figure of a note, with what has to be said about it."""
+    """A reproduced table or figure from the lecture notes."""
 
     note: str
     name: str
@@ -88,8 +95,6 @@ class NoteFigure:
 
 @dataclass(frozen=True)
 class _SearchRun:
-    """A search of a game, and all that happened in it."""
-
     game: NotatedGame[Any]
     depth: int
     found: SearchResult[Any]
@@ -101,7 +106,7 @@ class _SearchRun:
 
 
 def build_figures(localize: Localize, translate: language.Translator) -> Iterator[NoteFigure]:
-    """Make all figures, note by note. tell: chooses the language; say: as `words.language`."""
+    """Yield all figures in the order of the lecture notes."""
     for make in FIGURE_BUILDERS:
         yield make(localize, translate)
 
@@ -144,10 +149,10 @@ def _sss_star(localize: Localize, translate: language.Translator) -> NoteFigure:
         "sss-star",
         localize("A run of SSS*, row by row", "Ejecución de SSS*, fila a fila"),
         localize(
-            "The rows fix eight leaves; the others, which SSS* never evaluates, are ours: such "
-            "that alpha-beta cuts nothing, as the note says.",
-            "Las filas fijan ocho hojas; las demás, que SSS* nunca evalúa, son nuestras: tales "
-            "que alfa-beta no poda nada, como dicen los apuntes.",
+            "The rows determine eight leaves. SSS* never evaluates the others. They are chosen "
+            "here so that alpha-beta cuts nothing, as the note says.",
+            "Las filas determinan ocho hojas. SSS* nunca evalúa las demás. Se han elegido aquí "
+            "para que alfa-beta no pode nada, como dicen los apuntes.",
         ),
         tuple(table),
         (TreePicture("SSS*", run.tree(translate)),),
@@ -155,7 +160,10 @@ def _sss_star(localize: Localize, translate: language.Translator) -> NoteFigure:
 
 
 def _node_number(label: tuple[int, ...]) -> int:
-    """Return the number of a node of a binary tree: the root is 1, its children 2 and 3."""
+    """Return the number of a node in a binary tree.
+
+    The root has number 1. The children of node n have numbers 2n and 2n + 1.
+    """
     number = 1
     for place in label:
         number = 2 * number + place - 1
@@ -178,10 +186,10 @@ def _alpha_beta_example(localize: Localize, translate: language.Translator) -> N
         "alpha-beta",
         localize("Alpha-beta, step by step", "Alfa-beta, paso a paso"),
         localize(
-            "Steps 1 to 9 tell the values of the left half; the leaves of the right half, and "
-            "those that are cut off, are ours.",
-            "Los pasos 1 a 9 dan los valores de la mitad izquierda; las hojas de la mitad derecha, "
-            "y las podadas, son nuestras.",
+            "Steps 1 to 9 give the values of the left half. The leaves of the right half, and "
+            "those that are cut off, are chosen here.",
+            "Los pasos 1 a 9 dan los valores de la mitad izquierda. Las hojas de la mitad derecha, "
+            "y las podadas, se han elegido aquí.",
         ),
         (
             NoteRow(
@@ -234,10 +242,10 @@ def _scout(localize: Localize, translate: language.Translator) -> NoteFigure:
         "scout",
         localize("SCOUT: a test instead of an evaluation", "SCOUT: una prueba en vez de evaluar"),
         localize(
-            "The text fixes the value of N1, the answer of the test of N2, and that alpha-beta "
-            "cuts nothing; the leaves are ours.",
-            "El texto fija el valor de N1, la respuesta de la prueba de N2, y que alfa-beta no "
-            "poda nada; las hojas son nuestras.",
+            "The text gives the value of N1, the result of the test of N2, and that alpha-beta "
+            "cuts nothing. The leaves are chosen here.",
+            "El texto da el valor de N1, el resultado de la prueba de N2, y que alfa-beta no poda "
+            "nada. Las hojas se han elegido aquí.",
         ),
         (
             NoteRow("EVAL(N1)", "8", root.children[0].value),
@@ -267,22 +275,22 @@ def _deepening(localize: Localize, translate: language.Translator) -> NoteFigure
     rows = []
     for branching, depth in ((2, 5), (3, 4), (3, 6), (5, 4), (10, 3)):
         counts = _run("minimax", RandomTree(branching, depth)).counts
-        above = counts.nodes - counts.leaves
-        where = f"B = {branching}, d = {depth}"
+        inner_nodes = counts.nodes - counts.leaves
+        label = f"B = {branching}, d = {depth}"
         formula = (branching**depth - 1) // (branching - 1)
-        rows.append(NoteRow(f"{where}: (B^d - 1) / (B - 1)", str(formula), str(above)))
+        rows.append(NoteRow(f"{label}: (B^d - 1) / (B - 1)", str(formula), str(inner_nodes)))
         ratio = branching**depth * (branching - 1) / (branching**depth - 1)
-        found = f"{counts.leaves / above:.4g}"
-        rows.append(NoteRow(f"{where}: B^d (B - 1) / (B^d - 1) ≈ B - 1", f"{ratio:.4g}", found))
+        found = f"{counts.leaves / inner_nodes:.4g}"
+        rows.append(NoteRow(f"{label}: B^d (B - 1) / (B^d - 1) ≈ B - 1", f"{ratio:.4g}", found))
     return NoteFigure(
         "000",
         "deepening",
         localize(
-            "What progressive deepening costs: nodes above the leaves",
-            "Lo que cuesta la bajada progresiva: nodos no terminales",
+            "Cost of progressive deepening: inner nodes",
+            "Coste de la bajada progresiva: nodos no terminales",
         ),
         localize(
-            "Counted in trees that minimax walks through.",
+            "Counted in trees that minimax traverses.",
             "Contados en árboles que minimax recorre.",
         ),
         tuple(rows),
@@ -303,12 +311,11 @@ def _pruning(localize: Localize, translate: language.Translator) -> NoteFigure:
         "heuristic-pruning",
         localize("Heuristic pruning", "Poda heurística"),
         localize(
-            "Factor(node) = Factor(parent) - Rank(node), here from 4 at the root, children in the "
-            "order of g. A node that would have no move left keeps one: only a finished game has "
-            "none.",
-            "Factor(Nodo) = Factor(Padre(Nodo)) - Rango(Nodo), aquí desde 4 en la raíz, los hijos "
-            "en el orden de g. Un nodo que se quedaría sin jugadas conserva una: sólo una partida "
-            "acabada no tiene ninguna.",
+            "Factor(node) = Factor(parent) - Rank(node), here from 4 at the root, with children "
+            "ordered by g. Each node keeps at least one move, unless the game is over.",
+            "Factor(Nodo) = Factor(Padre(Nodo)) - Rango(Nodo), aquí desde 4 en la raíz, con los "
+            "hijos ordenados por g. Cada nodo conserva al menos una jugada, salvo que la partida "
+            "haya acabado.",
         ),
         tuple(rows),
         (TreePicture("minimax", run.tree(translate)),),
@@ -316,7 +323,6 @@ def _pruning(localize: Localize, translate: language.Translator) -> NoteFigure:
 
 
 def _all_alike(branching: int, depth: int) -> Tree:
-    """Return a uniform tree of equal leaves, on which alpha-beta cuts all that can be cut."""
     node: Node = 0
     for _ in range(depth):
         node = [node] * branching
@@ -324,7 +330,7 @@ def _all_alike(branching: int, depth: int) -> Tree:
 
 
 def _cost(localize: Localize, translate: language.Translator) -> NoteFigure:
-    slip = localize(
+    explanation = localize(
         "the note's 2 B^((d+1)/2) counts the first term twice; Knuth and Moore have "
         "B^((d+1)/2) + B^((d-1)/2) - 1",
         "el 2 B^((d+1)/2) de los apuntes cuenta dos veces el primer término; Knuth y Moore dan "
@@ -332,33 +338,34 @@ def _cost(localize: Localize, translate: language.Translator) -> NoteFigure:
     )
     rows = []
     for branching, depth in ((2, 4), (3, 4), (5, 4), (2, 5), (3, 3), (4, 5)):
-        where = f"B = {branching}, d = {depth}"
+        prefix = f"B = {branching}, d = {depth}"
         tree = _all_alike(branching, depth)
-        every = _run("minimax", tree).counts.leaves
-        rows.append(NoteRow(f"{where}: MiniMax, B^d", str(branching**depth), str(every)))
+        minimax_leaves = _run("minimax", tree).counts.leaves
+        rows.append(NoteRow(f"{prefix}: MiniMax, B^d", str(branching**depth), str(minimax_leaves)))
         best = str(_run("alpha-beta", tree).counts.leaves)
         if depth % 2 == 0:
             said, what = 2 * branching ** (depth // 2) - 1, "2 B^(d/2) - 1"
         else:
             said = 2 * branching ** ((depth + 1) // 2) + branching ** ((depth - 1) // 2) - 1
             what = "2 B^((d+1)/2) + B^((d-1)/2) - 1"
-        label = f"{where}: α-β, {localize('best case', 'mejor caso')}, {what}"
-        rows.append(NoteRow(label, str(said), best, slip if depth % 2 else ""))
+        label = f"{prefix}: α-β, {localize('best case', 'mejor caso')}, {what}"
+        rows.append(NoteRow(label, str(said), best, explanation if depth % 2 else ""))
     return NoteFigure(
         "000",
         "cost",
-        localize("What searches cost", "Coste computacional"),
+        localize("Computational cost", "Coste computacional"),
         localize(
-            "Leaves counted on trees where all moves are as good, which alpha-beta cuts most.",
-            "Hojas contadas en árboles cuyas jugadas valen todas lo mismo, los que más poda "
+            "Leaves counted in trees whose moves are all equally good: the best case of "
+            "alpha-beta.",
+            "Hojas contadas en árboles cuyas jugadas valen todas lo mismo: el mejor caso de "
             "alfa-beta.",
         ),
         tuple(rows),
     )
 
 
-# The game of the note: the first player begins in a corner; what the players did then is the only
-# play, up to the last two squares, that has the note's counts.
+# The game of the note: the first player begins in a corner. This is the only game with the note's
+# counts, except for the order of the last two squares.
 _EXAMINED = (
     ("a3", "59,705", "2,338"),
     ("a3 b2 c1", "1,053", "318"),
@@ -383,16 +390,20 @@ def _examined_nodes(localize: Localize, translate: language.Translator) -> NoteF
         localize("States examined, without and with pruning", "Estados examinados, sin y con poda"),
         localize(
             "Tic-tac-toe; the computer answers each move of the human. The boards are pictures in "
-            "the note: this is a game that has all eight numbers.",
+            "the note. This game reproduces all eight numbers.",
             "Gato (tres en raya); la computadora contesta cada jugada del humano. Los tableros son "
-            "imágenes en los apuntes: ésta es una partida que da los ocho números.",
+            "imágenes en los apuntes. Esta partida da los ocho números.",
         ),
         tuple(rows),
     )
 
 
 def _open_lines(game: TicTacToe) -> float:
-    """Return E(n) = X(n) - O(n) for who is to move, as the notes have it."""
+    """Return the evaluation of tic-tac-toe in the lecture notes, for the side to move.
+
+    The evaluation is the number of lines open to the side to move, minus the number of lines open
+    to the opponent.
+    """
     return game.open_lines(game.turn) - game.open_lines(1 - game.turn)
 
 
@@ -400,11 +411,15 @@ def _open_lines_figure(localize: Localize, translate: language.Translator) -> No
     game = TicTacToe()
     for text in ("b2", "a3"):
         game.play(parse_move(game, text))
-    mine, theirs = game.open_lines(0), game.open_lines(1)
-    folded = SymmetryReducedGame(TicTacToe())
-    run = _run("minimax", folded, 2, lambda folded: _open_lines(folded.game))
+    max_lines, min_lines = game.open_lines(0), game.open_lines(1)
+    reduced_game = SymmetryReducedGame(TicTacToe())
+    run = _run("minimax", reduced_game, 2, lambda reduced_game: _open_lines(reduced_game.game))
     root = run.tree(translate)
-    rows = [NoteRow("f(n), X b2, O a3", "5 - 4 = 1", f"{mine} - {theirs} = {mine - theirs}")]
+    rows = [
+        NoteRow(
+            "f(n), X b2, O a3", "5 - 4 = 1", f"{max_lines} - {min_lines} = {max_lines - min_lines}"
+        )
+    ]
     for child in root.children:
         what = f"{child.move}: {len(child.children)} {localize('answers', 'respuestas')}"
         rows.append(NoteRow(what, None, child.value))
@@ -417,7 +432,7 @@ def _open_lines_figure(localize: Localize, translate: language.Translator) -> No
             "Tres en raya, dos niveles, sin posiciones simétricas (y en 003)",
         ),
         localize(
-            "f(n) = E(n) = open lines of MAX less those of MIN. The text tells one value; the "
+            "f(n) = E(n) = open lines of MAX minus those of MIN. The text gives one value; the "
             "others are in the pictures.",
             "f(n) = E(n) = líneas abiertas de MAX menos las de MIN. El texto da un valor; los "
             "demás están en las imágenes.",
@@ -433,7 +448,7 @@ def _grundy(localize: Localize, translate: language.Translator) -> NoteFigure:
     )
     rows = [
         NoteRow(
-            localize("value for who begins", "valor para quien empieza"),
+            localize("value for the first player", "valor para quien empieza"),
             None,
             f"{found.value:+.0f}",
         )
@@ -452,10 +467,10 @@ def _grundy(localize: Localize, translate: language.Translator) -> NoteFigure:
         "grundy",
         localize("Grundy's game as an AND/OR graph", "El juego de Grundy como grafo AND/OR"),
         localize(
-            "From 7 counters, with the strategy of who wins in red. The note's graph is a picture; "
-            "the rules fix it.",
-            "Desde 7 fichas, con la estrategia de quien gana en rojo. El grafo es una imagen en "
-            "los apuntes; lo fijan las reglas.",
+            "With 7 counters; the winning strategy is red. The graph of the note is a picture, but "
+            "it follows from the rules.",
+            "Con 7 fichas; la estrategia ganadora está en rojo. El grafo es una imagen en los "
+            "apuntes, pero se sigue de las reglas.",
         ),
         tuple(rows),
         (
@@ -487,10 +502,10 @@ def _efficiency(localize: Localize, translate: language.Translator) -> NoteFigur
     return NoteFigure(
         "002",
         "efficiency",
-        localize("How good alpha-beta is", "Eficiencia de alfa-beta"),
+        localize("Efficiency of alpha-beta", "Eficiencia de alfa-beta"),
         localize(
-            "The note gives orders of growth, no counts: O(b^(d/2)) in the best order, O(b^(3d/4)) "
-            "in a random one, O(b^d) for minimax. Means of 20 random trees.",
+            "The note gives orders of growth, not counts: O(b^(d/2)) in the best order, "
+            "O(b^(3d/4)) in random order, O(b^d) for minimax. Means of 20 random trees.",
             "Los apuntes dan órdenes de crecimiento, no cuentas: O(b^(d/2)) en el mejor orden, "
             "O(b^(3d/4)) en uno aleatorio, O(b^d) en minimax. Medias de 20 árboles aleatorios.",
         ),
@@ -507,13 +522,13 @@ def _nim(localize: Localize, translate: language.Translator) -> NoteFigure:
         "003",
         "nim",
         localize(
-            "Nim, the winning strategy in red", "Juego del Nim, en rojo la estrategia ganadora"
+            "Nim, with the winning strategy in red", "Juego del Nim, en rojo la estrategia ganadora"
         ),
         localize(
-            "A sub-tree all of whose ends are won. The note's heaps are in its picture alone; "
-            "these are 1 and 2.",
-            "Un subárbol todos cuyos finales son ganadores. Los montones sólo están en la imagen "
-            "de los apuntes; éstos son de 1 y 2.",
+            "A subtree in which all final positions are won. The heaps of the note are only in its "
+            "picture; these are 1 and 2.",
+            "Un subárbol cuyos finales son todos ganadores. Los montones de los apuntes solo están "
+            "en la imagen; estos son de 1 y 2.",
         ),
         (NoteRow(localize("value", "valor"), None, f"{found.value:+.0f}"),),
         (TreePicture("Nim 1, 2", root, strategy=True),),
@@ -529,8 +544,8 @@ def _letters(localize: Localize, translate: language.Translator) -> NoteFigure:
         "alpha-beta",
         localize("Alpha-beta, the nodes A to E", "Alfa-beta, los nodos A a E"),
         localize(
-            "The text tells the bounds; the leaves are ours, such that these come out.",
-            "El texto da las cotas; las hojas son nuestras, tales que salen éstas.",
+            "The text gives the bounds. The leaves are chosen here to produce them.",
+            "El texto da las cotas. Las hojas se han elegido aquí para obtenerlas.",
         ),
         (
             NoteRow("A (MIN)", "3", first.value),
@@ -563,8 +578,8 @@ def _kinds(localize: Localize, translate: language.Translator) -> NoteFigure:
         "kinds-of-games",
         localize("Kinds of games", "Tipos de juegos"),
         localize(
-            "The games that can be played here; in all of them both players see everything.",
-            "Los juegos que se pueden jugar aquí; en todos ven todo los dos jugadores.",
+            "The games of this program; all have perfect information.",
+            "Los juegos de este programa; todos son de información perfecta.",
         ),
         tuple(rows),
     )
@@ -609,20 +624,21 @@ FIGURE_BUILDERS: tuple[Callable[[Localize, language.Translator], NoteFigure], ..
 
 
 def omitted_figures(localize: Localize) -> list[tuple[str, str, str]]:
-    """Return what cannot be made anew: note, figure, and why."""
+    """Return the figures that are not reproduced.
+
+    Each item contains the lecture note, the figure and the reason.
+    """
     leaves = localize(
-        "its tree is a picture, and no number of it is in the text",
-        "su árbol es una imagen, y ningún número suyo está en el texto",
+        "the tree is a picture, and the text gives none of its numbers",
+        "el árbol es una imagen, y el texto no da ninguno de sus números",
     )
-    boards = localize(
-        "its boards are pictures without a text", "sus tableros son imágenes sin texto"
-    )
+    boards = localize("the boards are pictures without text", "los tableros son imágenes sin texto")
     hidden = localize(
-        "games of hidden information, or of more than two players, are not played here",
-        "aquí no se juega a juegos de información oculta ni de más de dos jugadores",
+        "games with hidden information or more than two players are not supported",
+        "no se admiten juegos de información oculta ni de más de dos jugadores",
     )
     uncounted = localize(
-        "pictures without numbers; such trees can be drawn of any game",
+        "pictures without numbers; such trees can be drawn for any game",
         "imágenes sin números; se pueden dibujar árboles así de cualquier juego",
     )
     cards, cartas = (

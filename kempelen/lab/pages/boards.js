@@ -1,4 +1,4 @@
-/* Boards drawn into a square of a canvas. */
+/* Boards drawn on a canvas. */
 "use strict";
 
 Kempelen.PIECES = { K: "♔", Q: "♕", R: "♖", B: "♗", N: "♘", P: "♙", k: "♚", q: "♛", r: "♜", b: "♝", n: "♞", p: "♟" };

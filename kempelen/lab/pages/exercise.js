@@ -1,6 +1,6 @@
 "use strict";
 
-// Reading and marking answers; the same as kempelen/lab/exercises/marking.py, by the same patterns.
+// Parse and mark answers like kempelen/lab/exercises/marking.py, with the same patterns.
 const exerciseMarks = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const reading = data.reading;
@@ -21,7 +21,7 @@ const exerciseMarks = (() => {
     number: normalNumber,
   };
 
-  // The parts of an answer as they are written normally; an Error says what cannot be read.
+  // Return the parts of an answer in normal form; throw an Error with the invalid text.
   function parts(form, text) {
     const shape = reading.forms[form];
     const pattern = new RegExp(shape.pattern, "y");
@@ -73,7 +73,7 @@ const exerciseMarks = (() => {
 (() => {
   const { data, parts, mark } = exerciseMarks;
   const { words, exercises } = data;
-  // Pixels from leaf to leaf, from level to level, around the tree; what it may be shrunk to.
+  // Pixels between leaves, between levels, and around the tree; minimum scale.
   const GAP = 50, LEVEL = 84, MARGIN = 40, LEAST = 0.65;
   const tried = exercises.map(() => ({ answers: [], first: null, right: false, solved: false }));
   let current = 0;
@@ -137,7 +137,7 @@ const exerciseMarks = (() => {
     tabs.append(tab);
   });
 
-  // What a click on a node writes.
+  // The text that a click on a node inserts.
   const WRITTEN = {
     labels: (label) => label,
     values: (label) => `${label}=`,
@@ -285,7 +285,7 @@ const exerciseMarks = (() => {
     }
   });
 
-  // The file that a teacher collects: exercises that were tried, or whose key was shown.
+  // The results file: exercises that were attempted, or whose key was shown.
   function results() {
     const told = exercises.map((each, index) => ({
       ...each.origin, answers: tried[index].answers, solved: tried[index].solved,

@@ -1,5 +1,5 @@
 "use strict";
-// The notes' tables and figures: a list of contents, then each with its numbers and pictures.
+// The figures of the lecture notes: contents, then each figure with numbers and pictures.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const page = document.getElementById("page");

@@ -1,10 +1,10 @@
-/* Texts in two languages, and elements that say them anew when the language changes. */
+/* Texts in two languages, and elements that are updated when the language changes. */
 "use strict";
 var Kempelen = globalThis.Kempelen || {};
 globalThis.Kempelen = Kempelen;
 
 Kempelen.Language = class {
-  /* texts: by language, `sentences`, `words` and `help`; words that are absent stay as they are. */
+  /* texts: by language, `sentences`, `words` and `help`; unknown words are not translated. */
   constructor(texts, current) {
     this.texts = texts;
     this.listeners = [];

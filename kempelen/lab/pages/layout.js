@@ -1,4 +1,4 @@
-/* Where the nodes of a tree go: leaves side by side, parents above the middle of their children. */
+/* Tree layout: leaves side by side, parents centred above their children. */
 "use strict";
 
 Kempelen.childrenOf = function (nodes) {
@@ -10,7 +10,7 @@ Kempelen.childrenOf = function (nodes) {
   return children;
 };
 
-/* Return x of every node (NaN of one that is folded away), its depth, and nodes by depth. */
+/* Return x of every node (NaN if folded), its depth, and the nodes by depth. */
 Kempelen.layout = function (nodes, children, folded) {
   const x = new Float64Array(nodes.length).fill(NaN);
   const depth = new Int32Array(nodes.length);

@@ -1,5 +1,5 @@
-/* A tree of one's own, built by clicks, and written as YAML that `--tree` reads. A page that a server
-   shows in a frame has its steps made there: the page around takes the text. */
+/* An editor for the visitor's own tree, exported as YAML for `--tree`. In a frame of a server's page,
+   the outer page receives the text, and the server computes the steps. */
 "use strict";
 
 Kempelen.OwnTree = class {

@@ -1,4 +1,4 @@
-/* The state of a recorded search after so many steps; see kempelen/lab/recordings/recording.py. */
+/* The state of a recorded search after a number of steps; see kempelen/lab/recordings/recording.py. */
 "use strict";
 
 Kempelen.Replay = class {
@@ -70,7 +70,7 @@ Kempelen.Replay = class {
     return false;
   }
 
-  /* The whole state as a text that is equal for equal states. */
+  /* The complete state as text, for comparisons. */
   state() {
     const fields = [...this.fields]
       .filter(([, known]) => Object.keys(known).length)

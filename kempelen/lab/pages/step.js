@@ -1,4 +1,4 @@
-/* The page of steps: controls, what happens, the tree, pseudo-code, lists and counts. */
+/* The step page: controls, description, tree, pseudo-code, lists and counts. */
 "use strict";
 
 Kempelen.LISTS = {
@@ -228,7 +228,7 @@ Kempelen.StepPage = class {
     if (shown.length !== before.length || shown.some((each, index) => each !== before[index])) this.tables.replaceChildren(...shown);
   }
 
-  /* Let a table have these rows below its headings; what stays is not drawn anew. */
+  /* Set the rows of a table; unchanged rows are kept. */
   fill(table, rows) {
     const element = Kempelen.element;
     const wanted = rows.map((row) => {

@@ -1,8 +1,8 @@
-/* A tree on a canvas, of any size: only what is in view is drawn, and what falls together once. */
+/* A tree on a canvas, of any size: only visible nodes are drawn, and overlapping ones once. */
 "use strict";
 
 Kempelen.FILLS = { max: "#dbeafe", min: "#fef3c7", chance: "#dcfce7", or: "#dbeafe", and: "#fef3c7" };
-// Below so many pixels a node is a dot.
+// Below this size in pixels, a node is a dot.
 Kempelen.DOT = 16;
 
 Kempelen.TreeView = class {
@@ -73,7 +73,7 @@ Kempelen.TreeView = class {
     return [this.left + this.scale * this.gapX * this.x[node], this.top + this.scale * this.gapY * this.depth[node]];
   }
 
-  /* The node, or the one that is folded and hides it. */
+  /* The node, or the folded node that hides it. */
   shown(node) {
     while (Number.isNaN(this.x[node])) node = this.nodes[node].parent;
     return node;
@@ -118,7 +118,7 @@ Kempelen.TreeView = class {
     this.fit();
   }
 
-  /* Draw with the next frame, once however often it is asked for. */
+  /* Draw once in the next frame. */
   ask() {
     if (this.asked) return;
     this.asked = true;
@@ -306,7 +306,7 @@ Kempelen.TreeView = class {
     if (place.name) this.label(context, place.name, x + wide / 2, y - high / 2, letter * 0.8, "#5f6b78");
   }
 
-  /* What stands in a node and below it: its value, then window, bounds, visits, question, cut. */
+  /* The texts of a node: its value, then window, bounds, visits, question, cut. */
   texts(node) {
     const place = this.nodes[node];
     const field = (name) => this.replay.field(node, name);

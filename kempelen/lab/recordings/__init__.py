@@ -1,1 +1,1 @@
-"""Recordings of searches, step by step."""
+"""Record searches step by step."""

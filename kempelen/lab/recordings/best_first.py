@@ -1,4 +1,4 @@
-"""Steps of the best-first algorithms: SSS* and DUAL* by their open list, B* by its bounds."""
+"""Record the steps of the best-first algorithms SSS*, DUAL* and B*."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from kempelen.lab.recordings.recording import NodeName, Row, Sentence, Splice, V
 
 
 class OpenListRecorder(Recorder):
-    """SSS* and DUAL*: a step is what is done with the first state of the list."""
+    """A recorder for SSS* and DUAL*.
+
+    In each step, the algorithm processes the first state of the open list.
+    """
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
@@ -32,7 +35,6 @@ class OpenListRecorder(Recorder):
         self._leaf: Value = None
 
     def handle_event(self, event: Event) -> None:
-        """Take the list before a step, and what the step looks at."""
         match event:
             case Visited():
                 self.visit(event.label)
@@ -50,66 +52,63 @@ class OpenListRecorder(Recorder):
                 )
 
     def finish(self) -> None:
-        """Put the values that are left into the last step."""
+        """If there are unrecorded values, add a final step with these values."""
         if self._changes or not self.steps:
             self.add_step("done", 0, ("done", ()))
 
     def _update_list(self, event: OpenListChanged) -> None:
-        """Take what has changed in the list, and tell what became of the state that was first."""
-        gone: list[State] = []
-        put: list[State] = []
+        removed_states: list[State] = []
+        added: list[State] = []
         splices: list[Splice] = []
         for start, removed, states in event.splices:
-            gone += self._open[start : start + removed]
-            put += states
+            removed_states += self._open[start : start + removed]
+            added += states
             self._open[start : start + removed] = states
-            splices.append((start, removed, [self._add_row(each) for each in states]))
+            splices.append((start, removed, [self._add_row(state) for state in states]))
         self.splice_list("open", *splices)
-        there = {each.label for each in put}
-        for each in gone:
-            if each.label not in there:
-                self.set_fields(self.node_number(each.label), status=None)
+        added_labels = {state.label for state in added}
+        for state in removed_states:
+            if state.label not in added_labels:
+                self.set_fields(self.node_number(state.label), status=None)
         if self._state is None:
             self.add_step(
                 "list", 0, ("list", (NodeName(0), recorded_value(self._sign * event.state.bound)))
             )
         else:
-            self._step(self._state, put, len(gone) - 1)
+            self._step(self._state, added, len(removed_states) - 1)
         self._state = event.state
 
     def _add_row(self, state: State) -> Row:
-        """Return the row of a state that comes into the list, and show it at its node."""
         label, solved, bound = state
         node, value = self.node_number(label), recorded_value(self._sign * bound)
         status = "solved" if solved else "live"
         self.set_fields(node, seen=True, status=status, value=value)
         return node, (NodeName(node), status, value)
 
-    def _step(self, state: State, put: list[State], others: int) -> None:
-        """Tell what became of a state: which were put in its place, and how many others left."""
+    def _step(self, state: State, added: list[State], n_others: int) -> None:
         label, parent = state.label, state.label[:-1]
         node = self.node_number(label)
         name = NodeName(node)
-        said: Sentence
+        sentence: Sentence
         if not state.solved:
             if self._leaf is not None:
-                kind, said = "leaf", ("leaf", (name, self._leaf))
+                kind, sentence = "leaf", ("leaf", (name, self._leaf))
             else:
                 is_all = (len(label) % 2 == 0) == (self._sign > 0)
-                kind = "all" if is_all or len(put) > 1 else "first"
-                said = (kind, (name,))
-        elif put[0].label == parent:
+                kind = "all" if is_all or len(added) > 1 else "first"
+                sentence = (kind, (name,))
+        elif added[0].label == parent:
             if (len(parent) % 2 == 0) == (self._sign > 0):
                 kind = "parent"
-                if others:
+                if n_others:
                     self.count("cutoffs")
             else:
                 kind = "last"
-            said = (kind, (name,))
+            sentence = (kind, (name,))
         else:
-            kind, said = "next", ("next", (name,))
+            kind, sentence = "next", ("next", (name,))
         self._leaf = None
-        self.add_step("cut" if kind == "parent" and others else kind, node, said,
+        self.add_step("cut" if kind == "parent" and n_others else kind, node, sentence,
                  lines=[kind], changes_value=kind in ("leaf", "parent", "last"))  # fmt: skip
 
     def _finish(self, value: Value) -> None:
@@ -120,7 +119,7 @@ class OpenListRecorder(Recorder):
 
 
 class BStarRecorder(Recorder):
-    """B*: which node is expanded, and which bounds get closer by that."""
+    """A recorder for B*, which shows expanded nodes and changes of bounds."""
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
@@ -128,7 +127,10 @@ class BStarRecorder(Recorder):
         self._evaluated = False
 
     def handle_event(self, event: Event) -> None:
-        """Gather bounds that change together."""
+        """Record an event.
+
+        Consecutive changes of bounds are combined into one step.
+        """
         if self._narrowed and not isinstance(event, (Narrowed, Visited, Evaluated)):
             self._add_bounds_step()
         match event:
@@ -148,22 +150,21 @@ class BStarRecorder(Recorder):
                 self.add_step("expand", node, ("expand", (NodeName(node),)))
 
     def finish(self) -> None:
-        """Tell the bounds at the end."""
         if self._narrowed:
             self._add_bounds_step()
         self.add_step("done", 0, ("done", ()))
 
     def _add_bounds_step(self) -> None:
-        said: list[Sentence] = []
-        for each in self._narrowed:
-            node = self.node_number(each.label)
-            lower, upper = recorded_value(each.lower), recorded_value(each.upper)
+        sentences: list[Sentence] = []
+        for event in self._narrowed:
+            node = self.node_number(event.label)
+            lower, upper = recorded_value(event.lower), recorded_value(event.upper)
             self.set_fields(node, lower=lower, upper=upper, seen=True)
-            if abs(each.lower) < inf or abs(each.upper) < inf or len(self._narrowed) == 1:
-                said.append(("bounds", (NodeName(node), lower, upper)))
-        if not 0 < len(said) <= 4:
-            said = [("closer", (len(self._narrowed),))]
+            if abs(event.lower) < inf or abs(event.upper) < inf or len(self._narrowed) == 1:
+                sentences.append(("bounds", (NodeName(node), lower, upper)))
+        if not 0 < len(sentences) <= 4:
+            sentences = [("closer", (len(self._narrowed),))]
         first = self.node_number(self._narrowed[0].label)
         lines = ["bounds", "evaluate"] if self._evaluated else ["bounds"]
         self._narrowed, self._evaluated = [], False
-        self.add_step("bounds", first, *said, lines=lines, changes_value=True)
+        self.add_step("bounds", first, *sentences, lines=lines, changes_value=True)

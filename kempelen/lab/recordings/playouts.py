@@ -1,4 +1,4 @@
-"""Steps of Monte Carlo tree search: the four phases of each playout."""
+"""Record the four phases of each playout in Monte Carlo tree search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from kempelen.lab.recordings.recording import NodeName, Row, Sentence, Value
 
 
 class PlayoutRecorder(Recorder):
-    """Only nodes that a playout has come to are there; what was not tried is in a list."""
+    """A recorder for Monte Carlo tree search.
+
+    Untried moves are shown in a list, not as nodes of the tree.
+    """
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
@@ -25,7 +28,10 @@ class PlayoutRecorder(Recorder):
         self._counted = False
 
     def record(self, events: Iterable[Event]) -> None:
-        """Make steps of the events, beside the pseudo-code of what has chosen and judged."""
+        """Convert the events to steps.
+
+        If the search uses a batch evaluation, the pseudocode is adapted.
+        """
         events = list(events)
         self.listing = with_evaluation(
             self.listing,
@@ -37,7 +43,6 @@ class PlayoutRecorder(Recorder):
         super().record(events)
 
     def handle_event(self, event: Event) -> None:
-        """Make steps of a playout."""
         match event:
             case Visited():
                 self.count("nodes")
@@ -53,7 +58,6 @@ class PlayoutRecorder(Recorder):
                 self.set_fields(node, visits=event.visits, mean=_rounded_value(event.mean))
 
     def finish(self) -> None:
-        """Say that it is over."""
         self.set_list("children", ())
         self.add_step("done", 0, ("done", ()))
 
@@ -76,8 +80,8 @@ class PlayoutRecorder(Recorder):
             rows.append((node, (*cells, *prior)))
         self.set_list("children", rows)
         node = self.node_number((*event.label, event.by))
-        ways = [event.label[:length] for length in range(len(event.label) + 1)]
-        self._last_path = [*ways, (*event.label, event.by)]
+        ancestors = [event.label[:length] for length in range(len(event.label) + 1)]
+        self._last_path = [*ancestors, (*event.label, event.by)]
         for label in self._last_path:
             self.set_fields(self.node_number(label), path=True)
         names = NodeName(parent), NodeName(node)
@@ -96,17 +100,17 @@ class PlayoutRecorder(Recorder):
         self.count("leaves")
         self.set_fields(node, reward=_rounded_value(event.reward), length=event.length)
         reward = _rounded_value(event.reward)
-        said: Sentence = ("simulate", (NodeName(node), event.length, reward))
+        sentence: Sentence = ("simulate", (NodeName(node), event.length, reward))
         if event.judged:
-            said = ("judge", (NodeName(node), reward))
-        self.add_step("simulate", node, said)
+            sentence = ("judge", (NodeName(node), reward))
+        self.add_step("simulate", node, sentence)
 
     def _back_up(self, event: BackedUp) -> None:
         node = self.node_number(event.label)
         for length, (visits, total) in enumerate(event.totals):
             mean = _rounded_value(total / visits) if visits else None
-            way = self.node_number(event.label[:length])
-            self.set_fields(way, visits=visits, total=_rounded_value(total), mean=mean)
+            ancestor = self.node_number(event.label[:length])
+            self.set_fields(ancestor, visits=visits, total=_rounded_value(total), mean=mean)
         self.set_fields(node, reward=None, length=None)
         self.count("playouts")
         self.add_step("backup", node, ("backup", (len(event.totals),)), changes_value=True)
@@ -117,5 +121,4 @@ class PlayoutRecorder(Recorder):
 
 
 def _rounded_value(value: float) -> Value:
-    """Return a number as it is told, without what sums of fractions leave beside zero."""
     return recorded_value(round(value, 12), 3)

@@ -1,4 +1,4 @@
-"""A search that the command line names, recorded step by step."""
+"""Run a search and record its steps."""
 
 from __future__ import annotations
 
@@ -25,80 +25,87 @@ from kempelen.lab.recordings.recorder import Recorder
 from kempelen.lab.recordings.recording import RecordedNode, Recording
 from kempelen.lab.recordings.recursion import RecursionRecorder
 
-# The most nodes that are recorded, and the most playouts, where nobody says.
+# Default limits of recorded nodes and playouts.
 MAX_NODES, MAX_PLAYOUTS = 20_000, 200
-# A tree of more nodes is not built by clicks.
+# Larger trees are not editable on the page.
 MAX_EDITABLE_NODES = 60
 
 
 def record_from(arguments: Namespace) -> Recording:
-    """Search as the arguments say, and return the recording. Raises as `subject` does."""
-    at = problems.problem_from(arguments)
+    """Run the search that the arguments describe, and return its recording.
+
+    Raise ValueError, OSError or EvaluationError if the arguments are invalid.
+    """
+    problem = problems.problem_from(arguments)
     algorithm = algorithm_spec.parse(arguments.algorithm)
     max_nodes = MAX_NODES if arguments.nodes is None else arguments.nodes
     return record_search(
-        at, algorithm, seed=arguments.seed, max_nodes=max_nodes, seconds=arguments.movetime
+        problem, algorithm, seed=arguments.seed, max_nodes=max_nodes, seconds=arguments.movetime
     )
 
 
 def record_search(
-    at: SearchProblem,
+    problem: SearchProblem,
     algorithm: AlgorithmSpec,
     *,
     seed: int = 0,
     max_nodes: int = MAX_NODES,
     seconds: float | None = None,
 ) -> Recording:
-    """Search, `most` nodes at most, and return the recording."""
+    """Run a search, and return its recording.
+
+    The search stops after `max_nodes` nodes or `seconds` seconds.
+    """
     if issubclass(algorithm.search_class, UCT) and "playouts" not in algorithm.options:
         options = algorithm.options | {"playouts": MAX_PLAYOUTS}
         algorithm = replace(algorithm, options=options)
     events: list[Event] = []
     kind = traced_in_detail(algorithm.search_class, events.append)
-    search = at.search(algorithm, seed=seed, node_limit=max_nodes, kind=kind)
-    principal: tuple[Any, ...] = ()
+    search = problem.search(algorithm, seed=seed, node_limit=max_nodes, kind=kind)
+    pv: tuple[Any, ...] = ()
     stopped = False
     try:
         with limit_arguments.time_limited(search, seconds):
-            principal = search.search(at.game, at.depth).pv
+            pv = search.search(problem.game, problem.depth).pv
     except SearchStopped:
         stopped = True
     stopped = stopped or search.counts.nodes >= max_nodes
-    recorder = _recorder(at.game, algorithm)
+    recorder = _recorder(problem.game, algorithm)
     recorder.record(events)
     return Recording(
-        at.name,
+        problem.name,
         algorithm.text,
         recorder.nodes,
         recorder.steps,
         recorder.listing,
-        comparison.theory_for(at, seed),
-        _variation_nodes(at.game, recorder, principal),
+        comparison.theory_for(problem, seed),
+        _variation_nodes(problem.game, recorder, pv),
         stopped,
-        _editable_tree(at.game, recorder.nodes),
+        _editable_tree(problem.game, recorder.nodes),
     )
 
 
 def _editable_tree(game: NotatedGame[Any], nodes: list[RecordedNode]) -> dict[str, Any] | None:
-    """Return a tree that was given, each node by the keys of its file.
+    """Return the tree as nested data in the format of a tree file.
 
-    None of one that is large, has infinite values, which JSON cannot tell, or is no tree.
+    Return None if the game is not a tree, if the tree is too large, or if the tree contains
+    infinite values, which JSON does not support.
     """
     if not isinstance(game, Tree) or len(nodes) > MAX_EDITABLE_NODES:
         return None
 
-    def told(node: Node, path: tuple[int, ...]) -> dict[str, Any]:
+    def node_data(node: Node, path: tuple[int, ...]) -> dict[str, Any]:
         note = game.notes.get(path, NO_ANNOTATION)
-        found: dict[str, Any] = {"name": note.name} if note.name else {}
+        data: dict[str, Any] = {"name": note.name} if note.name else {}
         if all(map(isfinite, note.bounds)):
-            found["lower"], found["upper"] = note.bounds
+            data["lower"], data["upper"] = note.bounds
         if isinstance(node, list):
-            found["children"] = [told(each, (*path, at)) for at, each in enumerate(node, 1)]
+            data["children"] = [node_data(child, (*path, at)) for at, child in enumerate(node, 1)]
         else:
-            found["value"] = node
-        return found
+            data["value"] = node
+        return data
 
-    return told(game.root, ()) if isfinite(game.max_utility()) else None
+    return node_data(game.root, ()) if isfinite(game.max_utility()) else None
 
 
 def _recorder(game: NotatedGame[Any], algorithm: AlgorithmSpec) -> Recorder:
@@ -114,18 +121,17 @@ def _recorder(game: NotatedGame[Any], algorithm: AlgorithmSpec) -> Recorder:
 def _variation_nodes(
     game: NotatedGame[Any], recorder: Recorder, principal: tuple[Any, ...]
 ) -> tuple[int, ...]:
-    """Return the nodes of a variation, as far as they were recorded."""
     numbers = {
         (node.parent, node.place): number for number, node in enumerate(recorder.nodes) if number
     }
-    way, played = [0], 0
+    path, plies = [0], 0
     for move in principal:
-        node = numbers.get((way[-1], list(game.moves()).index(move) + 1))
+        node = numbers.get((path[-1], list(game.moves()).index(move) + 1))
         if node is None:
             break
-        way.append(node)
+        path.append(node)
         game.play(move)
-        played += 1
-    for _ in range(played):
+        plies += 1
+    for _ in range(plies):
         game.undo()
-    return tuple(way)
+    return tuple(path)

@@ -1,4 +1,4 @@
-"""Events of a search made into a recording: the nodes as they come up, and the steps between."""
+"""Convert the trace events of a search into a recording."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from kempelen.lab.recordings.recording import (
     diff_rows,
 )
 
-# A given tree of up to so many nodes is there from the beginning, what is not visited too.
+# Trees with at most MAX_PREBUILT_NODES nodes are shown completely from the start.
 MAX_PREBUILT_NODES = 3000
 
 
 def recorded_value(value: float, digits: int = 4) -> Value:
-    """Return a value as recordings tell it: a text in the lecture notes' signs."""
+    """Format a value in the notation of the lecture notes."""
     exact = abs(value) != inf and value == int(value)
     return language.format_value(value, 9 if exact and abs(value) < 1e9 else digits)
 
 
 class Recorder(ABC):
-    """Takes the events of one search and makes steps of them."""
+    """Base class for recorders, which convert the events of one search into steps."""
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         self.nodes: list[RecordedNode] = []
@@ -60,7 +60,7 @@ class Recorder(ABC):
             self._add_all_nodes()
 
     def record(self, events: Iterable[Event]) -> None:
-        """Make steps of the events, and leave the game as it was."""
+        """Convert the events to steps, and restore the game's position."""
         try:
             for event in events:
                 self.handle_event(event)
@@ -70,14 +70,17 @@ class Recorder(ABC):
 
     @abstractmethod
     def handle_event(self, event: Event) -> None:
-        """Make of an event what it is."""
+        """Record an event."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Make the last step, if one is left."""
+        """Record the changes that are still pending after the last event."""
 
     def node_number(self, label: Label) -> int:
-        """Return the number of a node, which is made if it is new."""
+        """Return the number of the node with this label.
+
+        The node is created if it does not exist.
+        """
         known = self._numbers.get(label)
         if known is not None:
             return known
@@ -85,10 +88,10 @@ class Recorder(ABC):
         self._go_to(label[:-1])
         move, probability = "", None
         if label and label[-1]:
-            played = self._moves()[label[-1] - 1]
-            move = self._game.text(played)
+            move_played = self._moves()[label[-1] - 1]
+            move = self._game.text(move_played)
             if self._game.turn == CHANCE and isinstance(self._game, ChanceGame):
-                probability = dict(self._game.chance_outcomes())[played]
+                probability = dict(self._game.chance_outcomes())[move_played]
         elif label:
             move = "pass"
         self._go_to(label)
@@ -110,77 +113,88 @@ class Recorder(ABC):
         return number
 
     def set_fields(self, node: int, **fields: Value) -> None:
-        """Let fields of a node have values from this step on."""
+        """Set fields of a node.
+
+        The changes are recorded with the next step.
+        """
         for name, value in fields.items():
             if self._fields.get((node, name)) != value:
                 self._fields[node, name] = value
                 self._changes.append((node, name, value))
 
     def get_field(self, node: int, name: str) -> Value:
-        """Return what a field of a node has."""
+        """Return the value of a node's field, or None if the field is not set."""
         return self._fields.get((node, name))
 
-    def count(self, name: str, more: int = 1) -> None:
-        """Count something of the whole search."""
+    def count(self, name: str, amount: int = 1) -> None:
+        """Increase a counter for the whole search."""
         known = self.get_field(SEARCH_NODE, name)
-        self.set_fields(SEARCH_NODE, **{name: (known if isinstance(known, int) else 0) + more})
+        self.set_fields(SEARCH_NODE, **{name: (known if isinstance(known, int) else 0) + amount})
 
     def visit(self, label: Label) -> None:
-        """Count a node that the search has counted, and show it as the next to be seen."""
+        """Count a visit to a node, and mark the node as seen."""
         self.count("nodes")
         self.mark_seen(self.node_number(label))
 
     def mark_seen(self, node: int) -> None:
-        """Show a node as the next to be seen."""
+        """Mark a node as seen, and give the node the next visit number."""
         self._order += 1
         self.set_fields(node, seen=True, order=self._order)
 
     def set_list(self, name: str, rows: Sequence[Row]) -> None:
-        """Let a list have these rows from this step on; once a step."""
-        before = self._lists.get(name, [])
-        splice = diff_rows(before, list(rows))
+        """Replace all rows of a list.
+
+        This method must be called at most once per step for each list.
+        """
+        previous = self._lists.get(name, [])
+        splice = diff_rows(previous, list(rows))
         if splice is not None:
             self._lists[name] = list(rows)
             self._splices[name] = (splice,)
 
     def splice_list(self, name: str, *splices: Splice) -> None:
-        """Let rows of a list, which is not `put`, be others from this step on; once a step."""
+        """Replace parts of a list.
+
+        This method must be called at most once per step for each list. It must not be combined with
+        `set_list`.
+        """
         self._splices[name] = splices
 
     def add_step(
         self,
         kind: str,
         node: int,
-        *said: Sentence,
+        *sentences: Sentence,
         lines: Iterable[str] = (),
         changes_value: bool = False,
     ) -> None:
-        """Make a step of all that has changed since the last."""
-        lit = {line for each in (lines or (kind,)) for line in self._step_lines.get(each, ())}
+        """Add a step with all changes since the previous step."""
+        highlighted = {
+            line for each in (lines or (kind,)) for line in self._step_lines.get(each, ())
+        }
         self.steps.append(
             RecordedStep(
-                kind, node, said, tuple(sorted(lit)), tuple(self._changes), dict(self._splices),
-                changes_value,
+                kind, node, sentences, tuple(sorted(highlighted)), tuple(self._changes),
+                dict(self._splices), changes_value,
             )
         )  # fmt: skip
         self._changes, self._splices = [], {}
 
     def node_name(self, label: Label) -> NodeName:
-        """Return what stands for a node's name in a sentence."""
+        """Return a placeholder for the node's name, for use in sentences."""
         return NodeName(self.node_number(label))
 
     def mover(self, label: Label) -> str:
-        """Return who is to move at a node, as sentences say it."""
+        """Return the name of the side to move at a node, for use in sentences."""
         kind = self.nodes[self.node_number(label)].kind
         return kind if kind == "chance" else kind.upper()
 
     def move_count(self, label: Label) -> int:
-        """Return how many moves there are at a node."""
+        """Return the number of legal moves at a node."""
         self._go_to(label)
         return len(self._moves())
 
     def key_at(self, label: Label) -> Any:
-        """Return the key of a node's position."""
         self._go_to(label)
         return self._game.key()
 
@@ -196,14 +210,15 @@ class Recorder(ABC):
         return "max" if maximises else "min"
 
     def _go_to(self, label: Label) -> None:
-        """Take the game to a node."""
-        shared = 0
-        while shared < min(len(label), len(self._path)) and label[shared] == self._path[shared]:
-            shared += 1
-        while len(self._path) > shared:
+        n_shared = 0
+        while (
+            n_shared < min(len(label), len(self._path)) and label[n_shared] == self._path[n_shared]
+        ):
+            n_shared += 1
+        while len(self._path) > n_shared:
             self._game.undo()
             self._path.pop()
-        for place in label[shared:]:
+        for place in label[n_shared:]:
             if place:
                 self._game.play(self._moves()[place - 1])
             else:
@@ -211,7 +226,6 @@ class Recorder(ABC):
             self._path.append(place)
 
     def _add_all_nodes(self) -> None:
-        """Make the nodes of a whole tree, if these are not too many."""
         labels: list[Label] = [()]
         for label in labels:
             if len(labels) > MAX_PREBUILT_NODES:
@@ -222,6 +236,6 @@ class Recorder(ABC):
 
 
 def is_null_window(window: tuple[float, float]) -> bool:
-    """Tell whether nothing lies between two bounds."""
+    """Return whether no value lies strictly between the bounds of the window."""
     low, high = window
     return nextafter(low, inf) == high or (isinstance(low, int) and high == low + 1)

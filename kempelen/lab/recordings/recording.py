@@ -1,9 +1,12 @@
-"""A search as steps that go forward and back: the tree, and what each step changes in it.
+"""The recording of a search: its tree, and the changes made by each step.
 
-It knows nothing of pages: `as_json` is what a page, a terminal or any other program replays, and
-`Replay` is how. A step's changes are `[node, field, value]`, where node -1 is the search itself,
-whose fields are counts; lists, such as the stack, change by splices `[start, removed, rows]`, one
-after the other, a row being a node and its cells. A field without a value is absent.
+HTML pages, terminals and other programs can replay the data that `Recording.as_json` returns. The
+class `Replay` is an example.
+
+A change has the form `[node, field, value]`. The fields of node -1 are counters for the whole
+search. Lists, such as the stack, are changed by splices of the form `[start, removed, rows]`. Each
+splice replaces `removed` rows, beginning at index `start`, by the new rows. A row consists of a
+node and the contents of its cells. Missing values are omitted.
 """
 
 from __future__ import annotations
@@ -13,33 +16,36 @@ from typing import Any, TypeAlias
 
 Value: TypeAlias = "float | int | str | bool | None"
 Change: TypeAlias = "tuple[int, str, Value]"
-# A node, or -1, and what is told of it.
+# A node number, or -1, and the cells of the row.
 Row: TypeAlias = "tuple[int, tuple[Value | Part, ...]]"
 Splice: TypeAlias = "tuple[int, int, list[Row]]"
-# A word or number of a sentence; NodeName stands for what a node is called.
+# An argument of a sentence: a word, a number, or a placeholder for the name of a node.
 Part: TypeAlias = "Value | NodeName"
-# The key of a sentence, and what is filled in.
+# The key of a sentence, and its arguments.
 Sentence: TypeAlias = "tuple[str, tuple[Part, ...]]"
 
-# What the whole search counts, as fields of node SEARCH.
+# The node whose fields are the counters of the whole search.
 SEARCH_NODE = -1
 
 
 @dataclass(frozen=True)
 class NodeName:
-    """Stands in a sentence for the name of a node."""
+    """A placeholder for a node's name in a sentence."""
 
     node: int
 
 
 @dataclass(frozen=True)
 class RecordedNode:
-    """A node of the tree and what never changes of it; its number is its place in the list.
+    """The data of a node that do not change during the search.
 
-    parent: a node, -1 of the root. place: of the move among its siblings, from 1; 0 is a pass.
-    move: in the game's notation. kind: "max", "min", "chance", "or" or "and". board: as
-    kempelen.lab.board_data tells it. chance: the probability of the event that led here. known: what
-    a leaf of a given tree is worth before any search has seen it.
+    The number of a node is its index in the list of nodes.
+
+    `parent` is the number of the parent, or -1 for the root. `place` is the index of the move among
+    the legal moves of the parent, starting at 1. It is 0 for a null move. `move` is the move that
+    leads to the node, in the notation of the game. `kind` is "max", "min", "chance", "or" or "and".
+    `board` is the result of `board_data`. `chance` is the probability of the chance event that
+    leads to the node. `known` is the value of a leaf in an explicit tree.
     """
 
     parent: int
@@ -54,11 +60,13 @@ class RecordedNode:
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """What happens at once.
+    """One step of a recording.
 
-    kind: as the recorders name it: enter, evaluate, cut, return, list, select, ... node: where.
-    said: sentences that tell it. lines: of the pseudo-code, from 0. changes, lists: what is then
-    otherwise. turns: whether a value of a node inside the tree changes.
+    `kind` is the type of the step, such as "enter", "evaluate", "cut", "return" or "select". `node`
+    is the number of the current node. `sentences` describe the step. `lines` contains the indices
+    of the highlighted lines of pseudocode, starting at 0. `changes` contains the changes of fields.
+    `lists` contains the splices for each list, by the name of the list. `changes_value` tells
+    whether the step changes the value of an inner node.
     """
 
     kind: str
@@ -72,11 +80,13 @@ class RecordedStep:
 
 @dataclass(frozen=True)
 class Recording:
-    """A search that was recorded.
+    """The recording of a search.
 
-    listing: the algorithm's pseudo-code, line by line. theory: what theory says of such trees.
-    stopped: whether a limit ended the search. principal: the nodes of the principal variation.
-    given: the tree as a file of `--tree` tells it, each node by keys, if it is one and small.
+    `listing` contains the lines of pseudocode. `theory` contains the leaf counts predicted by
+    theory for a uniform tree of the same size. `stopped` tells whether a limit stopped the search.
+    `principal` contains the numbers of the nodes in the principal variation. `given` is the tree as
+    nested data in the format of a tree file, or None if the tree is too large or the game is not a
+    tree.
     """
 
     game: str
@@ -90,7 +100,7 @@ class Recording:
     given: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON tells it, short: what is absent or empty is left out."""
+        """Return the recording as JSON data, without missing or empty values."""
         return {
             "game": self.game,
             "algorithm": self.algorithm,
@@ -105,27 +115,33 @@ class Recording:
 
 
 class Replay:
-    """The state of a recorded search after so many steps; what each step undoes is kept."""
+    """The state of a search after a number of recorded steps.
+
+    Steps can be applied and undone.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        # The fields of each node, SEARCH too, and the rows of each list.
+        # The fields of each node, including SEARCH_NODE, and the rows of each list.
         self.fields: dict[int, dict[str, Value]] = {}
         self.lists: dict[str, list[Row]] = {}
         self._undo: list[tuple[list[Change], list[tuple[str, Splice]]]] = []
 
     @property
     def step_count(self) -> int:
-        """The number of steps made."""
+        """The number of applied steps."""
         return len(self._undo)
 
     @property
     def step(self) -> RecordedStep | None:
-        """The step made last."""
+        """The step that was applied last, or None at the beginning."""
         return self.recording.steps[self.step_count - 1] if self.step_count else None
 
     def forward(self) -> bool:
-        """Make a step; return False at the end."""
+        """Apply the next step.
+
+        Return False if there is no next step.
+        """
         if self.step_count == len(self.recording.steps):
             return False
         step = self.recording.steps[self.step_count]
@@ -139,7 +155,10 @@ class Replay:
         return True
 
     def back(self) -> bool:
-        """Take a step back; return False at the beginning."""
+        """Undo the last step.
+
+        Return False if no step is applied.
+        """
         if not self._undo:
             return False
         before, rows = self._undo.pop()
@@ -150,35 +169,43 @@ class Replay:
         return True
 
     def seek(self, step: int) -> None:
-        """Go to where so many steps are made, or to the end that is nearest."""
+        """Apply or undo steps until `step` steps are applied.
+
+        A number that is out of range is replaced by the nearest valid number.
+        """
         while self.step_count < step and self.forward():
             pass
         while self.step_count > step and self.back():
             pass
 
     def next_cutoff(self) -> bool:
-        """Go on to the next cut-off; return False, staying, if there is none."""
+        """Apply steps up to the next cut-off.
+
+        Return False if there are no more cut-offs.
+        """
         return self._seek_next(lambda step: step.kind == "cut")
 
     def next_value_change(self) -> bool:
-        """Go on to the next change of a value; return False, staying, if there is none."""
+        """Apply steps up to the next change of an inner node's value.
+
+        Return False if there are no more changes.
+        """
         return self._seek_next(lambda step: step.changes_value)
 
     def state(self) -> tuple[dict[int, dict[str, Value]], dict[str, list[Row]]]:
-        """Return a copy of the state, without what is empty."""
+        """Return copies of the fields of each node and of the lists, without empty entries."""
         fields = {node: dict(found) for node, found in self.fields.items() if found}
         return fields, {name: list(rows) for name, rows in self.lists.items() if rows}
 
-    def _seek_next(self, wanted: Any) -> bool:
+    def _seek_next(self, matches: Any) -> bool:
         steps = self.recording.steps
         for number in range(self.step_count, len(steps)):
-            if wanted(steps[number]):
+            if matches(steps[number]):
                 self.seek(number + 1)
                 return True
         return False
 
     def _set(self, change: Change) -> Change:
-        """Change a field; return what changes it back."""
         node, name, value = change
         fields = self.fields.setdefault(node, {})
         before = fields.pop(name, None)
@@ -187,22 +214,21 @@ class Replay:
         return node, name, before
 
     def _splice(self, name: str, splice: Splice) -> Splice:
-        """Change a list; return what changes it back."""
         start, removed, rows = splice
-        known = self.lists.setdefault(name, [])
-        before = known[start : start + removed]
-        known[start : start + removed] = rows
+        list_rows = self.lists.setdefault(name, [])
+        before = list_rows[start : start + removed]
+        list_rows[start : start + removed] = rows
         return start, len(rows), before
 
 
 def diff_rows(before: list[Row], after: list[Row]) -> Splice | None:
-    """Return the smallest splice that makes one list the other, None if they are equal."""
+    """Return the smallest splice that turns `before` into `after`, or None if they are equal."""
     start = 0
-    least = min(len(before), len(after))
-    while start < least and before[start] == after[start]:
+    n_common = min(len(before), len(after))
+    while start < n_common and before[start] == after[start]:
         start += 1
     end = 0
-    while end < least - start and before[-1 - end] == after[-1 - end]:
+    while end < n_common - start and before[-1 - end] == after[-1 - end]:
         end += 1
     if start == len(before) == len(after):
         return None
@@ -210,7 +236,7 @@ def diff_rows(before: list[Row], after: list[Row]) -> Splice | None:
 
 
 def _step_as_json(step: RecordedStep) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "kind": step.kind,
         "node": step.node,
         "said": [[key, *map(_part, parts)] for key, parts in step.sentences],
@@ -225,7 +251,7 @@ def _step_as_json(step: RecordedStep) -> dict[str, Any]:
         },
         "turns": step.changes_value,
     }
-    return {name: value for name, value in told.items() if value not in ([], {}, False)} | {
+    return {name: value for name, value in data.items() if value not in ([], {}, False)} | {
         "node": step.node
     }
 
@@ -234,5 +260,5 @@ def _part(part: Part) -> Any:
     return {"node": part.node} if isinstance(part, NodeName) else part
 
 
-def _without_empty(told: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if value not in (None, "")}
+def _without_empty(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value not in (None, "")}

@@ -1,4 +1,4 @@
-"""Steps of the algorithms that go down by recursion: minimax, alpha-beta and all like them."""
+"""Record recursive algorithms, such as minimax and alpha-beta."""
 
 from __future__ import annotations
 
@@ -24,32 +24,34 @@ from kempelen.lab.recordings.recording import NodeName, Row, Sentence
 
 
 class RecursionRecorder(Recorder):
-    """Follows the recursion by a stack: what returns betters the value of what is below it."""
+    """A recorder for recursive algorithms.
+
+    The recorder keeps a stack of nodes, and updates parents when a child returns its value.
+    """
 
     def __init__(self, game: NotatedGame[Any], algorithm: AlgorithmSpec) -> None:
         super().__init__(game, algorithm)
         self._memory: list[Row] = []
         self._keys: dict[object, Label] = {}
-        # Whether best-node search has guessed.
+        # Whether best-node search has made its first guess.
         self._guessed = False
-        # MTD's passes, and between which bounds they have brought the value; None of others.
+        # The number of MTD passes, and MTD's bounds on the value. The bounds are None for other
+        # algorithms.
         self._passes = 0
         self._mtd_bounds = (-inf, inf) if issubclass(algorithm.search_class, MTD) else None
-        # The leaf that was evaluated last, until it returns.
+        # The last evaluated leaf, until it returns.
         self._evaluated: Label | None = None
-        # The node that was cut off last, until it returns.
+        # The last node cut off, until it returns.
         self._cut_off: Label | None = None
         self._reset()
 
     def _reset(self) -> None:
-        """Forget what is on the way."""
         self._stack: list[Entered] = []
         self._best: list[float | None] = []
         self._tried: list[set[int]] = []
         self._bounds: list[tuple[float, float] | None] = []
 
     def handle_event(self, event: Event) -> None:
-        """Make a step of most events."""
         match event:
             case Visited():
                 self.count("nodes")
@@ -69,7 +71,7 @@ class RecursionRecorder(Recorder):
                 self.set_list("stack", ())
                 guess = recorded_value(event.guess)
                 self.set_fields(self.node_number(()), seen=True, question=f"≥ {guess}")
-                # The tests of the guess before have told how many moves are left.
+                # The tests of the previous guess determined the remaining moves.
                 lines = ["narrow", "guess"] if self._guessed else ["guess"]
                 self._guessed = True
                 self.add_step(
@@ -85,7 +87,6 @@ class RecursionRecorder(Recorder):
                 self.add_step("anew", 0, ("anew", (recorded_value(event.win),)), changes_value=True)
 
     def finish(self) -> None:
-        """Say that it is over."""
         if self.steps or self._changes:
             lines = ["narrow"] if self._guessed else ["return", "done"]
             self.add_step("done", 0, ("done", ()), lines=lines)
@@ -106,12 +107,12 @@ class RecursionRecorder(Recorder):
         name, mover = NodeName(node), self.mover(event.label)
         lines = ["enter"]
         question = None
-        before: list[Sentence] = []
+        prefix: list[Sentence] = []
         self.set_fields(node, value=None, final=None)
         if event.test is not None:
             sign, bound = event.test
             question = f"{sign} {recorded_value(bound)}"
-            said: Sentence = ("test", (mover, name, sign, recorded_value(bound)))
+            sentence: Sentence = ("test", (mover, name, sign, recorded_value(bound)))
             lines = ["test"]
         elif event.window is not None:
             alpha, beta = map(recorded_value, event.window)
@@ -120,14 +121,14 @@ class RecursionRecorder(Recorder):
                 key, lines = "null-window", ["enter", "test"]
             elif event.again:
                 lines = ["enter", "again"]
-            said = (key, (mover, name, alpha, beta))
+            sentence = (key, (mover, name, alpha, beta))
             if self._mtd_bounds is not None and not event.label:
                 self._passes += 1
-                before.append(("new-pass", (self._passes, beta)))
+                prefix.append(("new-pass", (self._passes, beta)))
                 lines.append("pass")
             self.set_fields(node, alpha=alpha, beta=beta)
         else:
-            said = ("again-plain" if event.again else "enter-plain", (mover, name))
+            sentence = ("again-plain" if event.again else "enter-plain", (mover, name))
             lines += ["again"] if event.again else []
         if event.again:
             self.count("researches")
@@ -135,7 +136,7 @@ class RecursionRecorder(Recorder):
             lines = ["pass"]
         self.set_fields(node, seen=True, question=question)
         self._show_stack()
-        self.add_step("enter", node, *before, said, lines=lines)
+        self.add_step("enter", node, *prefix, sentence, lines=lines)
 
     def _evaluate(self, event: Evaluated) -> None:
         self._mark_seen(event.label)
@@ -149,43 +150,43 @@ class RecursionRecorder(Recorder):
     def _cut(self, event: CutOff) -> None:
         node = self.node_number(event.label)
         tried = self._tried[-1] - {0} if self._tried else set()
-        left = max(0, self.move_count(event.label) - len(tried))
+        n_skipped = max(0, self.move_count(event.label) - len(tried))
         self.count("cutoffs")
         self._cut_off = event.label
-        self.set_fields(node, cut=left, by=event.by)
+        self.set_fields(node, cut=n_skipped, by=event.by)
         by = self.node_name((*event.label, event.by))
-        said: list[Sentence] = [("cut", (NodeName(node), by, left))]
-        if left < 2:
-            said = [("cut-one" if left else "cut-last", (NodeName(node), by))]
+        sentences: list[Sentence] = [("cut", (NodeName(node), by, n_skipped))]
+        if n_skipped < 2:
+            sentences = [("cut-one" if n_skipped else "cut-last", (NodeName(node), by))]
         bounds = self._bounds[-1] if self._bounds else None
         if bounds is not None and bounds[0] >= bounds[1] and event.by:
-            said.append(("cut-why", (recorded_value(bounds[0]), recorded_value(bounds[1]))))
-        self.add_step("cut", node, *said)
+            sentences.append(("cut-why", (recorded_value(bounds[0]), recorded_value(bounds[1]))))
+        self.add_step("cut", node, *sentences)
 
     def _store(self, event: Stored) -> None:
         node = self.node_number(event.label)
         lower, upper = recorded_value(event.lower), recorded_value(event.upper)
-        known = str(lower) if lower == upper else f"[{lower}, {upper}]"
-        row: Row = (node, (NodeName(node), event.depth, known))
+        bounds_text = str(lower) if lower == upper else f"[{lower}, {upper}]"
+        row: Row = (node, (NodeName(node), event.depth, bounds_text))
         if event.row == len(self._memory):
             self._memory.append(row)
             self.splice_list("memory", (event.row, 0, [row]))
         else:
-            # A row stands for a position; it is called by the node where that came up first.
+            # Each row is one position, named after the node where it first occurred.
             first, cells = self._memory[event.row]
             row = self._memory[event.row] = first, (cells[0], *row[1][1:])
             self.splice_list("memory", (event.row, 1, [row]))
         self._keys.setdefault(self.key_at(event.label), event.label)
-        self.add_step("store", node, ("store", (NodeName(node), known)))
+        self.add_step("store", node, ("store", (NodeName(node), bounds_text)))
 
     def _return(self, event: Returned) -> None:
         node = self.node_number(event.label)
-        asked = self._stack.pop() if self._stack else None
-        for kept in (self._best, self._tried, self._bounds):
-            if kept:
-                kept.pop()
-        value = self._value_text(event, asked)
-        said: list[Sentence] = []
+        entered = self._stack.pop() if self._stack else None
+        for stack in (self._best, self._tried, self._bounds):
+            if stack:
+                stack.pop()
+        value = self._value_text(event, entered)
+        sentences: list[Sentence] = []
         lines = ["return"]
         if self._cut_off == event.label and "gives" in self._step_lines:
             lines = ["gives"]
@@ -195,16 +196,16 @@ class RecursionRecorder(Recorder):
         if event.remembered:
             self.count("hits")
             self.set_fields(node, remembered=True, seen=True)
-            said.append(("remember", (NodeName(node), value)))
+            sentences.append(("remember", (NodeName(node), value)))
             first = self._keys.get(self.key_at(event.label))
             if first is not None and first != event.label:
                 self.set_fields(node, shared=self.node_number(first))
-                said.append(("shared", (self.node_name(first),)))
+                sentences.append(("shared", (self.node_name(first),)))
             lines = ["remember"]
         elif isinstance(event.value, bool):
-            said.append(("yes" if event.value else "no", (NodeName(node),)))
+            sentences.append(("yes" if event.value else "no", (NodeName(node),)))
         else:
-            said.append(("return", (NodeName(node), value)))
+            sentences.append(("return", (NodeName(node), value)))
         if not event.remembered and self._evaluated == event.label:
             lines = ["evaluate"]
         self.set_fields(node, value=value, final=True)
@@ -213,64 +214,61 @@ class RecursionRecorder(Recorder):
         inner = self._evaluated != event.label
         self._evaluated = None
         lines += ["better"] if better else []
-        if self._mtd_bounds is not None and not event.label and asked is not None:
-            said.append(self._update_mtd_bounds(event.value, asked))
+        if self._mtd_bounds is not None and not event.label and entered is not None:
+            sentences.append(self._update_mtd_bounds(event.value, entered))
             lines.append("passed")
         self.add_step(
-            "return", node, *said, *better, lines=lines, changes_value=inner or bool(better)
+            "return", node, *sentences, *better, lines=lines, changes_value=inner or bool(better)
         )
 
-    def _update_mtd_bounds(self, value: float, asked: Entered) -> Sentence:
-        """Let what a pass of MTD has found be a bound of the value; return what tells that."""
+    def _update_mtd_bounds(self, value: float, entered: Entered) -> Sentence:
         assert self._mtd_bounds is not None
-        assert asked.window is not None
+        assert entered.window is not None
         lower, upper = self._mtd_bounds
-        self._mtd_bounds = (lower, value) if value < asked.window[1] else (value, upper)
+        self._mtd_bounds = (lower, value) if value < entered.window[1] else (value, upper)
         return "bounds", (self.node_name(()), *map(recorded_value, self._mtd_bounds))
 
     def _update_parent(self, event: Returned) -> list[Sentence]:
-        """Let what a node returned better the value of the node that asked."""
         if not self._stack or not event.label or event.label[-1] == 0:
             return []
-        asked = self._stack[-1]
-        if asked.test is not None or isinstance(event.value, bool):
+        entered = self._stack[-1]
+        if entered.test is not None or isinstance(event.value, bool):
             return []
-        parent = self.node_number(asked.label)
+        parent = self.node_number(entered.label)
         best, value = self._best[-1], float(event.value)
         exact: float = event.value
         if self.nodes[parent].kind == "chance":
-            share = self.nodes[self.node_number(event.label)].chance or 0.0
-            total = (best or 0.0) + share * value
+            probability = self.nodes[self.node_number(event.label)].chance or 0.0
+            total = (best or 0.0) + probability * value
             self._best[-1] = total
             self.set_fields(parent, value=recorded_value(total))
             return [("sum", (NodeName(parent), recorded_value(total)))]
-        if best is not None and (exact <= best if asked.maximises else exact >= best):
+        if best is not None and (exact <= best if entered.maximises else exact >= best):
             return []
         self._best[-1] = exact
         self.set_fields(parent, value=recorded_value(exact))
-        said: list[Sentence] = [("best", (NodeName(parent), recorded_value(exact)))]
+        sentences: list[Sentence] = [("best", (NodeName(parent), recorded_value(exact)))]
         window = self._bounds[-1]
         if window is not None:
             alpha, beta = window
-            if asked.maximises and exact > alpha:
+            if entered.maximises and exact > alpha:
                 self._bounds[-1] = exact, beta
                 self.set_fields(parent, alpha=recorded_value(exact))
-                said.append(("alpha", (NodeName(parent), recorded_value(exact))))
-            if not asked.maximises and exact < beta:
+                sentences.append(("alpha", (NodeName(parent), recorded_value(exact))))
+            if not entered.maximises and exact < beta:
                 self._bounds[-1] = alpha, exact
                 self.set_fields(parent, beta=recorded_value(exact))
-                said.append(("beta", (NodeName(parent), recorded_value(exact))))
-        return said
+                sentences.append(("beta", (NodeName(parent), recorded_value(exact))))
+        return sentences
 
-    def _value_text(self, event: Returned, asked: Entered | None) -> str:
-        """Write a value, as a bound where no more is known."""
-        if asked is not None and asked.test is not None:
-            sign, bound = asked.test
+    def _value_text(self, event: Returned, entered: Entered | None) -> str:
+        if entered is not None and entered.test is not None:
+            sign, bound = entered.test
             opposite = {"≥": "<", ">": "≤"}
             return f"{sign if event.value else opposite[sign]}{recorded_value(bound)}"
         value = recorded_value(float(event.value) if isinstance(event.value, bool) else event.value)
-        if asked is not None and asked.window is not None and self._evaluated != event.label:
-            alpha, beta = asked.window
+        if entered is not None and entered.window is not None and self._evaluated != event.label:
+            alpha, beta = entered.window
             if event.value <= alpha and alpha > -inf:
                 return f"≤{value}"
             if event.value >= beta and beta < inf:
@@ -279,12 +277,12 @@ class RecursionRecorder(Recorder):
 
     def _show_stack(self) -> None:
         rows: list[Row] = []
-        for asked, bounds in zip(self._stack, self._bounds, strict=True):
-            node = self.node_number(asked.label)
+        for entered, bounds in zip(self._stack, self._bounds, strict=True):
+            node = self.node_number(entered.label)
             window = ""
             if bounds is not None:
                 window = f"({recorded_value(bounds[0])}, {recorded_value(bounds[1])})"
-            elif asked.test is not None:
-                window = f"{asked.test[0]} {recorded_value(asked.test[1])}"
+            elif entered.test is not None:
+                window = f"{entered.test[0]} {recorded_value(entered.test[1])}"
             rows.append((node, (NodeName(node), window)))
         self.set_list("stack", rows)
