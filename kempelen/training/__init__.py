@@ -1,1 +1,1 @@
-"""Training: positions from self-play, and the tuning of evaluations with them."""
+"""Self-play, datasets, and the training of evaluations."""

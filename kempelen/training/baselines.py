@@ -1,7 +1,8 @@
-"""What an evaluation is compared with first: evaluations that know next to nothing.
+"""Simple evaluations that serve as opponents of other evaluations.
 
-They are named as a user's are, `kempelen.training.baselines:material`. Counting material is there compiled
-and plain, so that an evaluation meets one that is called as it is itself.
+They are named like user evaluations, for example `kempelen.training.baselines:material`. Material
+counting exists both as a compiled function and as a plain Python function. A compiled evaluation
+can therefore play against a compiled opponent, and a Python evaluation against a Python opponent.
 """
 
 from typing import Any
@@ -10,13 +11,13 @@ import chess
 
 from agent.evaluation import PAWN, QUEEN, count, evaluator, position_at
 
-# Of a pawn, knight, bishop, rook and queen, in centipawns.
+# Pawn, knight, bishop, rook and queen, in centipawns.
 PIECE_VALUES = (100, 300, 300, 500, 900)
 
 
 @evaluator
 def material(worker: Any, ply: Any) -> Any:
-    """Count the pieces of both sides."""
+    """Return the material balance in centipawns for the side to move."""
     position = position_at(worker, ply)
     own, enemy = position.sides[position.turn], position.sides[1 - position.turn]
     value = 0
@@ -27,15 +28,18 @@ def material(worker: Any, ply: Any) -> Any:
 
 
 def plain_material(board: chess.Board) -> int:
-    """Count the pieces of both sides, in plain Python."""
+    """Return the material balance in centipawns for the side to move.
+
+    This function is plain Python, in contrast to `material`.
+    """
     own = board.occupied_co[board.turn]
     kinds = board.pawns, board.knights, board.bishops, board.rooks, board.queens
     return sum(
-        worth * ((pieces & own).bit_count() - (pieces & ~own).bit_count())
-        for worth, pieces in zip(PIECE_VALUES, kinds, strict=True)
+        value * ((pieces & own).bit_count() - (pieces & ~own).bit_count())
+        for value, pieces in zip(PIECE_VALUES, kinds, strict=True)
     )
 
 
 def nothing(game: Any) -> int:
-    """Know nothing of a position, of whatever game: only its ends are worth something."""
+    """Return 0 for every position of every game. A search then sees only wins and losses."""
     return 0

@@ -1,9 +1,10 @@
-"""Strengths of the features of moves of Go, learned from games by minorisation-maximisation.
+"""Learn the strengths of Go move features by minorisation-maximisation (MM).
 
-A position is a competition that the move played won against all others that were to be had; the
-strength of a move is the product of those of its features. After Coulom, 'Computing Elo ratings of
-move patterns in the game of Go' (2007). So that what is seen seldom stays near neutral, which is a
-strength of 1, each feature also has won and lost `prior` times against that.
+Each position of a game is a competition, which the played move won against all other legal moves.
+The strength of a move is the product of the strengths of its features. The method is described in
+Coulom, 'Computing Elo ratings of move patterns in the game of Go' (2007). As a prior, each feature
+also wins and loses `prior` games against a neutral opponent with a strength of 1. The prior keeps
+the strengths of rare features close to 1.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,18 +24,20 @@ from agent.go.features import (
 from agent.go.pattern_weights import OTHERS, canonical_codes
 from kempelen.training.go_selfplay import GoGame
 
-# Of so many games one is kept to judge by.
+# One in VALIDATION_INTERVAL games is held out for validation.
 VALIDATION_INTERVAL = 8
-_NEUTRAL_FEATURE = 0  # the feature of those that have none in a column: its strength is 1
-_RARE_FEATURE = 1  # that of neighbourhoods seen seldom
+_NEUTRAL_FEATURE = 0  # fills columns without a feature; its strength is 1
+_RARE_FEATURE = 1  # shared by all rare neighbourhoods
 _FIRST_CODE = 2
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Positions, each with the moves to be had. places: of their features, by move and column.
+    """Positions with the features of their legal moves.
 
-    first: of each position, its first move; chosen: the one that was played, counted from 0.
+    `features` has the shape (moves, columns), and contains the index of each feature.
+    `first` contains the index of the first legal move of each position.
+    `chosen` contains the index of the played move of each position.
     """
 
     features: npt.NDArray[np.int32]
@@ -42,16 +45,16 @@ class Comparisons:
     chosen: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Return the number of positions."""
         return len(self.first)
 
 
 @dataclass(frozen=True)
 class PredictionQuality:
-    """How well strengths foretell moves.
+    """The quality of move predictions.
 
-    log_likelihood: the mean of the logarithm of the probability of the move played; top_1, top_5:
-    the share of positions where it is among so many that look best.
+    `log_likelihood` is the mean logarithm of the predicted probability of the played move.
+    `top_1` is the fraction of positions where the played move ranks first.
+    `top_5` is the fraction of positions where the played move ranks among the first five.
     """
 
     log_likelihood: float
@@ -61,9 +64,12 @@ class PredictionQuality:
 
 @dataclass(frozen=True)
 class PatternFit:
-    """What was learned: weights by names and by codes in hexadecimal; see agent.go.pattern_weights.
+    """The fitted weights of features and of neighbourhoods.
 
-    history: after each iteration how well training and validation positions are foretold.
+    `features` maps the name of each feature to its weight.
+    `patterns` maps the hexadecimal code of each neighbourhood to its weight (see
+    `agent.go.pattern_weights`).
+    `history` contains the quality on the training and validation positions after each iteration.
     """
 
     features: dict[str, float]
@@ -74,35 +80,34 @@ class PatternFit:
 def game_comparisons(
     games: Sequence[GoGame], size: int | str, komi: float
 ) -> Iterator[Comparisons]:
-    """Describe the positions of each game in which a move was chosen, that is, not by chance."""
+    """Yield the comparisons of each game, excluding its random opening moves."""
     from agent.go.feature_extraction import extract_features
     from agent.go.kernel_board import KernelBoard, to_kernel_move
 
     board = KernelBoard()
     width, height = parse_size(size)
-    most = width * height + 1
-    moves = np.zeros(most, np.int64)
-    found = np.zeros((most, FEATURE_COLUMNS), np.int64)
+    max_moves = width * height + 1
+    moves = np.zeros(max_moves, np.int64)
+    features_of_moves = np.zeros((max_moves, FEATURE_COLUMNS), np.int64)
     for game in games:
         board.load(Go(size, komi))
         rows: list[npt.NDArray[np.int32]] = []
         first, chosen, total = [], [], 0
         for ply, move in enumerate(game.moves):
             if ply >= game.opening:
-                number = extract_features(board.worker, moves, found)
-                (places,) = np.nonzero(moves[:number] == to_kernel_move(move))
-                if len(places) and number > 1:
-                    rows.append(found[:number].astype(np.int32))
+                n_moves = extract_features(board.worker, moves, features_of_moves)
+                (matches,) = np.nonzero(moves[:n_moves] == to_kernel_move(move))
+                if len(matches) and n_moves > 1:
+                    rows.append(features_of_moves[:n_moves].astype(np.int32))
                     first.append(total)
-                    chosen.append(total + int(places[0]))
-                    total += number
+                    chosen.append(total + int(matches[0]))
+                    total += n_moves
             board.play(move)
         features = np.concatenate([np.zeros((0, FEATURE_COLUMNS), np.int32), *rows])
         yield Comparisons(features, np.array(first, np.int64), np.array(chosen, np.int64))
 
 
 def concatenate(parts: Sequence[Comparisons]) -> Comparisons:
-    """Return the positions of several games as one."""
     offsets = np.cumsum([0, *(len(part.features) for part in parts)])
     pairs = list(zip(parts, offsets, strict=False))
     return Comparisons(
@@ -113,9 +118,10 @@ def concatenate(parts: Sequence[Comparisons]) -> Comparisons:
 
 
 class BradleyTerryModel:
-    """The strengths of features, that are learned: those of the rarer neighbourhoods are one.
+    """A Bradley-Terry model of feature strengths.
 
-    rare: a neighbourhood is rare that was to be had in fewer places.
+    A neighbourhood has its own strength if it occurs at least `rare` times. All rarer
+    neighbourhoods share one strength.
     """
 
     def __init__(self, training: Comparisons, rare: int, prior: float) -> None:
@@ -134,14 +140,13 @@ class BradleyTerryModel:
         self._training = self._to_model_features(training)
 
     def _to_model_features(self, moves: Comparisons) -> Comparisons:
-        """Return moves with the numbers of features for their places."""
         numbers = np.where(
             moves.features < 0, _NEUTRAL_FEATURE, self._feature_numbers[moves.features]
         )
         return Comparisons(numbers.astype(np.int32), moves.first, moves.chosen)
 
     def mm_step(self) -> None:
-        """Make one step of minorisation-maximisation, column by column."""
+        """Perform one step of minorisation-maximisation, one feature column at a time."""
         moves, strengths = self._training, self.strengths
         position = np.repeat(
             np.arange(len(moves)), np.diff(moves.first, append=len(moves.features))
@@ -150,19 +155,19 @@ class BradleyTerryModel:
         for column in range(FEATURE_COLUMNS):
             numbers = moves.features[:, column]
             totals = np.add.reduceat(products, moves.first)
-            others = products / strengths[numbers] / totals[position]
-            met = np.bincount(numbers, others, len(strengths))
-            won = np.bincount(numbers[moves.chosen], minlength=len(strengths))
+            opponents = products / strengths[numbers] / totals[position]
+            expected_wins = np.bincount(numbers, opponents, len(strengths))
+            wins = np.bincount(numbers[moves.chosen], minlength=len(strengths))
             old = strengths.copy()
-            there = np.unique(numbers)
-            there = there[there != _NEUTRAL_FEATURE]
-            strengths[there] = (won[there] + self._prior) / (
-                met[there] + 2 * self._prior / (old[there] + 1)
+            present = np.unique(numbers)
+            present = present[present != _NEUTRAL_FEATURE]
+            strengths[present] = (wins[present] + self._prior) / (
+                expected_wins[present] + 2 * self._prior / (old[present] + 1)
             )
             products *= (strengths / old)[numbers]
 
     def quality(self, moves: Comparisons | None = None) -> PredictionQuality:
-        """Tell how well other moves are foretold, or those that it learns from."""
+        """Return the prediction quality on `moves`. The default is the training positions."""
         moves = self._training if moves is None else self._to_model_features(moves)
         if not len(moves):
             return PredictionQuality(0.0, 0.0, 0.0)
@@ -172,7 +177,7 @@ class BradleyTerryModel:
         lengths = np.diff(moves.first, append=len(moves.features))
         better = products > np.repeat(won, lengths)
         equal = products == np.repeat(won, lengths)
-        # Of moves that look the same any may come first.
+        # Ties: assume the mean rank.
         before = np.add.reduceat(better + 0.5 * equal, moves.first) - 0.5
         return PredictionQuality(
             float(np.log(won / totals).mean()),
@@ -181,7 +186,11 @@ class BradleyTerryModel:
         )
 
     def weights(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the weights of features by their names, and of neighbourhoods by their codes."""
+        """Return the weights of features and of neighbourhoods.
+
+        The first dictionary is keyed by feature name, the second by the hexadecimal code of the
+        neighbourhood.
+        """
         weights = [round(float(weight), 3) for weight in np.log(self.strengths)]
         patterns = {OTHERS: weights[_RARE_FEATURE]}
         for number, code in enumerate(self.codes, _FIRST_CODE):
@@ -198,7 +207,7 @@ def _codes(moves: Comparisons) -> npt.NDArray[np.int32]:
 def fit(
     training: Comparisons, validation: Comparisons, iterations: int, rare: int, prior: float
 ) -> Iterator[PatternFit]:
-    """Learn; yield what was learned after each iteration."""
+    """Fit the model, and yield the weights after each iteration."""
     model = BradleyTerryModel(training, rare, prior)
     history = []
     for _ in range(iterations):

@@ -1,4 +1,4 @@
-"""A training run between two epochs, in a file that is whole or not there."""
+"""Checkpoints of network training, which are written atomically after each epoch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,11 @@ _MAGIC = b"\x8bKmpCP\r\n"
 
 @dataclass
 class Checkpoint:
-    """All that the rest of a run follows from.
+    """The complete state of a training run.
 
-    run_settings: settings and data, by names; state: (4, shape.padded), see below; losses: of training
-    and validation, an epoch each.
+    `run_settings` contains the settings and the data files, by name.
+    `state` is a float32 array of shape (4, shape.padded_size). The properties return its rows.
+    `losses` contains the training loss and the validation loss of each epoch.
     """
 
     run_settings: dict[str, Any]
@@ -27,56 +28,54 @@ class Checkpoint:
 
     @property
     def parameters(self) -> Floats:
-        """What has been learned so far."""
         return _row(self.state, 0)
 
     @property
     def means(self) -> Floats:
-        """The gradients' mean, fading."""
+        """Adam's running mean of the gradients."""
         return _row(self.state, 1)
 
     @property
     def squares(self) -> Floats:
-        """The mean of their squares, fading."""
+        """Adam's running mean of the squared gradients."""
         return _row(self.state, 2)
 
     @property
     def best(self) -> Floats:
-        """What had been learned after the best epoch."""
+        """The parameters after the epoch with the lowest validation loss."""
         return _row(self.state, 3)
 
     @property
     def best_epoch(self) -> int:
-        """The epoch, from 1, after which the validation games were foretold best."""
+        """The number of the epoch with the lowest validation loss, counted from 1."""
         losses = [validation for _, validation in self.losses]
         return losses.index(min(losses)) + 1
 
     def write(self, path: Path) -> None:
-        """Write the file, to the disk; raises OSError, and leaves what was there, if that fails."""
-        head = {"run_settings": self.run_settings, "losses": self.losses}
+        """Write the file durably and atomically. Raise OSError on failure."""
+        head = {"made_with": self.run_settings, "losses": self.losses}
         checkpoint_file.write(path, _MAGIC, head, self.state.tobytes())
 
 
 def new_checkpoint(run_settings: dict[str, Any], shape: NetworkShape) -> Checkpoint:
-    """Return that of a run that has not begun."""
+    """Return the initial checkpoint of a new run."""
     return Checkpoint(run_settings, aligned_rows(4, shape.padded_size), [])
 
 
 def read(path: Path, run_settings: dict[str, Any], shape: NetworkShape) -> Checkpoint:
-    """Return the run that a file holds, or one that has not begun if there is no file.
+    """Read a checkpoint, or return a new one if the file does not exist.
 
-    Raises TrainingError if the file is damaged, or of a run with other settings or data, which it
-    names.
+    Raise TrainingError if the file is damaged or was written with other settings or data.
     """
-    found = new_checkpoint(run_settings, shape)
-    kept = checkpoint_file.read(
-        path, _MAGIC, run_settings, TrainingError, "name another checkpoint"
+    result = new_checkpoint(run_settings, shape)
+    loaded = checkpoint_file.read(
+        path, _MAGIC, run_settings, TrainingError, "use another checkpoint"
     )
-    if kept is not None:
-        head, content = kept
-        found.state[...] = np.frombuffer(content, np.float32).reshape(found.state.shape)
-        found.losses = [(training, validation) for training, validation in head["losses"]]
-    return found
+    if loaded is not None:
+        head, content = loaded
+        result.state[...] = np.frombuffer(content, np.float32).reshape(result.state.shape)
+        result.losses = [(training, validation) for training, validation in head["losses"]]
+    return result
 
 
 def _row(state: Floats, number: int) -> Floats:

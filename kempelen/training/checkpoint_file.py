@@ -1,7 +1,7 @@
-"""The file of a run that can go on: whole, or not there, and of one run alone.
+"""Checkpoint files of resumable runs, which are written atomically.
 
-It is a container (agent.io.container): its head is what the run is made with, and its figures,
-its content what else the rest of the run follows from.
+The file format is that of `agent.io.container`. The header contains the settings and the statistics
+of the run, and the content contains the remaining state.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from agent.io.files import open_file, replace_atomically
 
 
 def write(path: Path, magic: bytes, head: dict[str, Any], content: bytes) -> None:
-    """Write the file, to the disk; raises OSError, and leaves what was there, if that fails.
+    """Write the file durably and atomically. Raise OSError on failure.
 
-    head: has the settings as `run_settings`.
+    `head` is the header. It must contain the settings under the key "made_with".
     """
     content = ContainerFormat(magic).pack(json.dumps(head), content)
     replace_atomically(path, content, durable=True)
@@ -32,26 +32,27 @@ def read(
     failure: Callable[[str], Exception],
     another: str,
 ) -> tuple[dict[str, Any], memoryview] | None:
-    """Return the head and the content of a file, None if there is none.
+    """Return the header and the content of a file, or None if it does not exist.
 
-    Raises what `failure` makes of a message if the file is damaged, or of a run with other
-    settings, which it names. another: how another file is named.
+    Raise `failure(message)` if the file is damaged or was written with other settings.
+
+    `another` is advice for the error message, such as how to use another file.
     """
     remedy = f"{another}, or remove this one"
     try:
         with open_file(path) as file:
-            kept = Container(ContainerFormat(magic), memoryview(file.read()))
+            container = Container(ContainerFormat(magic), memoryview(file.read()))
     except FileNotFoundError:
         return None
-    if not kept.has_magic:
-        raise failure(f"{path} is no checkpoint of ours: {remedy}")
-    if not kept.is_intact:
-        raise failure(f"{path} is damaged: remove it, to begin anew")
+    if not container.has_magic:
+        raise failure(f"{path}: not a checkpoint file; {remedy}")
+    if not container.is_intact:
+        raise failure(f"{path}: damaged; remove it to start again")
     try:
-        head = json.loads(kept.header)
-        before, now = dict(head["run_settings"]), json.loads(json.dumps(run_settings))
-    except (ValueError, LookupError, TypeError, RecursionError):  # whole, but not as we write it
-        raise failure(f"{path} is no checkpoint of ours: {remedy}") from None
-    if changed := describe_changes(before, now):
-        raise failure(f"{path} was begun otherwise ({'; '.join(changed)}): {remedy}")
-    return head, kept.content
+        head = json.loads(container.header)
+        old_settings, new_settings = dict(head["made_with"]), json.loads(json.dumps(run_settings))
+    except (ValueError, LookupError, TypeError, RecursionError):  # intact, but not a checkpoint
+        raise failure(f"{path}: not a checkpoint file; {remedy}") from None
+    if changed := describe_changes(old_settings, new_settings):
+        raise failure(f"{path}: has other settings ({'; '.join(changed)}); {remedy}")
+    return head, container.content

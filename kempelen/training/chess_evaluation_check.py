@@ -1,4 +1,4 @@
-"""An evaluation of chess, to be examined: the kernel's compiled one, or a plain function."""
+"""Check a chess evaluation, either compiled or in plain Python."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from agent.kernel.scores import MAX_EVALUATION
 
 
 def sample_boards() -> list[chess.Board]:
-    """Return the legal positions of every kind that the package ships, none of a finished game."""
+    """Return the bundled sample of legal positions in which the game is not over."""
     text = (files("kempelen.training") / "data" / "positions.fen").read_text("utf-8")
     return [chess.Board(fen) for fen in text.splitlines()]
 
 
 class ChessEvaluationUnderTest:
-    """Implements `Examinee`. Needs the kernel."""
+    """An `EvaluationUnderTest` for chess, which requires the compiled kernel."""
 
     max_value: float | None = MAX_EVALUATION
     absolute_tolerance = 1.0
@@ -37,17 +37,16 @@ class ChessEvaluationUnderTest:
         self._search: AlphaBetaSearch | None = None
 
     def prepare(self) -> None:
-        """Compile it. Raises EvaluationError."""
         if self.compiled:
             self._search = AlphaBetaSearch(megabytes=1, evaluation=self._evaluation)
 
     def positions(self) -> Iterator[tuple[str, chess.Board]]:
-        """Yield the positions, each under its FEN."""
+        """Yield the FEN and the board of each position."""
         for board in sample_boards():
             yield board.fen(), board
 
     def evaluate(self, position: chess.Board) -> Any:
-        """Return the value for the side to move, as the function returns it where it is plain."""
+        """Return the unconverted return value of the evaluation function."""
         if self._search is not None:
             return self._search.evaluate(position)
         evaluation = self._evaluation
@@ -58,23 +57,23 @@ class ChessEvaluationUnderTest:
         return value
 
     def to_batch_item(self, position: chess.Board) -> chess.Board:
-        """Return the position."""
+        """Return `position` unchanged, because batches contain boards."""
         return position
 
     def evaluate_batch(self, kept: Sequence[chess.Board]) -> Sequence[float]:
-        """Return the values for the sides to move."""
+        """Return the value of each position for the side to move."""
         values, _ = evaluate_batch(self._evaluation, batch_from_boards(kept))
         return [float(value) for value in values]
 
     def with_colours_swapped(self, position: chess.Board) -> tuple[str, chess.Board]:
-        """Return the position with the colours exchanged: upside down, the other to move."""
+        """Return the mirrored position with swapped colours, and its FEN as the name."""
         other = position.mirror()
         return other.fen(), other
 
     def calls_per_second(self, seconds: float) -> float:
-        """Return how often the kernel can call it."""
+        """Return how many times per second the kernel can call the evaluation."""
         return calls_per_second(self._evaluation, sample_boards(), seconds)
 
     def nodes_per_second(self, seconds: float) -> tuple[float, float]:
-        """Return the speed of alpha-beta with it, and with the default one."""
+        """Return the alpha-beta speeds with this evaluation and with the default evaluation."""
         return nodes_per_second(seconds, self._evaluation), nodes_per_second(seconds)

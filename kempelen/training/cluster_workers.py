@@ -1,7 +1,7 @@
-"""Games made on a Dask cluster, received in the order of their numbers.
+"""Generate games on a Dask cluster, and receive them in numerical order.
 
-A worker is given a few games at a time, which come back whole; which one makes them, and how often
-one dies over them, changes nothing, as with the processes of one machine.
+Each task generates a few games. If a worker dies, another worker repeats its task. The games are
+the same as those of local processes.
 """
 
 import asyncio
@@ -14,27 +14,27 @@ from typing import Any, Self
 
 from kempelen.console.cluster_arguments import cluster_from
 from kempelen.console.terminal import print_error
-from kempelen.training.workers import Failures, GameMaker, GamesError, Result, Task
+from kempelen.training.workers import Failures, GameGenerator, GamesError, Result, Task
 from protocols.cluster.client import ClusterAddress, ClusterClient, Report, worker_note
 from protocols.cluster.errors import ClusterError
 from protocols.cluster.worker import WorkerTask
 from protocols.tasks import cancel_all
 
 GAMES_PER_TASK = 8
-# So many times the games that are being made may be given out, and wait for an earlier one.
+# Maximum number of queued games per running game. Finished games wait for earlier ones.
 QUEUE_FACTOR = 4
 
 
 class ClusterWorkers:
-    """The threads of a cluster's workers, as many as there are at the time.
+    """A pool of all worker threads of a Dask cluster.
 
-    Its own loop runs only while games are waited for, or it is left.
+    The event loop of the pool runs only while the caller waits for games, and on exit.
     """
 
     def __init__(self, address: ClusterAddress, report: Report) -> None:
-        """Connect to it; GamesError if it, or any worker, is not there.
+        """Connect to the cluster. Raise GamesError if it is unreachable or has no workers.
 
-        report: is told what befalls the workers.
+        `report` is called with each message about the workers.
         """
         self._runner = asyncio.Runner()
         try:
@@ -58,73 +58,74 @@ class ClusterWorkers:
 
     def games(
         self,
-        make: Callable[[Task], GameMaker[Result]],
+        make: Callable[[Task], GameGenerator[Result]],
         task: Task,
         numbers: range,
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
     ) -> Generator[Result, None, None]:
-        """Yield the games of these numbers; see `Workers`."""
+        """Yield the games with the given numbers, as specified in `Workers.games`."""
         maker = pickle.dumps((make, task))
         starts = iter(range(0, len(numbers), GAMES_PER_TASK))
-        waiting: deque[asyncio.Task[list[Result]]] = deque()
+        pending: deque[asyncio.Task[list[Result]]] = deque()
 
         def give_out(unit: Sequence[int]) -> None:
-            wanted = [
+            entries = [
                 (number, *([extra_argument(number)] if extra_argument else [])) for number in unit
             ]
             name = f"games {unit[0]} to {unit[-1]}"
-            waiting.append(asyncio.create_task(self._tasks.run(name, make_games, maker, wanted)))
+            pending.append(asyncio.create_task(self._tasks.run(name, make_games, maker, entries)))
 
         async def next_games() -> list[Result]:
-            while len(waiting) < QUEUE_FACTOR * max(self._tasks.threads, 1):
+            while len(pending) < QUEUE_FACTOR * max(self._tasks.threads, 1):
                 start = next(starts, None)
                 if start is None:
                     break
                 give_out(numbers[start : start + GAMES_PER_TASK])
-            return await waiting.popleft() if waiting else []
+            return await pending.popleft() if pending else []
 
-        known: Failures = (ClusterError, *failures)
+        all_failures: Failures = (ClusterError, *failures)
         try:
-            while made := self._runner.run(next_games()):
-                yield from made
-        except known as error:
+            while games := self._runner.run(next_games()):
+                yield from games
+        except all_failures as error:
             raise GamesError(f"{worker_note(error)}{error}") from None
         finally:
-            self._runner.run(_cancel(waiting))
+            self._runner.run(_cancel(pending))
 
 
 async def _cancel(waiting: deque[asyncio.Task[Any]]) -> None:
     await cancel_all(waiting)
 
 
-def make_games(errand: WorkerTask, maker: bytes, wanted: Sequence[Sequence[Any]]) -> list[Any]:
-    """Make games on a worker: each of a number, and of what was given for it.
+def make_games(worker_task: WorkerTask, maker: bytes, wanted: Sequence[Sequence[Any]]) -> list[Any]:
+    """Generate games on a worker, and return them. Return only the finished games if cancelled.
 
-    maker: by pickle, a function and its argument. Returns fewer if nobody waits for them any more.
+    `maker` is the pickled pair of the factory function and its argument.
+    `wanted` contains the number and the extra arguments of each game.
     """
-    made = []
-    with errand.cached(maker, lambda: _call(*pickle.loads(maker))) as player:
+    games = []
+    with worker_task.cached(maker, lambda: _call(*pickle.loads(maker))) as player:
         for entry in wanted:
-            if errand.cancelled:
+            if worker_task.cancelled:
                 break
-            made.append(player.play(*entry))
-    return made
+            games.append(player.play(*entry))
+    return games
 
 
-def _call(make: Callable[[Any], GameMaker[Any]], task: Any) -> GameMaker[Any]:
+def _call(make: Callable[[Any], GameGenerator[Any]], task: Any) -> GameGenerator[Any]:
     return make(task)
 
 
 @contextmanager
 def cluster_threads(arguments: Namespace, command: str) -> Iterator[ClusterWorkers | None]:
-    """Give what makes games on the cluster that is named, if one is, and leave it at the end.
+    """Yield the pool of the cluster that `arguments` name, or None if they name no cluster.
 
-    Raises SettingsError, and GamesError if it is not there.
+    Raise SettingsError if the arguments are invalid, and GamesError if the cluster is unreachable.
     """
     address = cluster_from(arguments)
     if address is None:
         yield None
         return
-    with ClusterWorkers(address, lambda text: print_error(text, command)) as threads:
-        yield threads
+    with ClusterWorkers(address, lambda text: print_error(text, command)) as workers:
+        yield workers

@@ -1,15 +1,14 @@
-"""Files of training positions: blocks of games that are appended and survive any interruption.
+"""Read and write files of training positions.
 
-A file is a sequence of blocks. Each begins with `_HEAD`: the magic, what the block holds, the
-number of its first game, how many games and positions, the length of the body and two checksums,
-of the head itself and of the body. The first block's body is the manifest, JSON; all others hold
-games: the number of positions of each, then the positions (`packed_dtype`, 32 bytes), both
-compressed. A damaged block costs its own games: the reader goes on at the next sound one.
+A file is a sequence of blocks. New blocks are only appended, so that an interruption does not
+damage a file. Each block begins with `_HEADER`. This header contains a magic number, the block
+type, the number of the first game, the numbers of games and positions, the length of the body, a
+checksum of the body, and a checksum of the header.
 
-    with Dataset(path) as dataset:
-        dataset[1000]                   # one packed position
-        dataset[[5, 70_000, 12]]        # any, in any order
-        for batch in dataset.batches(16384, TRAINING, seed=1): ...
+The body of the first block is the manifest as JSON. All other blocks contain games. Their bodies
+contain the number of positions in each game, followed by the positions as 32-byte `packed_dtype`
+records. Both are compressed. If a block is damaged, only its own games are lost, and reading
+continues at the next intact block.
 """
 
 import contextlib
@@ -42,9 +41,9 @@ Indices = npt.NDArray[np.int64]
 
 _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 ALL, TRAINING, VALIDATION = range(3)  # parts of a dataset
-BLOCK_GAMES = 32  # that are compressed, and written, at a time
-VALIDATION_SHARE = 20  # one game in so many is for validation
-POOL_BLOCKS = 128  # blocks of games that are shuffled together
+BLOCK_GAMES = 32  # games per block
+VALIDATION_SHARE = 20  # one in VALIDATION_SHARE games is for validation
+POOL_BLOCKS = 128  # blocks shuffled together
 
 _HEADER = struct.Struct("<8s4sQIIIII")
 _MAGIC = b"\x8bKmpln\r\n"
@@ -55,14 +54,14 @@ _LZMA = [{"id": lzma.FILTER_LZMA2, "preset": 1, "lc": 0, "lp": 0, "pb": 0}]
 
 
 class DatasetError(Exception):
-    """A file that cannot be used; the message names it and the remedy."""
+    """Raised if a file of positions is unusable. The message says how to fix the problem."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Where a block of games lies in its file, and what it holds."""
+    """The location of a block in its file, and the numbers of games and positions in the block."""
 
-    offset: int  # of the body
+    offset: int  # start of the body
     length: int
     checksum: int
     first_game: int
@@ -71,21 +70,24 @@ class Block:
 
     @property
     def end(self) -> int:
-        """Where the next block begins."""
+        """The offset of the next block."""
         return self.offset + self.length
 
 
 @dataclass(frozen=True)
 class Damage:
-    """A stretch of a file that no sound block covers."""
+    """A section of a file that does not belong to any intact block."""
 
     offset: int
     length: int
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What a look through a whole file found. manifest_end: where that ends, 0 without one."""
+class DatasetContents:
+    """The result of scanning a file.
+
+    `manifest_end` is the end offset of the manifest, or 0 if the file has no manifest.
+    """
 
     manifest: dict[str, Any]
     blocks: list[Block]
@@ -94,83 +96,79 @@ class Contents:
 
     @property
     def end(self) -> int:
-        """Where the last sound block ends; 0 if there is none."""
+        """The end offset of the last intact block, or 0 if there is none."""
         return self.blocks[-1].end if self.blocks else 0
 
     @property
     def next_game(self) -> int:
-        """The number of the first game that is not in the file."""
+        """The number of the next game to append."""
         return max((block.first_game + block.games for block in self.blocks), default=0)
 
     @property
     def games(self) -> int:
-        """How many games there are, those of which nothing was kept included."""
+        """The number of games, including games without stored positions."""
         return sum(block.games for block in self.blocks)
 
     @property
     def positions(self) -> int:
-        """How many positions there are."""
         return sum(block.positions for block in self.blocks)
 
     @property
     def digest(self) -> str:
-        """What tells the games from those of other files, by the checksums of the blocks."""
+        """A hash that identifies the games. It is computed from the block checksums."""
         digest = hashlib.sha256()
         for block in self.blocks:
             digest.update(f"{block.first_game} {block.length} {block.checksum}\n".encode())
         return digest.hexdigest()[:16]
 
 
-def scan(data: bytes | mmap.mmap) -> Contents:
-    """Find the sound blocks, checking every byte, and what lies between them.
+def scan(data: bytes | mmap.mmap) -> DatasetContents:
+    """Find the intact blocks and the damaged sections of a file, and verify all checksums.
 
-    Raises ValueError if a manifest is sound, but none that we write, or is not the only one.
+    Raise ValueError if the manifest is invalid or if there are several manifests.
     """
     manifest: dict[str, Any] = {}
     blocks: list[Block] = []
     damages: list[Damage] = []
     offset = manifest_end = 0
     while offset < len(data):
-        found = _block_at(data, offset)
-        if found is None:
-            following = data.find(_MAGIC, offset + 1)
-            while following >= 0 and _block_at(data, following) is None:
-                following = data.find(_MAGIC, following + 1)
-            end = len(data) if following < 0 else following
+        result = _block_at(data, offset)
+        if result is None:
+            next_offset = data.find(_MAGIC, offset + 1)
+            while next_offset >= 0 and _block_at(data, next_offset) is None:
+                next_offset = data.find(_MAGIC, next_offset + 1)
+            end = len(data) if next_offset < 0 else next_offset
             damages.append(Damage(offset, end - offset))
             offset = end
             continue
-        kind, block = found
+        kind, block = result
         next_game = blocks[-1].first_game + blocks[-1].games if blocks else 0
         if (manifest_end and kind == _MANIFEST) or block.first_game < next_game:
-            raise ValueError(
-                "it is several files, one after the other: `kempelen data merge` joins them"
-            )
+            raise ValueError("several files in one (use `kempelen train data merge` to join files)")
         if kind == _MANIFEST:
             manifest, manifest_end = _manifest(bytes(data[block.offset : block.end])), block.end
         else:
             blocks.append(block)
         offset = block.end
-    return Contents(manifest, blocks, damages, manifest_end)
+    return DatasetContents(manifest, blocks, damages, manifest_end)
 
 
 def _manifest(body: bytes) -> dict[str, Any]:
     try:
         return validate(json.loads(body))
     except RecursionError:
-        raise ValueError("its manifest cannot be used: it is nested too deeply") from None
+        raise ValueError("invalid manifest: nested too deeply") from None
     except ValueError as error:
-        raise ValueError(f"its manifest cannot be used: {error}") from None
+        raise ValueError(f"invalid manifest: {error}") from None
 
 
 def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | None:
-    """Read and check the block that begins at `offset`; None if none does."""
     head = bytes(data[offset : offset + _HEADER.size])
     if len(head) < _HEADER.size or not head.startswith(_MAGIC):
         return None
-    _, kind, first_game, games, positions, length, checksum, of_head = _HEADER.unpack(head)
+    _, kind, first_game, games, positions, length, checksum, header_checksum = _HEADER.unpack(head)
     start = offset + _HEADER.size
-    if of_head != zlib.crc32(head[:-4]) or length > _MAX_BODY or start + length > len(data):
+    if header_checksum != zlib.crc32(head[:-4]) or length > _MAX_BODY or start + length > len(data):
         return None
     if kind not in (_MANIFEST, _GAMES):
         return None
@@ -189,11 +187,11 @@ def _block(
 
 
 def encode_games(first_game: int, games: Sequence[Packed]) -> bytes:
-    """Make the block of some games, whose numbers follow one another."""
+    """Encode games as a block. The games are numbered consecutively from `first_game`."""
     counts = np.array([len(game) for game in games], "<u4")
     positions = np.concatenate(games) if games else np.zeros(0, packed_dtype)
     words = positions.view("<u8").reshape(-1, _WORDS)
-    # Neighbours in a game are alike, and so are the same bytes of different positions.
+    # XOR consecutive positions and group equal byte positions: both improve compression.
     differences = np.vstack([words[:1], words[1:] ^ words[:-1]])
     columns = differences.view(np.uint8).reshape(-1, PACKED_BYTES).T
     raw = counts.tobytes() + columns.tobytes()
@@ -206,22 +204,22 @@ def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[np.uint32], Pa
         raw = lzma.decompress(data, lzma.FORMAT_RAW, filters=_LZMA)
         counts = np.frombuffer(raw, "<u4", block.games)
         columns = np.frombuffer(raw, np.uint8, offset=4 * block.games).reshape(PACKED_BYTES, -1)
-    except (lzma.LZMAError, ValueError):  # the checksum fits, but nothing of ours
-        raise DatasetError(f"the block at {block.offset} holds no games") from None
+    except (lzma.LZMAError, ValueError):  # valid checksum, but an unknown encoding
+        raise DatasetError(f"invalid block of games at offset {block.offset}") from None
     differences = np.ascontiguousarray(columns.T).view("<u8")
     words = np.bitwise_xor.accumulate(differences, axis=0)
     return counts, words.view(packed_dtype).reshape(-1)
 
 
 class Dataset:
-    """The positions of one file, or of several, read at random or in shuffled batches."""
+    """The positions of one or more files, with random access and shuffled batches."""
 
     def __init__(self, *paths: str | os.PathLike[str]) -> None:
-        """Open the files and check every block.
+        """Open the files and verify every block.
 
-        Raises DatasetError if a file cannot be read or is none of ours.
+        Raise DatasetError if a file cannot be read or is not a file of positions.
         """
-        self.contents: list[Contents] = []
+        self.contents: list[DatasetContents] = []
         self._block_locations: list[tuple[mmap.mmap, Block]] = []
         with contextlib.ExitStack() as stack:
             for path in paths:
@@ -231,7 +229,7 @@ class Dataset:
                 except ValueError as error:
                     raise DatasetError(f"{path}: {error}") from None
                 if not contents.manifest and not contents.blocks:
-                    raise DatasetError(f"{path} is not a file of positions")
+                    raise DatasetError(f"{path}: not a file of positions")
                 self.contents.append(contents)
                 self._block_locations += [(data, block) for block in contents.blocks]
             self._stack = stack.pop_all()
@@ -246,7 +244,6 @@ class Dataset:
         self.close()
 
     def close(self) -> None:
-        """Close the files."""
         self._decoded.cache_clear()
         self._stack.close()
 
@@ -255,11 +252,14 @@ class Dataset:
 
     @property
     def games(self) -> int:
-        """How many games there are, those of which nothing was kept included."""
+        """The number of games, including games without stored positions."""
         return sum(contents.games for contents in self.contents)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a packed position; for a slice, list or array of indices an array of them."""
+        """Return the packed position at an integer index.
+
+        For a slice, a list or an array of indices, return an array of positions.
+        """
         if isinstance(index, slice):
             return self._gather(np.arange(*index.indices(len(self)), dtype=np.int64))
         if isinstance(index, (int, np.integer)):
@@ -269,17 +269,17 @@ class Dataset:
     def _gather(self, indices: Indices) -> Packed:
         indices = np.where(indices < 0, indices + len(self), indices)
         if len(indices) and not (indices.min() >= 0 and indices.max() < len(self)):
-            raise IndexError(f"no such position: there are {len(self)}")
+            raise IndexError(f"position index out of range (length {len(self)})")
         result = np.zeros(len(indices), packed_dtype)
-        places = np.searchsorted(self._starts, indices, side="right") - 1
-        for place in np.unique(places):
-            wanted = places == place
-            positions, _ = self._decoded(int(place))
-            result[wanted] = positions[indices[wanted] - self._starts[place]]
+        block_indices = np.searchsorted(self._starts, indices, side="right") - 1
+        for block_index in np.unique(block_indices):
+            in_block = block_indices == block_index
+            positions, _ = self._decoded(int(block_index))
+            result[in_block] = positions[indices[in_block] - self._starts[block_index]]
         return result
 
     def game_numbers(self) -> list[int]:
-        """Return the numbers of the games there are, of which nothing may have been kept."""
+        """Return the numbers of all games, including games without stored positions."""
         return [
             number
             for _, block in self._block_locations
@@ -287,77 +287,80 @@ class Dataset:
         ]
 
     def game(self, number: int) -> Packed:
-        """Return the positions of one game; none if it is not there."""
-        for place, (_, block) in enumerate(self._block_locations):
+        """Return the positions of a game, or an empty array if the game is missing."""
+        for index, (_, block) in enumerate(self._block_locations):
             if block.first_game <= number < block.first_game + block.games:
-                positions, games = self._decoded(place)
-                found: Packed = positions[games == number]
-                return found
+                positions, games = self._decoded(index)
+                result: Packed = positions[games == number]
+                return result
         return np.zeros(0, packed_dtype)
 
     def iter_games(self, skip: int = 0) -> Iterator[tuple[int, Packed]]:
-        """Yield the number and the positions of each game, file by file, after the first `skip`."""
-        for place, (_, block) in enumerate(self._block_locations):
+        """Yield the number and the positions of each game, except the first `skip` games."""
+        for index, (_, block) in enumerate(self._block_locations):
             if skip >= block.games:
                 skip -= block.games
                 continue
-            positions, games = self._decoded(place)
+            positions, games = self._decoded(index)
             ends = np.searchsorted(games, np.arange(block.games) + block.first_game, side="right")
             for game in range(skip, block.games):
                 start = ends[game - 1] if game else 0
                 yield block.first_game + game, positions[start : ends[game]]
             skip = 0
 
-    def _decode(self, place: int) -> tuple[Packed, npt.NDArray[np.int64]]:
-        """Return a block's positions, and the number of the game of each."""
-        data, block = self._block_locations[place]
+    def _decode(self, index: int) -> tuple[Packed, npt.NDArray[np.int64]]:
+        data, block = self._block_locations[index]
         counts, positions = _decode_games(data[block.offset : block.end], block)
         return positions, np.repeat(np.arange(block.games) + block.first_game, counts)
 
     def blocks(self, part: int = ALL) -> Iterator[Packed]:
-        """Yield the positions block by block, in the order of the games."""
-        for place in range(len(self._block_locations)):
-            yield self._part_of(place, part)
+        """Yield the positions block by block, in game order.
 
-    def _part_of(self, place: int, part: int) -> Packed:
-        positions, games = self._decoded(place)
+        `part` selects the training games, the validation games, or all games.
+        """
+        for index in range(len(self._block_locations)):
+            yield self._part_of(index, part)
+
+    def _part_of(self, index: int, part: int) -> Packed:
+        positions, games = self._decoded(index)
         return positions if part == ALL else positions[is_validation(games) == (part == VALIDATION)]
 
     def batches(self, size: int, part: int, seed: int) -> Iterator[Packed]:
-        """Yield all positions of a part once, shuffled, in arrays of `size`; the last is shorter.
+        """Yield each position of `part` exactly once, in shuffled batches of `size` positions.
 
-        Blocks of games are drawn in random order and shuffled in pools, so that a file larger
-        than memory can be used.
+        The last batch may be smaller. Blocks are read in random order, and the positions of every
+        `POOL_BLOCKS` blocks are shuffled together. The files may therefore be larger than the
+        memory.
         """
         generator = np.random.default_rng(seed)
         order = generator.permutation(len(self._block_locations))
         rest = np.zeros(0, packed_dtype)
         for first in range(0, len(order), POOL_BLOCKS):
-            pool = [self._part_of(int(place), part) for place in order[first : first + POOL_BLOCKS]]
+            pool = [self._part_of(int(index), part) for index in order[first : first + POOL_BLOCKS]]
             shuffled = np.concatenate(pool)
             generator.shuffle(shuffled)
             rest = np.concatenate([rest, shuffled])
-            whole = len(rest) // size * size
-            for start in range(0, whole, size):
+            n_full = len(rest) // size * size
+            for start in range(0, n_full, size):
                 yield rest[start : start + size]
-            rest = rest[whole:]
+            rest = rest[n_full:]
         if len(rest):
             yield rest
 
 
 def is_validation(games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Tell which games, by their numbers, are for validation and not for training."""
+    """Return a mask that selects the validation games among the game numbers `games`."""
     return np.equal(games % VALIDATION_SHARE, VALIDATION_SHARE - 1)
 
 
 def are_valid(positions: Packed) -> npt.NDArray[np.bool_]:
-    """Tell which have at most 32 pieces, all of them of a kind that there is."""
-    few: npt.NDArray[np.bool_] = np.bitwise_count(positions["occupied"]) <= MAX_PIECES
+    """Return a mask of the positions with at most 32 pieces, all of known types."""
+    few_enough: npt.NDArray[np.bool_] = np.bitwise_count(positions["occupied"]) <= MAX_PIECES
     pieces = positions["pieces"]
     one, two = np.uint64(1), np.uint64(2)
-    strange = pieces & pieces >> one & pieces >> two & _LOWEST_BITS
-    known: npt.NDArray[np.bool_] = ~strange.any(axis=1)
-    return few & known
+    invalid = pieces & pieces >> one & pieces >> two & _LOWEST_BITS
+    known: npt.NDArray[np.bool_] = ~invalid.any(axis=1)
+    return few_enough & known
 
 
 @contextlib.contextmanager
@@ -367,29 +370,32 @@ def _map_file(path: Path) -> Iterator[mmap.mmap]:
             yield data
     except OSError as error:
         raise DatasetError(f"{path}: {error.strerror}") from None
-    except ValueError:  # nothing to map
-        raise DatasetError(f"{path} is empty") from None
+    except ValueError:  # mmap rejects empty files
+        raise DatasetError(f"{path}: empty file") from None
 
 
 class SeenPositions:
-    """Which positions have been seen, by 64-bit hashes: 8 bytes each.
+    """A set of positions, which are stored as 64-bit hashes.
 
-    Hashes lie in sorted arrays of growing size, two of like size being merged (Bentley and Saxe,
-    'Decomposable searching problems', 1980).
+    The hashes are stored in sorted arrays of increasing size. Arrays of similar size are merged
+    (Bentley and Saxe, 'Decomposable searching problems', 1980).
     """
 
     def __init__(self) -> None:
         self._runs: list[npt.NDArray[np.uint64]] = []
 
     def add(self, positions: Packed) -> npt.NDArray[np.bool_]:
-        """Note the positions; return which of them are new, the first of equal ones only."""
+        """Add positions, and return a mask of those that were not yet in the set.
+
+        If a position occurs several times in `positions`, only its first occurrence counts as new.
+        """
         hashes = _hashes(positions)
         new = np.zeros(len(hashes), bool)
         unique, first = np.unique(hashes, return_index=True)
         new[first] = True
         for run in self._runs:
-            places = np.minimum(np.searchsorted(run, unique), len(run) - 1)
-            new[first[run[places] == unique]] = False
+            indices = np.minimum(np.searchsorted(run, unique), len(run) - 1)
+            new[first[run[indices] == unique]] = False
         self._insert(np.sort(hashes[new]))
         return new
 
@@ -403,7 +409,7 @@ class SeenPositions:
 
 
 def _hashes(positions: Packed) -> npt.NDArray[np.uint64]:
-    """Hash what makes a position: pieces, turn, castling and en passant, but no counters."""
+    # Move counters are excluded.
     hashes = positions["state"].astype(np.uint64)
     for word in (positions["occupied"], positions["pieces"][:, 0], positions["pieces"][:, 1]):
         hashes = (hashes ^ word) * np.uint64(0x9E3779B97F4A7C15)
@@ -414,20 +420,21 @@ def _hashes(positions: Packed) -> npt.NDArray[np.uint64]:
 
 
 class DatasetWriter:
-    """Appends games to a file, and holds it against a second writer.
+    """Appends games to a file, and locks the file against other writers.
 
-    Games come in the order of their numbers. They are written in blocks of `block_games`, so that
-    a file that was interrupted and continued is the same, byte for byte, as one that was not.
+    Games must be added in numerical order, and are written in blocks of `block_games` games. A file
+    is therefore byte-identical whether or not its generation was interrupted.
     """
 
     def __init__(
         self, path: Path, manifest: dict[str, Any], block_games: int, *, unique: bool = True
     ) -> None:
-        """Begin a file, or go on with one that has the same manifest.
+        """Create a file, or continue an existing file with the same manifest.
 
-        unique: leave out positions that are there already, which are remembered in 8 bytes each.
+        If `unique` is true, positions that the file already contains are omitted. This takes 8
+        bytes of memory per position.
 
-        Raises DatasetError if it has another, is in use, or cannot be written.
+        Raise DatasetError if the manifest differs, or if the file is locked or not writable.
         """
         self.path = path
         self.damages: list[Damage] = []
@@ -457,15 +464,15 @@ class DatasetWriter:
                 self.damages = contents.damages
             end = contents.end or contents.manifest_end
             file = self.path.open("r+b")
-            # What an interruption left half written is written again.
+            # Truncate a partial block; its games are written again.
             file.truncate(end)
             file.seek(end)
             return file
         body = _manifest_body(manifest)
         if len(body) > _MAX_BODY:
             raise DatasetError(
-                f"{self.path}: its manifest would be of {len(body)} bytes, and {_MAX_BODY} are "
-                "the most that are read: take fewer openings, or merge fewer files"
+                f"{self.path}: manifest of {len(body)} bytes is too large (at most {_MAX_BODY}; "
+                "use fewer openings, or merge fewer files)"
             )
         replace_atomically(self.path, _block(_MANIFEST, body))
         file = self.path.open("r+b")
@@ -473,7 +480,7 @@ class DatasetWriter:
         return file
 
     def add(self, game: Packed) -> bool:
-        """Take the next game; return whether a block has been written with it."""
+        """Add the next game. Return True if a block was written."""
         new = game if self._seen is None else game[self._seen.add(game)]
         self.duplicates += len(game) - len(new)
         self._pending.append(new)
@@ -483,7 +490,7 @@ class DatasetWriter:
         return True
 
     def finish(self) -> None:
-        """Write the games of an unfinished block: no more will come."""
+        """Write the remaining games as a last, smaller block."""
         if self._pending:
             self._write_block()
 
@@ -503,8 +510,8 @@ class DatasetWriter:
         self.close()
 
     def close(self) -> None:
-        """Close the file; games of an unfinished block are forgotten, to be made again."""
-        with name_in_errors(self.path):  # what could not be written is tried again
+        """Close the file without writing the games of an incomplete block."""
+        with name_in_errors(self.path):  # closing flushes the buffer, which may fail
             self._stack.close()
 
 
@@ -513,10 +520,9 @@ def _manifest_body(manifest: dict[str, Any]) -> bytes:
 
 
 def _require_same_settings(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
-    """Raise DatasetError if the file was begun with other settings, naming them."""
     if not old:
-        raise DatasetError(f"{path}: its manifest is damaged, so it can be read but not continued")
-    # A source that has another name by now is the same one.
+        raise DatasetError(f"{path}: damaged manifest (the file can be read, but not continued)")
+    # A renamed source file is still the same source.
     if changed := describe_changes(without_file_names(old), without_file_names(new)):
         reasons = "; ".join(changed)
-        raise DatasetError(f"{path} was begun otherwise ({reasons}): choose another file")
+        raise DatasetError(f"{path}: has other settings ({reasons}); use another file")

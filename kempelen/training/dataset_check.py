@@ -1,4 +1,4 @@
-"""Checks of a file of positions: whole, legal, and labelled as searches see them."""
+"""Check a file of positions for damage, illegal positions, duplicates and wrong labels."""
 
 import random
 import statistics
@@ -26,12 +26,12 @@ from kempelen.training.selfplay import SelfPlayPlan, create_player
 
 LEGALITY_SAMPLE = 20_000  # positions
 SEARCH_SAMPLE = 200
-SEARCH_NODES = 10  # times those of the label's search
+SEARCH_NODES = 10  # ratio of the nodes of the check's search to those of the label's search
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What was looked at, and what was wrong with it."""
+    """The numbers of checked positions and games, and of the problems found."""
 
     positions: int
     damaged_bytes: int
@@ -40,42 +40,45 @@ class CheckResult:
     illegal: int
     games_replayed: int
     games_differing: int
-    not_replayed: str  # why no game was, or empty
-    searched: int  # 0 without the evaluation that played
-    median_difference: float  # in centipawns, of longer searches from the labels
+    not_replayed: str  # the reason for not replaying games, or ""
+    searched: int  # 0 if the evaluation is not available
+    median_difference: float  # in centipawns, between labels and longer searches
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if the check found no problem."""
         wrong = self.damaged_bytes, self.duplicates, self.illegal, self.games_differing
         return not any(wrong)
 
 
 def check_dataset(path: Path, games: int, trusted: str = "") -> CheckResult:
-    """Look at a whole file, and play some of its games again.
+    """Check all positions of a file, and replay `games` of its games.
 
-    trusted: the evaluation that may be run though it is a user's code; what the file alone names
-    is not. Raises PositionsError if it is no file of positions. Needs the kernel.
+    The check requires the compiled kernel. Raise DatasetError if the file is not a file of
+    positions.
+
+    `trusted` is the name of a user evaluation that may be loaded. Other user evaluations that the
+    file names are not loaded, because loading them could run arbitrary code.
     """
     generator = random.Random(0)
     with Dataset(path) as dataset:
         contents = dataset.contents[0]
-        known = SeenPositions()
-        duplicates = sum(int((~known.add(block)).sum()) for block in dataset.blocks())
+        seen = SeenPositions()
+        duplicates = sum(int((~seen.add(block)).sum()) for block in dataset.blocks())
         sample = range(len(dataset))
-        looked_at = dataset[sorted(generator.sample(sample, min(len(sample), LEGALITY_SAMPLE)))]
+        legality_sample = dataset[
+            sorted(generator.sample(sample, min(len(sample), LEGALITY_SAMPLE)))
+        ]
         searched = dataset[sorted(generator.sample(sample, min(len(sample), SEARCH_SAMPLE)))]
         searched = np.array([packed for packed in searched if _is_legal(packed)], searched.dtype)
         replayed = differing = 0
         evaluation, not_replayed = _evaluation(contents.manifest, trusted)
         if any("scores" in origin for origin in origins(contents.manifest)):
-            not_replayed, evaluation = "another engine has scored it since", None
+            not_replayed, evaluation = "rescored by another engine", None
         elif any(name in contents.manifest for name in RENUMBERED):
-            not_replayed = (
-                "its games have other numbers in the files that it is made of: check those"
-            )
+            not_replayed = "its games were renumbered (check the source files instead)"
         elif contents.manifest.get("kernel") != sources_digest():
-            not_replayed = "another version played it"
+            not_replayed = "played by another version"
         if not not_replayed:
             numbers = dataset.game_numbers()
             player = create_player(_plan(contents.manifest))
@@ -89,8 +92,8 @@ def check_dataset(path: Path, games: int, trusted: str = "") -> CheckResult:
             positions=len(dataset),
             damaged_bytes=sum(damage.length for damage in contents.damages),
             duplicates=duplicates,
-            legality_checked=len(looked_at),
-            illegal=sum(not _is_legal(packed) for packed in looked_at),
+            legality_checked=len(legality_sample),
+            illegal=sum(not _is_legal(packed) for packed in legality_sample),
             games_replayed=replayed,
             games_differing=differing,
             not_replayed=not_replayed,
@@ -104,18 +107,17 @@ def _is_legal(packed: np.void) -> bool:
 
 
 def _evaluation(manifest: dict[str, Any], trusted: str) -> tuple[Evaluation | None, str]:
-    """Return the evaluation that played, if it is there and may be run, or why not."""
     name = manifest.get("evaluation", DEFAULT)
     if trusted not in ("", name):
-        return None, f"{name} played it, not {trusted}: name that, or none"
+        return None, f"played with {name}, not {trusted} (use --evaluation {name})"
     if name not in (HANDCRAFTED.name, trusted) and network_file(name) is None:
-        return None, f"{name} is code, which is run where you name it: --evaluation {name}"
+        return None, f"{name} is user code (use --evaluation {name} to run it)"
     try:
         evaluation = load(name)
     except EvaluationError as error:
         return None, str(error)
     if manifest.get("evaluation_digest", "") != evaluation_digest(name):
-        return None, f"the file of its evaluation, {name}, is another now"
+        return None, f"the evaluation file of {name} has changed"
     return evaluation, ""
 
 
@@ -129,16 +131,12 @@ def _plan(manifest: dict[str, Any]) -> SelfPlayPlan:
 
 
 def _contains_game(replayed: Packed, game: Packed) -> bool:
-    """Tell whether the game's positions, labels included, come in that order in the replay.
-
-    The replay may have more: positions that earlier games had reached were left out.
-    """
+    # The replay may have more positions, because the file omits duplicates of earlier games.
     rest = iter(replayed)
     return all(any(packed == other for other in rest) for packed in game)
 
 
 def _median_difference(positions: Packed, nodes: int, evaluation: Evaluation) -> float:
-    """Search the positions anew; return how far the scores typically are from the labels."""
     from agent.chess.search.alphabeta_search import AlphaBetaSearch
 
     search = AlphaBetaSearch(evaluation=evaluation)

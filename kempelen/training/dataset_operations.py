@@ -1,7 +1,8 @@
-"""Files of positions made of others: merged, shuffled, split, filtered.
+"""Create files of positions from other files, by merging, shuffling, splitting or filtering.
 
-All take games one by one, in bounded memory, and what they write follows from what they read and
-from their settings: after an interruption the same call goes on, to the same file, byte for byte.
+All operations process one game at a time, with bounded memory. Operations are deterministic. After
+an interruption, repeat the call to continue. The result is byte-identical to that of an
+uninterrupted run.
 """
 
 import contextlib
@@ -22,14 +23,17 @@ from agent.io.write_checks import require_writable
 from kempelen.training.dataset import BLOCK_GAMES, Dataset, DatasetError, DatasetWriter, Packed
 from kempelen.training.packed_positions import game_plies, piece_counts
 
-POOL_POSITIONS = 4_000_000  # that are in memory at a time, while they are shuffled
+POOL_POSITIONS = 4_000_000  # maximum number in memory while shuffling
 
 ProgressCallback = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class DerivedFile:
-    """A file that was made, and how many positions of its sources it does not have."""
+class DerivationResult:
+    """The numbers of games and positions in a new file.
+
+    `left_out` is the number of source positions that the new file does not contain.
+    """
 
     file: str
     games: int
@@ -38,7 +42,7 @@ class DerivedFile:
 
 
 def describe_source(path: Path, dataset: Dataset, number: int = 0) -> dict[str, Any]:
-    """Return what a file made of others says of one of them."""
+    """Return the manifest entry of a source file."""
     contents = dataset.contents[number]
     return {
         "file": path.name,
@@ -49,11 +53,12 @@ def describe_source(path: Path, dataset: Dataset, number: int = 0) -> dict[str, 
     }
 
 
-def merge(sources: Sequence[Path], target: Path, on_progress: ProgressCallback) -> DerivedFile:
-    """Write the games of all files one after the other, numbered anew, no position twice.
+def merge(sources: Sequence[Path], target: Path, on_progress: ProgressCallback) -> DerivationResult:
+    """Concatenate the games of all files, renumber them, and omit duplicate positions.
 
-    told: here as below, is told how many games are done.
-    Raises DatasetError, here as below, if a file cannot be used.
+    `on_progress` is called with the number of games written.
+
+    Raise DatasetError if a file cannot be used.
     """
     with open_sources(sources, target) as dataset:
         manifest = {"merged": _describe_sources(sources, dataset)}
@@ -65,19 +70,25 @@ def merge(sources: Sequence[Path], target: Path, on_progress: ProgressCallback) 
 
 def shuffle(
     sources: Sequence[Path], target: Path, seed: int, on_progress: ProgressCallback
-) -> DerivedFile:
-    """Write the games of all files in random order, numbered anew.
+) -> DerivationResult:
+    """Write the games of all files in random order and renumber them.
 
-    Every order is as likely: each game goes to a pool at random, pools are shuffled in memory (Rao,
-    'Randomisation of a file of records', 1961; Sandelius, 1962). They wait in temporary files
-    beside the target, 32 bytes a position. Of several files no position is written twice, which
-    takes 8 bytes of memory each.
+    All permutations are equally likely. Each game is assigned to a random pool, and each pool is
+    shuffled in memory (Rao, 'Randomisation of a file of records', 1961; Sandelius, 1962). The pools
+    are temporary files in the folder of the target, and take 32 bytes per position.
+
+    If there are several source files, duplicate positions are omitted. This takes 8 bytes of memory
+    per position.
+
+    `on_progress` is called with the number of games written.
+
+    Raise DatasetError if a file cannot be used.
     """
     with open_sources(sources, target) as dataset:
         manifest = {"shuffled": _describe_sources(sources, dataset), "seed": seed}
         with open_writer(target, manifest, unique=len(sources) > 1) as writer:
             if writer.next_game < dataset.games:
-                with _Pools(target.absolute().parent, dataset, seed) as pools:
+                with _ShufflePools(target.absolute().parent, dataset, seed) as pools:
                     games = itertools.islice(pools.games(), writer.next_game, None)
                     _write_games(writer, games, on_progress)
             return derived_file(writer, len(dataset))
@@ -85,10 +96,14 @@ def shuffle(
 
 def split(
     source: Path, training: Path, validation: Path, share: Fraction, on_progress: ProgressCallback
-) -> tuple[DerivedFile, DerivedFile]:
-    """Write the games of a file to two, that share of them to the second, numbered anew.
+) -> tuple[DerivationResult, DerivationResult]:
+    """Split a file into a training file and a validation file, and renumber the games.
 
-    They are spread evenly: with a share of 1/20 those that `Dataset` has for validation.
+    `share` is the fraction of the games that are written to `validation`. These games are evenly
+    spaced. With a share of 1/20, they are the validation games of `Dataset`.
+    `on_progress` is called with the number of games written.
+
+    Raise DatasetError if a file cannot be used.
     """
     require_writable([training, validation], [source], DatasetError, regular=True)
     kept = _write_part(source, training, share, False, on_progress)
@@ -100,7 +115,7 @@ def split(
 
 def _write_part(
     source: Path, target: Path, share: Fraction, held_out: bool, on_progress: ProgressCallback
-) -> DerivedFile:
+) -> DerivationResult:
     with open_sources([source], target) as dataset:
         part = "validation" if held_out else "training"
         manifest = {
@@ -120,18 +135,18 @@ def _write_part(
 
 @dataclass(frozen=True)
 class PositionSelection:
-    """Which positions are wanted; what is None excludes none."""
+    """Conditions for selecting positions. None means that there is no limit."""
 
-    most_score: int | None = None  # centipawns, for whichever side
-    least_pieces: int | None = None  # kings and pawns included
+    most_score: int | None = None  # centipawns, absolute value
+    least_pieces: int | None = None  # including kings and pawns
     most_pieces: int | None = None
-    first_ply: int | None = None  # of the game, from 0
+    first_ply: int | None = None  # ply of the game, counted from 0
     last_ply: int | None = None
-    most_halfmoves: int | None = None  # since a capture or a pawn's move
-    results_agree: int | None = None  # who is ahead by more centipawns has not lost
+    most_halfmoves: int | None = None  # halfmoves since the last capture or pawn move
+    results_agree: int | None = None  # maximum score of a lost position, in centipawns
 
     def mask(self, positions: Packed) -> npt.NDArray[np.bool_]:
-        """Tell which positions are wanted."""
+        """Return a mask of the positions that meet all conditions."""
         scores = positions["score"].astype(np.int64)
         pieces = piece_counts(positions)
         plies = game_plies(positions)
@@ -144,18 +159,23 @@ class PositionSelection:
             (agreement, None, self.results_agree),
         )
         passing = np.ones(len(positions), bool)
-        for values, least, most in limits:
-            if least is not None:
-                passing &= values >= least
-            if most is not None:
-                passing &= values <= most
+        for values, minimum, maximum in limits:
+            if minimum is not None:
+                passing &= values >= minimum
+            if maximum is not None:
+                passing &= values <= maximum
         return passing
 
 
 def filter_positions(
     source: Path, target: Path, wanted: PositionSelection, on_progress: ProgressCallback
-) -> DerivedFile:
-    """Write the positions that are wanted; games keep their numbers, if nothing else of them."""
+) -> DerivationResult:
+    """Write the positions that meet the conditions. Games keep their numbers, even if empty.
+
+    `on_progress` is called with the number of games written.
+
+    Raise DatasetError if a file cannot be used.
+    """
     with open_sources([source], target) as dataset:
         contents = dataset.contents[0]
         chosen = {name: value for name, value in asdict(wanted).items() if value is not None}
@@ -163,28 +183,31 @@ def filter_positions(
         manifest = contents.manifest | {"filters": filters}
         with open_writer(target, manifest, unique=False) as writer:
             games = _games_by_number(dataset, writer.next_game)
-            kept = (game[wanted.mask(game)] for game in games)
-            _write_games(writer, kept, on_progress)
+            filtered = (game[wanted.mask(game)] for game in games)
+            _write_games(writer, filtered, on_progress)
             return derived_file(writer, len(dataset))
 
 
 @contextlib.contextmanager
 def open_sources(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
-    """Open files that are to be read, once it is known that the target is none of them."""
+    """Open the sources. Raise DatasetError if one of them is the target."""
     require_writable([target], sources, DatasetError, regular=True)
     with Dataset(*sources) as dataset:
         yield dataset
 
 
 def open_writer(target: Path, manifest: dict[str, Any], *, unique: bool = True) -> DatasetWriter:
-    """Begin a file, or go on with it, as `Writer` does; refuse one that has lost games."""
+    """Create a file, or continue an existing file with the same manifest.
+
+    Raise DatasetError in the same cases as `DatasetWriter`, and also if the file is damaged.
+    """
     writer = DatasetWriter(target, manifest, BLOCK_GAMES, unique=unique)
     if writer.damages:
         damage = writer.damages[0]
         writer.close()
         raise DatasetError(
-            f"{target}: {damage.length} bytes at {damage.offset} are damaged, so that games would "
-            "be missing: remove it, to begin anew"
+            f"{target}: {damage.length} bytes at {damage.offset} are damaged (remove the file to "
+            "start again)"
         )
     return writer
 
@@ -196,21 +219,23 @@ def _describe_sources(sources: Sequence[Path], dataset: Dataset) -> list[dict[st
 def _write_games(
     writer: DatasetWriter, games: Iterable[Packed], on_progress: ProgressCallback
 ) -> None:
-    """Write the games that are missing, the last that there are."""
     for done, game in enumerate(games, writer.next_game + 1):
         writer.add(game)
         on_progress(done)
     writer.finish()
 
 
-def derived_file(writer: DatasetWriter, positions: int) -> DerivedFile:
-    """Tell what a writer has written of so many positions."""
+def derived_file(writer: DatasetWriter, positions: int) -> DerivationResult:
+    """Return the numbers of games and positions in a written file.
+
+    `positions` is the number of positions in the source files.
+    """
     left_out = positions - writer.positions
-    return DerivedFile(str(writer.path), writer.next_game, writer.positions, left_out)
+    return DerivationResult(str(writer.path), writer.next_game, writer.positions, left_out)
 
 
 def _games_by_number(dataset: Dataset, first: int) -> Iterator[Packed]:
-    """Yield the game of each number from the first on, empty where it is lost."""
+    # Missing games become empty arrays, so that the other games keep their numbers.
     nothing = np.zeros(0, packed_dtype)
     next_number = first
     for number, game in dataset.iter_games():
@@ -222,8 +247,8 @@ def _games_by_number(dataset: Dataset, first: int) -> Iterator[Packed]:
         next_number = number + 1
 
 
-class _Pools:
-    """Games spread over temporary files at random."""
+class _ShufflePools:
+    """Temporary files to which games are randomly assigned."""
 
     def __init__(self, folder: Path, dataset: Dataset, seed: int) -> None:
         self._generator = np.random.default_rng(seed)
@@ -234,15 +259,15 @@ class _Pools:
                 file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
                 self._files.append(stack.enter_context(file))
                 self._lengths.append([])
-            places = self._generator.integers(len(self._files), size=dataset.games)
-            for place, (_, game) in zip(places, dataset.iter_games(), strict=True):
-                self._files[place].write(game.tobytes())
-                self._lengths[place].append(len(game))
+            pool_numbers = self._generator.integers(len(self._files), size=dataset.games)
+            for pool_number, (_, game) in zip(pool_numbers, dataset.iter_games(), strict=True):
+                self._files[pool_number].write(game.tobytes())
+                self._lengths[pool_number].append(len(game))
             for pool in self._files:
                 pool.flush()
             self._stack = stack.pop_all()
 
-    def __enter__(self) -> "_Pools":
+    def __enter__(self) -> "_ShufflePools":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,7 +1,7 @@
-"""An evaluation put to the test: called on many positions, as it is and as fast as it goes.
+"""Check an evaluation for errors and asymmetries, and measure its speed.
 
-What it says is told as it is found, an `EvaluationReport`; nothing here knows what is being played:
-that is the examinee's.
+The result is an `EvaluationReport`. This module does not depend on a particular game. Each
+`EvaluationUnderTest` implements the game-specific parts.
 """
 
 from collections import Counter
@@ -14,26 +14,27 @@ from typing import Any, Protocol
 from agent.evaluation import Evaluation, EvaluationError, evaluation_failure, load
 from kempelen.training.watchdog import ReportActivity, run_with_watchdog
 
-# How long a call may last that a search could wait for, and the file and the compiler, in seconds.
+# Timeouts in seconds for one call in a search, for loading the file, and for compiling.
 CALL_TIMEOUT = 10.0
 LOAD_TIMEOUT_S = 30.0
 COMPILING_TIMEOUT = 300.0
-# How long speeds are measured, in seconds.
+# Duration of speed measurements in seconds.
 CALL_BENCH_SECONDS, SEARCH_BENCH_SECONDS = 0.5, 2.0
 
-# How far values may differ that networks find of a position alone and among others, of themselves.
+# Relative tolerance between the single value and the batch value of a position.
 RELATIVE_TOLERANCE = 0.01
 
-# How many failures and uneven positions are kept.
+# Maximum number of failures and uneven positions in the report.
 MAX_SHOWN = 3
 
 
 class EvaluationUnderTest(Protocol):
-    """An evaluation of some game, and the positions to call it on.
+    """An evaluation for some game, and the positions on which it is checked.
 
-    compiled: whether it is. batch: how many positions it judges at once at most, 0 if one.
-    greatest: what values must stay below, None where they may be anything. rounding: how far two
-    values may lie apart that mean the same, beside ROUNDING of them.
+    `compiled` is true if the evaluation is compiled.
+    `batch` is the maximum number of positions per call, or 0 if each call takes one position.
+    `max_value` is the largest allowed absolute value, or None if values are unbounded.
+    `absolute_tolerance` is added to RELATIVE_TOLERANCE when two values are compared for equality.
     """
 
     name: str
@@ -43,33 +44,42 @@ class EvaluationUnderTest(Protocol):
     absolute_tolerance: float
 
     def prepare(self) -> None:
-        """Compile it, where it is compiled. Raises EvaluationError."""
+        """Compile the evaluation if necessary. Raise EvaluationError on failure."""
 
     def positions(self) -> Iterable[tuple[str, Any]]:
-        """Generate positions with their names; each holds until the next is asked for."""
+        """Yield the name and the position for each check.
+
+        A position may change when the next position is requested.
+        """
 
     def evaluate(self, position: Any) -> Any:
-        """Return what it returns. May raise anything."""
+        """Return the value of a position. The evaluation may raise any exception."""
 
     def to_batch_item(self, position: Any) -> Any:
-        """Return what `evaluate_all` takes of a position."""
+        """Convert a position to the item type of `evaluate_batch`."""
 
     def evaluate_batch(self, kept: Sequence[Any]) -> Sequence[float]:
-        """Return what it returns of so many positions at once. Raises EvaluationError."""
+        """Return the value of each position. Raise EvaluationError on failure."""
 
     def with_colours_swapped(self, position: Any) -> tuple[str, Any] | None:
-        """Return the position with the colours exchanged, None where the game knows no such."""
+        """Return the name and the position after swapping the colours.
+
+        Return None if the game has no such symmetry.
+        """
 
     def calls_per_second(self, seconds: float) -> float:
-        """Return how often it can be called, measured for so long."""
+        """Measure for `seconds` seconds, and return the number of calls per second."""
 
     def nodes_per_second(self, seconds: float) -> tuple[float, float]:
-        """Return the speed of a search with it, and with the shipped one, each for so long."""
+        """Measure two search speeds in nodes per second, each for `seconds` seconds.
+
+        Return the speed with this evaluation, and the speed with the default evaluation.
+        """
 
 
 @dataclass(frozen=True)
 class CallFailure:
-    """What went wrong in calls, in how many, and on which position first."""
+    """An error message, the number of calls that raised it, and the first failing position."""
 
     message: str
     calls: int
@@ -77,8 +87,8 @@ class CallFailure:
 
 
 @dataclass(frozen=True)
-class UnevenPosition:
-    """A position that is worth something else to its mover when the colours are exchanged."""
+class AsymmetricPosition:
+    """A position whose value for the side to move changes when the colours are swapped."""
 
     position: str
     value: float
@@ -87,13 +97,17 @@ class UnevenPosition:
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """What was found. Where calls failed nothing is measured.
+    """The results of the checks. Speeds are measured only if no call failed.
 
-    calls: how many positions it was called on, those with exchanged colours counted. types: of what
-    it returned, where it is plain. beyond: how many values reach the greatest there can be. pairs:
-    how many positions were compared with the same one of exchanged colours; uneven: how many of
-    them differ; worst: those that differ most. one_sided: the values are White's, or Black's, where
-    they should be the mover's. usual_nodes_a_second: with the shipped evaluation.
+    `calls` is the number of calls, including the calls on positions with swapped colours.
+    `types` maps the name of each type that a plain Python evaluation returned to its number of
+    calls.
+    `beyond` is the number of values that reach or exceed the bound `greatest`.
+    `pairs` is the number of positions that were also evaluated with swapped colours.
+    `uneven` is the number of pairs with different values.
+    `worst` contains the pairs with the largest differences.
+    `one_sided` is true if the values seem to be for a fixed colour instead of the side to move.
+    `usual_nodes_a_second` is the search speed with the default evaluation.
     """
 
     evaluation: str
@@ -108,7 +122,7 @@ class EvaluationReport:
     beyond: int
     pairs: int
     uneven: int
-    worst: tuple[UnevenPosition, ...]
+    worst: tuple[AsymmetricPosition, ...]
     one_sided: bool
     calls_a_second: float | None = None
     nodes_a_second: float | None = None
@@ -116,10 +130,10 @@ class EvaluationReport:
 
 
 def load_with_watchdog(spec: str, load: Callable[[str], Evaluation] = load) -> Evaluation:
-    """Load an evaluation by `load`; raises StuckError if its file does not end."""
+    """Return `load(spec)`. Raise WatchdogError if the call times out."""
 
     def work(report_activity: ReportActivity) -> Evaluation:
-        report_activity(f"the file of evaluation {spec}", LOAD_TIMEOUT_S)
+        report_activity(f"loading evaluation {spec}", LOAD_TIMEOUT_S)
         return load(spec)
 
     return run_with_watchdog(work)
@@ -128,9 +142,11 @@ def load_with_watchdog(spec: str, load: Callable[[str], Evaluation] = load) -> E
 def check_evaluation(
     examinee: EvaluationUnderTest, on_call: Callable[[int], None] = lambda calls: None
 ) -> EvaluationReport:
-    """Put an evaluation to the test. watch: told how many positions it was called on.
+    """Check an evaluation and return a report.
 
-    Raises EvaluationError if it cannot be compiled, and StuckError if a call does not come back.
+    `on_call` is called with the number of calls so far.
+
+    Raise EvaluationError if compilation fails, and WatchdogError if a call times out.
     """
     return run_with_watchdog(
         lambda report_activity: _EvaluationCheck(examinee, report_activity, on_call).report()
@@ -151,12 +167,12 @@ class _EvaluationCheck:
         self._failures: dict[str, CallFailure] = {}
         self._types: Counter[str] = Counter()
         self._values: list[float] = []
-        self._pairs: list[UnevenPosition] = []
+        self._pairs: list[AsymmetricPosition] = []
 
     def report(self) -> EvaluationReport:
         examinee = self._examinee
         if examinee.compiled:
-            self._report_activity(f"the compiler of {examinee.name}", COMPILING_TIMEOUT)
+            self._report_activity(f"compiling {examinee.name}", COMPILING_TIMEOUT)
         examinee.prepare()
         self._call_all()
         speeds = {} if self._failures else self._measure_speeds()
@@ -196,30 +212,35 @@ class _EvaluationCheck:
                 continue
             exchanged = self._call(*other)
             if value is not None and exchanged is not None:
-                self._pairs.append(UnevenPosition(name, value, exchanged))
+                self._pairs.append(AsymmetricPosition(name, value, exchanged))
         if batch:
             self._call_batch(batch)
 
     def _call_batch(self, batch: list[tuple[str, Any, float]]) -> None:
-        """Have positions judged at once: each is worth what it is worth alone."""
-        together = f"{len(batch)} positions at once"
-        self._report_activity(f"{self._examinee.name}, called on {together},", CALL_TIMEOUT)
+        description = f"{len(batch)} positions at once"
+        self._report_activity(f"{self._examinee.name} on {description}", CALL_TIMEOUT)
         try:
             values = self._examinee.evaluate_batch([kept for _, kept, _ in batch])
         except EvaluationError as error:
-            self._add_failure(str(error), together)
+            self._add_failure(str(error), description)
             return
-        for (name, _, alone), value in zip(batch, values, strict=True):
+        for (name, _, single_value), value in zip(batch, values, strict=True):
             if not isclose(
-                value, alone, rel_tol=RELATIVE_TOLERANCE, abs_tol=self._examinee.absolute_tolerance
+                value,
+                single_value,
+                rel_tol=RELATIVE_TOLERANCE,
+                abs_tol=self._examinee.absolute_tolerance,
             ):
-                what = f"evaluation {self._examinee.name} judges a position otherwise among others"
-                self._add_failure(what, f"{name}: {alone:g} alone, {value:g} among {len(batch)}")
+                message = f"evaluation {self._examinee.name}: different value in a batch"
+                self._add_failure(
+                    message,
+                    f"{name}: {single_value:g} alone, {value:g} in a batch of {len(batch)}",
+                )
                 return
 
     def _call(self, name: str, position: Any) -> float | None:
         self._calls += 1
-        self._report_activity(f"{self._examinee.name}, called on {name},", CALL_TIMEOUT)
+        self._report_activity(f"{self._examinee.name} on {name}", CALL_TIMEOUT)
         try:
             value = self._examinee.evaluate(position)
         except EvaluationError as error:
@@ -244,15 +265,15 @@ class _EvaluationCheck:
     def _measure_speeds(self) -> dict[str, float]:
         examinee = self._examinee
         self._report_activity(
-            f"{examinee.name}, called again and again,", CALL_BENCH_SECONDS + CALL_TIMEOUT
+            f"{examinee.name} in the speed test", CALL_BENCH_SECONDS + CALL_TIMEOUT
         )
         calls = examinee.calls_per_second(CALL_BENCH_SECONDS)
         self._report_activity(
             f"a search with {examinee.name}", 2 * SEARCH_BENCH_SECONDS + CALL_TIMEOUT
         )
-        nodes, usual = examinee.nodes_per_second(SEARCH_BENCH_SECONDS)
+        nodes, default_nodes = examinee.nodes_per_second(SEARCH_BENCH_SECONDS)
         return {
             "calls_a_second": calls,
             "nodes_a_second": nodes,
-            "usual_nodes_a_second": usual,
+            "usual_nodes_a_second": default_nodes,
         }

@@ -1,4 +1,4 @@
-"""A run that learns a game, between two steps, in a file that is whole or not there."""
+"""Checkpoints of game training, which are written atomically after each step."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _MAGIC = b"\x8bKmpLC\r\n"
 
 
 class GameTrainingError(ValueError):
-    """Learning cannot begin or go on; the message names why, and the remedy."""
+    """Raised if training cannot start or continue. The message says why."""
 
 
 @dataclass(frozen=True)
 class GameCheckpoint:
-    """All that the rest of a run follows from.
+    """The complete state of a training run.
 
-    run_settings: the settings, by names. history: the figures of each step. arrays: what was learned,
-    and from what.
+    `run_settings` contains the settings by name.
+    `history` contains the statistics of each step.
+    `arrays` contains the parameters, the optimizer state and the replay buffer.
     """
 
     run_settings: dict[str, Any]
@@ -32,22 +33,22 @@ class GameCheckpoint:
     arrays: dict[str, npt.NDArray[Any]]
 
     def write(self, path: Path) -> None:
-        """Write the file, to the disk; raises OSError, and leaves what was there, if that fails."""
-        held = io.BytesIO()
-        np.savez(held, **self.arrays)  # type: ignore[arg-type]
-        head = {"run_settings": self.run_settings, "history": self.history}
-        checkpoint_file.write(path, _MAGIC, head, held.getvalue())
+        """Write the file durably and atomically. Raise OSError on failure."""
+        buffer = io.BytesIO()
+        np.savez(buffer, **self.arrays)  # type: ignore[arg-type]
+        head = {"made_with": self.run_settings, "history": self.history}
+        checkpoint_file.write(path, _MAGIC, head, buffer.getvalue())
 
 
 def read(path: Path, run_settings: dict[str, Any]) -> GameCheckpoint | None:
-    """Return the run that a file holds, None if there is no file.
+    """Read a checkpoint, or return None if the file does not exist.
 
-    Raises GameTrainingError if the file is damaged, or of a run with other settings, which it names.
+    Raise GameTrainingError if the file is damaged or was written with other settings.
     """
-    another = "name another file with -o"
-    kept = checkpoint_file.read(path, _MAGIC, run_settings, GameTrainingError, another)
-    if kept is None:
+    remedy = "use another file with -o"
+    loaded = checkpoint_file.read(path, _MAGIC, run_settings, GameTrainingError, remedy)
+    if loaded is None:
         return None
-    head, content = kept
+    head, content = loaded
     with np.load(io.BytesIO(content)) as arrays:
-        return GameCheckpoint(head["run_settings"], head["history"], dict(arrays))
+        return GameCheckpoint(head["made_with"], head["history"], dict(arrays))

@@ -1,4 +1,4 @@
-"""An evaluation of any game of the catalogue, to be examined: a plain function of its position."""
+"""Check a plain Python evaluation for any supported game."""
 
 from __future__ import annotations
 
@@ -14,23 +14,31 @@ from agent.games.catalogue import GameEvaluation, GameType
 from agent.search.defaults import MCTS, make_search
 from agent.search.depth_schedule import search_depths, time_limit
 
-# How many positions are looked for, in how many games played at random at most.
+# Maximum number of positions, from at most this many random games.
 MAX_POSITIONS = 300
 MAX_GAMES = 300
-# Of one game no more, so that they are of many.
+# Maximum positions per game, for variety.
 MAX_PER_GAME = 20
 MAX_DEPTH = 100
 
 
 def algorithm_for(game: Game[Any], in_batches: bool = False) -> str:
-    """Return the name of an algorithm that asks an evaluation of such a game, or of batches."""
+    """Return the name of a search algorithm that supports the evaluation.
+
+    `in_batches` is true if the evaluation takes batches of positions.
+    """
     if isinstance(game, ChanceGame):
         return "expectiminimax"
     return MCTS if in_batches else "alpha-beta"
 
 
 class GameEvaluationUnderTest:
-    """Implements `Examinee`. kind: the game; options: of its class; algorithm: what searches."""
+    """An `EvaluationUnderTest` for any supported game.
+
+    `kind` is the type of the game.
+    `options` are the keyword arguments for creating a game.
+    `algorithm` is the name of the search algorithm for the speed measurement.
+    """
 
     compiled = False
     max_value: float | None = None
@@ -48,46 +56,51 @@ class GameEvaluationUnderTest:
         self.batch = self._batched.batch_size if self._batched is not None else 0
 
     def prepare(self) -> None:
-        """There is nothing to compile."""
+        """Do nothing, because plain Python functions are not compiled."""
 
     def positions(self) -> Iterator[tuple[str, Any]]:
-        """Yield positions of games played at random, each under the moves that led there."""
-        chance, seen = Random(0), set()
+        """Yield positions of random games.
+
+        The name of each position consists of the moves that led to the position.
+        """
+        random, seen = Random(0), set()
         for number in range(MAX_GAMES):
-            stride = 1 + number % 4  # some games are followed further than others
-            game, written, found = self._kind.new(**self._options), list[str](), 0
-            while found < MAX_PER_GAME and game.outcome() is None and (moves := list(game.moves())):
-                due = len(written) % stride == 0 and game.turn != CHANCE
-                if due and game.key() not in seen:
+            stride = 1 + number % 4  # larger strides reach later positions
+            game, moves_text, n_positions = self._kind.new(**self._options), list[str](), 0
+            while (
+                n_positions < MAX_PER_GAME
+                and game.outcome() is None
+                and (moves := list(game.moves()))
+            ):
+                wanted = len(moves_text) % stride == 0 and game.turn != CHANCE
+                if wanted and game.key() not in seen:
                     seen.add(game.key())
-                    found += 1
-                    yield f"the position after {' '.join(written) or 'no move'}", game
+                    n_positions += 1
+                    yield f"the position after {' '.join(moves_text) or 'no move'}", game
                 if len(seen) == MAX_POSITIONS:
                     return
-                move = chance.choice(moves)
-                written.append(game.text(move))
+                move = random.choice(moves)
+                moves_text.append(game.text(move))
                 game.play(move)
 
     def evaluate(self, position: Any) -> float:
-        """Return the value for the mover."""
+        """Return the value of the position for the side to move."""
         return self._evaluate(position)
 
     def to_batch_item(self, position: Any) -> Any:
-        """Return what a batch has of the position."""
         assert self._batched is not None
         return self._batched.encode(position, list(position.moves()))
 
     def evaluate_batch(self, kept: Sequence[Any]) -> Sequence[float]:
-        """Return the values for the movers."""
+        """Return the value of each position for the side to move."""
         assert self._batched is not None
         values, _ = self._batched.evaluate(kept)
         return [float(value) for value in values]
 
     def with_colours_swapped(self, position: Any) -> None:
-        """Games have no colours in common."""
+        """Return None, because not every game has a colour symmetry."""
 
     def calls_per_second(self, seconds: float) -> float:
-        """Return how often it can be called."""
         calls, spent, ends = 0, 0.0, time.perf_counter() + seconds
         while time.perf_counter() < ends:
             for _, position in self.positions():
@@ -100,7 +113,11 @@ class GameEvaluationUnderTest:
         return calls / spent
 
     def nodes_per_second(self, seconds: float) -> tuple[float, float]:
-        """Return the speed of the algorithm with it, and with the game's own, from the start."""
+        """Measure two search speeds in nodes per second, each for `seconds` seconds.
+
+        Return the speed with this evaluation, and the speed with the default evaluation of the
+        game.
+        """
         return self._speed(self._evaluate, seconds), self._speed(self._kind.evaluate, seconds)
 
     def _speed(self, evaluate: GameEvaluation, seconds: float) -> float:

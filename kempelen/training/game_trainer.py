@@ -1,12 +1,12 @@
-"""Learning a game from nothing: what is learned plays itself, and learns from it, step by step.
+"""Learn a game from self-play without prior knowledge.
 
-A network with neurons between tells values and priors, and plays by tree search; weights alone,
-without neurons, tell values, and play by one look ahead.
+A network with hidden layers outputs a value and move probabilities, and plays by tree search. A
+network without hidden layers outputs only a value, and plays by one-ply lookahead.
 
-Each step plays some games side by side with the network as it is, then learns from the last
-steps' lessons. What a step does follows from the seed and its number alone; a file is written after
-each, whole or not at all, so that a run that is killed loses one step at most, and makes the
-same network as one that was not.
+In each training step, the current network plays a batch of games. The network is then trained on
+the examples from recent steps. After each step, a checkpoint is written atomically. A step depends
+only on the network, the examples from recent steps, the seed and the step number. A run that was
+killed and resumed therefore produces the same network, and repeats at most one step.
 """
 
 from __future__ import annotations
@@ -38,18 +38,24 @@ from kempelen.training.selfplay_batch import (
 from kempelen.training.small_network import AdamOptimizer, random_layers
 from kempelen.training.td_lambda import TdSettings, play_td_game
 
-# The rate stays as it is for so much of the run, then falls to a share of itself.
+# Fraction of the run with a constant learning rate, and final fraction of that rate.
 CONSTANT_RATE_SHARE, FINAL_RATE_SHARE = 0.5, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class GameTrainingSettings:
-    """What a network is learned with.
+    """Settings for learning a game.
 
-    game, options: of the catalogue. steps: how many, of `games` games each. neurons: of each layer
-    between; none for weights of features. play: of a network's games; look: of weights'. batch:
-    positions of a step of the optimizer; reuse: how often each position is learned from, on
-    average; kept: how many positions are.
+    `game` and `options` are the name and the options of a supported game.
+    `steps` is the number of training steps.
+    `games` is the number of games per training step.
+    `neurons` contains the sizes of the hidden layers, or is empty for a linear function of
+    features.
+    `play` contains the self-play settings for networks with hidden layers.
+    `look` contains the TD learning settings for networks without hidden layers.
+    `batch` is the number of positions per optimizer step.
+    `reuse` is the mean number of times that each position is used.
+    `kept` is the capacity of the replay buffer in positions.
     """
 
     game: str
@@ -66,16 +72,16 @@ class GameTrainingSettings:
     look: TdSettings = field(default_factory=TdSettings)
 
     def determining_settings(self) -> dict[str, Any]:
-        """Return all that the network follows from, as JSON has it."""
+        """Return the settings that affect the trained network, as JSON data."""
         return asdict(self) | {"neurons": list(self.neurons)}
 
 
 class GameTrainer:
-    """Learns one game; `run` goes on from a checkpoint, where there is one."""
+    """Trains a network to play one game."""
 
     def __init__(self, settings: GameTrainingSettings) -> None:
         if min(settings.steps, settings.games, *settings.neurons) < 1:
-            raise GameTrainingError("steps, games and neurons: 1 or more of each are needed")
+            raise GameTrainingError("steps, games and neurons: must be at least 1")
         self._settings = settings
         self._kind = catalogue.find(settings.game)
         game = self._kind.new(**settings.options)
@@ -84,21 +90,24 @@ class GameTrainer:
         self._replay_buffer = ReplayBuffer(self._encoding, self.symmetries, settings.kept)
         outputs = 1 + (self._encoding.outputs if settings.neurons else 0)
         shape = [self._encoding.inputs, *settings.neurons, outputs]
-        # No step has this number: each has random numbers of its own.
+        # `steps` is not the number of any step, so the initial weights have their own seed.
         start = random_layers(shape, np.random.default_rng((settings.seed, settings.steps)))
         self._learner = AdamOptimizer(start)
 
     def run(
         self, path: Path, report: Callable[[int, int], None] = lambda step, left: None
     ) -> Generator[list[dict[str, float]], None, None]:
-        """Learn; yield the steps' figures when it begins or goes on, and after each step.
+        """Train the network. Resume from the checkpoint at `path` if there is one.
 
-        report: told the step and its games that are left. Raises GameTrainingError if the checkpoint
-        cannot be used, OSError if it cannot be written.
+        Yield the history when the run starts or resumes, and after each step.
+
+        `report` is called with the number of the step and the number of its unfinished games.
+
+        Raise GameTrainingError if the checkpoint cannot be used, and OSError if writing it fails.
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                lock_or_raise(path, GameTrainingError, "in use: another process learns with it")
+                lock_or_raise(path, GameTrainingError, "in use by another training process")
             )
             history = self._resume(
                 game_checkpoint.read(path, self._settings.determining_settings())
@@ -110,66 +119,69 @@ class GameTrainer:
                 yield history
 
     def network(self, manifest: dict[str, Any]) -> PolicyValueNet:
-        """Return the network as it is now."""
+        """Return the current network with `manifest` as its manifest."""
         settings = self._settings
         return PolicyValueNet(
             settings.game, settings.options, self._encoding, self._learner.layers, manifest
         )
 
     def _step(self, number: int, report: Callable[[int, int], None]) -> dict[str, float]:
-        settings, began = self._settings, time.process_time()
-        lessons = [each for game in self._play_games(number, report) for each in game]
-        self._replay_buffer.add(lessons)
+        settings, started = self._settings, time.process_time()
+        examples = [example for game in self._play_games(number, report) for example in game]
+        self._replay_buffer.add(examples)
         if not len(self._replay_buffer):
-            raise GameTrainingError(f"{settings.game}: the games had no moves to learn from")
+            raise GameTrainingError(f"{settings.game}: the games contain no training examples")
         generator = np.random.default_rng((settings.seed, number))
         losses = [
             self._learner.step(
                 self._replay_buffer.sample(settings.batch, generator), self._rate(number)
             )
-            for _ in range(max(round(settings.reuse * len(lessons) / settings.batch), 1))
+            for _ in range(max(round(settings.reuse * len(examples) / settings.batch), 1))
         ]
         value, moves = np.mean(losses, axis=0).tolist()
         return {
-            "positions": len(lessons),
+            "positions": len(examples),
             "value loss": value,
             "move loss": moves,
-            "seconds": time.process_time() - began,
+            "seconds": time.process_time() - started,
         }
 
     def _play_games(
         self, number: int, report: Callable[[int, int], None]
     ) -> Iterator[list[TrainingExample]]:
-        """Generate the lessons of a step's games."""
         settings, network = self._settings, self.network({})
         games = [
-            (self._kind.new(**settings.options), Random(f"{settings.seed} {number} {place}"))
-            for place in range(settings.games)
+            (self._kind.new(**settings.options), Random(f"{settings.seed} {number} {index}"))
+            for index in range(settings.games)
         ]
         if settings.neurons:
-            playing = [play_game(game, self._encoding, settings.play, each) for game, each in games]
-            yield from play_batch(playing, network, lambda left: report(number, left))
+            generators = [
+                play_game(game, self._encoding, settings.play, each) for game, each in games
+            ]
+            yield from play_batch(
+                generators, network, lambda n_unfinished: report(number, n_unfinished)
+            )
             return
-        for left, (game, random) in zip(reversed(range(len(games))), games, strict=True):
+        for n_unfinished, (game, random) in zip(reversed(range(len(games))), games, strict=True):
             yield play_td_game(game, network, settings.look, random)
-            report(number, left)
+            report(number, n_unfinished)
 
     def _rate(self, number: int) -> float:
         progress = number / max(self._settings.steps - 1, 1)
-        left = min((1 - progress) / (1 - CONSTANT_RATE_SHARE), 1)
-        return self._settings.rate * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * left)
+        decay_share = min((1 - progress) / (1 - CONSTANT_RATE_SHARE), 1)
+        return self._settings.rate * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * decay_share)
 
-    def _resume(self, made: GameCheckpoint | None) -> list[dict[str, float]]:
-        if made is None:
+    def _resume(self, checkpoint: GameCheckpoint | None) -> list[dict[str, float]]:
+        if checkpoint is None:
             return []
         learner = self._learner
         for number, parameter in enumerate(learner.parameters):
-            parameter[...] = made.arrays[f"parameter {number}"]
-            learner.means[number][...] = made.arrays[f"mean {number}"]
-            learner.squares[number][...] = made.arrays[f"square {number}"]
-        learner.steps = int(made.arrays["steps"])
-        self._replay_buffer.restore(made.arrays)
-        return made.history
+            parameter[...] = checkpoint.arrays[f"parameter {number}"]
+            learner.means[number][...] = checkpoint.arrays[f"mean {number}"]
+            learner.squares[number][...] = checkpoint.arrays[f"square {number}"]
+        learner.steps = int(checkpoint.arrays["steps"])
+        self._replay_buffer.restore(checkpoint.arrays)
+        return checkpoint.history
 
     def _to_checkpoint(self, history: list[dict[str, float]]) -> GameCheckpoint:
         learner = self._learner

@@ -1,9 +1,11 @@
-"""Games of Go that the compiled search plays against itself, kept as lines of text.
+"""Generate self-play games with the compiled Go search, and store them in text files.
 
-The first line of a file is its manifest, as JSON; every other is a game: its number, how many of
-its moves were random, Black's result, and the moves, in SGF's letters with "--" for a pass. A game
-follows from the manifest and its number alone, and they are written in their order: the file is
-the same whoever plays them, and however often it was interrupted.
+The first line of a file is its manifest as JSON. Every other line contains the number of a game,
+the number of its random opening moves, the result for Black, and the moves. A move is written as
+two SGF letters, and a pass as "--".
+
+Each game is determined by the manifest and the game number, and games are written in order. The
+file is therefore the same for any number of workers, and after any interruption.
 """
 
 import contextlib
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 1 << 30
 LICENCE = "GPL-3.0-or-later"
 MEGABYTES = 16
-# Both sides see a game won from here on, from 0 to 1; and how many moves it may have at most.
+# A game ends when both sides agree on a value of at least DECIDED_VALUE (0 to 1) for one side,
+# or after this many moves per point of the board.
 DECIDED_VALUE = 0.95
 MAX_LENGTH_FACTOR = 3
 _LETTERS = "abcdefghijklmnopqrs"
@@ -39,12 +42,12 @@ _PASS = "--"
 
 
 class GoGamesError(Exception):
-    """A file of games cannot be used; the message says why."""
+    """Raised if a file of games is unusable. The message says why."""
 
 
 @dataclass(frozen=True)
 class GoSelfPlayPlan:
-    """What is played: together with a game's number it determines the game."""
+    """The settings of self-play. A game is determined by these settings and its number."""
 
     size: int | str = 9
     komi: float = 7.5
@@ -53,14 +56,18 @@ class GoSelfPlayPlan:
     seed: int = 1
 
     def manifest(self, version: str) -> dict[str, Any]:
-        """Return what a file of such games says of itself."""
+        """Return the manifest of a file of games with these settings."""
         player = {"kernel": sources_digest(), "weights": weights_digest(PATTERN_WEIGHTS)}
         return {"game": "go", "engine": version, "licence": LICENCE, **asdict(self), **player}
 
 
 @dataclass(frozen=True)
 class GoGame:
-    """A game that was played. result: 1 if Black won, -1 if White did. opening: random plies."""
+    """A finished game.
+
+    `result` is 1 if Black won, and -1 if White won.
+    `opening` is the number of random moves at the start.
+    """
 
     number: int
     opening: int
@@ -69,71 +76,75 @@ class GoGame:
 
 
 def random_opening(size: int | str, plies: int, seed: str) -> list[int]:
-    """Return random moves to begin with, off the two lines at the edge of larger boards."""
-    game, chance = Go(size), Random(seed)
+    """Return random opening moves.
+
+    On boards larger than 6x6, no move is on the two lines nearest to the edge.
+    """
+    game, random = Go(size), Random(seed)
     columns, rows = (
         range(2, edge - 2) if edge > 6 else range(edge) for edge in (game.width, game.height)
     )
     inner = {game.stones.shape.vertex(x, y) for x in columns for y in rows}
     moves = []
     for _ in range(plies):
-        move = chance.choice([move for move in game.candidate_moves() if move in inner] or [PASS])
+        move = random.choice([move for move in game.candidate_moves() if move in inner] or [PASS])
         game.play(move)
         moves.append(move)
     return moves
 
 
 def run_search(search: "GoSearch", game: Go, limits: Limits[int]) -> Info[int]:
-    """Return what a search finds in the end."""
+    """Run a search to its end, and return the last result."""
     search.clear_stop()
-    *_, last = search.search(game, limits)
-    return last
+    *_, result = search.search(game, limits)
+    return result
 
 
 def play_game(
     searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]
 ) -> tuple[list[int], int]:
-    """Play a game on, Black's search and White's; return the moves, and 1 if Black won or -1.
+    """Play a game, and return its moves and its result.
 
-    A game is over when both see it decided.
+    The result is 1 if Black won, and -1 if White won. The game ends early when both searches
+    consider the result decided.
     """
     moves: list[int] = []
-    last, favour = 0.0, 0.0
+    last_value, black_value = 0.0, 0.0
     while not game.is_over() and len(moves) < MAX_LENGTH_FACTOR * game.width * game.height:
-        found = run_search(searches[game.turn], game, limits)
-        expected = found.expected_outcome or 0.0
-        favour = -expected if game.turn else expected
-        if min(abs(last), abs(favour)) > DECIDED_VALUE and last * favour > 0:
+        result = run_search(searches[game.turn], game, limits)
+        expected = result.expected_outcome or 0.0
+        black_value = -expected if game.turn else expected
+        if min(abs(last_value), abs(black_value)) > DECIDED_VALUE and last_value * black_value > 0:
             break
-        last = favour
-        game.play(found.pv[0])
-        moves.append(found.pv[0])
-    # Dead stones may still be on the board: the playouts of the last search know them.
-    return moves, 1 if favour > 0 else -1
+        last_value = black_value
+        game.play(result.pv[0])
+        moves.append(result.pv[0])
+    # Dead stones may still be on the board. The playouts of the last search score them.
+    return moves, 1 if black_value > 0 else -1
 
 
 class GoSelfPlay:
-    """Plays the games of a plan, by their numbers."""
+    """Plays the games of a plan."""
 
     def __init__(self, plan: GoSelfPlayPlan) -> None:
-        """Prepare it, compiling the search if need be."""
+        """Compile the search if necessary. Raise GoGamesError if the weights are invalid."""
         from agent.go import pattern_weights
 
         self._plan = plan
-        if wrong := pattern_weights.shipped_weights()[1]:
-            raise GoGamesError(wrong)
+        if error := pattern_weights.shipped_weights()[1]:
+            raise GoGamesError(error)
         if not compilation.is_cached(GO):
             compilation.warm_up(None, (GO,))
 
     def play(self, number: int) -> GoGame:
-        """Play a game."""
+        """Play the game with this number."""
         from agent.go.search import GoSearch
         from agent.kernel.backend import SearchConfig
 
         plan = self._plan
         game = Go(plan.size, plan.komi)
-        first = random_opening(plan.size, plan.random_plies + number % 2, f"{plan.seed}/{number}")
-        for move in first:
+        opening = random_opening(plan.size, plan.random_plies + number % 2, f"{plan.seed}/{number}")
+        for move in opening:
             game.play(move)
         searches = [
             GoSearch(
@@ -142,18 +153,18 @@ class GoSelfPlay:
             for side in range(2)
         ]
         moves, result = play_game(searches, game, Limits(nodes=plan.playouts))
-        return GoGame(number, len(first), result, (*first, *moves))
+        return GoGame(number, len(opening), result, (*opening, *moves))
 
 
 def create_checked_player(task: tuple[GoSelfPlayPlan, dict[str, Any]]) -> GoSelfPlay:
-    """Make what plays the games of a plan on any machine.
+    """Create a `GoSelfPlay` on a worker machine.
 
-    Raises GoGamesError if it would play others there.
+    Raise GoGamesError if games on this machine would differ from games on the main machine.
     """
     plan, manifest = task
-    here = plan.manifest(manifest["engine"])
-    if changed := describe_changes(manifest, here):
-        raise GoGamesError(f"other games would be played there ({'; '.join(changed)})")
+    local_manifest = plan.manifest(manifest["engine"])
+    if changed := describe_changes(manifest, local_manifest):
+        raise GoGamesError(f"this machine would play different games ({'; '.join(changed)})")
     return GoSelfPlay(plan)
 
 
@@ -165,46 +176,50 @@ def generate(
     processes: int = 1,
     remote_workers: Workers | None = None,
 ) -> Generator[int, None, None]:
-    """Play until the file holds so many games; yield how many it holds, first what was there.
+    """Play until the file contains `games` games.
 
-    elsewhere: who plays in place of so many processes.
-    Raises GoGamesError if the file cannot be used, GamesError if a worker fails; what has been
-    written stays, and the same call goes on from there.
+    Yield the number of games in the file at the start, and after each game. Written games stay in
+    the file after an error. Repeat the call to continue.
+
+    `remote_workers` replace the local processes if given.
+
+    Raise GoGamesError if the file cannot be used, and GamesError if a worker fails.
     """
     manifest = plan.manifest(version)
     with contextlib.ExitStack() as stack:
         stack.enter_context(lock_or_raise(path, GoGamesError))
-        there = _open_file(path, manifest)
-        yield there
-        if there >= games:
+        n_games = _open_file(path, manifest)
+        yield n_games
+        if n_games >= games:
             return
         workers = remote_workers or LocalProcesses(processes)
-        numbers = range(there, games)
-        made = workers.games(create_checked_player, (plan, manifest), numbers, (GoGamesError,))
-        stack.enter_context(contextlib.closing(made))
-        for number, game in enumerate(made, there + 1):
+        numbers = range(n_games, games)
+        played_games = workers.games(
+            create_checked_player, (plan, manifest), numbers, (GoGamesError,)
+        )
+        stack.enter_context(contextlib.closing(played_games))
+        for number, game in enumerate(played_games, n_games + 1):
             with name_in_errors(path), path.open("a", encoding="utf-8") as file:
                 file.write(format_game(game, plan.size) + "\n")
             yield number
 
 
 def _open_file(path: Path, manifest: dict[str, Any]) -> int:
-    """Begin a file, or go on with one that has the same manifest; return how many games it has."""
     if not path.exists() or not path.stat().st_size:
         replace_atomically(path, f"{json.dumps(manifest)}\n".encode())
         return 0
-    before, games = read(path)
-    if changed := describe_changes(before, manifest):
+    old_manifest, games = read(path)
+    if changed := describe_changes(old_manifest, manifest):
         reasons = "; ".join(changed)
-        raise GoGamesError(f"{path} was begun otherwise ({reasons}): name another file")
+        raise GoGamesError(f"{path}: has other settings ({reasons}); use another file")
     with name_in_errors(path), path.open("r+b") as file:
-        # What was being written when the last run was ended.
+        # Remove the incomplete last line of an interrupted run.
         file.truncate(file.read().rfind(b"\n") + 1)
     return len(games)
 
 
 def format_game(game: GoGame, size: int | str) -> str:
-    """Write a game as a line."""
+    """Format a game as a line of a file."""
     shape = Go(size).stones.shape
 
     def text(move: int) -> str:
@@ -217,7 +232,6 @@ def format_game(game: GoGame, size: int | str) -> str:
 
 
 def _parse_game(line: str, size: int | str) -> GoGame:
-    """Read a game; ValueError for what is none."""
     number, first, result, text = line.split(" ")
     game = Go(size)
     shape = game.stones.shape
@@ -232,18 +246,19 @@ def _parse_game(line: str, size: int | str) -> GoGame:
                 raise ValueError(f"{letters} is not on the board")
             move = shape.vertex(column, shape.height - 1 - row)
         if game.is_over() or not game.is_legal(game.turn, move):
-            raise ValueError(f"move {place // 2 + 1} is not legal")
+            raise ValueError(f"move {place // 2 + 1}: illegal move")
         game.play(move)
         moves.append(move)
     if result not in ("+1", "-1"):
-        raise ValueError(f"{result} is no result")
+        raise ValueError(f"{result}: invalid result (expected +1 or -1)")
     return GoGame(int(number), int(first), int(result), tuple(moves))
 
 
 def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
-    """Return a file's manifest and games; a last line that is not whole is left out.
+    """Read the manifest and the games of a file. Ignore an incomplete last line.
 
-    Raises GoGamesError, which names the line, for a file that is damaged, and OSError.
+    Raise GoGamesError if the file is damaged. The message contains the line number. Raise OSError
+    if reading fails.
     """
     try:
         lines = read_text(path, MAX_FILE_BYTES).split("\n")
@@ -257,13 +272,13 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
         Go(size, float(manifest["komi"]))
         str(manifest["licence"])
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise GoGamesError(f"{path} is no file of `kempelen selfplay --game go`") from None
+        raise GoGamesError(f"{path}: not a file of Go self-play games") from None
     games = []
     for number, line in enumerate(lines[1:-1], 2):
         try:
             games.append(_parse_game(line, size))
             if games[-1].number != number - 2:
-                raise ValueError(f"number {games[-1].number} comes out of turn")
+                raise ValueError(f"unexpected game number {games[-1].number}")
         except ValueError as error:
-            raise GoGamesError(f"{path}, line {number}: no game ({error})") from None
+            raise GoGamesError(f"{path}, line {number}: invalid game ({error})") from None
     return manifest, games

@@ -1,4 +1,4 @@
-"""`kempelen selfplay --game go`: games of the Go search against itself, to learn patterns from."""
+"""The Go mode of `kempelen train selfplay`, which generates games for learning move patterns."""
 
 from __future__ import annotations
 
@@ -19,26 +19,25 @@ DEFAULT_GAMES = 1000
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     from kempelen.training.go_selfplay import GoSelfPlayPlan
 
-    usual = GoSelfPlayPlan()
-    game = parser.add_argument_group("games of Go")
+    defaults = GoSelfPlayPlan()
+    game = parser.add_argument_group("Go games")
     game.add_argument(
-        "--games", type=positive_int, help=f"until there are so many (default {DEFAULT_GAMES})"
+        "--games", type=positive_int, help=f"number of games (default: {DEFAULT_GAMES})"
     )
     game.add_argument(
         "--size", type=board_size,
-        help=f"of the board, such as 13 or 9x13 (default {usual.size})",
+        help=f"board size, such as 13 or 9x13 (default: {defaults.size})",
     )  # fmt: skip
     game.add_argument(
         "--playouts", type=positive_int,
-        help=f"of each move (default {usual.playouts})",
+        help=f"playouts per move (default: {defaults.playouts})",
     )  # fmt: skip
 
 
 def run(arguments: Namespace) -> int:
-    """Play, or show what there is; the exit status is 2 where nothing can begin."""
+    """Generate games, or describe an existing file. Return 2 on an error."""
     from kempelen.training.cluster_workers import cluster_threads
     from kempelen.training.go_selfplay import GoGamesError, GoSelfPlayPlan, generate, read
 
@@ -50,25 +49,25 @@ def run(arguments: Namespace) -> int:
             return 0
         require_writable([path], [], GoGamesError, regular=True)
         plan = GoSelfPlayPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
-        with cluster_threads(arguments, "kempelen selfplay") as threads:
+        with cluster_threads(arguments, "kempelen train selfplay") as threads:
             if threads is None:
                 load_kernels(GO)
             run = generate(path, plan, __version__, arguments.games, arguments.processes, threads)
             with (
                 contextlib.closing(run),
-                progress_bar("games", arguments.games, hourly=True) as show,
+                progress_bar("games", arguments.games, hourly=True) as update,
             ):
                 for number in run:
-                    show(number)
+                    update(number)
         _print(arguments, {"file": str(path), "games": number})
     except GoGamesError as error:
-        print_error(error, "kempelen selfplay")
+        print_error(error, "kempelen train selfplay")
         return 2
     return 0
 
 
-def _print(arguments: Namespace, found: dict[str, object]) -> None:
+def _print(arguments: Namespace, data: dict[str, object]) -> None:
     if arguments.json:
-        print(json.dumps(found))
+        print(json.dumps(data))
     else:
-        print("\n".join(f"{name:18} {value}" for name, value in found.items()))
+        print("\n".join(f"{name:18} {value}" for name, value in data.items()))

@@ -1,8 +1,9 @@
-"""How the numbers of a network come nearer to what batches of positions say: steps on processors.
+"""Gradient descent on CPUs.
 
-The gradients of each batch are summed in SLICES parts, and these in their order, so that a run
-makes the same network, byte for byte, on however many threads, and however often it was interrupted
-(on one machine: another's exponential function may differ in the last bit).
+The gradients of each batch are summed in up to MAX_SLICES slices, and the sums of the slices are
+added in order. The trained network is therefore byte-identical for any number of threads, and after
+any interruption. A network trained on another machine may differ, because the last bit of the
+exponential function may differ.
 """
 
 import itertools
@@ -25,52 +26,63 @@ from kempelen.training.gradients import (
 )
 from kempelen.training.network_settings import Target
 
-# Of a batch: the most threads that can learn at a time.
+# Number of slices of a batch, which is the maximum number of threads.
 MAX_SLICES = 8
-# Beyond it an output's weight does not fit into its bits. Sums of inputs so small do anyhow.
+# Output weights must fit the integers of a network file. Input weights of this size always fit.
 MAX_PARAMETER = MAX_OUTPUT_WEIGHT / WEIGHT_SCALE
 
 
 def training_targets(positions: Packed, target: Target) -> npt.NDArray[np.float64]:
-    """Return what is to be foretold of each position: a chance to win."""
-    searched = win_probability(positions["score"], target)
+    """Return the target of each position, as an expected score from 0 to 1."""
+    score_targets = win_probability(positions["score"], target)
     results = (positions["result"].astype(np.float64) + 1) / 2
     mixed: npt.NDArray[np.float64] = (
-        target.result_share * results + (1 - target.result_share) * searched
+        target.result_share * results + (1 - target.result_share) * score_targets
     )
     return mixed
 
 
 def win_probability(centipawns: npt.NDArray[Any], target: Target) -> npt.NDArray[np.float64]:
-    """Return the chances to win that scores mean: 1 / (1 + exp(-score / scale))."""
-    found: npt.NDArray[np.float64] = 0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)
-    return found
+    """Convert centipawns to win probabilities.
+
+    The formula is 1 / (1 + exp(-centipawns / scale)), where scale is `target.scale`.
+    """
+    probabilities: npt.NDArray[np.float64] = 0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)
+    return probabilities
 
 
 class GradientDescent(Protocol):
-    """Steps along gradients, with the numbers that they change wherever they are fastest changed.
+    """Performs training steps on a CPU or another device.
 
-    `begin`, any number of `step`, `finish`; then `outputs`.
+    First call `load`, then call `step` any number of times, and then `store`. After that, `outputs`
+    can be called. The parameters stay on the device between `load` and `store`.
     """
 
     def load(self, made: Checkpoint) -> None:
-        """Take up a run: what it has learned, and the gradients' means."""
+        """Load the parameters and the optimizer state from a checkpoint."""
 
     def step(self, batch: Packed, number: int, rate: float) -> float:
-        """Make the step of this number, from 1, for a batch; return its mean error."""
+        """Train on a batch, and return its mean loss.
+
+        `number` is the number of the step, counted from 1.
+        `rate` is the learning rate.
+        """
 
     def store(self, made: Checkpoint) -> Floats:
-        """Put down what has been learned; return it as a network's file has it, rounded."""
+        """Store the parameters and the optimizer state in a checkpoint.
+
+        Return the parameters, rounded as in a network file.
+        """
 
     def outputs(self, positions: Packed) -> Floats:
-        """Return what the network, as it was put down, says of each position."""
+        """Return the network's output for each position, using the stored parameters."""
 
     def close(self) -> None:
-        """Let go of threads and memory."""
+        """Release threads and memory."""
 
 
 class CompiledGradientDescent:
-    """Steps that kernels make, on some threads."""
+    """Performs training steps with compiled kernels on several threads."""
 
     def __init__(self, shape: NetworkShape, target: Target, decay: float, threads: int) -> None:
         self._shape = shape
@@ -83,7 +95,6 @@ class CompiledGradientDescent:
         self._pool = ThreadPoolExecutor(self._threads)
 
     def load(self, made: Checkpoint) -> None:
-        """Take up a run."""
         self._optimizer = Optimizer(
             *(self._shape, made.parameters, self._rounded, made.means, made.squares),
             *(self._decay, MAX_PARAMETER),
@@ -91,29 +102,27 @@ class CompiledGradientDescent:
         self._optimizer.round(0, self._shape.padded_size)
 
     def step(self, batch: Packed, number: int, rate: float) -> float:
-        """Make a step."""
         target, weight = self._target, 1 / len(batch)
         parts = [batch[begin:end] for begin, end in _split_evenly(len(batch), MAX_SLICES)]
         sums = [
             self._pool.submit(learner.add_gradients, part, self._rounded, gradients, target, weight)
             for learner, gradients, part in zip(self._learners, self._gradients, parts, strict=True)
         ]
-        loss = sum(each.result() for each in sums) * weight
-        moves = [
+        loss = sum(future.result() for future in sums) * weight
+        futures = [
             self._pool.submit(self._optimizer.step, self._gradients, number, rate, begin, end)
             for begin, end in _split_evenly(self._shape.padded_size, self._threads, TILE)
         ]
-        for move in moves:
-            move.result()
+        for future in futures:
+            future.result()
         return loss
 
     def store(self, made: Checkpoint) -> Floats:
-        """Return what has been learned, rounded: the run's own numbers are what steps changed."""
+        """Return the rounded parameters. The checkpoint is already up to date."""
         rounded: Floats = self._rounded
         return rounded
 
     def outputs(self, positions: Packed) -> Floats:
-        """Return what the network says of each position."""
         outputs: Floats = np.zeros(len(positions), np.float32)
         parts = [
             self._pool.submit(
@@ -128,11 +137,9 @@ class CompiledGradientDescent:
         return outputs
 
     def close(self) -> None:
-        """End the threads."""
         self._pool.shutdown()
 
 
 def _split_evenly(length: int, parts: int, step: int = 1) -> list[tuple[int, int]]:
-    """Divide a length, in multiples of a step, into parts of about the same size."""
     marks = [number * (length // step) // parts * step for number in range(parts)] + [length]
     return list(itertools.pairwise(marks))

@@ -1,12 +1,13 @@
-"""The compiled part of the trainer: a network's outputs, its gradients, and a step along them.
+"""Compiled training kernels for network outputs, gradients and optimizer steps.
 
-All that is learned lies in one row of float32, and so do gradients and their moments; where, says
-`NetworkShape`. What is done with rows of neurons is written as LLVM's own vectors, for whatever
-processor it is compiled for: a tile of neurons of both views stays in registers while all the rows
-of a position pass by. Sums are made in one order only, and no product is fused with a sum.
+All parameters are stored in one row of float32 numbers. The gradients and the moments of Adam use
+the same layout, which `NetworkShape` defines. Operations on neurons use LLVM vectors that are
+compiled for the local CPU. The kernels process one tile of neurons at a time. For both views of a
+position, the tile stays in registers while all input rows are added. The order of summation is
+fixed, and multiplications and additions are not fused.
 
-It is one module, since the compiled code is kept by the source of the module that it comes from.
-Nothing that the engine needs to play imports it: it is compiled when it is first used.
+All kernels are in a single module, because the cache key of compiled code is the source of its
+module. The kernels are compiled on first use. They are not imported for playing.
 """
 
 import math
@@ -50,15 +51,15 @@ from kempelen.training.network_settings import Target
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
-Packed = Any  # records in a row: to Python an array of PackedPosition, to a kernel Many of them
+Packed = Any  # array of PackedPosition; in kernels a FixedArray
 
-TILE = 32  # neurons: rows have a multiple of it
+TILE = 32  # neurons; the length of a row is a multiple of it
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's beta1, beta2 and epsilon
 
 _FOUR_BITS = U64(15)
 _FLOAT_BYTES = 4
 _LANES = 16
-_VECTORS = TILE // _LANES  # of a tile
+_VECTORS = TILE // _LANES  # vectors per tile
 _FLOAT, _I32, _I64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 _LANE = ir.VectorType(_FLOAT, _LANES)
 _ZEROS, _ONES = (ir.Constant(_LANE, [value] * _LANES) for value in (0.0, 1.0))
@@ -70,9 +71,12 @@ _number = numba.float64
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """How many neurons a view has, how many outputs there are, and where all of it lies in a row.
+    """The size of a network, and the layout of its parameters.
 
-    First the inputs' rows, then the biases, the outputs' weights, and the outputs' biases.
+    The parameters are stored in the order input rows, biases, output weights, output biases.
+
+    `neurons` is the number of neurons per view.
+    `buckets` is the number of outputs.
     """
 
     neurons: int
@@ -80,27 +84,31 @@ class NetworkShape:
 
     @property
     def biases_start(self) -> int:
-        """Where the biases begin."""
+        """The index of the first bias."""
         return INPUTS * self.neurons
 
     @property
     def outputs_start(self) -> int:
-        """Where the outputs' weights begin."""
+        """The index of the first output weight."""
         return self.biases_start + self.neurons
 
     @property
     def output_biases_start(self) -> int:
-        """Where the outputs' biases begin."""
+        """The index of the first output bias."""
         return self.outputs_start + 2 * self.neurons * self.buckets
 
     @property
     def size(self) -> int:
-        """How many numbers are learned."""
+        """The number of parameters."""
         return self.output_biases_start + self.buckets
 
     @property
     def file_scales(self) -> tuple[tuple[int, int, int], ...]:
-        """Of each stretch of a row: where it begins and ends, and what 1.0 is in a file."""
+        """The scales of the parameters in a network file.
+
+        Each entry contains the start index and the end index of a section, and the integer that
+        represents 1.0 in the file.
+        """
         return (
             (0, self.outputs_start, NEURON_SCALE),
             (self.outputs_start, self.output_biases_start, WEIGHT_SCALE),
@@ -109,7 +117,7 @@ class NetworkShape:
 
     @property
     def padded_size(self) -> int:
-        """How long a row is, so that the next is aligned too."""
+        """The length of a row, including the padding that aligns the next row."""
         return -(-self.size // TILE) * TILE
 
 
@@ -124,9 +132,11 @@ def sum_rows(
     rows: int,
     neurons: int,
 ) -> Emitted[None]:
-    """Set own and other to `start` and the sum of the rows of `table` at each view's places.
+    """Add the input rows of a position to `start`, and store the sums in `own` and `other`.
 
-    places: int64[2, MAX_PIECES], offsets in bytes: the first `rows` of each view are used.
+    `table` contains the input rows.
+    `places` is an int64 array of shape (2, MAX_PIECES) with byte offsets into `table`. Only the
+    first `rows` offsets of each view are used.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -157,7 +167,10 @@ def sum_rows(
 def activate(
     typing_context: Any, own: Bits, other: Bits, weights: Bits, neurons: int
 ) -> Emitted[float]:
-    """Return the sum of clip(neuron, 0, 1) ** 2 * weight; the other view's weights come second."""
+    """Return the sum of clip(neuron, 0, 1) ** 2 * weight over the neurons of both views.
+
+    `weights` contains the weights for the view `own`, followed by the weights for the view `other`.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         own, other, weights, neurons = arguments
@@ -195,7 +208,10 @@ def add_to_rows(
     rows: int,
     neurons: int,
 ) -> Emitted[None]:
-    """Add to the gradients of all that `sum_rows` and `activate` used, given that of the output."""
+    """Backpropagate through `activate` and `sum_rows`, and add the result to the gradients.
+
+    `output` is the gradient of the loss with respect to the output of `activate`.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         own, other, weights, output, of_weights, of_start, of_table, places, rows, neurons = (
@@ -237,7 +253,6 @@ def add_to_rows(
 
 
 def _tiles(builder: Any, neurons: Any) -> Iterator[Any]:
-    """Emit a loop over the tiles of a row; yield how many bytes each is from the row's start."""
     with cgutils.for_range(builder, builder.udiv(neurons, _I64(TILE))) as loop:
         yield builder.mul(loop.index, _I64(TILE * 4))
 
@@ -271,7 +286,6 @@ def _add(builder: Any, value: Any, row: Any, tile: Any, vector: int) -> None:
 
 
 def _clip(builder: Any, value: Any) -> Any:
-    """Emit clip(value, 0, 1) of each lane."""
     above = builder.select(builder.fcmp_ordered(">", value, _ZEROS), value, _ZEROS)
     return builder.select(builder.fcmp_ordered("<", above, _ONES), above, _ONES)
 
@@ -283,7 +297,6 @@ def _broadcast(builder: Any, value: Any) -> Any:
 
 
 def _sum_of_lanes(builder: Any, vector: Any) -> Any:
-    """Emit the sum of a vector's lanes, halves first."""
     lanes = _LANES
     while lanes > 1:
         lanes //= 2
@@ -307,10 +320,7 @@ _output_bucket = kernel(output_bucket)
 
 @kernel
 def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
-    """Set the places of a position's inputs, for the mover's view first; return their number.
-
-    places: (2, MAX_PIECES); row: bytes of an input's row. See agent.chess.evaluation.nnue_format.
-    """
+    # Offsets are in bytes, with the view of the side to move first.
     turned = 1 if position.state >= BLACK_TO_MOVE else 0
     rows = count(position.occupied)
     white_half, black_half = 0, 0
@@ -462,7 +472,7 @@ def _round(parameters: Floats, rounded: Floats, begin: int, end: int, one: float
 
 
 class GradientWorker:
-    """What a thread needs to look at positions: memory for the two views of one of them."""
+    """Evaluates positions and computes gradients in a single thread."""
 
     def __init__(self, shape: NetworkShape) -> None:
         self._shape = shape
@@ -470,7 +480,7 @@ class GradientWorker:
         self._views = aligned_rows(2, shape.neurons)
 
     def evaluate(self, positions: Packed, parameters: Floats, outputs: Floats) -> None:
-        """Set the network's output for each packed position, from its side to move."""
+        """Store the network's output for each position, for the side to move, in `outputs`."""
         _evaluate(
             *(positions, parameters, self._shape.neurons, self._shape.buckets),
             *(self._places, self._views, outputs),
@@ -484,9 +494,11 @@ class GradientWorker:
         target: Target,
         weight: float,
     ) -> float:
-        """Add the gradients of the positions' squared errors; return the sum of the errors.
+        """Add the gradients of the squared errors to `gradients`.
 
-        weight: of each position in the gradients.
+        Return the sum of the squared errors.
+
+        `weight` is the weight of each position in the gradients.
         """
         loss: float = _add_gradients(
             *(positions, parameters, gradients, self._shape.neurons, self._shape.buckets),
@@ -497,13 +509,14 @@ class GradientWorker:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """AdamW: a step along the gradients of all slices.
+    """The AdamW optimizer.
 
-    Kingma and Ba, 'Adam: a method for stochastic optimization' (2015), with the decay of the
-    weights apart from their gradients: Loshchilov and Hutter, 'Decoupled weight decay
+    Adam is described in Kingma and Ba, 'Adam: a method for stochastic optimization' (2015). The
+    decoupled weight decay of AdamW is described in Loshchilov and Hutter, 'Decoupled weight decay
     regularization' (2019).
 
-    limit: of what is learned; rounded: the same as it is in the file of a network.
+    `limit` is the maximum absolute value of a parameter.
+    `rounded` contains the parameters rounded as in a network file.
     """
 
     shape: NetworkShape
@@ -515,9 +528,12 @@ class Optimizer:
     limit: float
 
     def step(self, gradients: Floats, number: int, rate: float, begin: int, end: int) -> None:
-        """Make the step of this number, from 1, with some of the parameters.
+        """Update the parameters with indices from `begin` to `end`, excluding `end`.
 
-        gradients: (slices, shape.padded), which are summed in their order, and set to zero.
+        `gradients` is a float32 array of shape (slices, shape.padded_size). The slices are summed
+        in order and then set to zero.
+        `number` is the number of the step, counted from 1.
+        `rate` is the learning rate.
         """
         _step(
             *(self.parameters, self.means, self.squares, gradients, begin, end, number, rate),
@@ -526,7 +542,7 @@ class Optimizer:
         self.round(begin, end)
 
     def round(self, begin: int, end: int) -> None:
-        """Round some of the parameters."""
+        """Round the parameters with indices from `begin` to `end`, excluding `end`."""
         for first, last, one in self.shape.file_scales:
             if max(begin, first) < min(end, last):
                 low, high = max(begin, first), min(end, last)
@@ -534,15 +550,16 @@ class Optimizer:
 
 
 def aligned_rows(rows: int, size: int) -> Floats:
-    """Allocate zeros, float32[rows, size], where rows of a multiple of TILE begin aligned."""
+    """Return an array of zeros. Its rows are aligned if `size` is a multiple of TILE."""
     return aligned_zeros(np.dtype(np.float32), rows * size).reshape(rows, size)
 
 
 def input_indices(positions: Packed) -> tuple[Integers, Integers]:
-    """Return which inputs each packed position sets, and how many for each view.
+    """Return the active inputs of each position, and the number of active inputs per view.
 
-    The first: (positions, 2, MAX_PIECES), for the mover's view and then the other's; what is
-    beyond the number is 0. The second: (positions,).
+    The first array has the shape (positions, 2, MAX_PIECES) and is padded with zeros. For each
+    position, it contains the view of the side to move, followed by the view of the opponent. The
+    second array has the shape (positions,).
     """
     found = np.zeros((len(positions), 2, MAX_PIECES), np.int64)
     counts = np.zeros(len(positions), np.int64)

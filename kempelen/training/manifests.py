@@ -1,4 +1,7 @@
-"""What a file of positions says of itself, and of the files that it was made of."""
+"""Manifests of files of positions.
+
+A manifest is a JSON description of a file, its settings and its source files.
+"""
 
 import itertools
 import json
@@ -8,34 +11,37 @@ from typing import Any
 
 Manifest = dict[str, Any]
 
-# Entries that tell what a file was made of, whose games are numbered anew.
+# Entries that describe source files whose games were renumbered.
 RENUMBERED = "merged", "shuffled", "split"
 
 _ENTRY_TYPES = {"rules": dict, "scores": dict, "evaluation": str, "openings": list}
 
 
 def validate(manifest: object) -> Manifest:
-    """Return a manifest whose entries are of the kinds that we write; ValueError for another."""
+    """Return `manifest`. Raise ValueError if it is not a dict or an entry has the wrong type."""
     if not isinstance(manifest, dict):
-        raise ValueError("it has no entries")
+        raise ValueError("not a mapping")
     for name, kind in _ENTRY_TYPES.items():
         if not isinstance(manifest.get(name, kind()), kind):
-            raise ValueError(f"its {name} cannot be read")
+            raise ValueError(f"invalid entry {name!r}")
     for name in (*RENUMBERED, "filters"):
         sources = manifest.get(name, [])
         if not isinstance(sources, list) or not all(isinstance(each, dict) for each in sources):
-            raise ValueError(f"its {name} cannot be read")
+            raise ValueError(f"invalid entry {name!r}")
         for source in sources:
             validate(source.get("manifest", {}))
-    before = manifest.get("scores", {})
-    while before := before.get("before"):
-        if not isinstance(before, dict):
-            raise ValueError("its scores cannot be read")
+    scores = manifest.get("scores", {})
+    while scores := scores.get("before"):
+        if not isinstance(scores, dict):
+            raise ValueError("invalid entry 'scores'")
     return manifest
 
 
 def with_opening_counts(value: Any) -> Any:
-    """Return a manifest, or a part of one, with the number of openings in place of them."""
+    """Replace each list of openings in a manifest by the number of openings.
+
+    `value` is a manifest or a part of one. The original is not changed.
+    """
     if isinstance(value, list):
         return [with_opening_counts(each) for each in value]
     if not isinstance(value, dict):
@@ -46,7 +52,7 @@ def with_opening_counts(value: Any) -> Any:
 
 
 def without_file_names(manifest: Manifest) -> Manifest:
-    """Return a manifest without the names that its sources' files had."""
+    """Return a copy of the manifest without the names of the source files."""
     sources = {
         name: [{key: each[key] for key in each if key != "file"} for each in manifest[name]]
         for name in RENUMBERED
@@ -57,46 +63,53 @@ def without_file_names(manifest: Manifest) -> Manifest:
 
 @dataclass(frozen=True)
 class Renumbering:
-    """How a file's games were numbered anew: which part of which files, in which order."""
+    """An operation on files of positions that renumbered the games.
 
-    operation: str  # of RENUMBERED
-    sources: tuple[str, ...]  # their digests
+    It contains the source files and the settings of the operation.
+    """
+
+    operation: str  # one of RENUMBERED
+    sources: tuple[str, ...]  # digests of the source files
     seed: object
     share: object
     part: object
 
 
-Renumberings = tuple[Renumbering, ...]  # the last first
+Renumberings = tuple[Renumbering, ...]  # latest first
 
 
 def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Renumberings]]:
-    """Generate the digests of a file, the first, and of all files that it comes from.
+    """Yield the digests of a file and all its ancestors.
 
-    With each goes how its games were numbered anew until they came here. What self-play is of goes
-    for a digest too: a longer file of the same has the same games.
+    Each digest is accompanied by the renumberings between the ancestor and the file. The settings
+    of self-play also count as a digest, because a longer file with the same settings contains the
+    same games.
     """
     yield digest, ()
     if "rules" in manifest:
-        played = {name: manifest[name] for name in manifest if name not in ("filters", "scores")}
-        yield json.dumps(played, sort_keys=True), ()
-    for each in manifest.get("filters", ()):
-        yield str(each.get("source")), ()
+        selfplay = {name: manifest[name] for name in manifest if name not in ("filters", "scores")}
+        yield json.dumps(selfplay, sort_keys=True), ()
+    for entry in manifest.get("filters", ()):
+        yield str(entry.get("source")), ()
     scores = manifest.get("scores")
     while scores:
         yield str(scores.get("source")), ()
         scores = scores.get("before")
     for kind in RENUMBERED:
-        sources = [each for each in manifest.get(kind, ()) if each.get("positions")]
-        settings = (manifest.get(each) for each in ("seed", "share", "part"))
-        digests = tuple(str(each.get("digest")) for each in sources)
+        sources = [entry for entry in manifest.get(kind, ()) if entry.get("positions")]
+        settings = (manifest.get(entry) for entry in ("seed", "share", "part"))
+        digests = tuple(str(entry.get("digest")) for entry in sources)
         step = Renumbering(kind, digests, *settings)
-        for source, known_as in zip(sources, digests, strict=True):
-            for found, steps in lineage(source.get("manifest", {}), known_as):
-                yield found, (step, *steps)
+        for source, source_digest in zip(sources, digests, strict=True):
+            for ancestor, steps in lineage(source.get("manifest", {}), source_digest):
+                yield ancestor, (step, *steps)
 
 
 def are_disjoint(one: Renumberings, other: Renumberings) -> bool:
-    """Tell whether two files got different parts of what they both come from."""
+    """Return True if two files contain different parts of a split of their common ancestor.
+
+    `one` and `other` are the renumberings between the ancestor and each file.
+    """
     return any(
         a.operation == b.operation == "split" and replace(a, part=b.part) == b and a.part != b.part
         for a, b in itertools.product(one, other)
@@ -104,7 +117,10 @@ def are_disjoint(one: Renumberings, other: Renumberings) -> bool:
 
 
 def origins(manifest: Manifest) -> Iterator[Manifest]:
-    """Generate the manifests of the self-play behind a file, with whoever scored it last."""
+    """Yield the manifests of the self-play files from which a file was created.
+
+    If the positions were rescored, the manifests describe the new scores.
+    """
     sources = [source for name in RENUMBERED for source in manifest.get(name, ())]
     if not sources:
         yield manifest

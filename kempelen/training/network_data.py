@@ -1,4 +1,4 @@
-"""Positions to train a network with, in memory: 32 bytes each."""
+"""Training data for a network. Each position takes 32 bytes of memory."""
 
 import contextlib
 import itertools
@@ -14,8 +14,8 @@ from kempelen.training.dataset import (
     ALL,
     TRAINING,
     VALIDATION,
-    Contents,
     Dataset,
+    DatasetContents,
     Packed,
     are_valid,
     is_validation,
@@ -28,9 +28,9 @@ from kempelen.training.td_targets import lambda_returns
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of positions: its name, what it says of itself, and what tells it from others.
+    """The name, the manifest and the digest of a file of positions.
 
-    damaged: bytes that are not used.
+    `damaged` is the number of damaged bytes, which are skipped.
     """
 
     name: str
@@ -42,15 +42,19 @@ class DataFile:
 
     @property
     def identity(self) -> str:
-        """What it is, wherever it lies."""
+        """A string that identifies the positions, independently of the file name."""
         return f"{self.positions} positions ({self.digest})"
 
 
 @dataclass(frozen=True)
-class NetworkData:
-    """The positions of whole games that are learned from, and of those that are judged by.
+class TrainingData:
+    """The training positions and the validation positions.
 
-    files: what is learned from; judges: what is judged by, none where that is games of `files`.
+    No game has positions in both sets.
+
+    `files` are the training files.
+    `validation_files` are the validation files. They are empty if some games in `files` are used
+    for validation.
     """
 
     files: tuple[DataFile, ...]
@@ -61,79 +65,77 @@ class NetworkData:
 
 def load(
     paths: Sequence[str], wanted: PositionFilter, target: Target, validation: Sequence[str] = ()
-) -> NetworkData:
-    """Read all files; raise PositionsError or TrainingError if there is nothing to learn from.
+) -> TrainingData:
+    """Read all positions into memory, and replace their scores by TD(lambda) targets.
 
-    Scores are what the target makes of them by what follows in the game. validation: files whose
-    games are judged by; without them one of VALIDATION_SHARE games of the others is.
+    `validation` contains the names of validation files. If it is empty, one game in
+    VALIDATION_SHARE from `paths` is used for validation.
+
+    Raise DatasetError or TrainingError if a file is unusable or no positions are left.
     """
     with contextlib.ExitStack() as stack:
-        dataset = others = stack.enter_context(Dataset(*paths))
+        dataset = validation_set = stack.enter_context(Dataset(*paths))
         files = _files(paths, dataset)
         judges: tuple[DataFile, ...] = ()
-        parts, lack = (TRAINING, VALIDATION), "no position of those held out to judge by"
+        parts, problem = (TRAINING, VALIDATION), "no validation positions"
         if validation:
-            others = stack.enter_context(Dataset(*validation))
-            judges = _files(validation, others)
-            parts, lack = (ALL, ALL), "no position to judge by"
+            validation_set = stack.enter_context(Dataset(*validation))
+            judges = _files(validation, validation_set)
+            parts, problem = (ALL, ALL), "no validation positions"
             _require_disjoint(judges, files)
         else:
             _require_one_numbering(files)
-        learned = _read(dataset, parts[0], wanted, target)
-        judged = _read(others, parts[1], wanted, target)
-    _require_positions(learned, paths, "no position to learn from")
-    _require_positions(judged, validation or paths, lack)
-    return NetworkData(files, learned, judged, judges)
+        training = _read(dataset, parts[0], wanted, target)
+        held_out = _read(validation_set, parts[1], wanted, target)
+    _require_positions(training, paths, "no training positions")
+    _require_positions(held_out, validation or paths, problem)
+    return TrainingData(files, training, held_out, judges)
 
 
 def _require_disjoint(judges: Sequence[DataFile], files: Sequence[DataFile]) -> None:
-    """Raise TrainingError where games are judged by that are learned from, as manifests tell it."""
     for judge, file in itertools.product(judges, files):
         if any(not are_disjoint(*ways) for ways in _common_sources(judge, file)):
             raise TrainingError(
-                f"validation: what {judge.name} holds is learned from too, in {file.name}; name "
-                "both files that `kempelen data split` makes"
+                f"validation: {judge.name} shares games with the training file {file.name} (use "
+                "both files of `kempelen train data split`)"
             )
 
 
 def _require_one_numbering(files: Sequence[DataFile]) -> None:
-    """Raise TrainingError where a game has two numbers, of which one alone may be held out."""
+    # A game with two numbers could be in both the training set and the validation set.
     for one, other in itertools.combinations(files, 2):
         if any(
             ways[0] != ways[1] and not are_disjoint(*ways) for ways in _common_sources(one, other)
         ):
             raise TrainingError(
-                f"data: {one.name} and {other.name} have the same games under different numbers, "
-                "so that some would be judged by and learned from: name one of them, or files of "
-                "other games as validation"
+                f"data: {one.name} and {other.name} have the same games under different numbers; "
+                "use one of them, or files of other games as validation"
             )
 
 
 def _common_sources(one: DataFile, other: DataFile) -> Iterator[tuple[Renumberings, Renumberings]]:
-    """Generate how the games of files that both come from were numbered anew for either."""
     if one.positions and other.positions:
-        known = list(lineage(other.manifest, other.digest))
-        for (digest, steps), (same, ways) in itertools.product(
-            lineage(one.manifest, one.digest), known
+        ancestors = list(lineage(other.manifest, other.digest))
+        for (digest, steps), (other_digest, other_steps) in itertools.product(
+            lineage(one.manifest, one.digest), ancestors
         ):
-            if digest == same:
-                yield steps, ways
+            if digest == other_digest:
+                yield steps, other_steps
 
 
-def _require_positions(positions: Packed, paths: Sequence[str], lack: str) -> None:
-    named = paths[0] if len(paths) == 1 else f"{paths[0]} and the others"
+def _require_positions(positions: Packed, paths: Sequence[str], problem: str) -> None:
+    named = paths[0] if len(paths) == 1 else f"{paths[0]} and the other files"
     if not len(positions):
-        raise TrainingError(f"{named}: {lack}; play more games, or filter out fewer")
+        raise TrainingError(f"{named}: {problem} (play more games, or filter out fewer)")
     if not are_valid(positions).all():
-        raise TrainingError(f"{named}: what it holds are no positions; make it anew")
+        raise TrainingError(f"{named}: invalid positions; regenerate the file")
 
 
 def _files(paths: Sequence[str], dataset: Dataset) -> tuple[DataFile, ...]:
     return tuple(map(_data_file, paths, dataset.contents))
 
 
-def _data_file(path: str, contents: Contents) -> DataFile:
-    """Tell what a file holds, by the checksums of its sound blocks."""
+def _data_file(path: str, contents: DatasetContents) -> DataFile:
     return DataFile(
         name=Path(path).name,
         manifest=contents.manifest,
@@ -145,25 +147,24 @@ def _data_file(path: str, contents: Contents) -> DataFile:
 
 
 def _read(dataset: Dataset, part: int, wanted: PositionFilter, target: Target) -> Packed:
-    kept_by = PositionSelection(first_ply=wanted.first_ply, most_score=wanted.largest_score)
-    kept = np.zeros(len(dataset), packed_dtype)  # what is not filled takes no memory
+    position_filter = PositionSelection(first_ply=wanted.first_ply, most_score=wanted.largest_score)
+    selected = np.zeros(len(dataset), packed_dtype)  # untouched pages take no memory
     end = 0
-    pieces = (
+    batches = (
         dataset.blocks(part)
         if target.trace_decay == 0
         else _games_with_td_targets(dataset, part, target)
     )
-    for positions in pieces:
-        chosen = positions[kept_by.mask(positions)]
-        kept[end : end + len(chosen)] = chosen
+    for positions in batches:
+        chosen = positions[position_filter.mask(positions)]
+        selected[end : end + len(chosen)] = chosen
         end += len(chosen)
-    return kept[:end]
+    return selected[:end]
 
 
 def _games_with_td_targets(dataset: Dataset, part: int, target: Target) -> Iterator[Packed]:
-    """Yield game by game, with what each position is worth by what follows."""
     for number, game in dataset.iter_games():
         if part == ALL or is_validation(np.array(number)) == (part == VALIDATION):
-            worth = game.copy()
-            worth["score"] = lambda_returns(game, target.trace_decay, target.scale)
-            yield worth
+            labelled = game.copy()
+            labelled["score"] = lambda_returns(game, target.trace_decay, target.scale)
+            yield labelled

@@ -1,4 +1,4 @@
-"""What a network is trained with: frozen values, which a file of settings gives."""
+"""Settings for network training."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -8,21 +8,21 @@ from agent.chess.evaluation.nnue_format import BUCKET_COUNTS, NEURON_COUNTS
 MAX_EPOCHS = 10_000
 MAX_THREADS = 1024
 MAX_BATCH = 1 << 20
-MAX_SCORE = (1 << 15) - 1  # of a packed position, in centipawns
-MAX_TEMPO = 100  # in centipawns
+MAX_SCORE = (1 << 15) - 1  # centipawns that fit into a packed position
+MAX_TEMPO = 100  # centipawns
 MAX_SEED = (1 << 63) - 1
 
 
 class TrainingError(ValueError):
-    """Training that cannot be done; the message names what is wrong and the remedy."""
+    """Raised if training is not possible. The message says how to fix the problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class PositionFilter:
-    """Which positions are learned from.
+    """Conditions for using a position for training.
 
-    first_ply: those from this halfmove of their game on; largest_score: those whose score is at
-    most so many centipawns, for whichever side.
+    `first_ply` is the first ply of each game from which positions are used.
+    `largest_score` is the maximum absolute score in centipawns.
     """
 
     first_ply: int = 16
@@ -35,11 +35,12 @@ class PositionFilter:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is learned: the chance to win by the game's result and by the search's score.
+    """The training target, which is a weighted mean of the game result and the search score.
 
-    result_share: of the result; the rest is the score's. scale: the centipawns at which a score
-    means a chance of 1 / (1 + 1 / e), or 73%; the network's own are read by it too. trace_decay:
-    the share of a score that a ply later's replaces: see kempelen.training.td_targets.
+    `result_share` is the weight of the result, from 0 to 1. The score has the remaining weight.
+    `scale` is the score in centipawns with a win probability of 1 / (1 + 1 / e) = 73%. It is used
+    for search scores and for the outputs of the network.
+    `trace_decay` is the lambda of TD(lambda) (see `kempelen.training.td_targets`).
     """
 
     result_share: float
@@ -49,18 +50,26 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """A whole training run.
+    """The settings of a training run.
 
-    data: files of positions; validation: files whose games are judged by, in place of some games of
-    data; output: the network's file; initial: that of a network which training goes on from, with
-    as many outputs and at most as many neurons; checkpoint: where the run is kept between epochs,
-    beside the output if it is not said. positions: of an epoch; as many as there are, if that is
-    not said. rate: of the first step, final_rate: the last one's share of it, the others along a
-    cosine; decay: of the weights, by AdamW. result_share: of the game's result in what is learned,
-    scale and trace_decay: see Target. threads: as many as there are cores, if that is not said.
-    device: where PyTorch makes the steps, by its name there; without it they are made here, by
-    kernels. tempo: the centipawns of what was learned that are for having the move and that the
-    network in the file leaves out; searches of few plies give too many.
+    `data` contains the names of the files of positions.
+    `validation` contains the names of the validation files. If it is empty, some games in `data`
+    are used for validation.
+    `output` is the name of the network file.
+    `initial` is the name of a network file to start from. That network must have the same number of
+    outputs, and may have fewer neurons.
+    `checkpoint` is the name of the checkpoint file. The default is the output name with the suffix
+    `.checkpoint`.
+    `positions` is the number of positions per epoch. The default is the number of positions in the
+    data.
+    `rate` is the initial learning rate. The learning rate follows a cosine curve.
+    `final_rate` is the final learning rate, as a fraction of `rate`.
+    `decay` is the weight decay of AdamW.
+    `result_share`, `scale` and `trace_decay` are described in `Target`.
+    `threads` is the number of threads. The default is the number of CPU cores.
+    `device` is the name of a PyTorch device. By default, compiled kernels on the CPU are used.
+    `tempo` is the value of the right to move, in centipawns. It is subtracted on export, because
+    shallow searches overestimate this value.
     """
 
     data: tuple[str, ...]
@@ -87,17 +96,17 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         if not self.data:
-            raise TrainingError("data: name one file of positions or more")
+            raise TrainingError("data: must name at least one file of positions")
         if not self.output:
-            raise TrainingError("output: name the network's file")
+            raise TrainingError("output: must name a network file")
         if self.neurons not in NEURON_COUNTS:
             raise TrainingError(
-                f"neurons: a multiple of {NEURON_COUNTS.step} from {NEURON_COUNTS[0]} to "
-                f"{NEURON_COUNTS[-1]} is expected, not {self.neurons}"
+                f"neurons: must be a multiple of {NEURON_COUNTS.step} from {NEURON_COUNTS[0]} to "
+                f"{NEURON_COUNTS[-1]} (got {self.neurons})"
             )
         if self.buckets not in BUCKET_COUNTS:
             counts = ", ".join(map(str, BUCKET_COUNTS))
-            raise TrainingError(f"buckets: one of {counts} is expected, not {self.buckets}")
+            raise TrainingError(f"buckets: must be one of {counts} (got {self.buckets})")
         _require_in_range("epochs", self.epochs, 1, MAX_EPOCHS)
         if self.positions is not None:
             _require_in_range("positions", self.positions, 1, MAX_SEED)
@@ -112,32 +121,30 @@ class TrainingSettings:
         if self.threads is not None:
             _require_in_range("threads", self.threads, 1, MAX_THREADS)
         if not 0 < self.rate <= 1:
-            raise TrainingError(f"rate: a number above 0, at most 1, is expected, not {self.rate}")
+            raise TrainingError(f"rate: must be above 0 and at most 1 (got {self.rate})")
 
     @property
     def target(self) -> Target:
-        """What is learned."""
         return Target(self.result_share, self.scale, self.trace_decay)
 
     @property
     def checkpoint_path(self) -> str:
-        """Where the run is kept between epochs."""
         return self.checkpoint or f"{self.output}.checkpoint"
 
     def determining_settings(self) -> dict[str, Any]:
-        """Return the entries that what is learned follows from, beside the data, by their names."""
+        """Return the settings that affect the trained parameters, except the data files."""
         entries = asdict(self)
-        # The tempo is taken away when all is learned.
+        # The tempo is subtracted on export only.
         for name in ("data", "validation", "output", "initial", "checkpoint", "threads", "tempo"):
             del entries[name]
         if self.device is None:
-            del entries["device"]  # whose sums have another order
+            del entries["device"]  # keep old checkpoint files without this entry valid
         else:
-            entries["device"] = "PyTorch"  # on whichever
+            entries["device"] = "PyTorch"  # the same for every device
         inner = {f"filter.{name}": value for name, value in entries.pop("filter").items()}
         return entries | inner
 
 
-def _require_in_range(name: str, value: float, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise TrainingError(f"{name}: a number from {least} to {most} is expected, not {value}")
+def _require_in_range(name: str, value: float, minimum: int, maximum: int) -> None:
+    if not minimum <= value <= maximum:
+        raise TrainingError(f"{name}: must be from {minimum} to {maximum} (got {value})")

@@ -1,15 +1,16 @@
-"""Training a network of chess: positions in random order, small steps along their gradients.
+"""Train a chess network by gradient descent on random batches of positions.
 
-An output p = sigmoid(score / scale) foretells a target: the game's result and the search's score,
-as an expected score, in their shares. What is minimised is the mean of (p - target) ** 2:
-least where p is the mean of the targets, which no other power than the second has, and never steep,
-so that single positions, misjudged by far, do not decide.
+From the output score, the network predicts p = sigmoid(score / scale). The target of a prediction
+is an expected score, which is a weighted mean of the game result and the search score. The loss is
+the mean of (p - target) ** 2. This loss is minimal if p is the mean of the targets. Because its
+gradient is bounded, single outliers do not dominate the training.
 
-Outputs and gradients are those of the network as a file has it, rounded, while the steps are made
-with what it was rounded from (Courbariaux, Bengio and David, 'BinaryConnect', 2015): so the steps
-make up for the rounding, and the loss is that of the network which plays.
+Outputs and gradients are computed with parameters that are rounded as in a network file. Training
+steps change the unrounded parameters (Courbariaux, Bengio and David, 'BinaryConnect', 2015).
+Training thus compensates for the rounding, and the exported network has the reported loss.
 
-Who makes the steps is a Descent: kernels on some threads, or PyTorch on a device.
+The training steps are performed by a `GradientDescent`, which uses either compiled kernels on CPU
+threads or PyTorch.
 """
 
 import contextlib
@@ -42,51 +43,56 @@ from kempelen.training.gradient_descent import (
 )
 from kempelen.training.gradients import Floats, NetworkShape, aligned_rows
 from kempelen.training.manifests import origins, with_opening_counts
-from kempelen.training.network_data import DataFile, NetworkData
+from kempelen.training.network_data import DataFile, TrainingData
 from kempelen.training.network_settings import Target, TrainingError, TrainingSettings
 from kempelen.training.torch_gradient_descent import TorchGradientDescent
 
 LICENCE = "GPL-3.0-or-later"
 
-_INITIALIZATION, _SHUFFLING = range(2)  # what random numbers are for
+_INITIALIZATION, _SHUFFLING = range(2)  # streams of random numbers
 
 
 def shape_of(settings: TrainingSettings) -> NetworkShape:
-    """Return the shape of the network that is trained."""
     return NetworkShape(settings.neurons, settings.buckets)
 
 
 def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
-    """Return random weights, normal with the deviation of one over the root of their number."""
+    """Return random initial parameters.
+
+    The weights are normally distributed with the standard deviation 1 / sqrt(number of inputs).
+    """
     generator = np.random.default_rng((seed, _INITIALIZATION))
     (parameters,) = aligned_rows(1, shape.padded_size)
     parameters[: shape.biases_start] = generator.normal(0, INPUTS**-0.5, shape.biases_start)
     weights = parameters[shape.outputs_start : shape.output_biases_start]
     weights[:] = generator.normal(0, (2 * shape.neurons) ** -0.5, len(weights))
-    started: Floats = parameters
-    return started
+    initial: Floats = parameters
+    return initial
 
 
 def network_parameters(network: NnueNetwork, shape: NetworkShape, seed: int) -> Floats:
-    """Return the numbers of a trained network, with neurons added that do not yet change it.
+    """Return the parameters of a trained network, extended to `shape`.
 
-    Those begin as random weights that no output listens to. Raises TrainingError if the network
-    has more neurons than the shape, or other outputs.
+    Additional neurons have random input weights and output weights of 0, and therefore have no
+    effect. Raise TrainingError if the network has more neurons than `shape` or a different number
+    of outputs.
     """
     if network.neurons > shape.neurons or network.buckets != shape.buckets:
         raise TrainingError(
-            f"initial: a network {network.shape} goes on with `neurons: {network.neurons}` or more "
-            f"and `buckets: {network.buckets}`, not with {shape.neurons} and {shape.buckets}"
+            f"initial: a network {network.shape} requires `neurons: {network.neurons}` or more and "
+            f"`buckets: {network.buckets}` (got {shape.neurons} and {shape.buckets})"
         )
     parameters = initial_parameters(shape, seed)
-    (weights,), old = network.weights, network.neurons
-    parameters[: shape.biases_start].reshape(INPUTS, -1)[:, :old] = weights["inputs"] / NEURON_SCALE
-    parameters[shape.biases_start : shape.outputs_start][:old] = weights["biases"] / NEURON_SCALE
+    (weights,), n_old = network.weights, network.neurons
+    parameters[: shape.biases_start].reshape(INPUTS, -1)[:, :n_old] = (
+        weights["inputs"] / NEURON_SCALE
+    )
+    parameters[shape.biases_start : shape.outputs_start][:n_old] = weights["biases"] / NEURON_SCALE
     outputs = parameters[shape.outputs_start : shape.output_biases_start].reshape(
         shape.buckets, 2, -1
     )
     outputs[:] = 0
-    outputs[:, :, :old] = weights["outputs"] / WEIGHT_SCALE
+    outputs[:, :, :n_old] = weights["outputs"] / WEIGHT_SCALE
     parameters[shape.output_biases_start : shape.size] = weights["output_biases"] / (
         NEURON_SCALE * WEIGHT_SCALE
     )
@@ -94,7 +100,7 @@ def network_parameters(network: NnueNetwork, shape: NetworkShape, seed: int) -> 
 
 
 class BatchStream:
-    """Positions without end in batches: all of them in random order, then in another."""
+    """An infinite sequence of batches. All positions are reshuffled in every epoch."""
 
     def __init__(self, positions: Packed, batch: int, seed: int) -> None:
         self._positions = positions
@@ -104,35 +110,38 @@ class BatchStream:
         self._order = np.zeros(0, np.uint32)
 
     def __getitem__(self, number: int) -> Packed:
-        """Return the batch of this number, from 0; those in order are found fastest."""
-        first, parts = number * self._batch, []
-        end = first + self._batch
-        while first < end:
-            turn, begin = divmod(first, len(self._positions))
-            indices = self._order_of(turn)[begin : begin + end - first]
-            parts.append(np.take(self._positions, indices))  # an index is 20 times as slow
-            first += len(indices)
+        """Return the batch with this number, counted from 0.
+
+        Sequential access is faster than random access.
+        """
+        position, parts = number * self._batch, []
+        end = position + self._batch
+        while position < end:
+            epoch, begin = divmod(position, len(self._positions))
+            indices = self._order_of(epoch)[begin : begin + end - position]
+            parts.append(np.take(self._positions, indices))  # indexing is 20 times slower
+            position += len(indices)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _order_of(self, turn: int) -> Any:
-        if turn != self._epoch:
-            generator = np.random.default_rng((self._seed, _SHUFFLING, turn))
+    def _order_of(self, epoch: int) -> Any:
+        if epoch != self._epoch:
+            generator = np.random.default_rng((self._seed, _SHUFFLING, epoch))
             self._order = generator.permutation(np.arange(len(self._positions), dtype=np.uint32))
-            self._epoch = turn
+            self._epoch = epoch
         return self._order
 
 
 def create_torch_descent(settings: TrainingSettings, threads: int = 0) -> TorchGradientDescent:
-    """Return who makes the steps of a run that names a device; TrainingError if nothing does."""
+    """Return the PyTorch backend. Raise TrainingError if the device is unusable."""
     assert settings.device is not None
     shape = shape_of(settings)
     return TorchGradientDescent(shape, settings.target, settings.decay, settings.device, threads)
 
 
 class NetworkTrainer:
-    """Trains one network; `run` goes on from a checkpoint, where there is one."""
+    """Trains one chess network."""
 
-    def __init__(self, settings: TrainingSettings, data: NetworkData, threads: int) -> None:
+    def __init__(self, settings: TrainingSettings, data: TrainingData, threads: int) -> None:
         self._settings = settings
         self._data = data
         self._shape = shape_of(settings)
@@ -145,7 +154,7 @@ class NetworkTrainer:
 
     @property
     def run_settings(self) -> dict[str, Any]:
-        """What the network follows from, by names."""
+        """The settings that affect the network, and the identities of the data files."""
         files = {
             f"{entry}[{number}]": file.identity
             for entry, found in (
@@ -154,8 +163,8 @@ class NetworkTrainer:
             )
             for number, file in enumerate(found, 1)
         }
-        began = {} if self._initial is None else {"initial": self._initial.checksum}
-        return self._settings.determining_settings() | files | began
+        initial = {} if self._initial is None else {"initial": self._initial.checksum}
+        return self._settings.determining_settings() | files | initial
 
     def _first_parameters(self) -> Floats:
         if self._initial is None:
@@ -165,27 +174,30 @@ class NetworkTrainer:
     def run(
         self, report: Callable[[int], None] = lambda step: None
     ) -> Generator[Checkpoint, None, None]:
-        """Train; yield the run as it is when it begins or goes on, and after each epoch.
+        """Train the network. Resume from the checkpoint file if there is one.
 
-        report: called after each step with its number. Raises TrainingError if the checkpoint
-        cannot be used, OSError if it cannot be written.
+        Yield the checkpoint when the run starts or resumes, and after each epoch.
+
+        `report` is called with the number of each finished step.
+
+        Raise TrainingError if the checkpoint cannot be used, and OSError if writing it fails.
         """
         path = Path(self._settings.checkpoint_path)
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                lock_or_raise(path, TrainingError, "in use: another process trains with it")
+                lock_or_raise(path, TrainingError, "in use by another training process")
             )
-            made = checkpoint.read(path, self.run_settings, self._shape)
-            if not made.losses:
-                made.parameters[:] = self._first_parameters()
-            descent = stack.enter_context(contextlib.closing(self._descent()))
-            yield made
-            while len(made.losses) < self._settings.epochs:
-                rounded = self._train_epoch(made, descent, report)
-                if made.best_epoch == len(made.losses):
-                    made.best[:] = rounded
-                made.write(path)
-                yield made
+            run_checkpoint = checkpoint.read(path, self.run_settings, self._shape)
+            if not run_checkpoint.losses:
+                run_checkpoint.parameters[:] = self._first_parameters()
+            gradient_descent = stack.enter_context(contextlib.closing(self._descent()))
+            yield run_checkpoint
+            while len(run_checkpoint.losses) < self._settings.epochs:
+                rounded = self._train_epoch(run_checkpoint, gradient_descent, report)
+                if run_checkpoint.best_epoch == len(run_checkpoint.losses):
+                    run_checkpoint.best[:] = rounded
+                run_checkpoint.write(path)
+                yield run_checkpoint
 
     def _descent(self) -> GradientDescent:
         settings = self._settings
@@ -196,23 +208,21 @@ class NetworkTrainer:
         return create_torch_descent(settings, self._threads)
 
     def _train_epoch(
-        self, made: Checkpoint, descent: GradientDescent, report: Callable[[int], None]
+        self, run_checkpoint: Checkpoint, descent: GradientDescent, report: Callable[[int], None]
     ) -> Floats:
-        """Make the steps of one epoch, and note its losses; return what was learned, rounded."""
-        descent.load(made)
-        first = len(made.losses) * self.epoch_steps
+        descent.load(run_checkpoint)
+        first = len(run_checkpoint.losses) * self.epoch_steps
         loss = 0.0
         for step in range(first, first + self.epoch_steps):
             loss += descent.step(self._stream[step], step + 1, self._rate(step))
             report(step + 1)
-        rounded = descent.store(made)
-        judged = self._data.validation
-        error = squared_error(descent.outputs(judged), judged, self._settings.target)
-        made.losses.append((loss / self.epoch_steps, error))
+        rounded = descent.store(run_checkpoint)
+        validation = self._data.validation
+        error = squared_error(descent.outputs(validation), validation, self._settings.target)
+        run_checkpoint.losses.append((loss / self.epoch_steps, error))
         return rounded
 
     def _rate(self, step: int) -> float:
-        """Return the rate of a step, from 0: half a cosine from the first to the last."""
         progress = step / max(self.steps - 1, 1)
         final = self._settings.final_rate
         return self._settings.rate * (
@@ -220,9 +230,9 @@ class NetworkTrainer:
         )
 
     def check_manifest_size(self, engine: str) -> None:
-        """Raise NetworkError unless the network's file has room for all that is to be told of it.
+        """Raise NetworkError if the manifest would be too large for a network file.
 
-        engine: as `export` takes it.
+        `engine` is the name and version of the training program.
         """
         epochs = self._settings.epochs
         longest = -float(np.finfo(np.float64).tiny)
@@ -230,17 +240,17 @@ class NetworkTrainer:
         try:
             manifest_text(manifest, self._settings.output)
         except NetworkError as error:
-            raise NetworkError(f"{error}; take fewer `epochs`, or merge the files") from None
+            raise NetworkError(f"{error} (use fewer `epochs`, or merge the files)") from None
 
-    def export(self, made: Checkpoint, engine: str) -> NnueNetwork:
-        """Return the network as it was after the best epoch. engine: who trains, in which version.
+    def export(self, run_checkpoint: Checkpoint, engine: str) -> NnueNetwork:
+        """Return the network of the best epoch. Raise NetworkError if it is unusable.
 
-        Raises NetworkError if it cannot be evaluated.
+        `engine` is the name and version of the training program, for the manifest.
         """
         shape = self._shape
         tempo = self._settings.tempo / SCORE_SCALE
         inputs, biases, outputs, output_biases, _ = np.split(
-            made.best,
+            run_checkpoint.best,
             [shape.biases_start, shape.outputs_start, shape.output_biases_start, shape.size],
         )
         return NnueNetwork.quantize(
@@ -248,7 +258,7 @@ class NetworkTrainer:
             biases,
             outputs.reshape(shape.buckets, 2 * shape.neurons),
             output_biases - tempo,
-            self._manifest(engine, made.best_epoch, made.losses),
+            self._manifest(engine, run_checkpoint.best_epoch, run_checkpoint.losses),
         )
 
     def _manifest(
@@ -267,21 +277,21 @@ class NetworkTrainer:
             "losses": losses,
         }
         if self._initial is not None:
-            began = {"checksum": self._initial.checksum, "manifest": self._initial.manifest}
-            manifest["initial"] = began
+            initial = {"checksum": self._initial.checksum, "manifest": self._initial.manifest}
+            manifest["initial"] = initial
         return manifest
 
 
 def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
-    """Return the mean squared error of what a network foretells."""
+    """Return the mean squared error of the predictions."""
     expected = win_probability(outputs.astype(np.float64) * SCORE_SCALE, target)
     return float(np.mean((expected - training_targets(positions, target)) ** 2))
 
 
 def describe_sources(
-    data: NetworkData, result_share: float, initial: NnueNetwork | None = None
+    data: TrainingData, result_share: float, initial: NnueNetwork | None = None
 ) -> str:
-    """Say where positions and scores come from, and those of the network that it went on from."""
+    """Describe the sources of the positions, of the scores, and of the initial network."""
     players, scorers = (
         " and ".join(
             dict.fromkeys(
@@ -313,7 +323,6 @@ def _describe_scorers(manifest: dict[str, Any]) -> str:
 
 
 def _summary(file: DataFile) -> dict[str, Any]:
-    """Return what a file says of itself, with the number of its openings in place of them."""
     return {
         "file": file.name,
         "positions": file.positions,

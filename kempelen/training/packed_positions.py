@@ -1,4 +1,4 @@
-"""What packed positions tell, many at a time."""
+"""Piece counts and ply numbers of packed positions."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,14 +8,14 @@ from kempelen.training.dataset import Packed
 
 
 def piece_counts(positions: Packed) -> npt.NDArray[np.int64]:
-    """Return how many pieces there are, kings and pawns included."""
+    """Return the number of pieces on each board, including kings and pawns."""
     counts: npt.NDArray[np.int64] = np.bitwise_count(positions["occupied"]).astype(np.int64)
     return counts
 
 
 def game_plies(positions: Packed) -> npt.NDArray[np.int64]:
-    """Return how many plies the games were old, by the number of the move."""
+    """Return the ply number of each position, computed from the fullmove number."""
     black = positions["state"] >= BLACK_TO_MOVE
-    moves = np.maximum(positions["fullmoves"].astype(np.int64), 1)  # some begin to count at 0
+    moves = np.maximum(positions["fullmoves"].astype(np.int64), 1)  # some FENs count moves from 0
     plies: npt.NDArray[np.int64] = 2 * (moves - 1) + black
     return plies

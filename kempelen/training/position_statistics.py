@@ -1,4 +1,4 @@
-"""What positions are like: counts of scores, results, pieces and plies, taken block by block."""
+"""Histograms of the scores, results, pieces and plies of positions."""
 
 from dataclasses import dataclass, field
 
@@ -14,25 +14,29 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 SCORE_STEP = 10  # centipawns
-MAX_SCORE = 3000  # greater ones are counted there
-MAX_PLIES = 400  # and later
+MAX_SCORE = 3000  # larger scores are counted in the last bin
+MAX_PLIES = 400  # later plies are counted in the last bin
 MAX_PHASE = 24
-_PHASES = np.array([0, 1, 1, 2, 4, 0, 2, 0], np.int64)  # of pawn to king, and of a castling rook
+# Weights by piece type: pawn to king, then a rook with castling rights.
+_PHASES = np.array([0, 1, 1, 2, 4, 0, 2, 0], np.int64)
 _PIECE_TYPE_MASK = np.uint64(7)
 _NEWTON_STEPS = 50
-_UNIT = 100  # centipawns: what scores are counted in where they are weighed beside a constant
+_UNIT = 100  # centipawns per unit of the logistic regression
 
 
 @dataclass(frozen=True, slots=True)
-class WinningCurve:
-    """The chance to win at a score is 1 / (1 + exp((middle - score) / scale)); in centipawns."""
+class WinProbabilityCurve:
+    """A logistic curve for the win probability of a score in centipawns.
+
+    The win probability is 1 / (1 + exp((middle - score) / scale)).
+    """
 
     middle: float
     scale: float
 
 
 def _round_to_steps(values: npt.ArrayLike, step: int) -> Counts:
-    """Return values in whole steps, halves upwards, so that as many values come to each."""
+    # Halves are rounded up, so that all bins are equally wide.
     steps: Counts = np.floor(np.asarray(values) / step + 0.5).astype(np.int64)
     return steps
 
@@ -43,10 +47,10 @@ def _zeros(*shape: int) -> Counts:
 
 @dataclass
 class PositionStatistics:
-    """Counts of positions, each array by its index.
+    """Histograms of positions. Each histogram is indexed by the counted value.
 
-    Scores and results are those of the side to move; `outcomes` are White's. Results are in the
-    order loss, draw, win.
+    Scores and results are from the point of view of the side to move. Outcomes are from White's
+    point of view. Results and outcomes are in the order loss, draw, win.
     """
 
     games: int = 0
@@ -60,12 +64,12 @@ class PositionStatistics:
     depths: Counts = field(default_factory=lambda: _zeros(256))
 
     def add(self, positions: Packed) -> None:
-        """Count more positions."""
+        """Add positions to all histograms."""
         results = np.sign(positions["result"]).astype(np.int64) + 1
         steps = _round_to_steps(positions["score"], SCORE_STEP)
-        most = MAX_SCORE // SCORE_STEP
-        places = (np.clip(steps, -most, most) + most) * 3 + results
-        self.scores += np.bincount(places, minlength=self.scores.size).reshape(-1, 3)
+        n_steps = MAX_SCORE // SCORE_STEP
+        cells = (np.clip(steps, -n_steps, n_steps) + n_steps) * 3 + results
+        self.scores += np.bincount(cells, minlength=self.scores.size).reshape(-1, 3)
         black = positions["state"] >= BLACK_TO_MOVE
         self.outcomes += np.bincount(np.where(black, 2 - results, results), minlength=3)
         for counts, values in (
@@ -78,42 +82,42 @@ class PositionStatistics:
 
     @property
     def positions(self) -> int:
-        """How many have been counted."""
         return int(self.outcomes.sum())
 
     @property
     def centipawns(self) -> Floats:
-        """The score that each row of `scores` counts."""
+        """The score in centipawns for each row of `scores`."""
         return np.arange(-MAX_SCORE, MAX_SCORE + 1, SCORE_STEP, dtype=np.float64)
 
     def results_by_score(self, width: int) -> tuple[Floats, Floats, Counts]:
-        """Return the middle of each interval of scores, the mean result there and its positions.
+        """Return the centre, the mean result and the number of positions for each score interval.
 
-        width: of the intervals, in centipawns; the mean result is from 0 to 1, and intervals
-        without positions are left out.
+        A mean result is from 0 (all losses) to 1 (all wins). Empty intervals are omitted.
+
+        `width` is the width of the intervals in centipawns.
         """
         intervals = _round_to_steps(self.centipawns, width)
-        names, places = np.unique(intervals, return_inverse=True)
-        counts = _zeros(len(names), 3)
-        np.add.at(counts, places, self.scores)
-        there = counts.sum(axis=1) > 0
-        totals = counts.sum(axis=1)[there]
-        means = (counts[there, 2] + counts[there, 1] / 2) / totals
-        return names[there] * float(width), means, totals
+        interval_numbers, rows = np.unique(intervals, return_inverse=True)
+        counts = _zeros(len(interval_numbers), 3)
+        np.add.at(counts, rows, self.scores)
+        non_empty = counts.sum(axis=1) > 0
+        totals = counts.sum(axis=1)[non_empty]
+        means = (counts[non_empty, 2] + counts[non_empty, 1] / 2) / totals
+        return interval_numbers[non_empty] * float(width), means, totals
 
     def fit_scale(self) -> float | None:
-        """Return the scale at which 1 / (1 + exp(-score / scale)) foretells results best.
+        """Return the scale with which 1 / (1 + exp(-score / scale)) best predicts the results.
 
-        It is the one with the least cross-entropy, by Newton's method, which from 0 comes nearer
-        with each step. Scores at the ends, which are not told from greater ones, are left out.
-        None if higher scores do not foretell better results, or as few results as there are tell
-        no scale.
+        The cross-entropy is minimised by Newton's method, starting from a slope of 0. The first and
+        the last row of `scores` are excluded, because they also count scores outside the range of
+        the histogram. Return None if there are too few results, or if higher scores do not predict
+        better results.
         """
         scores = self.centipawns[1:-1]
         counts = self.scores[1:-1]
         totals = counts.sum(axis=1)
         points = counts[:, 2] + counts[:, 1] / 2
-        slope, settled = 0.0, False
+        slope, converged = 0.0, False
         for _ in range(_NEWTON_STEPS):
             expected = 1 / (1 + np.exp(-np.clip(scores * slope, -40, 40)))
             gradient = float((scores * (points - totals * expected)).sum())
@@ -122,24 +126,24 @@ class PositionStatistics:
                 break
             step = gradient / curvature
             slope += step
-            if settled := bool(abs(step) <= 1e-9 * abs(slope)):
+            if converged := bool(abs(step) <= 1e-9 * abs(slope)):
                 break
-        return 1 / slope if settled and _is_plausible_slope(slope) else None
+        return 1 / slope if converged and _is_plausible_slope(slope) else None
 
-    def fit_winning_curve(self) -> WinningCurve | None:
-        """Return the curve by which scores foretell wins best, as `WinningCurve` has it.
+    def fit_winning_curve(self) -> WinProbabilityCurve | None:
+        """Return the `WinProbabilityCurve` that best predicts wins.
 
-        It has the least cross-entropy for the wins of both sides, of whom the one to move has the
-        score and the other its negative: a logistic regression, by Newton's method. Scores at the
-        ends, which are not told from greater ones, are left out. None if higher scores do not
-        foretell more wins, or as few results as there are tell no curve.
+        The curve is fitted by logistic regression with Newton's method. The fit uses the wins of
+        both sides, and the opponent's score is the negated score. The first and the last row of
+        `scores` are excluded, because they also count scores outside the range of the histogram.
+        Return None if there are too few results, or if higher scores do not predict more wins.
         """
         scores = self.centipawns[1:-1] / _UNIT
         losses, _, wins = self.scores[1:-1].T.astype(np.float64)
         totals = self.scores[1:-1].sum(axis=1)
         inputs = np.stack([np.ones(2 * len(scores)), np.concatenate([scores, -scores])])
         totals, won = np.concatenate([totals, totals]), np.concatenate([wins, losses])
-        weights, settled = np.zeros(2), False
+        weights, converged = np.zeros(2), False
         for _ in range(_NEWTON_STEPS):
             expected = 1 / (1 + np.exp(-np.clip(weights @ inputs, -40, 40)))
             gradient = inputs @ (won - totals * expected)
@@ -148,44 +152,47 @@ class PositionStatistics:
                 return None
             step = np.linalg.solve(curvature, gradient)
             weights += step
-            if settled := bool(np.abs(step).max() <= 1e-9 * np.abs(weights).max()):
+            if converged := bool(np.abs(step).max() <= 1e-9 * np.abs(weights).max()):
                 break
         level, slope = weights
-        if not settled or not _is_plausible_slope(slope / _UNIT):
+        if not converged or not _is_plausible_slope(slope / _UNIT):
             return None
-        curve = WinningCurve(float(-level / slope * _UNIT), float(_UNIT / slope))
+        curve = WinProbabilityCurve(float(-level / slope * _UNIT), float(_UNIT / slope))
         return curve if abs(curve.middle) <= MAX_SCORE else None
 
 
 def _is_plausible_slope(slope: float) -> bool:
-    """Tell whether scores of that slope, 1 / centipawns, are neither all alike nor all decided."""
     return 1 / MAX_SCORE <= slope <= 1 / SCORE_STEP
 
 
 def game_phases(positions: Packed) -> Counts:
-    """Return how many pieces are left, weighed: 24 at the start and at most, 0 in pawn endings.
+    """Return the game phase of each position, from 0 (pawn endings) to 24 (all pieces).
 
-    Knights and bishops count 1, rooks 2 and queens 4, those of both sides.
+    The phase is the sum over the pieces of both sides. Knights and bishops count 1, rooks 2, and
+    queens 4.
     """
     phases = np.zeros(len(positions), np.int64)
-    for place in range(16):
-        # Where no piece is left, there stands a pawn's number.
-        phases += _PHASES[positions["pieces"] >> np.uint64(4 * place) & _PIECE_TYPE_MASK].sum(
-            axis=1
-        )
+    for square_index in range(16):
+        # Unused entries look like pawns, which count 0.
+        phases += _PHASES[
+            positions["pieces"] >> np.uint64(4 * square_index) & _PIECE_TYPE_MASK
+        ].sum(axis=1)
     return np.minimum(phases, MAX_PHASE)
 
 
 def count_positions(dataset: Dataset) -> PositionStatistics:
-    """Count all positions of the files."""
-    found = PositionStatistics(games=dataset.games)
+    """Return the statistics of all positions in a dataset."""
+    statistics = PositionStatistics(games=dataset.games)
     for positions in dataset.blocks():
-        found.add(positions)
-    return found
+        statistics.add(positions)
+    return statistics
 
 
 def quantiles(counts: Counts, shares: tuple[float, ...] = (0.05, 0.5, 0.95)) -> list[int]:
-    """Return the indices up to which such shares of what is counted lie; -1 of nothing."""
+    """Return the indices of the quantiles of a histogram.
+
+    Each index is -1 if the histogram is empty.
+    """
     total = counts.sum()
     if not total:
         return [-1 for _ in shares]

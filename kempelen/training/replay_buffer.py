@@ -1,4 +1,4 @@
-"""Lessons of self-play, kept for some time: batches are drawn from them, and a file holds them."""
+"""A replay buffer for self-play examples, which can be saved and restored."""
 
 from __future__ import annotations
 
@@ -18,35 +18,38 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 class ReplayBuffer:
-    """The last `most` lessons, the oldest first."""
+    """A buffer for the latest `capacity` examples, ordered from oldest to newest."""
 
     def __init__(
-        self, encoding: PositionEncoding, symmetries: Sequence[BoardSymmetry], most: int
+        self, encoding: PositionEncoding, symmetries: Sequence[BoardSymmetry], capacity: int
     ) -> None:
         self._encoding = encoding
         self._symmetries = symmetries
-        self._capacity = most
+        self._capacity = capacity
         self._examples: list[TrainingExample] = []
 
     def __len__(self) -> int:
         return len(self._examples)
 
-    def add(self, lessons: Sequence[TrainingExample]) -> None:
-        """Add lessons, and forget as many of the oldest as are too many."""
-        self._examples = [*self._examples, *lessons][-self._capacity :]
+    def add(self, examples: Sequence[TrainingExample]) -> None:
+        """Add examples. Remove the oldest examples if the capacity is exceeded."""
+        self._examples = [*self._examples, *examples][-self._capacity :]
 
     def sample(self, count: int, generator: np.random.Generator) -> TrainingBatch:
-        """Return so many lessons at random, turned and reflected by one symmetry at random."""
-        chosen = [self._examples[each] for each in generator.integers(len(self), size=count)]
-        inputs = self._encoding.to_inputs([each.seen for each in chosen])
-        rows = np.repeat(np.arange(count), [len(each.moves) for each in chosen])
-        columns = np.fromiter(chain.from_iterable(each.moves for each in chosen), np.int64)
+        """Return a random batch of `count` examples.
+
+        The same random symmetry is applied to all examples of the batch.
+        """
+        chosen = [self._examples[index] for index in generator.integers(len(self), size=count)]
+        inputs = self._encoding.to_inputs([example.encoded for example in chosen])
+        rows = np.repeat(np.arange(count), [len(example.moves) for example in chosen])
+        columns = np.fromiter(chain.from_iterable(example.moves for example in chosen), np.int64)
         targets = np.zeros((count, self._encoding.outputs), np.float32)
-        shares = np.fromiter(chain.from_iterable(each.shares for each in chosen), np.float32)
-        np.add.at(targets, (rows, columns), shares)  # moves that are not known are one
+        policy = np.fromiter(chain.from_iterable(example.policy for example in chosen), np.float32)
+        np.add.at(targets, (rows, columns), policy)  # unknown moves share one output
         legal = np.zeros(targets.shape, np.bool_)
         legal[rows, columns] = True
-        values = np.array([each.value for each in chosen], np.float32)
+        values = np.array([example.value for example in chosen], np.float32)
         symmetry = self._symmetries[int(generator.integers(len(self._symmetries)))]
         if size := symmetry.squares.size:
             inputs[:, :size] = inputs[:, symmetry.squares]
@@ -55,18 +58,18 @@ class ReplayBuffer:
         return TrainingBatch(inputs, targets, legal, values)
 
     def to_arrays(self) -> Arrays:
-        """Return all as arrays, to be kept."""
-        each = self._examples
+        """Return the contents as arrays."""
+        examples = self._examples
         return {
-            "seen": np.frombuffer(b"".join(lesson.encoded for lesson in each), np.uint8),
-            "counts": np.array([len(lesson.moves) for lesson in each], np.int64),
-            "moves": np.array([move for lesson in each for move in lesson.moves], np.int64),
-            "shares": np.array([share for lesson in each for share in lesson.policy]),
-            "values": np.array([lesson.value for lesson in each]),
+            "seen": np.frombuffer(b"".join(example.encoded for example in examples), np.uint8),
+            "counts": np.array([len(example.moves) for example in examples], np.int64),
+            "moves": np.array([move for example in examples for move in example.moves], np.int64),
+            "shares": np.array([share for example in examples for share in example.policy]),
+            "values": np.array([example.value for example in examples]),
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take what `to_arrays` has returned."""
+        """Restore the contents from arrays that `to_arrays` returned."""
         counts = arrays["counts"]
         ends = np.cumsum(counts)
         seen = arrays["seen"].reshape(len(counts), -1)

@@ -1,8 +1,9 @@
-"""Positions with the scores of another engine, made on several processes or machines.
+"""Replace the scores of positions by the scores of another engine.
 
-The games and their results stay; of the positions of each game, one in so many is kept, at random.
-What is kept of a game follows from the task and its number alone, so that the file is the same
-whoever makes it, and however often it was interrupted.
+The engine runs in local processes or on a cluster. Games keep their numbers and results. A random
+sample of the positions in each game is rescored, and the other positions are omitted. The sample
+depends only on the seed and the game number. The file is therefore the same for any number of
+workers, and after any interruption.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from agent.chess.board.packed_fen import packed_fens
 from agent.evaluation import evaluation_digest
 from kempelen.training.dataset import Dataset, DatasetError, Packed
 from kempelen.training.dataset_operations import (
-    DerivedFile,
+    DerivationResult,
     derived_file,
     open_sources,
     open_writer,
@@ -31,7 +32,7 @@ from protocols.client.process import EngineError
 
 @dataclass(frozen=True)
 class RescoreTask:
-    """What is asked of every position that is kept: a search of some nodes, or to a depth."""
+    """The settings of rescoring. The search is limited by nodes or by depth."""
 
     source: Path
     command: str
@@ -40,23 +41,28 @@ class RescoreTask:
     one_in: int = 1
     seed: int = 1
     options: dict[str, str] = field(default_factory=dict)
-    limit: float = SEARCH_TIMEOUT  # seconds for each position
-    engine: str = ""  # what the engine calls itself, if it is to be that one alone
+    limit: float = SEARCH_TIMEOUT  # seconds per position
+    engine: str = ""  # expected name of the engine, "" for any name
 
     def start(self) -> UciScorer:
-        """Start the engine. Raises EngineError if that cannot be done, or it is another one."""
-        teacher = UciScorer(self.command, self.options, self.limit)
-        if self.engine and teacher.name != self.engine:
-            teacher.close()
-            raise EngineError(f"{self.command}: {teacher.name} is there, {self.engine} is needed")
-        return teacher
+        """Start the engine.
+
+        Raise EngineError if the engine does not start or has an unexpected name.
+        """
+        scorer = UciScorer(self.command, self.options, self.limit)
+        if self.engine and scorer.name != self.engine:
+            scorer.close()
+            raise EngineError(
+                f"{self.command}: wrong engine {scorer.name} (expected {self.engine})"
+            )
+        return scorer
 
 
 class Rescorer:
-    """One worker's engine and its view of the games."""
+    """A running engine that rescores games from a source file."""
 
     def __init__(self, task: RescoreTask) -> None:
-        """Start the engine. Raises EngineError."""
+        """Start the engine. Raise EngineError on failure."""
         self._task = task
         self.engine = task.start()
 
@@ -65,9 +71,13 @@ class Rescorer:
         return Dataset(self._task.source)
 
     def play(self, number: int, game: Packed | None = None) -> Packed:
-        """Return what is kept of a game, with the engine's scores in place of those before.
+        """Score a random sample of the positions in a game, and return these positions.
 
-        game: where it is given, the file is not needed. Raises DatasetError or EngineError.
+        `number` is the number of the game.
+        `game` contains the positions of the game. If it is None, the game is read from the source
+        file.
+
+        Raise DatasetError if the file cannot be used, and EngineError if the engine fails.
         """
         if game is None:
             game = self._dataset.game(number)
@@ -75,14 +85,13 @@ class Rescorer:
         kept = game[generator.random(len(game)) < 1 / self._task.one_in]
         if len(kept):
             self.engine.new_game()
-        ends = self._task.nodes, self._task.depth
-        found = [self.engine.score(fen, chess960, *ends) for fen, chess960 in packed_fens(kept)]
-        kept["score"] = [score for score, _ in found]
-        kept["depth"] = [depth for _, depth in found]
+        limits = self._task.nodes, self._task.depth
+        results = [self.engine.score(fen, chess960, *limits) for fen, chess960 in packed_fens(kept)]
+        kept["score"] = [score for score, _ in results]
+        kept["depth"] = [depth for _, depth in results]
         return kept
 
     def close(self) -> None:
-        """End the engine."""
         self.engine.close()
 
 
@@ -92,22 +101,28 @@ def rescore(
     processes: int,
     on_progress: Callable[[int], None],
     remote_workers: Workers | None = None,
-) -> DerivedFile:
-    """Score all games that are not yet in the file.
+) -> DerivationResult:
+    """Rescore all games that the target file does not contain yet.
 
-    told: is told how many games are done. elsewhere: who scores in place of so many processes.
-    Raises DatasetError if a file cannot be used, EngineError if the engine cannot be started,
-    GamesError if it fails later; what has been written stays, and the same call goes on from there.
+    Written games stay in the target file after an error. Repeat the call to continue.
+
+    `on_progress` is called with the number of rescored games.
+    `remote_workers` replace the local processes if given.
+
+    Raise DatasetError if a file cannot be used, EngineError if the engine does not start, and
+    GamesError if the engine fails later.
     """
     with open_sources([task.source], target) as dataset:
         contents = dataset.contents[0]
-    with task.start() as teacher:
-        name = teacher.name
-    asked = {each: asdict(task)[each] for each in ("nodes", "depth", "one_in", "seed", "options")}
-    given = {each: value for each, value in asked.items() if value is not None}
-    scores = {"engine": name, **given, "source": contents.digest}
+    with task.start() as scorer:
+        name = scorer.name
+    settings = {
+        each: asdict(task)[each] for each in ("nodes", "depth", "one_in", "seed", "options")
+    }
+    limits = {each: value for each, value in settings.items() if value is not None}
+    scores = {"engine": name, **limits, "source": contents.digest}
     if files := _option_file_digests(task.options):
-        scores["files"] = files  # under the same name there may be others when this goes on
+        scores["files"] = files  # files may change between runs
     if "scores" in contents.manifest:
         scores["before"] = contents.manifest["scores"]
     with (
@@ -118,10 +133,10 @@ def rescore(
         if numbers:
             failures = EngineError, DatasetError
             workers = remote_workers or LocalProcesses(processes)
-            same = replace(task, engine=name)
-            made = workers.games(Rescorer, same, numbers, failures, dataset.game)
-            with contextlib.closing(made):
-                for number, kept in zip(numbers, made, strict=True):
+            checked_task = replace(task, engine=name)
+            rescored_games = workers.games(Rescorer, checked_task, numbers, failures, dataset.game)
+            with contextlib.closing(rescored_games):
+                for number, kept in zip(numbers, rescored_games, strict=True):
                     writer.add(kept)
                     on_progress(number + 1)
             writer.finish()
@@ -129,13 +144,12 @@ def rescore(
 
 
 def _option_file_digests(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the hashes of the files that options name, by the options' names."""
-    found = {}
+    digests = {}
     for name, value in options.items():
         digest = evaluation_digest(value)
         if not digest and os.path.isfile(value):
             with contextlib.suppress(OSError), open(value, "rb") as file:
                 digest = file_digest(file, "sha256").hexdigest()[:16]
         if digest:
-            found[name] = digest
-    return found
+            digests[name] = digest
+    return digests

@@ -1,7 +1,8 @@
-"""Self-play on several processes or machines, appended to one file of positions.
+"""Generate chess self-play games and append them to a file of positions.
 
-A game follows from the manifest and its number alone, and the games are written in their order: the
-file is the same whoever plays them, and however often it was interrupted.
+Games are played in local processes or on a cluster. Each game is determined by the manifest and the
+game number, and games are written in order. The file is therefore the same for any number of
+workers, and after any interruption.
 """
 
 import contextlib
@@ -26,20 +27,20 @@ from kempelen.training.workers import GamesError, LocalProcesses, Workers
 if TYPE_CHECKING:
     from agent.chess.search.selfplay import SelfPlay
 
-MAX_FRUITLESS_BLOCKS = 30  # blocks in a row without a new position: there are no more
+MAX_FRUITLESS_BLOCKS = 30  # limit of consecutive blocks without a new position
 
 
 @dataclass(frozen=True)
 class SelfPlayPlan:
-    """What is played: together with a game's number it determines the game."""
+    """The settings of self-play. A game is determined by these settings and its number."""
 
     rules: SelfPlaySettings
     seed: int = 1
     evaluation: str = DEFAULT
-    openings: tuple[str, ...] = ()  # FENs; the start position if none
+    openings: tuple[str, ...] = ()  # FENs; default: the start position
 
     def manifest(self, version: str) -> dict[str, Any]:
-        """Return what a file of such games says of itself."""
+        """Return the manifest of a file of games with these settings."""
         return {
             "engine": version,
             "kernel": sources_digest(),
@@ -53,12 +54,12 @@ class SelfPlayPlan:
 
 @dataclass(frozen=True)
 class SelfPlayProgress:
-    """What a run has written so far."""
+    """The progress of a self-play run."""
 
-    positions: int  # in the file, those of earlier runs included
+    positions: int  # in the file, including earlier runs
     games: int
-    duplicates: int  # left out by this run
-    damages: list[Damage]  # found in the file, whose games are lost
+    duplicates: int  # positions that this run omitted
+    damages: list[Damage]  # damaged sections of the file; their games are lost
 
 
 def generate(
@@ -69,11 +70,15 @@ def generate(
     processes: int = 1,
     remote_workers: Workers | None = None,
 ) -> Generator[SelfPlayProgress, None, None]:
-    """Play until the file holds at least so many positions; yield at the start and every block.
+    """Play games until the file contains at least `positions` positions.
 
-    elsewhere: who plays in place of so many processes.
-    Raises PositionsError if the file cannot be used, GamesError if a worker fails or no game has a
-    new position any more; what has been written stays, and the same call goes on from there.
+    Yield the progress at the start and after each block. Written games stay in the file after an
+    error. Repeat the call to continue.
+
+    `remote_workers` replace the local processes if given.
+
+    Raise DatasetError if the file cannot be used. Raise GamesError if a worker fails, or if games
+    no longer contain new positions.
     """
     with DatasetWriter(path, plan.manifest(version), BLOCK_GAMES) as writer:
         yield _progress(writer)
@@ -82,18 +87,20 @@ def generate(
         workers = remote_workers or LocalProcesses(processes)
         numbers = range(writer.next_game, sys.maxsize)
         failures = EvaluationError, OpeningsError
-        made = workers.games(create_checked_player, _with_absolute_paths(plan), numbers, failures)
-        with contextlib.closing(made):
-            fruitless = 0  # blocks in a row
+        played_games = workers.games(
+            create_checked_player, _with_absolute_paths(plan), numbers, failures
+        )
+        with contextlib.closing(played_games):
+            fruitless = 0  # number of consecutive blocks without a new position
             while writer.positions < positions:
-                before = writer.positions
-                if writer.add(next(made)):
+                n_before = writer.positions
+                if writer.add(next(played_games)):
                     yield _progress(writer)
-                    fruitless = 0 if writer.positions > before else fruitless + 1
+                    fruitless = 0 if writer.positions > n_before else fruitless + 1
                     if fruitless == MAX_FRUITLESS_BLOCKS:
                         raise GamesError(
-                            f"{path}: {fruitless * BLOCK_GAMES} games had no new position: "
-                            "other openings, more --random-plies or more --nodes are needed"
+                            f"{path}: no new position in {fruitless * BLOCK_GAMES} games (use "
+                            "other openings, more --random-plies or more --nodes)"
                         )
 
 
@@ -102,23 +109,20 @@ def _progress(writer: DatasetWriter) -> SelfPlayProgress:
 
 
 def _with_absolute_paths(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
-    """Return a plan whose evaluation is found from every folder, and the digest of its file.
-
-    The network that ships is found by its name wherever the package lies.
-    """
-    network, (place, _, name) = network_file(plan.evaluation), plan.evaluation.rpartition(":")
-    found = plan.evaluation
+    # The bundled network keeps its name, because its path differs between machines.
+    network, (file, _, name) = network_file(plan.evaluation), plan.evaluation.rpartition(":")
+    evaluation = plan.evaluation
     if network is not None and network != str(SHIPPED_NETWORK):
-        found = f"nnue:{Path(network).absolute()}"
-    elif is_file_name(place):
-        found = f"{Path(place.strip()).expanduser().absolute()}:{name}"
-    return replace(plan, evaluation=found), evaluation_digest(found)
+        evaluation = f"nnue:{Path(network).absolute()}"
+    elif is_file_name(file):
+        evaluation = f"{Path(file.strip()).expanduser().absolute()}:{name}"
+    return replace(plan, evaluation=evaluation), evaluation_digest(evaluation)
 
 
 def create_checked_player(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
-    """Make what plays the games of a plan on any machine.
+    """Create a `SelfPlay` on a worker machine.
 
-    Raises EvaluationError if the file of its evaluation is another there, by its digest.
+    Raise EvaluationError if the evaluation file on this machine has a different digest.
     """
     plan, digest = task
     if not all(map(compilation.is_cached, (ALPHABETA, SELFPLAY))):
@@ -126,14 +130,14 @@ def create_checked_player(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
     player = create_player(plan)
     if evaluation_digest(plan.evaluation) != digest:
         raise EvaluationError(
-            f"evaluation {plan.evaluation}: the file is not that with which the games are to be "
-            "played: copy it to all machines, and leave it as it is meanwhile"
+            f"evaluation {plan.evaluation}: the file differs from the one at the start (copy it to "
+            "all machines, and do not change it during the run)"
         )
     return player
 
 
 def create_player(plan: SelfPlayPlan) -> "SelfPlay":
-    """Make what plays the games of a plan, compiling it if need be."""
+    """Create the `SelfPlay` of a plan, and compile its evaluation if necessary."""
     from agent.chess.search.selfplay import SelfPlay
 
     openings = [chess.Board(fen) for fen in plan.openings]

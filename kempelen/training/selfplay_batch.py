@@ -1,10 +1,13 @@
-"""Games that a network plays against itself, side by side: one call judges a leaf of each.
+"""Play self-play games concurrently. Each network call evaluates one leaf per game.
 
-Each move is found by PUCT with the network's priors and values (D. Silver et al., 'A general
-reinforcement learning algorithm that masters chess, shogi, and Go through self-play', 2018): noise
-on the root's priors, moves by their visits in the opening. Only some moves are thought about in
-full, and learned from; the others serve to get on (D. Wu, 'Accelerating self-play learning in
-Go', 2019). The tree below the move that is played is kept.
+Moves are chosen by PUCT, using the network's move probabilities and values (D. Silver et al., 'A
+general reinforcement learning algorithm that masters chess, shogi, and Go through self-play',
+2018). Random noise is added to the move probabilities at the root. In the opening, moves are chosen
+at random in proportion to their visits.
+
+Only a random fraction of the moves is chosen by a full search, and only these positions become
+training examples. The other moves are chosen by a faster search (D. Wu, 'Accelerating self-play
+learning in Go', 2019). The subtree of the played move is reused.
 """
 
 from __future__ import annotations
@@ -22,18 +25,21 @@ from agent.games.chance import draw_event
 from agent.games.policy_value_net import PolicyValueNet
 from agent.games.position_encoding import PositionEncoding
 
-# What a value is worth that a game is given at its longest.
+# The value of a game that reaches its maximum length.
 DRAW_VALUE = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelfPlaySettings:
-    """How the games are played.
+    """Settings for self-play.
 
-    playouts: for a move that is learned from. share: of the moves are thought about so; the others
-    have a quarter of the playouts. exploration: how much priors count in the tree. noise: its share
-    in the root's priors. opening: so many plies are chosen by their visits. longest: plies, after
-    which a game counts as a draw.
+    `playouts` is the number of playouts per full search.
+    `share` is the fraction of moves that are chosen by a full search. For the other moves, the
+    search has a quarter of the playouts.
+    `exploration` is the PUCT exploration constant.
+    `noise` is the weight of the random noise in the move probabilities at the root.
+    `opening` is the number of plies in which moves are chosen in proportion to their visits.
+    `longest` is the maximum length of a game in plies. Longer games are draws.
     """
 
     playouts: int = 64
@@ -46,11 +52,13 @@ class SelfPlaySettings:
 
 @dataclass(frozen=True)
 class TrainingExample:
-    """A position to learn from.
+    """A training position with its targets.
 
-    seen: as the encoding takes it. moves, shares: the vocabulary's numbers of the legal moves, and
-    the visits that each was given, as shares. value: for its mover, from -1 to 1; the search's at
-    first, the game's result in part once it is known.
+    `encoded` is the encoded position.
+    `moves` contains the indices of the legal moves.
+    `policy` contains the fraction of visits for each legal move.
+    `value` is the target value for the side to move, from -1 to 1. In self-play with tree search,
+    it is a mean of the value of the search and the result of the game.
     """
 
     encoded: bytes
@@ -60,7 +68,7 @@ class TrainingExample:
 
 
 class _Node:
-    """A position in a tree where a player is to move; totals are those of player 0."""
+    """A search tree node with a player to move. Totals are from player 0's point of view."""
 
     __slots__ = (
         "below",
@@ -81,28 +89,28 @@ class _Node:
         self.priors: list[float] = []
         self.counts = [0] * len(moves)
         self.totals = [0.0] * len(moves)
-        # By what chance made of the move, where it plays, else by the empty tuple.
+        # Keys are the chance events after the move, () without chance.
         self.below: list[dict[tuple[Any, ...], _Node]] = [{} for _ in moves]
         self.visits = 0
         self.total = 0.0
 
     def select(self, exploration: float) -> int:
-        """Return the move of the greatest upper bound; one not tried is a little worse than all."""
+        # Untried moves are assumed to be worse than the mean.
         sign, totals, priors = self.sign, self.totals, self.priors
         factor = exploration * sqrt(self.visits + 1)
         untried = sign * self.total / (self.visits or 1) - 0.2
         best, chosen = -1e9, 0
-        for place, count in enumerate(self.counts):
+        for index, count in enumerate(self.counts):
             if count:
-                bound = sign * totals[place] / count + factor * priors[place] / (1 + count)
+                bound = sign * totals[index] / count + factor * priors[index] / (1 + count)
             else:
-                bound = untried + factor * priors[place]
+                bound = untried + factor * priors[index]
             if bound > best:
-                best, chosen = bound, place
+                best, chosen = bound, index
         return chosen
 
 
-# A leaf that waits to be judged: what is seen of it, and its moves' numbers.
+# A leaf to evaluate: its encoded position and the indices of its legal moves.
 LeafRequest = tuple[bytes, list[int]]
 LeafEvaluation = tuple[float, list[float]]
 GameGenerator = Generator[LeafRequest, LeafEvaluation, list[TrainingExample]]
@@ -111,37 +119,40 @@ GameGenerator = Generator[LeafRequest, LeafEvaluation, list[TrainingExample]]
 def play_game(
     game: NotatedGame[Any], encoding: PositionEncoding, settings: SelfPlaySettings, random: Random
 ) -> GameGenerator:
-    """Play one game; yield each leaf, be sent its value for its mover and priors, return lessons.
+    """Play one game, and return its training examples.
 
-    The game is at its start, and is left at its end.
+    Yield each leaf that the network must evaluate. The caller must send the value of the leaf for
+    the side to move, and the move probabilities. The game must be in its initial position, and is
+    left in its final position.
     """
-    chance = game if isinstance(game, ChanceGame) else None
-    lessons: list[tuple[TrainingExample, int]] = []
-    _play_chance_events(game, chance, random)
+    chance_game = game if isinstance(game, ChanceGame) else None
+    examples: list[tuple[TrainingExample, int]] = []
+    _play_chance_events(game, chance_game, random)
     root: _Node | None = None
     plies = 0
     while game.outcome() is None and plies < settings.longest:
         if root is None:
             root, _ = yield from _new_node(game, encoding)
-        full = random.random() < settings.share
-        if full:
-            kept = root.priors
-            root.priors = _with_dirichlet_noise(kept, settings.noise, random)
-        # The root's own counts as one, and at least one more says which move to play.
-        playouts = max(settings.playouts if full else settings.playouts // 4, 2)
+        is_full_search = random.random() < settings.share
+        if is_full_search:
+            priors = root.priors
+            root.priors = _with_dirichlet_noise(priors, settings.noise, random)
+        # The root's evaluation counts as one playout. At least one more is needed to choose a
+        # move.
+        playouts = max(settings.playouts if is_full_search else settings.playouts // 4, 2)
         while root.visits < playouts:
-            yield from _playout(game, root, encoding, settings, chance, random)
-        if full:
-            root.priors = kept
+            yield from _playout(game, root, encoding, settings, chance_game, random)
+        if is_full_search:
+            root.priors = priors
             total = sum(root.counts) or 1
-            shares = tuple(count / total for count in root.counts)
+            policy = tuple(count / total for count in root.counts)
             value = root.sign * root.total / root.visits
-            lesson = TrainingExample(encoding.encode(game), tuple(root.numbers), shares, value)
-            lessons.append((lesson, game.turn))
-        place = _choose_move(root, plies < settings.opening, random)
-        game.play(root.moves[place])
-        events = _play_chance_events(game, chance, random)
-        root = root.below[place].get(events)
+            example = TrainingExample(encoding.encode(game), tuple(root.numbers), policy, value)
+            examples.append((example, game.turn))
+        index = _choose_move(root, plies < settings.opening, random)
+        game.play(root.moves[index])
+        events = _play_chance_events(game, chance_game, random)
+        root = root.below[index].get(events)
         plies += 1
     outcome = game.outcome()
     result = DRAW_VALUE if outcome is None else max(-1.0, min(1.0, outcome))
@@ -149,7 +160,7 @@ def play_game(
         TrainingExample(
             each.encoded, each.moves, each.policy, 0.5 * each.value + 0.5 * sign * result
         )
-        for each, turn in lessons
+        for each, turn in examples
         for sign in [-1 if turn else 1]
     ]
 
@@ -159,46 +170,47 @@ def play_batch(
     network: PolicyValueNet,
     report: Callable[[int], None] = lambda left: None,
 ) -> list[list[TrainingExample]]:
-    """Play games side by side to their ends; return the lessons of each.
+    """Play games concurrently to their ends, and return the training examples of each game.
 
-    report: is told how many games are left, as they end.
+    `report` is called with the number of unfinished games whenever that number changes.
     """
-    lessons: list[list[TrainingExample]] = [[] for _ in games]
+    examples: list[list[TrainingExample]] = [[] for _ in games]
     waiting: list[tuple[int, LeafRequest]] = []
 
-    def go_on(number: int, answer: LeafEvaluation | None) -> None:
+    def advance(number: int, answer: LeafEvaluation | None) -> None:
         try:
-            asked = next(games[number]) if answer is None else games[number].send(answer)
-            waiting.append((number, asked))
+            request = next(games[number]) if answer is None else games[number].send(answer)
+            waiting.append((number, request))
         except StopIteration as end:
-            lessons[number] = end.value
+            examples[number] = end.value
 
     for number in range(len(games)):
-        go_on(number, None)
+        advance(number, None)
     while waiting:
-        asking, waiting = waiting, []
-        outputs = network.outputs(network.encoding.to_inputs([seen for _, (seen, _) in asking]))
+        batch, waiting = waiting, []
+        outputs = network.outputs(
+            network.encoding.to_inputs([encoded for _, (encoded, _) in batch])
+        )
         values = np.tanh(outputs[:, 0]).tolist()
         powers = np.exp(outputs[:, 1:] - outputs[:, 1:].max(axis=1, keepdims=True)).tolist()
-        for (number, (_, moves)), value, row in zip(asking, values, powers, strict=True):
+        for (number, (_, moves)), value, row in zip(batch, values, powers, strict=True):
             shares = [row[move] + 1e-9 for move in moves]
             total = sum(shares)
-            go_on(number, (value, [share / total for share in shares]))
-        if len(waiting) < len(asking):
+            advance(number, (value, [share / total for share in shares]))
+        if len(waiting) < len(batch):
             report(len(waiting))
-    return lessons
+    return examples
 
 
 def _new_node(
     game: NotatedGame[Any], encoding: PositionEncoding
 ) -> Generator[LeafRequest, LeafEvaluation, tuple[_Node, float]]:
-    """Return a new position of the tree, with its value for player 0."""
     moves = list(game.moves())
-    spot = _Node(moves, encoding.move_indices(game, moves), game.turn)
-    value, spot.priors = yield encoding.encode(game), spot.numbers
-    spot.visits = 1
-    spot.total = spot.sign * value
-    return spot, spot.total
+    node = _Node(moves, encoding.move_indices(game, moves), game.turn)
+    value, node.priors = yield encoding.encode(game), node.numbers
+    node.visits = 1
+    node.total = node.sign * value
+    return node, node.total
 
 
 def _playout(
@@ -209,37 +221,35 @@ def _playout(
     chance: ChanceGame[Any] | None,
     random: Random,
 ) -> Generator[LeafRequest, LeafEvaluation, None]:
-    """Go down to a leaf, have it judged, and count its value on the way up."""
-    spot, path, played = root, [], 0
+    node, path, plies = root, [], 0
     while True:
-        place = spot.select(settings.exploration)
-        path.append((spot, place))
-        game.play(spot.moves[place])
+        index = node.select(settings.exploration)
+        path.append((node, index))
+        game.play(node.moves[index])
         events = _play_chance_events(game, chance, random)
-        played += 1 + len(events)
-        below = spot.below[place].get(events)
-        if below is not None:
-            spot = below
+        plies += 1 + len(events)
+        child = node.below[index].get(events)
+        if child is not None:
+            node = child
             continue
         outcome = game.outcome()
         if outcome is not None:
             value = max(-1.0, min(1.0, outcome))
         else:
-            spot.below[place][events], value = yield from _new_node(game, encoding)
+            node.below[index][events], value = yield from _new_node(game, encoding)
         break
-    for _ in range(played):
+    for _ in range(plies):
         game.undo()
-    for spot, place in path:
-        spot.visits += 1
-        spot.total += value
-        spot.counts[place] += 1
-        spot.totals[place] += value
+    for node, index in path:
+        node.visits += 1
+        node.total += value
+        node.counts[index] += 1
+        node.totals[index] += value
 
 
 def _play_chance_events(
     game: NotatedGame[Any], chance: ChanceGame[Any] | None, random: Random
 ) -> tuple[Any, ...]:
-    """Let chance play while it is to move; return what it played."""
     if chance is None or game.turn != CHANCE:
         return ()
     events = []
@@ -251,7 +261,6 @@ def _play_chance_events(
 
 
 def _with_dirichlet_noise(priors: list[float], share: float, random: Random) -> list[float]:
-    """Return priors with noise of Dirichlet's distribution, as strong as suits their number."""
     alpha = 10 / max(len(priors), 10)
     noise = [random.gammavariate(alpha, 1) for _ in priors]
     total = sum(noise) or 1
@@ -262,7 +271,6 @@ def _with_dirichlet_noise(priors: list[float], share: float, random: Random) -> 
 
 
 def _choose_move(root: _Node, opening: bool, random: Random) -> int:
-    """Return the move to play: by its visits in the opening, else that of most."""
     if opening:
         return random.choices(range(len(root.counts)), root.counts)[0]
     return max(range(len(root.counts)), key=root.counts.__getitem__)

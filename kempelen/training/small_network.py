@@ -1,8 +1,8 @@
-"""Learning a small network of agent.games.policy_value_net: its gradients, and Adam's steps.
+"""Train the small network of `agent.games.policy_value_net` by gradient descent with Adam.
 
-Minimised are the squared error of the value and the cross entropy of the moves, with a little
-decay of the weights (D. Kingma and J. Ba, 'Adam: A method for stochastic optimization', 2015;
-I. Loshchilov and F. Hutter, 'Decoupled weight decay regularization', 2019).
+The loss is the sum of the squared error of the value and the cross-entropy of the move
+probabilities. The weight decay is decoupled (D. Kingma and J. Ba, 'Adam: A method for stochastic
+optimization', 2015; I. Loshchilov and F. Hutter, 'Decoupled weight decay regularization', 2019).
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ Layers = list[tuple[Floats, Floats]]
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 WEIGHT_DECAY = 1e-4
-# How much the value's error weighs beside that of the moves.
+# Weight of the value loss relative to the move loss.
 VALUE_WEIGHT = 1.0
-# What is taken from the number of a move that is not legal.
+# Subtracted from the logits of illegal moves.
 _ILLEGAL = np.float32(1e9)
 
 
 def random_layers(shape: list[int], generator: np.random.Generator) -> Layers:
-    """Return layers to begin with; the last is near 0: every value and every move alike."""
+    """Return random initial layers.
+
+    The weights of the last layer are close to 0, so that the move probabilities are nearly uniform.
+    """
     layers = []
     for number, (rows, columns) in enumerate(pairwise(shape)):
         deviation = sqrt(2 / rows) * (0.1 if number == len(shape) - 2 else 1.0)
@@ -39,10 +42,12 @@ def random_layers(shape: list[int], generator: np.random.Generator) -> Layers:
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """Positions to learn from in one step.
+    """The positions for one optimizer step. Each array has one row per position.
 
-    inputs: a row each. targets: the shares of the moves; legal: which may be played. values: from
-    -1 to 1 for the mover.
+    `inputs` contains the encoded positions.
+    `targets` contains the target probabilities of the moves.
+    `legal` contains the masks of the legal moves.
+    `values` contains the target values for the side to move, from -1 to 1.
     """
 
     inputs: Floats
@@ -52,7 +57,7 @@ class TrainingBatch:
 
 
 class AdamOptimizer:
-    """A network's layers with Adam's means, and the steps that it makes."""
+    """An Adam optimizer with weight decay, which also stores the layers of the network."""
 
     def __init__(self, layers: Layers) -> None:
         self.parameters = [part for layer in layers for part in layer]
@@ -62,11 +67,13 @@ class AdamOptimizer:
 
     @property
     def layers(self) -> Layers:
-        """The network as it is."""
         return list(zip(self.parameters[::2], self.parameters[1::2], strict=True))
 
     def step(self, examples: TrainingBatch, rate: float) -> tuple[float, float]:
-        """Make one step; return the losses before it: of the values and of the moves."""
+        """Perform one optimizer step.
+
+        Return the value loss and the policy loss before the step.
+        """
         gradients, losses = self.gradients(examples)
         self.steps += 1
         scale = sqrt(1 - _BETA2**self.steps) / (1 - _BETA1**self.steps)
@@ -81,7 +88,10 @@ class AdamOptimizer:
         return losses
 
     def gradients(self, examples: TrainingBatch) -> tuple[list[Floats], tuple[float, float]]:
-        """Return the gradients of the parameters, in their order, and the losses."""
+        """Return the gradients of all parameters, and a pair of the value loss and the policy loss.
+
+        The gradients have the same order as the parameters.
+        """
         layers, count = self.layers, len(examples.values)
         activations = [examples.inputs]
         for matrix, biases in layers[:-1]:

@@ -1,9 +1,8 @@
-"""Games in which each move is the best by one look ahead, and what weights learn from them: TD.
+"""TD(lambda) learning from games that are played by one-ply lookahead.
 
-The targets are lambda-returns: of each position, what the next ones were thought to be worth, and
-how the game ended, the further on the less by lambda each (R. Sutton, 'Learning to predict by the
-methods of temporal differences', 1988; G. Tesauro, 'Temporal difference learning and TD-Gammon',
-1995).
+The training targets are lambda-returns. A lambda-return is a mean of the values of later positions
+and of the game result, weighted by powers of lambda (R. Sutton, 'Learning to predict by the methods
+of temporal differences', 1988; G. Tesauro, 'Temporal difference learning and TD-Gammon', 1995).
 """
 
 from __future__ import annotations
@@ -22,10 +21,12 @@ from kempelen.training.selfplay_batch import DRAW_VALUE, TrainingExample
 
 @dataclass(frozen=True, kw_only=True)
 class TdSettings:
-    """How the games are played, and learned from.
+    """Settings for TD learning.
 
-    trace: lambda; 1 learns from ends alone, 0 from the next position alone. wander: the share of
-    moves at random. longest: plies, after which a game counts as a draw.
+    `trace` is lambda. With a lambda of 1, only the game result counts. With a lambda of 0, only the
+    value of the next position counts.
+    `wander` is the fraction of moves that are chosen at random.
+    `longest` is the maximum length of a game in plies. Longer games are draws.
     """
 
     trace: float = 0.8
@@ -36,53 +37,54 @@ class TdSettings:
 def play_td_game(
     game: NotatedGame[Any], network: PolicyValueNet, settings: TdSettings, random: Random
 ) -> list[TrainingExample]:
-    """Play one game from its start; return what is to be learned of each of its positions."""
-    chance = game if isinstance(game, ChanceGame) else None
-    seen: list[tuple[bytes, int, float]] = []
-    end = None
+    """Play one game from its initial position, and return the training examples."""
+    chance_game = game if isinstance(game, ChanceGame) else None
+    records: list[tuple[bytes, int, float]] = []
+    outcome = None
     for _ in range(settings.longest):
-        while chance is not None and game.turn == CHANCE:
-            game.play(draw_event(chance, random.random()))
-        end = game.outcome()
-        if end is not None:
+        while chance_game is not None and game.turn == CHANCE:
+            game.play(draw_event(chance_game, random.random()))
+        outcome = game.outcome()
+        if outcome is not None:
             break
         moves = list(game.moves())
         values = _afterstate_values(game, moves, network, random)
         sign = -1 if game.turn else 1
         best = max(range(len(moves)), key=lambda each: (sign * values[each], -each))
-        seen.append((network.encoding.encode(game), sign, values[best]))
-        wanders = random.random() < settings.wander
-        game.play(random.choice(moves) if wanders else moves[best])
-    target = DRAW_VALUE if end is None else max(-1.0, min(1.0, end))
-    lessons = []
-    for taken, sign, value in reversed(seen):
+        records.append((network.encoding.encode(game), sign, values[best]))
+        explores = random.random() < settings.wander
+        game.play(random.choice(moves) if explores else moves[best])
+    target = DRAW_VALUE if outcome is None else max(-1.0, min(1.0, outcome))
+    examples = []
+    for encoded, sign, value in reversed(records):
         target = settings.trace * target + (1 - settings.trace) * value
-        lessons.append(TrainingExample(taken, (), (), sign * target))
-    return lessons[::-1]
+        examples.append(TrainingExample(encoded, (), (), sign * target))
+    return examples[::-1]
 
 
 def _afterstate_values(
     game: NotatedGame[Any], moves: list[Any], network: PolicyValueNet, random: Random
 ) -> list[float]:
-    """Return what each move's position is worth for player 0, as far as is known."""
-    chance = game if isinstance(game, ChanceGame) else None
+    chance_game = game if isinstance(game, ChanceGame) else None
     values = [0.0] * len(moves)
-    asked: list[tuple[int, bytes, int]] = []
+    pending: list[tuple[int, bytes, int]] = []
     for number, move in enumerate(moves):
         game.play(move)
-        played = 1
-        while chance is not None and game.turn == CHANCE:
-            game.play(draw_event(chance, random.random()))
-            played += 1
+        plies = 1
+        while chance_game is not None and game.turn == CHANCE:
+            game.play(draw_event(chance_game, random.random()))
+            plies += 1
         outcome = game.outcome()
         if outcome is None:
-            asked.append((number, network.encoding.encode(game), -1 if game.turn else 1))
+            pending.append((number, network.encoding.encode(game), -1 if game.turn else 1))
         else:
             values[number] = max(-1.0, min(1.0, outcome))
-        for _ in range(played):
+        for _ in range(plies):
             game.undo()
-    if asked:
-        outputs = network.outputs(network.encoding.to_inputs([taken for _, taken, _ in asked]))
-        for (number, _, sign), value in zip(asked, np.tanh(outputs[:, 0]).tolist(), strict=True):
+    if pending:
+        outputs = network.outputs(
+            network.encoding.to_inputs([encoded for _, encoded, _ in pending])
+        )
+        for (number, _, sign), value in zip(pending, np.tanh(outputs[:, 0]).tolist(), strict=True):
             values[number] = sign * value
     return values

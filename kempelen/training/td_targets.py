@@ -1,9 +1,9 @@
-"""What later searches of a game say of an earlier position: the returns of TD(lambda).
+"""TD(lambda) targets, which correct scores by later searches of the same game.
 
-A search of a thousand nodes sees a few plies; those of the moves that follow have seen what came
-of it. Each position's score is mixed with what the next one of its game was found to be worth,
-which is mixed with that after it, and so on: Sutton 1988; with searches' scores TD-Leaf(lambda),
-Baxter, Tridgell and Weaver 1998.
+A search of a thousand nodes looks only a few plies ahead. Later searches in the same game see more
+of the consequences of a move. The target of each position is therefore a weighted mean of its own
+score and the target of the next position. The method is TD(lambda) (Sutton 1988). With search
+scores, it is called TD-Leaf(lambda) (Baxter, Tridgell and Weaver 1998).
 """
 
 import numpy as np
@@ -14,26 +14,29 @@ from kempelen.training.dataset import Packed
 from kempelen.training.packed_positions import game_plies
 
 MAX_RETURN = 30_000  # centipawns
-_MIN_PROBABILITY = 1e-12  # which a score can still mean
+_MIN_PROBABILITY = 1e-12  # smallest probability with a finite score
 
 
 def lambda_returns(game: Packed, trace_decay: float, scale: float) -> npt.NDArray[np.int16]:
-    """Return what each position of a game is worth to whoever is to move, in centipawns.
+    """Return the lambda-return of each position, in centipawns for the side to move.
 
-    game: positions in the order they were played, some of which may be missing. trace_decay: the
-    share that a position leaves to what follows, for each ply until the next one that was kept;
-    the last keeps its own score. scale: the centipawns that mean a chance of 73%, as chances are
-    what is mixed.
+    Scores are converted to win probabilities before they are averaged. The last position keeps its
+    score.
+
+    `game` contains the positions in game order. Some positions of the game may be missing.
+    `trace_decay` is lambda. If the next stored position is n plies later, its target has the weight
+    lambda ** n.
+    `scale` is the score in centipawns with a win probability of 73%.
     """
     signs = np.where(game["state"] >= BLACK_TO_MOVE, -1.0, 1.0)
-    searched = 0.5 + 0.5 * np.tanh(signs * game["score"] / scale / 2)
+    probabilities = 0.5 + 0.5 * np.tanh(signs * game["score"] / scale / 2)
     later_shares = trace_decay ** np.maximum(np.diff(game_plies(game)), 1)
-    found = searched.copy()
-    value = float(searched[-1]) if len(game) else 0.0
+    returns = probabilities.copy()
+    value = float(probabilities[-1]) if len(game) else 0.0
     for i, share in reversed(list(enumerate(later_shares.tolist()))):
-        value = (1 - share) * float(searched[i]) + share * value
-        found[i] = value
-    within = np.clip(found, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+        value = (1 - share) * float(probabilities[i]) + share * value
+        returns[i] = value
+    within = np.clip(returns, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
     scores = np.clip(signs * scale * np.log(within / (1 - within)), -MAX_RETURN, MAX_RETURN)
-    whole: npt.NDArray[np.int16] = np.rint(scores).astype(np.int16)
-    return whole
+    rounded: npt.NDArray[np.int16] = np.rint(scores).astype(np.int16)
+    return rounded

@@ -1,18 +1,19 @@
-"""Texel's method: fit the weights of the hand-made evaluation to how games went.
+"""Fit the weights of the hand-written evaluation to game results by Texel's tuning method.
 
-The evaluation e of a position predicts the expected score 1 / (1 + exp(-e / scale)); the weights
-are those that make the cross-entropy between predictions and targets least (Österlund, 'Texel's
-tuning method', 2014). A target is a blend of the game's result and of what the search expected.
-The scale is fitted to the weights before tuning and then kept, so that a centipawn stays one; the
-search's scores, which may be another engine's, have a scale of their own.
+The expected score of a position with the evaluation e is 1 / (1 + exp(-e / scale)). The fitted
+weights minimise the cross-entropy between these predictions and the targets (Österlund, 'Texel's
+tuning method', 2014). A target is a weighted mean of the game result and the search score. The
+scale is fitted to the initial weights and then kept fixed, so that the meaning of a centipawn does
+not change. A separate scale is used for the search scores, because they may come from another
+engine.
 
-A search finds what is good for the side to move, so its scores are above the evaluation by much
-the same everywhere. A constant of the fit takes that up, and the weight of having the move stays;
-where the start has none, it is what the results alone say.
+Search scores exceed the static evaluation by a nearly constant amount, because a search finds the
+best move of the side to move. The fit includes a constant for this amount, and does not change the
+tempo weight. If the initial tempo weight is zero, it is fitted to the game results alone.
 
-The more iterations, the better the weights suit the positions they are fitted to, and from some
-point on those of other games the worse. So the weights are those of the iteration that predicts
-the validation games best, and the fit ends when a number of iterations have not bettered it.
+More iterations always fit the training positions better, but eventually overfit. The fit therefore
+returns the weights with the lowest validation loss, and ends after PATIENCE iterations without an
+improvement.
 """
 
 from collections.abc import Callable
@@ -31,33 +32,37 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-CHUNK = 1 << 15  # positions that are traced at a time
-# Positions with a greater lead teach little: whether they were won is a matter of technique.
+CHUNK = 1 << 15  # positions per trace call
+# Positions with a larger lead are omitted: they are usually won whatever the weights.
 MAX_SCORE = 600  # centipawns
-MATERIAL = (100, 300, 300, 500, 900)  # pawn to queen: what a beginner is told
-# With the fifty moves in sight, an engine's scores may shrink whatever is on the board.
+MATERIAL = (100, 300, 300, 500, 900)  # pawn to queen: textbook values
+# Near the fifty-move rule, engine scores may shrink independently of the position.
 MAX_HALFMOVE_CLOCK = 16  # halfmoves
-PATIENCE = 40  # iterations that may pass without being the best yet
-# So many validation positions are needed to tell better weights from worse, and so many positions
-# a number that is fitted for the fit to be likely to find any.
+PATIENCE = 40  # iterations without improvement before the fit ends
+# Minimum validation positions to compare weights, and positions per parameter for a meaningful fit.
 MIN_VALIDATION_POSITIONS, MIN_POSITIONS_PER_NUMBER = 200, 20
-REGULARIZATION = (
-    2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
-)
+# Regularization: total loss added for a change of one weight by 1 centipawn.
+REGULARIZATION = 2e-3
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Positions as the fit sees them, each from its side to move."""
+class TracedPositions:
+    """Positions with the coefficients of each weight in their evaluations.
+
+    All values are from the point of view of the side to move.
+    """
 
     counts: "csr_matrix"  # (positions, weights)
-    middlegame: Floats  # how much of the middlegame weights counts, 0 to 1
+    middlegame: Floats  # weight of the middlegame, 0 to 1
     endgame: Floats
-    scores: Floats  # centipawns, of the search
-    results: Floats  # 1, 1/2 or 0
+    scores: Floats  # search scores in centipawns
+    results: Floats  # win 1, draw 1/2, loss 0
 
     def evaluate(self, weights: Floats) -> Floats:
-        """Return centipawns, given weights of shape (weights, 2)."""
+        """Return the evaluations in centipawns.
+
+        `weights` has the shape (weights, 2), with a middlegame column and an endgame column.
+        """
         middlegame, endgame = (self.counts @ weights).T
         evaluations: Floats = self.middlegame * middlegame + self.endgame * endgame
         return evaluations
@@ -65,81 +70,85 @@ class Sample:
 
 @dataclass(frozen=True)
 class Fit:
-    """The outcome of a fit: weights rounded to centipawns, and losses before and after."""
+    """The fitted weights in centipawns, and the losses before and after the fit."""
 
     weights: dict[str, Term]
     scale: float
     positions: int
-    iteration: int  # of the weights
-    initial_loss: float  # mean cross-entropy of the validation games
+    iteration: int  # number of the iteration with these weights
+    initial_loss: float  # mean cross-entropy on the validation games
     final_loss: float
 
     @property
     def improved(self) -> bool:
-        """Whether the weights predict the validation games better than those before."""
+        """True if the validation loss is lower than before."""
         return self.final_loss < self.initial_loss
 
 
 def start_weights() -> Floats:
-    """Return the weights there are, as (weights, 2)."""
+    """Return the current weights as an array of shape (weights, 2)."""
     return np.array([pair for term in WEIGHTS.values() for pair in term.values], float)
 
 
 def material_weights() -> Floats:
-    """Return weights of nothing but material, for a fit that owes nothing to those there are."""
+    """Return weights that evaluate only material.
+
+    A fit that starts from these weights is independent of the current weights.
+    """
     weights = np.zeros_like(start_weights())
     first = TERM_OFFSETS["material"]
     weights[first : first + len(MATERIAL)] = np.array(MATERIAL)[:, None]
     return weights
 
 
-def check_size(training: Sample, validation: Sample) -> str:
-    """Return what is to be said of few positions; raise DatasetError if they are too few."""
+def check_size(training: TracedPositions, validation: TracedPositions) -> str:
+    """Return a warning if there are few positions. Raise DatasetError if there are too few."""
     positions, held_out = len(training.scores), len(validation.scores)
-    numbers = start_weights().size
+    n_parameters = start_weights().size
     if held_out < MIN_VALIDATION_POSITIONS:
         raise DatasetError(
-            f"too few positions: {held_out} in the games held out, of {positions + held_out}, and "
-            f"{MIN_VALIDATION_POSITIONS} are needed to judge the weights; play more games"
+            f"too few positions: {held_out} of {positions + held_out} are for validation (at least "
+            f"{MIN_VALIDATION_POSITIONS} are needed; play more games)"
         )
-    if positions < MIN_POSITIONS_PER_NUMBER * numbers:
+    if positions < MIN_POSITIONS_PER_NUMBER * n_parameters:
         return (
-            f"{positions} positions are few for {numbers} numbers; "
-            f"with {MIN_POSITIONS_PER_NUMBER * numbers} or more they can be told apart"
+            f"only {positions} positions for {n_parameters} parameters "
+            f"(recommended: at least {MIN_POSITIONS_PER_NUMBER * n_parameters})"
         )
     return ""
 
 
-def read_sample(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
-    """Trace at most so many positions of a part, at random.
+def read_sample(dataset: Dataset, part: int, limit: int, seed: int = 1) -> TracedPositions:
+    """Trace up to `limit` random positions.
 
-    Decided and aimless ones are left out, and those in which no weight counts.
-
-    Needs the kernel. Raises DatasetError if there are none.
+    Positions with a large score, a high halfmove clock or a phase weight of zero are skipped. The
+    compiled kernel is required. Raise DatasetError if no positions are left.
     """
     from scipy.sparse import csr_matrix, vstack
 
     from agent.chess.evaluation.evaluation_trace import trace
 
     counts, middlegame, endgame, scores, results = [], [], [], [], []
-    left = limit
+    remaining = limit
     for batch in dataset.batches(CHUNK, part, seed):
-        telling = (np.abs(batch["score"]) <= MAX_SCORE) & (batch["halfmoves"] <= MAX_HALFMOVE_CLOCK)
-        chosen = batch[telling][:left]
-        left -= len(chosen)
+        informative = (np.abs(batch["score"]) <= MAX_SCORE) & (
+            batch["halfmoves"] <= MAX_HALFMOVE_CLOCK
+        )
+        chosen = batch[informative][:remaining]
+        remaining -= len(chosen)
         traces = trace(chosen)
-        weighed = traces.middlegame + traces.endgame > 0
-        chosen = chosen[weighed]
-        counts.append(csr_matrix(traces.counts[weighed], dtype=np.float32))
-        middlegame.append(traces.middlegame[weighed])
-        endgame.append(traces.endgame[weighed])
+        has_weight = traces.middlegame + traces.endgame > 0
+        chosen = chosen[has_weight]
+        counts.append(csr_matrix(traces.counts[has_weight], dtype=np.float32))
+        middlegame.append(traces.middlegame[has_weight])
+        endgame.append(traces.endgame[has_weight])
         scores.append(chosen["score"].astype(float))
         results.append((chosen["result"] + 1) / 2)
-        if not left:
+        if not remaining:
             break
     if not sum(map(len, scores)):
-        raise DatasetError("too few positions: play at least some hundred games")
-    return Sample(
+        raise DatasetError("too few positions (play at least a few hundred games)")
+    return TracedPositions(
         vstack(counts, format="csr"),
         np.concatenate(middlegame),
         np.concatenate(endgame),
@@ -149,53 +158,54 @@ def read_sample(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sampl
 
 
 def expected_score(centipawns: Floats, scale: float) -> Floats:
-    """Return the expected score of an evaluation."""
+    """Convert evaluations in centipawns to expected scores from 0 to 1."""
     return 1 / (1 + np.exp(-np.clip(centipawns / scale, -30, 30)))
 
 
 def cross_entropy(evaluations: Floats, targets: Floats, scale: float) -> float:
-    """Return the mean cross-entropy of targets and predictions."""
+    """Return the mean cross-entropy between the targets and the predicted scores."""
     exponents = np.clip(evaluations / scale, -30, 30)
     return float(np.mean(np.logaddexp(0, exponents) - targets * exponents))
 
 
 def fit_scale(evaluations: Floats, results: Floats) -> float:
-    """Return the scale with which evaluations predict results best."""
+    """Return the scale with which the evaluations best predict the results."""
     from scipy.optimize import minimize_scalar
 
-    found: Any = minimize_scalar(
+    result: Any = minimize_scalar(
         lambda scale: cross_entropy(evaluations, results, scale),
         bounds=(50, 1000),
         method="bounded",
     )
-    return float(found.x)
+    return float(result.x)
 
 
 def fit_constant(evaluations: Floats, targets: Floats, scale: float) -> float:
-    """Return what, added to all evaluations, makes them predict the targets best."""
+    """Return the constant to add to the evaluations so that they best predict the targets."""
     from scipy.optimize import minimize_scalar
 
-    found: Any = minimize_scalar(
+    result: Any = minimize_scalar(
         lambda constant: cross_entropy(evaluations + constant, targets, scale),
         bounds=(-MAX_SCORE, MAX_SCORE),
         method="bounded",
     )
-    return float(found.x)
+    return float(result.x)
 
 
 def fit(
-    training: Sample,
-    validation: Sample,
+    training: TracedPositions,
+    validation: TracedPositions,
     iterations: int,
     result_share: float,
     report: Callable[[int, float], None] = lambda iteration, loss: None,
     start: Floats | None = None,
 ) -> Fit:
-    """Fit all weights but that of having the move to one sample, and judge them by the other.
+    """Fit all weights except the tempo to `training`, and validate them on `validation`.
 
-    result_share: of the game's result in the targets, 0 to 1; the rest is the scores'.
-    report: called after each iteration with its number and the training loss.
-    start: the weights to begin with, those there are if none are given.
+    `result_share` is the weight of the game result in the targets, from 0 to 1. The search score
+    has the remaining weight.
+    `report` is called after each iteration with its number and the training loss.
+    `start` contains the initial weights. The default is the current weights.
     """
     from scipy.optimize import minimize
 
@@ -204,18 +214,18 @@ def fit(
     score_scale = fit_scale(training.scores, training.results)
     targets = _targets(training, score_scale, result_share)
     held_out = _targets(validation, score_scale, result_share)
-    # Weights that hardly ever count would take many iterations: each is measured by its own size.
+    # Rarely used weights would converge slowly, so each is scaled by the size of its counts.
     squares = np.sqrt(np.asarray(training.counts.power(2).mean(axis=0)).ravel())
     units = 1 / np.maximum(squares, 1e-3)[:, None]
     units[TERM_OFFSETS["tempo"]] = 0
     transposed = training.counts.T.tocsr()
     size = len(targets)
     prior = REGULARIZATION / size
-    done, best = 0, _Iterate(0, start, np.inf)
+    iteration, best = 0, _Iterate(0, start, np.inf)
 
     def judge(weights: Floats) -> float:
         evaluations = validation.evaluate(weights)
-        # What is common to all positions is no merit of weights: all have the best constant.
+        # A constant offset must not affect the loss, so each set of weights gets its best constant.
         constant = fit_constant(evaluations, held_out, scale)
         return cross_entropy(evaluations + constant, held_out, scale)
 
@@ -229,15 +239,15 @@ def fit(
         return value, np.concatenate([[error.sum()], (gradient * units).ravel()])
 
     def after_iteration(intermediate_result: Any) -> None:
-        nonlocal done, best
-        done += 1
-        report(done, float(intermediate_result.fun))
+        nonlocal iteration, best
+        iteration += 1
+        report(iteration, float(intermediate_result.fun))
         change = intermediate_result.x[1:].reshape(-1, 2) * units
         weights = np.rint(start + change)
-        judged = judge(weights)
-        if judged < best.loss:
-            best = _Iterate(done, weights, judged)
-        elif done - best.number >= PATIENCE:
+        loss = judge(weights)
+        if loss < best.loss:
+            best = _Iterate(iteration, weights, loss)
+        elif iteration - best.number >= PATIENCE:
             raise StopIteration
 
     minimize(
@@ -246,33 +256,33 @@ def fit(
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
-        # One weight hardly changes the mean loss of many positions: only iterations end the fit.
+        # A single weight hardly changes the mean loss, so only the iteration limit ends the fit.
         options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 0.0, "ftol": 0.0},
     )
-    before = judge(start)
+    initial_loss = judge(start)
     tempo = TERM_OFFSETS["tempo"]
     if not start[tempo].any():
-        moves = fit_constant(training.evaluate(best.weights), training.results, scale)
-        best.weights[tempo] = np.rint(moves)
+        tempo_weight = fit_constant(training.evaluate(best.weights), training.results, scale)
+        best.weights[tempo] = np.rint(tempo_weight)
     return Fit(
         weights=_named(best.weights),
         scale=scale,
         positions=size,
         iteration=best.number,
-        initial_loss=before,
-        final_loss=best.loss if best.number else before,
+        initial_loss=initial_loss,
+        final_loss=best.loss if best.number else initial_loss,
     )
 
 
 class _Iterate(NamedTuple):
-    """Where a fit was after an iteration: the weights, and the loss of the validation games."""
+    """The weights after an iteration, and their validation loss."""
 
     number: int
     weights: Floats
     loss: float
 
 
-def _targets(sample: Sample, score_scale: float, result_share: float) -> Floats:
+def _targets(sample: TracedPositions, score_scale: float, result_share: float) -> Floats:
     searched = expected_score(sample.scores, score_scale)
     return result_share * sample.results + (1 - result_share) * searched
 
@@ -287,7 +297,7 @@ def _named(weights: Floats) -> dict[str, Term]:
 
 
 def format_weights_module(weights: dict[str, Term]) -> str:
-    """Return the text of agent/chess/evaluation/weights.py with these weights."""
+    """Return the source code of agent/chess/evaluation/weights.py with the given weights."""
     import inspect
 
     from agent.chess.evaluation import weights as module

@@ -1,7 +1,8 @@
-"""Steps along gradients by PyTorch, on a graphics processor or on whatever it runs on.
+"""Gradient descent with PyTorch, on a GPU or any other device.
 
-The same arithmetic as the compiled steps, whose sums have another order: outputs and gradients
-are those of the rounded network, AdamW changes what it was rounded from, and weights are clipped.
+The calculations are the same as in the compiled kernels, except for the order of summation. Outputs
+and gradients are computed with rounded parameters. AdamW changes the unrounded parameters, and the
+weights are clipped.
 """
 
 from collections.abc import Callable
@@ -12,14 +13,14 @@ import numpy as np
 
 from agent.chess.evaluation.nnue_features import MAX_PIECES, output_bucket
 from agent.chess.evaluation.nnue_format import INPUTS, SCORE_SCALE
+from agent.io.requirements import missing_packages
 from kempelen.training.checkpoint import Checkpoint
 from kempelen.training.dataset import Packed
 from kempelen.training.gradient_descent import MAX_PARAMETER, training_targets
 from kempelen.training.gradients import BETA1, BETA2, EPSILON, Floats, NetworkShape, input_indices
 from kempelen.training.network_settings import Target, TrainingError
 
-REMEDY = "pip install 'kempelen[train-gpu]', or leave `device` out"
-# Of positions whose outputs are wanted: so many at a time.
+# Batch size for network outputs.
 _OUTPUT_BATCH = 1 << 14
 
 
@@ -30,43 +31,43 @@ SearchResult = TypeVar("SearchResult")
 def _raise_training_errors(
     work: Callable[Arguments, SearchResult],
 ) -> Callable[Arguments, SearchResult]:
-    """Let what PyTorch cannot do, as for want of memory, be a TrainingError."""
-
     @wraps(work)
-    def refusing(*arguments: Arguments.args, **named: Arguments.kwargs) -> SearchResult:
+    def wrapper(*arguments: Arguments.args, **keywords: Arguments.kwargs) -> SearchResult:
         try:
-            return work(*arguments, **named)
+            return work(*arguments, **keywords)
         except RuntimeError as error:
             reason = (str(error) or type(error).__name__).splitlines()[0]
             raise TrainingError(
-                f"device: PyTorch has failed: {reason}; take a smaller batch, or fewer neurons, or "
-                "leave `device` out"
+                f"device: PyTorch failed: {reason} (use a smaller batch or fewer neurons, or "
+                "remove `device`)"
             ) from None
 
-    return refusing
+    return wrapper
 
 
 class TorchGradientDescent:
-    """Steps that PyTorch makes on a device, by its name there: cpu, cuda, cuda:1, mps."""
+    """Performs training steps on a PyTorch device such as cpu, cuda, cuda:1 or mps."""
 
     def __init__(
         self, shape: NetworkShape, target: Target, decay: float, device: str, threads: int = 0
     ) -> None:
-        """Find the device; TrainingError if there is none of that name.
+        """Initialise the device. Raise TrainingError if the device is not available.
 
-        threads: of the processor, where that is the device; 0 for as many as PyTorch takes.
+        `threads` is the number of CPU threads, or 0 for the default of PyTorch.
         """
         try:
             import torch
         except ImportError:
-            raise TrainingError(f"device: PyTorch is missing; {REMEDY}") from None
+            raise TrainingError(
+                f"{missing_packages('device', 'train-gpu')} (or remove `device`)"
+            ) from None
         self._torch = torch
         try:
             self._device = torch.device(device)
             self._ones = torch.ones(shape.padded_size, device=self._device)
-        except (AssertionError, RuntimeError) as error:  # no such name, or no such device here
+        except (AssertionError, RuntimeError) as error:  # unknown or unavailable device
             reason = str(error).splitlines()[0]
-            raise TrainingError(f"device: PyTorch cannot use {device!r} here: {reason}") from None
+            raise TrainingError(f"device: PyTorch cannot use {device!r}: {reason}") from None
         if threads:
             torch.set_num_threads(threads)
         for begin, end, one in shape.file_scales:
@@ -76,15 +77,14 @@ class TorchGradientDescent:
         self._decay = decay
 
     @_raise_training_errors
-    def load(self, made: Checkpoint) -> None:
-        """Copy the run to the device."""
+    def load(self, checkpoint: Checkpoint) -> None:
         self._parameters, self._means, self._squares = (
-            self._on_device(each) for each in (made.parameters, made.means, made.squares)
+            self._on_device(array)
+            for array in (checkpoint.parameters, checkpoint.means, checkpoint.squares)
         )
 
     @_raise_training_errors
     def step(self, batch: Packed, number: int, rate: float) -> float:
-        """Make a step."""
         torch = self._torch
         rounded = self._rounded().requires_grad_()
         expected = torch.sigmoid(self._judge(batch, rounded) * (SCORE_SCALE / self._target.scale))
@@ -101,27 +101,27 @@ class TorchGradientDescent:
         return float(loss.detach())
 
     @_raise_training_errors
-    def store(self, made: Checkpoint) -> Floats:
-        """Copy the run back from the device."""
-        kept = (self._parameters, self._means, self._squares)
-        for row, tensor in zip((made.parameters, made.means, made.squares), kept, strict=True):
+    def store(self, checkpoint: Checkpoint) -> Floats:
+        tensors = (self._parameters, self._means, self._squares)
+        for row, tensor in zip(
+            (checkpoint.parameters, checkpoint.means, checkpoint.squares), tensors, strict=True
+        ):
             row[:] = tensor.cpu().numpy()
         rounded: Floats = self._rounded().cpu().numpy()
         return rounded
 
     @_raise_training_errors
     def outputs(self, positions: Packed) -> Floats:
-        """Return what the network says of each position."""
         rounded = self._rounded()
         with self._torch.no_grad():
-            found = [
+            outputs = [
                 self._judge(positions[start : start + _OUTPUT_BATCH], rounded).cpu().numpy()
                 for start in range(0, len(positions), _OUTPUT_BATCH)
             ]
-        return np.concatenate(found)
+        return np.concatenate(outputs)
 
     def close(self) -> None:
-        """Nothing is held but memory, which goes with this."""
+        """Do nothing, because PyTorch releases the memory automatically."""
 
     def _on_device(self, values: Any) -> Any:
         return self._torch.tensor(values, device=self._device)
@@ -130,22 +130,21 @@ class TorchGradientDescent:
         return self._torch.round(self._parameters * self._ones) / self._ones
 
     def _judge(self, positions: Packed, parameters: Any) -> Any:
-        """Return the network's outputs, (positions,), for numbers in a row as in a checkpoint."""
         torch, shape = self._torch, self._shape
-        places, counts = input_indices(positions)
-        # What a view does not set adds the row after the last, which is of zeros.
+        indices, counts = input_indices(positions)
+        # Unused entries select an extra row of zeros after the last row.
         unused = np.arange(MAX_PIECES) >= counts[:, None]
-        places = np.where(unused[:, None], INPUTS, places)
+        indices = np.where(unused[:, None], INPUTS, indices)
         rows = parameters[: shape.biases_start].view(INPUTS, shape.neurons)
         table = torch.cat((rows, rows.new_zeros(1, shape.neurons)))
         sums = torch.nn.functional.embedding_bag(
-            self._on_device(places.reshape(-1, MAX_PIECES)), table, mode="sum"
+            self._on_device(indices.reshape(-1, MAX_PIECES)), table, mode="sum"
         )
         biases = parameters[shape.biases_start : shape.outputs_start]
         active = (sums + biases).clamp(0, 1).square().view(len(positions), 2 * shape.neurons)
         weights = parameters[shape.outputs_start : shape.output_biases_start].view(
             shape.buckets, -1
         )
-        chosen = self._on_device(output_bucket(counts, shape.buckets))
+        buckets = self._on_device(output_bucket(counts, shape.buckets))
         output_biases = parameters[shape.output_biases_start : shape.size]
-        return (active * weights[chosen]).sum(1) + output_biases[chosen]
+        return (active * weights[buckets]).sum(1) + output_biases[buckets]

@@ -1,4 +1,4 @@
-"""`kempelen tune evaluation`: fit the weights of the hand-made evaluation to self-play."""
+"""The command `kempelen train tune evaluation`, which fits the hand-written evaluation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.chess.parts import ALPHABETA, TRACING
 from agent.io.files import name_in_errors
+from agent.io.requirements import missing_packages
 from agent.io.write_checks import require_writable
 from kempelen.console.argument_types import fraction, positive_int
 from kempelen.console.terminal import load_kernels, progress_bar
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from kempelen.training.dataset import Dataset
 
-MISSING_PACKAGES = "tuning needs more packages: pip install 'kempelen[train]'"
 DEFAULT_POSITIONS = 2_000_000
 DEFAULT_ITERATIONS = 250
 RESULT_WEIGHT = 0.6
@@ -27,41 +27,39 @@ EXIT_NOT_BETTER = 1
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "files",
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="what `kempelen selfplay` or `kempelen data` wrote",
+        help="file of positions, from `kempelen train selfplay` or `kempelen train data`",
     )
     parser.add_argument(
         "--positions",
         type=positive_int,
         default=DEFAULT_POSITIONS,
-        help=f"use at most so many, at random (default {DEFAULT_POSITIONS})",
+        help=f"maximum number of random positions (default: {DEFAULT_POSITIONS})",
     )
     parser.add_argument(
         "--iterations",
         type=positive_int,
         default=DEFAULT_ITERATIONS,
-        help=f"default {DEFAULT_ITERATIONS}",
+        help=f"maximum number of iterations (default: {DEFAULT_ITERATIONS})",
     )
     parser.add_argument(
         "--result-share",
         type=fraction,
         default=RESULT_WEIGHT,
         metavar="SHARE",
-        help="how much of what is fitted to is the game's result, 0 to 1; the rest is the score "
-        f"(default {RESULT_WEIGHT})",
+        help="weight of the game's result in the target, 0 to 1; the rest is the score "
+        f"(default: {RESULT_WEIGHT})",
     )
     parser.add_argument(
         "--from",
         dest="start",
         choices=START_WEIGHTS,
         default=START_WEIGHTS[0],
-        help="the weights to begin with: those there are, or nothing but material "
-        "(default %(default)s)",
+        help="initial weights: the shipped ones, or material only (default: %(default)s)",
     )
     parser.add_argument(
         "-o",
@@ -69,30 +67,29 @@ def configure(parser: ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE.py",
-        help="the weights, to take the place of agent/chess/evaluation/weights.py",
+        help="write the weights to FILE.py, a replacement of agent/chess/evaluation/weights.py",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Fit, and write the weights.
+    """Fit the weights, and write them if they are better than the initial weights.
 
-    The exit status is 1 where they are not better than those before, and so not written, and 2
-    where there is nothing to fit to.
+    Return 1 if they are not better, and 2 if there are no usable positions.
     """
     from kempelen.training.dataset import Dataset, DatasetError
 
     try:
         import scipy  # noqa: F401
     except ImportError:
-        print(f"kempelen tune: {MISSING_PACKAGES}", file=sys.stderr)
+        print(f"kempelen train tune: {missing_packages('the fit', 'train')}", file=sys.stderr)
         return 2
     try:
         require_writable([arguments.output], arguments.files, DatasetError)
         with Dataset(*arguments.files) as dataset:
             return _tune(arguments, dataset)
     except DatasetError as error:
-        print(f"kempelen tune: {error}", file=sys.stderr)
+        print(f"kempelen train tune: {error}", file=sys.stderr)
         return 2
 
 
@@ -102,25 +99,25 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
 
     load_kernels(ALPHABETA, TRACING)
     if len(dataset) == 0:
-        raise DatasetError(f"{arguments.files[0]}: no positions in it")
+        raise DatasetError(f"{arguments.files[0]}: no positions")
     training, validation = (
         texel.read_sample(dataset, part, arguments.positions) for part in (TRAINING, VALIDATION)
     )
-    if few := texel.check_size(training, validation):
-        print(f"kempelen tune: {few}", file=sys.stderr)
-    with progress_bar("fitting", arguments.iterations) as show:
+    if warning := texel.check_size(training, validation):
+        print(f"kempelen train tune: {warning}", file=sys.stderr)
+    with progress_bar("fitting", arguments.iterations) as update:
         fit = texel.fit(
             training,
             validation,
             arguments.iterations,
             arguments.result_share,
-            lambda iteration, loss: show(iteration),
+            lambda iteration, loss: update(iteration),
             texel.material_weights() if arguments.start == "material" else None,
         )
     if fit.improved:
         with name_in_errors(arguments.output):
             arguments.output.write_text(texel.format_weights_module(fit.weights), encoding="utf-8")
-    found = {
+    data = {
         "positions": fit.positions,
         "scale": round(fit.scale, 1),
         "iteration": fit.iteration,
@@ -130,16 +127,16 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
     }
     text = (
         f"{fit.positions} positions, scale {fit.scale:.0f} centipawns; loss of the validation "
-        f"games {fit.final_loss:.5f} after iteration {fit.iteration}, was {fit.initial_loss:.5f}"
+        f"games {fit.final_loss:.5f} after iteration {fit.iteration}, before {fit.initial_loss:.5f}"
     )
     if arguments.json:
-        print(json.dumps(found))
+        print(json.dumps(data))
     elif fit.improved:
         print(f"{text}: {arguments.output}")
     if not fit.improved:
-        advice = "fit to more games, or to another --result-share"
+        advice = "use more games, or another --result-share"
         print(
-            f"kempelen tune: no better weights found, nothing written: {text}; {advice}",
+            f"kempelen train tune: no better weights found, nothing written: {text}; {advice}",
             file=sys.stderr,
         )
         return EXIT_NOT_BETTER

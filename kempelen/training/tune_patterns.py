@@ -1,4 +1,4 @@
-"""`kempelen tune patterns`: learn what moves of Go look like from games, and write the weights."""
+"""The command `kempelen train tune patterns`, which learns the weights of Go move patterns."""
 
 from __future__ import annotations
 
@@ -26,33 +26,32 @@ DEFAULT_PRIOR = 1.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "files",
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="what `kempelen selfplay --game go` wrote; boards of any sizes",
+        help="file of train Go self-play games, of any board sizes",
     )
     parser.add_argument(
         "--iterations",
         type=positive_int,
         default=DEFAULT_ITERATIONS,
-        help=f"default {DEFAULT_ITERATIONS}",
+        help=f"number of iterations (default: {DEFAULT_ITERATIONS})",
     )
     parser.add_argument(
         "--rare",
         type=positive_int,
         default=DEFAULT_MIN_COUNT,
         metavar="N",
-        help="neighbourhoods to be had in fewer places share one weight (default %(default)s)",
+        help="minimum occurrences of a neighbourhood with its own weight (default: %(default)s)",
     )
     parser.add_argument(
         "--prior",
         type=positive_seconds,
         default=DEFAULT_PRIOR,
         metavar="N",
-        help="how often each feature has won and lost besides (default %(default)g)",
+        help="prior: wins and losses added to each feature (default: %(default)g)",
     )
     parser.add_argument(
         "-o",
@@ -60,14 +59,16 @@ def configure(parser: ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE.json",
-        help="the weights, to take the place of agent/go/pattern_weights.json",
+        help="write the weights to FILE.json, a replacement of agent/go/pattern_weights.json",
     )
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw how it learned")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE.svg", help="plot the log-likelihood by iteration"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: Namespace) -> int:
-    """Learn, and write the weights; the exit status is 2 where there is nothing to learn from."""
+    """Learn the weights and write them. Return 2 if there are no usable games."""
     from kempelen.training.go_selfplay import GoGamesError
 
     try:
@@ -77,7 +78,7 @@ def run(arguments: Namespace) -> int:
             check_picture(arguments.plot)
         return _tune(arguments)
     except (GoGamesError, PictureError) as error:
-        print_error(error, "kempelen tune")
+        print_error(error, "kempelen train tune")
     return 2
 
 
@@ -90,21 +91,21 @@ def _tune(arguments: Namespace) -> int:
     load_kernels(GO, FEATURE_EXTRACTION)
     parts: list[Comparisons] = []
     total = sum(len(games) for _, games in contents)
-    with progress_bar("games", total) as show:
+    with progress_bar("games", total) as update:
         for manifest, games in contents:
             for part in bradley_terry.game_comparisons(games, manifest["size"], manifest["komi"]):
                 parts.append(part)
-                show(len(parts))
+                update(len(parts))
     training = [
         part for number, part in enumerate(parts, 1) if number % bradley_terry.VALIDATION_INTERVAL
     ]
     validation = parts[bradley_terry.VALIDATION_INTERVAL - 1 :: bradley_terry.VALIDATION_INTERVAL]
     if not validation or not any(map(len, training)):
         raise GoGamesError(
-            f"{arguments.files[0]}: {bradley_terry.VALIDATION_INTERVAL} games or more are needed"
+            f"{arguments.files[0]}: {bradley_terry.VALIDATION_INTERVAL} or more games are required"
         )
     fit: PatternFit | None = None
-    with progress_bar("iterations", arguments.iterations) as show:
+    with progress_bar("iterations", arguments.iterations) as update:
         steps = bradley_terry.fit(
             bradley_terry.concatenate(training),
             bradley_terry.concatenate(validation),
@@ -113,7 +114,7 @@ def _tune(arguments: Namespace) -> int:
             arguments.prior,
         )
         for fit in steps:
-            show(len(fit.history))
+            update(len(fit.history))
     assert fit is not None
     manifest = {
         "made by": f"kempelen {__version__} tune patterns",
@@ -133,29 +134,28 @@ def _tune(arguments: Namespace) -> int:
 
 
 def _print(arguments: Namespace, fit: PatternFit, games: int, positions: int) -> None:
-    learned, validated = fit.history[-1]
+    training, validation = fit.history[-1]
     if arguments.json:
-        found = {
+        data = {
             "games": games,
             "positions": positions,
             "neighbourhoods": len(fit.patterns) - 1,
-            "training": asdict(learned),
-            "validation": asdict(validated),
+            "training": asdict(training),
+            "validation": asdict(validation),
             "file": str(arguments.output),
         }
-        print(json.dumps(found))
+        print(json.dumps(data))
         return
     print(f"{games} games, {positions} positions, {len(fit.patterns) - 1} neighbourhoods")
-    for name, quality in (("training", learned), ("validation", validated)):
+    for name, quality in (("training", training), ("validation", validation)):
         print(
-            f"{name:10} log-likelihood {quality.log_likelihood:.3f}, the move played is first in "
-            f"{quality.top_1:.1%}, among five in {quality.top_5:.1%}"
+            f"{name:10} log-likelihood {quality.log_likelihood:.3f}, the played move ranks first "
+            f"in {quality.top_1:.1%}, in the first five in {quality.top_5:.1%}"
         )
     print(arguments.output)
 
 
 def _draw_likelihood(fit: PatternFit, path: Path) -> None:
-    """Draw the log-likelihood of training and validation games by iteration."""
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")

@@ -1,7 +1,7 @@
-"""An engine that scores positions over a pipe, one after the other, as fast as it searches.
+"""Score positions with a UCI engine.
 
-It is waited for in plain reads, and what it says is not looked at but for the last score. That it
-answers in time is watched by a thread, which ends it if it does not.
+To keep the overhead low, reads are blocking, and only the last score in the output is parsed. If
+the engine does not respond in time, a watchdog thread kills the engine.
 """
 
 import contextlib
@@ -33,14 +33,14 @@ from protocols.client.process import (
 )
 from protocols.client.uci import Option, parse_option
 
-START_TIMEOUT = 60.0  # seconds for an engine to start, as it may read networks or compile
-SEARCH_TIMEOUT = 60.0  # seconds for the answer to one position
-SHUTDOWN_TIMEOUT = 5.0  # seconds that an engine has to end before it is killed
+START_TIMEOUT = 60.0  # seconds; engines may load networks or compile
+SEARCH_TIMEOUT = 60.0  # seconds per position
+SHUTDOWN_TIMEOUT = 5.0  # seconds before the engine is killed
 MATE_SCORE = 30_000  # centipawns
 CHESS960 = "UCI_Chess960"
 
-_POLL_INTERVAL = 0.25  # seconds between two looks at the clock
-_KEPT_LINES = 100  # of an answer: its last score is among them
+_POLL_INTERVAL = 0.25  # seconds
+_KEPT_LINES = 100  # last output lines that are kept per command
 
 _SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b")
 _DEPTH = re.compile(rb"\bdepth (\d{1,9})\b")
@@ -49,20 +49,23 @@ _BOUND = re.compile(rb"\b(?:lower|upper)bound\b")
 
 
 class UciScorer:
-    """An engine's process. Every method may raise EngineError, which names the engine."""
+    """A UCI engine process.
+
+    All methods may raise EngineError. The error message names the engine.
+    """
 
     def __init__(self, command: str, options: Mapping[str, str], limit: float) -> None:
         """Start the engine and set its options.
 
-        command: program and arguments, as a shell reads them.
-        limit: seconds for the answer to one position.
+        `command` contains the program and its arguments, in shell syntax.
+        `limit` is the timeout per position in seconds.
         """
         self.command = command
         self.name = command
         self._author = ""
         self._limit = limit
         self._chess960: bool | None = None
-        self._declared: dict[str, Option] = {}  # by names in lower case
+        self._declared: dict[str, Option] = {}  # keys are lower-case names
         self._stderr_tail = bytearray()
         self._timed_out = False
         self._deadline = time.monotonic() + START_TIMEOUT
@@ -84,7 +87,7 @@ class UciScorer:
             raise
 
     def new_game(self) -> None:
-        """Make the engine forget the game before."""
+        """Send `ucinewgame` to clear the state of the engine."""
         self._deadline = time.monotonic() + START_TIMEOUT
         self._send("ucinewgame\nisready")
         self._read_until(b"readyok")
@@ -92,42 +95,46 @@ class UciScorer:
     def score(
         self, fen: str, chess960: bool, nodes: int | None = None, depth: int | None = None
     ) -> tuple[int, int]:
-        """Return centipawns for the side to move, mates as `MATE` less their moves, and the depth.
+        """Return the score in centipawns for the side to move, and the search depth.
 
-        The score is the last that is no bound: what a search finds of an iteration before its end
-        says less. With Stockfish 15.1 at 400 nodes it is nearer to what 20,000 nodes find.
-        chess960: castling in the FEN is that of Chess960. nodes, depth: where the search ends; one
-        of them, or both.
+        The score of a mate in N moves is MATE_SCORE - N. The result is the last exact score,
+        because a bound from an unfinished iteration is less accurate. This was measured with
+        Stockfish 15.1, by comparing scores at 400 nodes with scores at 20,000 nodes. A bound is
+        returned only if there is no exact score.
+
+        `chess960` is true if the castling rights in `fen` follow the rules of Chess960.
+        `nodes` and `depth` are the search limits. At least one of them is required.
         """
         self._deadline = time.monotonic() + self._limit
         if chess960 != self._chess960:
             self._set_chess960(chess960)
-        ends = {"nodes": nodes, "depth": depth}
-        limits = [f"{name} {value}" for name, value in ends.items() if value is not None]
+        limit_values = {"nodes": nodes, "depth": depth}
+        limits = [f"{name} {value}" for name, value in limit_values.items() if value is not None]
         self._send(f"position fen {fen}\ngo {' '.join(limits)}")
-        said: deque[bytes] = deque(maxlen=_KEPT_LINES)
+        lines: deque[bytes] = deque(maxlen=_KEPT_LINES)
         for line in self._lines():
             if line.startswith(b"bestmove"):
                 break
-            said.append(line)
+            lines.append(line)
         self._deadline = math.inf
-        for line in said if self._author == AUTHORS else ():
+        for line in lines if self._author == AUTHORS else ():
             if reason := search_error(self._author, _text(line)):
                 raise EngineError(f"{self.command}: {reason}")
-        for wanted in (False, True):  # bounds only where there is nothing better
-            for line in reversed(said):
-                found = _SCORE.match(line)
+        for use_bounds in (False, True):  # use a bound only if there is no exact score
+            for line in reversed(lines):
+                match = _SCORE.match(line)
                 if (
-                    found
+                    match
                     and not _OTHER_MULTIPV.search(line)
-                    and bool(_BOUND.search(line)) == wanted
+                    and bool(_BOUND.search(line)) == use_bounds
                 ):
-                    return _centipawns(found), _depth(line)
-        words = sanitize_line(_text(said[-1]), MAX_MESSAGE_LENGTH) if said else ""
-        raise self._error(f"gave no score to {fen}" + (f", but said {words!r}" if words else ""))
+                    return _centipawns(match), _depth(line)
+        last_line = sanitize_line(_text(lines[-1]), MAX_MESSAGE_LENGTH) if lines else ""
+        suffix = f" (last output: {last_line!r})" if last_line else ""
+        raise self._error(f"returned no score for {fen}{suffix}")
 
     def close(self) -> None:
-        """End the engine, and all that it started."""
+        """Stop the engine and its child processes."""
         self._ended.set()
         with contextlib.suppress(OSError):
             self._input.write(b"quit\n")
@@ -197,7 +204,7 @@ class UciScorer:
         if CHESS960.casefold() in self._declared:
             self._send(f"setoption name {CHESS960} value {str(value).lower()}")
         elif value:
-            raise self._error(f"has no option {CHESS960}, and the positions are of Chess960")
+            raise self._error(f"has no option {CHESS960}, which Chess960 positions require")
         self._chess960 = value
 
     def _send(self, text: str) -> None:
@@ -207,18 +214,16 @@ class UciScorer:
         except OSError:
             raise self._error(self._exit_reason()) from None
 
-    def _read_until(self, wanted: bytes) -> list[bytes]:
-        """Read until a line; return the last ones before it."""
-        said: deque[bytes] = deque(maxlen=_KEPT_LINES)
+    def _read_until(self, terminator: bytes) -> list[bytes]:
+        lines: deque[bytes] = deque(maxlen=_KEPT_LINES)
         for line in self._lines():
-            if line == wanted:
+            if line == terminator:
                 break
-            said.append(line)
+            lines.append(line)
         self._deadline = math.inf
-        return list(said)
+        return list(lines)
 
     def _lines(self) -> Iterator[bytes]:
-        """Yield what it says, without end; one that is too long comes in pieces."""
         while line := self._output.readline(MAX_LINE_LENGTH):
             yield line.strip()
         raise self._error(self._exit_reason())
@@ -227,16 +232,15 @@ class UciScorer:
         return EngineError(f"{self.command}: the engine {what}")
 
     def _exit_reason(self) -> str:
-        """Tell why there is nothing more to be read."""
         if self._timed_out:
-            return "did not answer in time and was ended"
+            return "timed out and was killed"
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         self._threads[1].join(0.2)
         return describe_exit(self._process.returncode, self._stderr_tail)
 
     def _watch_deadline(self) -> None:
-        """End an engine that is late; its output ends with it, for whoever reads that."""
+        # Killing the engine also ends a blocking read.
         while not self._ended.wait(_POLL_INTERVAL):
             if time.monotonic() > self._deadline:
                 self._timed_out = True
@@ -245,14 +249,14 @@ class UciScorer:
 
     def _kill(self) -> None:
         if sys.platform == "linux":
-            self._process.terminate()  # its supervisor, which ends it
+            self._process.terminate()  # terminates the supervisor, which kills the engine
         else:
             if self._job is not None:
                 self._job.end()
             self._process.kill()
 
     def _read_stderr(self) -> None:
-        """Read what it says on standard error, so that it need not wait, and keep the end."""
+        # An engine blocks if nobody reads its standard error.
         errors = _pipe(self._process.stderr)
         with errors:
             while chunk := os.read(errors.fileno(), STDERR_TAIL):
@@ -277,5 +281,5 @@ def _centipawns(score: re.Match[bytes]) -> int:
 
 
 def _depth(line: bytes) -> int:
-    found = _DEPTH.search(line)
-    return min(int(found[1]), 255) if found else 0
+    match = _DEPTH.search(line)
+    return min(int(match[1]), 255) if match else 0

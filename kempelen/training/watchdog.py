@@ -1,4 +1,4 @@
-"""A user's code at work: attended, so that what does not come back can be given up."""
+"""Run user code with a timeout, so that the caller can abandon a hanging call."""
 
 import time
 from collections.abc import Callable
@@ -7,35 +7,39 @@ from typing import TypeVar
 from agent.threads.background_call import BackgroundCall
 
 Returned = TypeVar("Returned")
-# Told, again and again, what is being done now and how many seconds that may take.
+# Heartbeat callback, called with the current activity and its time limit in seconds.
 ReportActivity = Callable[[str, float], None]
 
 POLL_INTERVAL = 0.05
-# How long what is not told may take, in seconds.
+# Time limit in seconds before the first heartbeat.
 DEFAULT_TIMEOUT = 60.0
 
 
 class WatchdogError(Exception):
-    """Something did not come back in its time; the message says what."""
+    """Raised if a call times out. The message says which activity timed out."""
 
 
 def run_with_watchdog(work: Callable[[ReportActivity], Returned]) -> Returned:
-    """Return what `work` returns, or raise what it raises; WatchdogError when it is stuck."""
-    began, what, patience = time.monotonic(), "the beginning", DEFAULT_TIMEOUT
+    """Call `work` and return its result.
 
-    def report_activity(now: str, seconds: float) -> None:
-        nonlocal began, what, patience
-        began, what, patience = time.monotonic(), now, seconds
+    The argument of `work` is a function that reports the current activity and its timeout in
+    seconds. Raise the exception that `work` raises. Raise WatchdogError if an activity times out.
+    """
+    started, activity, timeout = time.monotonic(), "startup", DEFAULT_TIMEOUT
+
+    def report_activity(new_activity: str, seconds: float) -> None:
+        nonlocal started, activity, timeout
+        started, activity, timeout = time.monotonic(), new_activity, seconds
 
     def start() -> Returned:
         return work(report_activity)
 
-    apart = BackgroundCall(start, "attended")
+    call = BackgroundCall(start, "attended")
     try:
-        while not apart.wait(timeout=POLL_INTERVAL):
-            if time.monotonic() - began > patience:
-                raise WatchdogError(f"{what} did not come back within {patience:g} s")
+        while not call.wait(timeout=POLL_INTERVAL):
+            if time.monotonic() - started > timeout:
+                raise WatchdogError(f"{activity}: timed out after {timeout:g} s")
     except BaseException:
-        apart.abandon()
+        call.abandon()
         raise
-    return apart.result()
+    return call.result()

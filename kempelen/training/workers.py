@@ -1,7 +1,7 @@
-"""Games made by several processes, received in the order of their numbers.
+"""Generate games in several processes, and receive them in numerical order.
 
-Game n of those that are wanted is made by process n modulo their number. What it holds must follow
-from the task and its number alone: it is then the same however many processes there are.
+The games are distributed over the processes in turn. Each game must be determined by the task and
+the game number, so that the results do not depend on the number of processes.
 """
 
 import contextlib
@@ -22,65 +22,65 @@ Failures = tuple[type[Exception], ...]
 
 
 class GamesError(Exception):
-    """No more games can be made; the message says why."""
+    """Raised if no more games can be generated. The message says why."""
 
 
-class GameMaker(Protocol[Result_co]):
-    """Makes any game by its number. What it has to close, it closes in a method `close`."""
+class GameGenerator(Protocol[Result_co]):
+    """Generates games. An optional method `close` releases its resources."""
 
     def play(self, number: int, /) -> Result_co:
-        """Return what is kept of a game."""
+        """Return the game with this number."""
 
 
 class Workers(Protocol):
-    """Who makes games: processes of this machine, or the threads of a cluster."""
+    """A pool of workers, which are either local processes or the threads of a cluster."""
 
     def games(
         self,
-        make: Callable[[Task], GameMaker[Result]],
+        make: Callable[[Task], GameGenerator[Result]],
         task: Task,
         numbers: range,
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
     ) -> Generator[Result, None, None]:
-        """Yield the games of these numbers, in their order; to close it ends who makes them.
+        """Yield the games with these numbers in order. Closing the generator stops the workers.
 
-        make: called with the task by each worker; it must be at the top of a module.
-        failures: what `make` and its makers may raise; becomes a GamesError with the same message.
-        given: what a maker on another machine takes beside a number, where one on this machine
-        finds it by itself.
+        `make` is called with `task` by each worker, and returns a game generator. It must be a
+        module-level function.
+        `failures` are the exception types that `make` and the game generators may raise. Such an
+        exception is raised as a GamesError with the same message.
+        `extra_argument` returns an extra argument of `play` for a game number. Local processes do
+        not use it.
         """
 
 
 @dataclass(frozen=True)
 class LocalProcesses:
-    """So many processes of this machine."""
-
     count: int
 
     def games(
         self,
-        make: Callable[[Task], GameMaker[Result]],
+        make: Callable[[Task], GameGenerator[Result]],
         task: Task,
         numbers: range,
         failures: Failures,
         extra_argument: Callable[[int], Any] | None = None,
     ) -> Generator[Result, None, None]:
-        """Yield the games of these numbers; see `Workers`."""
+        """Yield the games with the given numbers, as specified in `Workers.games`."""
         context = multiprocessing.get_context("spawn")
         connections: list[Connection] = []
         running = []
         try:
             for index in range(min(self.count, len(numbers))):
-                ours, theirs = context.Pipe(duplex=False)
+                receiver, sender = context.Pipe(duplex=False)
                 process = context.Process(
                     target=_worker_main,
-                    args=(make, task, numbers[index :: self.count], failures, theirs),
+                    args=(make, task, numbers[index :: self.count], failures, sender),
                     daemon=True,
                 )
                 process.start()
-                theirs.close()
-                connections.append(ours)
+                sender.close()
+                connections.append(receiver)
                 running.append(process)
             for _, connection in zip(numbers, itertools.cycle(connections), strict=False):
                 yield _receive(connection)
@@ -95,8 +95,6 @@ class LocalProcesses:
 
 @dataclass(frozen=True)
 class _Failure:
-    """What a process could not do."""
-
     message: str
 
 
@@ -104,29 +102,27 @@ def _receive(connection: Connection) -> Any:
     try:
         message = connection.recv()
     except EOFError:
-        raise GamesError("a process that makes games ended unexpectedly") from None
+        raise GamesError("a worker process ended unexpectedly") from None
     if isinstance(message, _Failure):
         raise GamesError(message.message)
     return message
 
 
 def _worker_main(
-    make: Callable[[Any], GameMaker[Any]],
+    make: Callable[[Any], GameGenerator[Any]],
     task: Any,
     numbers: Iterable[int],
     failures: Failures,
     connection: Connection,
 ) -> None:
-    """Be one process: send what is made until nobody listens."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with contextlib.suppress(OSError):  # the parent has gone
+    with contextlib.suppress(OSError):  # the parent has exited
         for message in _messages(make, task, numbers, failures):
             connection.send(message)
 
 
 def _end_with_parent() -> None:
-    """End this process amid its game once its parent has gone, however that was."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -134,9 +130,8 @@ def _end_with_parent() -> None:
 
 
 def _messages(
-    make: Callable[[Any], GameMaker[Any]], task: Any, numbers: Iterable[int], failures: Failures
+    make: Callable[[Any], GameGenerator[Any]], task: Any, numbers: Iterable[int], failures: Failures
 ) -> Iterator[Any]:
-    """Yield games; or, at the end, what went wrong."""
     try:
         maker = make(task)
         for number in numbers:
