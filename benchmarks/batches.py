@@ -1,11 +1,11 @@
-"""How many positions a second a user's network judges, by how many it judges at once.
+"""Positions per second that a user's network evaluates, for several batch sizes.
 
     python benchmarks/batches.py [--sizes 1,16,256] [--neurons 256] [--playouts 5000] [--json FILE]
 
-The network is two layers in NumPy, of random weights, which gives values and priors. Monte Carlo
-tree search of chess asks it about the leaves of its tree, on one thread, NumPy's too; each size
-searches the same positions, to the same number of playouts. Seconds are the processor's, so that
-what else the machine does matters little.
+The network has two NumPy layers with random weights, and outputs values and priors. Monte Carlo
+tree search of chess evaluates the leaves of its tree in batches. The search and NumPy each use one
+thread. Every batch size searches the same positions with the same number of playouts. Times are CPU
+seconds, so that other load on the machine matters little.
 """
 
 import os
@@ -28,7 +28,7 @@ MEGABYTES = 256
 
 
 def network(neurons: int, seed: int = 1) -> Callable[[ChessBatch], Any]:
-    """Make a network of random weights: 768 inputs, so many neurons, a value and 4096 moves."""
+    """Return a random network: 768 inputs, one hidden layer, a value and 4096 moves."""
     generator = np.random.default_rng(seed)
 
     def layer(*shape: int) -> Any:
@@ -45,7 +45,7 @@ def network(neurons: int, seed: int = 1) -> Callable[[ChessBatch], Any]:
 
 
 def speed(judge: Callable[[ChessBatch], Any], size: int, playouts: int) -> tuple[float, float]:
-    """Return the positions judged a second, and how many were judged at once in the mean."""
+    """Return the evaluated positions per CPU second, and the mean batch size."""
     sizes: list[int] = []
 
     def counted(batch: ChessBatch) -> Any:
@@ -68,16 +68,22 @@ def speed(judge: Callable[[ChessBatch], Any], size: int, playouts: int) -> tuple
 def main() -> None:
     """Measure and print."""
     arguments = parser(__doc__)
-    arguments.add_argument("--sizes", default="1,16,256", help="of batches (1,16,256)")
-    arguments.add_argument("--neurons", type=int, default=256, help="(256)")
-    arguments.add_argument("--playouts", type=int, default=5_000, help="of each search (5000)")
+    arguments.add_argument(
+        "--sizes", default="1,16,256", help="batch sizes, separated by commas (default: 1,16,256)"
+    )
+    arguments.add_argument(
+        "--neurons", type=int, default=256, help="neurons in the hidden layer (default: 256)"
+    )
+    arguments.add_argument(
+        "--playouts", type=int, default=5_000, help="playouts per search (default: 5000)"
+    )
     chosen = arguments.parse_args()
     if BLAS_THREADS_VARIABLE not in os.environ:
         os.execve(
             sys.executable, [sys.executable, *sys.argv], os.environ | {BLAS_THREADS_VARIABLE: "1"}
         )
     judge = network(chosen.neurons)
-    speed(judge, 16, 100)  # loaded
+    speed(judge, 16, 100)  # warm up: compile and load
     rows = []
     for size in map(int, chosen.sizes.split(",")):
         positions, mean = speed(judge, size, chosen.playouts)

@@ -1,8 +1,8 @@
-"""How long a book move takes, as a front end measures it; passes if the slowest took under 5 ms.
+"""Latency of a book move as a GUI sees it. Passes if the slowest move took less than 5 ms.
 
     python benchmarks/book.py --moves 200
 
-What the book is worth: `python benchmarks/book_match.py`.
+To measure the strength of the book, run `python benchmarks/book_match.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_LATENCY_MS = 5.0
 
 
 def measure(moves: int) -> list[float]:
-    """Play games against itself from the book; return the milliseconds of each answer."""
+    """Play self-play games from the book; return the milliseconds of each move."""
     took: list[float] = []
     with subprocess.Popen(
         KEMPELEN, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1

@@ -1,11 +1,11 @@
-r"""What the book is worth: a match of the engine with its book against itself without.
+r"""The strength of the opening book: a match of the engine with its book against itself without.
 
     python benchmarks/book_match.py --games 300 --tc 2+0.02 --ledger book.sqlite
 
-Each game begins from the start position, as the built-in openings of `kempelen match` would lead
-out of the book at once. The same line goes on with a ledger after an interruption. The time saved
-is what the side with the book has more on its clock, after its last book move, than the other
-side has after the same move.
+Each game begins from the start position, because the built-in openings of `kempelen match` would
+leave the book at once. To continue after an interruption, run the same command with the same
+ledger. The time saved is the difference of the clocks after the last book move: that of the side
+with the book minus that of the other side.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOOK, BARE = "book", "bare"
 
 
 def play(arguments: argparse.Namespace, folder: Path, ledger: Path) -> dict[str, Any]:
-    """Play the match, or what is missing of it; return its summary."""
+    """Play the match, or the remaining games; return its summary."""
     start = folder / "start.epd"
     start.write_text(chess.Board().epd(hmvc=0, fmvn=1) + "\n")
     engine = f"cmd={sys.executable},args=-m kempelen.cli uci,option.Hash=16"
@@ -45,7 +45,7 @@ def play(arguments: argparse.Namespace, folder: Path, ledger: Path) -> dict[str,
 
 
 def book_moves(record: GameRecord) -> tuple[int, float]:
-    """Return how many moves of a game came from the book, and the seconds that this saved."""
+    """Return the number of book moves in a game, and the seconds that they saved."""
     side = 0 if record.white == BOOK else 1
     moves = record.moves[side::2]
     known = next((place for place, move in enumerate(moves) if move.nodes), len(moves))
@@ -94,5 +94,5 @@ if __name__ == "__main__":
     options.add_argument("--games", type=int, default=300)
     options.add_argument("--tc", default="2+0.02")
     options.add_argument("--concurrency", type=int, default=2)
-    options.add_argument("--ledger", type=Path, help="keep the games, and go on with them")
+    options.add_argument("--ledger", type=Path, help="store the games in FILE, or continue with it")
     sys.exit(main(options.parse_args()))

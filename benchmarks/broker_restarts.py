@@ -1,8 +1,8 @@
-"""A match between two bots whose broker is killed again and again, and comes back.
+"""A match between two bots whose MQTT broker is repeatedly killed and restarted.
 
-Run as `python benchmarks/broker_restarts.py [--games N] [--restarts N]`. The broker is away for 2
-and 8 seconds by turns, while a bot has 3 on its clock. It prints what became of the games, and
-fails if one was lost for want of the broker, or counted twice, or is missing.
+Run as `python benchmarks/broker_restarts.py [--games N] [--restarts N]`. The broker is down for 2
+and 8 seconds alternately, while each bot has 3 seconds on its clock. The benchmark prints the
+results of the games. It fails if a game is missing, counted twice, or lost because of the broker.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from children import end_in_order, spawn
+from child_processes import end_in_order, spawn
 
 from kempelen.match.rating.standings import FAILURES
 
@@ -26,7 +26,7 @@ OUTAGES = (2.0, 8.0)
 
 
 class Broker:
-    """Mosquitto on a free port."""
+    """A Mosquitto broker on a free port."""
 
     def __init__(self, folder: Path, *, persistent: bool) -> None:
         program = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
@@ -46,17 +46,17 @@ class Broker:
         self.start()
 
     def start(self) -> None:
-        """Begin, or begin again."""
+        """Start or restart the broker."""
         self._process = spawn(self._command, stderr=subprocess.DEVNULL)
 
     def kill(self) -> None:
-        """End it as a crash does."""
+        """Kill the broker without a shutdown, as in a crash."""
         self._process.kill()
         self._process.wait()
 
 
 def kempelen(*words: str, log: Path) -> "subprocess.Popen[bytes]":
-    """Start one of our commands."""
+    """Start a `kempelen` subcommand, with its output in `log`."""
     with log.open("wb") as file:
         return spawn(
             [sys.executable, "-m", "kempelen.cli", *words],
@@ -66,14 +66,18 @@ def kempelen(*words: str, log: Path) -> "subprocess.Popen[bytes]":
 
 
 def main() -> None:
-    """Play the match, kill the broker meanwhile, and look at the games."""
+    """Play the match, kill the broker repeatedly, and check the games."""
     end_in_order()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--restarts", type=int, default=20)
-    parser.add_argument("--time", default="3+0.05", help="each bot's clock (3+0.05)")
+    parser.add_argument(
+        "--time", default="3+0.05", help="time control of each bot (default: 3+0.05)"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--persistent", action="store_true", help="the broker keeps its sessions")
+    parser.add_argument(
+        "--persistent", action="store_true", help="let the broker persist its sessions"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         if not _run(Path(name), arguments):
@@ -84,7 +88,7 @@ def _run(folder: Path, arguments: argparse.Namespace) -> bool:
     broker = Broker(folder, persistent=arguments.persistent)
     bots = [
         kempelen(
-            *("serve", "--name", bot, "--engine", "agent=chess,option.OwnBook=false"),
+            *("mqtt", "bot", "--name", bot, "--engine", "agent=chess,option.OwnBook=false"),
             *("--mqtt", broker.url),
             log=folder / bot,
         )

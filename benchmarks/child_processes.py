@@ -1,4 +1,4 @@
-"""Processes that benchmarks start: they end with it, unless it is killed by SIGKILL."""
+"""Child processes of benchmarks. They end with the benchmark, unless SIGKILL ends it."""
 
 import atexit
 import contextlib
@@ -13,7 +13,7 @@ _started: "WeakSet[subprocess.Popen[Any]]" = WeakSet()
 
 
 def end_in_order() -> None:
-    """Let SIGTERM end this process as an exit does, so that what it has started ends too."""
+    """Convert SIGTERM to a normal exit, so that child processes are killed."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _exit)
 
@@ -23,7 +23,7 @@ def _exit(number: int, frame: FrameType | None) -> None:
 
 
 def spawn(*arguments: Any, **options: Any) -> subprocess.Popen[Any]:
-    """Start a process, as `subprocess.Popen` does, that is killed at our end if it still runs."""
+    """Start a process like `subprocess.Popen`, and kill it when this process exits."""
     process = subprocess.Popen(*arguments, **options)
     _started.add(process)
     return process

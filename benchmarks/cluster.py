@@ -1,8 +1,9 @@
-"""A match on a Dask cluster whose workers are killed and frozen on the way.
+"""A match on a Dask cluster whose workers are killed and frozen during the match.
 
-Plays the same match at fixed nodes on one machine and, with `--cluster`, on two workers, of which
-one is killed and one is stopped; a third comes. Passes (exit status 0) if both runs have exactly
-the games asked for, with the same moves. Unix only.
+Plays the same match with fixed nodes twice: on one machine, and with `--cluster` on two workers.
+During the second match, one worker is killed and the other is stopped, and a third worker joins.
+Passes (exit status 0) if both matches consist of exactly the requested games, with the same moves.
+Unix only.
 
     python benchmarks/cluster.py --pairs 60
 """
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import chess.pgn
-from children import spawn
+from child_processes import spawn
 from report import parser, show, stockfish
 
 QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -39,7 +40,7 @@ def start_worker(address: str, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def match(folder: Path, name: str, games: int, *more: str) -> list[str]:
-    """Return the command of the match, with its records under `name`."""
+    """Return the command of the match, which writes its files under `name`."""
     engine = stockfish()
     if engine is None:
         raise SystemExit("stockfish is not installed: run scripts/install-debian-packages")
@@ -66,7 +67,7 @@ def match(folder: Path, name: str, games: int, *more: str) -> list[str]:
 
 
 def finished_games(ledger: Path) -> int:
-    """Return how many games a ledger holds."""
+    """Return the number of games in a ledger."""
     if not ledger.exists():
         return 0
     try:
@@ -77,13 +78,13 @@ def finished_games(ledger: Path) -> int:
 
 
 def wait_for_games(ledger: Path, games: int, running: subprocess.Popen[bytes]) -> None:
-    """Wait until the ledger holds so many games or the match has ended."""
+    """Wait until the ledger contains `games` games or the match has ended."""
     while finished_games(ledger) < games and running.poll() is None:
         time.sleep(0.1)
 
 
 def games_of(file: Path) -> list[tuple[str, ...]]:
-    """Return round, result and moves of each game, in order of the rounds."""
+    """Return the round, result and moves of each game, ordered by round."""
     found = []
     with file.open() as pgn:
         while game := chess.pgn.read_game(pgn):
@@ -93,7 +94,7 @@ def games_of(file: Path) -> list[tuple[str, ...]]:
 
 
 def end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
-    """Kill and reap, the stopped ones too."""
+    """Kill the processes, including stopped ones, and wait for them."""
     for process in processes:
         process.send_signal(signal.SIGCONT)
         process.kill()

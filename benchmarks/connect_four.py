@@ -1,14 +1,16 @@
-"""Nodes a second of the compiled Connect Four, beside plain alpha-beta on the plain game.
+"""Search speed of the compiled Connect Four, compared with plain Python alpha-beta.
 
     python benchmarks/connect_four.py [--depth 10] [--positions 20] [--no-cold] [--json FILE]
 
-Both search the same positions, 4 to 16 random moves into the game, to the same depth, by
-progressive deepening from an empty table and with the game's own evaluation, as they play over
-GTP; and both must find the same values. Then the compiled search with that evaluation as a user's
-plain function. Seconds are the processor's, so that what else the machine does matters little.
+Both search the same positions, 4 to 16 random moves into the game, to the same depth. They use
+iterative deepening from an empty table and the game's own evaluation, as in play over GTP. Both
+must find the same values. The benchmark then measures the compiled search with the same evaluation
+as a user's plain Python function. Times are CPU seconds, so that other load on the machine matters
+little.
 
-At last the seconds from the start of `kempelen gtp` to its first move, which has 0.1 s, and until
-the search is compiled: on this cache, and on an empty one.
+Finally, the benchmark measures two times from the start of `kempelen gtp`: until its first move
+with a limit of 0.1 s, and until the search is compiled. Both are measured with the existing cache
+and with an empty one.
 """
 
 import os
@@ -31,12 +33,12 @@ from agent.limits import Limits
 from agent.search.defaults import make_search
 from agent.search.searcher import GameSearcher
 
-# By how much values may differ, which the compiled search rounds to three digits.
+# Tolerance between values, because the compiled search rounds them to three digits.
 TOLERANCE = 0.001
 
 
 def positions(number: int) -> Iterator[ConnectFour]:
-    """Generate positions that are not over."""
+    """Yield unfinished positions after random moves."""
     chance = Random(1)
     while number:
         game = ConnectFour()
@@ -49,9 +51,9 @@ def positions(number: int) -> Iterator[ConnectFour]:
 
 
 def run(search: Any, games: list[ConnectFour], depth: int) -> tuple[int, float, list[float]]:
-    """Return nodes, seconds, and what each search expects."""
+    """Return the nodes, the seconds, and the expected outcome that each search found."""
     nodes, seconds, values = 0, 0.0, []
-    list(search.search(ConnectFour(), Limits(depth=2)))  # the first takes longer
+    list(search.search(ConnectFour(), Limits(depth=2)))  # warm-up: the first search takes longer
     for game in games:
         search.new_game()
         search.clear_stop()
@@ -59,12 +61,12 @@ def run(search: Any, games: list[ConnectFour], depth: int) -> tuple[int, float, 
         *_, last = search.search(game, Limits(depth=depth))
         seconds += process_time() - began
         nodes += last.nodes
-        values.append(last.expected)
+        values.append(last.expected_outcome)
     return nodes, seconds, values
 
 
 def first_move(cache: str | None = None) -> float:
-    """Return the seconds from the start of the program to its first move."""
+    """Return the seconds from program start to its first move."""
     command = [*KEMPELEN[:-1], "gtp", "--game", "connect-four", "--no-book", "--time", "0.1"]
     began = perf_counter()
     with subprocess.Popen(
@@ -88,15 +90,15 @@ def first_move(cache: str | None = None) -> float:
 
 
 def compilation(cache: str) -> float:
-    """Return the seconds that the compilation takes, on an empty cache in that folder."""
-    code = f"from agent.kernel import warming; warming.load({CONNECT_FOUR!r})"
+    """Return the seconds that compiling into the empty folder `cache` takes."""
+    code = f"from agent.kernel import compilation; compilation.load({CONNECT_FOUR!r})"
     began = perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, env=environment(cache))
     return perf_counter() - began
 
 
 def environment(cache: str | None) -> dict[str, str]:
-    """Return this process's environment, with another cache if one is given."""
+    """Return this process's environment, with another compilation cache if one is given."""
     return {**os.environ, **({} if cache is None else {CACHE_VARIABLE: cache})}
 
 
@@ -105,7 +107,9 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--depth", type=int, default=10, metavar="PLIES")
     arguments.add_argument("--positions", type=int, default=20, metavar="N")
-    arguments.add_argument("--no-cold", action="store_true", help="leave out the empty cache")
+    arguments.add_argument(
+        "--no-cold", action="store_true", help="skip the measurements with an empty cache"
+    )
     options = arguments.parse_args()
     games = list(positions(options.positions))
     searches = {
@@ -134,7 +138,7 @@ def main() -> None:
         )
     columns = ("search", "nodes", "seconds", "nodes a second", "times as many", "times as fast")
     show(f"Connect Four, depth {options.depth}", columns, rows, options.json)
-    first_move()  # fills the cache, where it is empty
+    first_move()  # fills the cache if it is empty
     print(f"first move after {first_move():.2f} s")
     if options.no_cold:
         return

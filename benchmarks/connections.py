@@ -1,9 +1,10 @@
-"""Connections one after another to `kempelen listen`, and what each leaves behind in its process.
+"""Leak test of `kempelen serve`: successive connections, and the resources that each leaves behind.
 
-Each begins a session of UCI, over TCP or WebSocket in turn; one in ten asks for a move. Passes
-(exit status 0) if at the end as many files are open as after the first hundred, and as many threads
-but those of its pool, and memory has grown by less than 40 MB in the second half: the allocator
-keeps some for each thread.
+Each connection begins a UCI session, alternately over TCP and WebSocket. One in ten requests a
+move. The test passes (exit status 0) if the number of open files at the end is the same as after
+the first hundred connections. The number of threads must also be the same, apart from the thread
+pool. Memory must grow by less than 40 MB in the second half, because the allocator keeps some
+memory per thread.
 
     python benchmarks/connections.py --connections 10000
 """
@@ -19,21 +20,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from children import end_in_order, spawn
+from child_processes import end_in_order, spawn
 from websockets.asyncio.client import connect
 
 FIRST = 100
 WORDS = ("--address", "127.0.0.1:0", "--address", "ws://127.0.0.1:0")
-GROWTH = 40.0  # MB
-# Of the pool that sessions act in, which keeps its threads: one a session at once, and its end.
+GROWTH = 40.0  # maximum growth of the memory in MB
+# Size of the session thread pool, which keeps its threads.
 POOL = 4
 
 
 @contextmanager
 def listening() -> Iterator[tuple[int, list[int]]]:
-    """Start a server; give its process and its ports, for TCP and for WebSocket."""
+    """Start a server; yield its process ID and its TCP and WebSocket ports."""
     server = spawn(
-        [sys.executable, "-m", "kempelen.cli", "listen", *WORDS], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "kempelen.cli", "serve", *WORDS], stderr=subprocess.PIPE, text=True
     )
     try:
         assert server.stderr
@@ -50,7 +51,7 @@ def listening() -> Iterator[tuple[int, list[int]]]:
 
 
 async def by_tcp(port: int, asks: list[str], awaited: str) -> None:
-    """Say lines in a session over TCP, hear the awaited one, and leave."""
+    """Send lines in a TCP session, wait for a line that starts with `awaited`, and disconnect."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write("".join(f"{line}\n" for line in asks).encode())
     while not (await reader.readline()).startswith(awaited.encode()):
@@ -60,7 +61,7 @@ async def by_tcp(port: int, asks: list[str], awaited: str) -> None:
 
 
 async def by_web(port: int, asks: list[str], awaited: str) -> None:
-    """Say lines in a session over WebSocket, hear the awaited one, and leave."""
+    """Send lines in a WebSocket session, wait for the awaited line, and disconnect."""
     async with connect(f"ws://127.0.0.1:{port}/uci", proxy=None, compression=None) as web:
         await web.send("\n".join(asks))
         while not str(await web.recv()).startswith(awaited):
@@ -68,7 +69,7 @@ async def by_web(port: int, asks: list[str], awaited: str) -> None:
 
 
 async def open_and_close_sessions(ports: list[int], times: int) -> None:
-    """Begin and end so many sessions."""
+    """Open and close `times` sessions."""
     for number in range(times):
         asks, awaited = ["uci"], "uciok"
         if number % 10 == 0:
@@ -79,7 +80,7 @@ async def open_and_close_sessions(ports: list[int], times: int) -> None:
 
 
 def leftovers(process: int) -> tuple[float, int, int]:
-    """Return the memory of a process, in MB, and how many files and threads it has."""
+    """Return a process's memory in MB, and its numbers of open files and threads."""
     folder = Path(f"/proc/{process}")
     status = (folder / "status").read_text()
     (memory,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
@@ -88,7 +89,7 @@ def leftovers(process: int) -> tuple[float, int, int]:
 
 
 def main() -> int:
-    """Connect and report."""
+    """Open the connections and report."""
     end_in_order()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--connections", type=int, default=10_000)
@@ -100,7 +101,7 @@ def main() -> int:
         for number in (FIRST, connections // 2, connections):
             done = kept[-1][0] if kept else 0
             asyncio.run(open_and_close_sessions(ports, max(number - done, 0)))
-            time.sleep(5)  # the last sessions end, and what they leave is freed
+            time.sleep(5)  # let the last sessions end and free their resources
             found = leftovers(process)
             kept.append((number, found))
             seconds = time.monotonic() - began

@@ -1,13 +1,13 @@
-"""What a change of search or evaluation is worth: two source trees play at fixed nodes.
+"""Elo difference of two source trees, which play each other at fixed nodes.
 
     python benchmarks/duel.py . HEAD --games 4000 --nodes 1500
     python benchmarks/duel.py . . --evaluations nnue handcrafted --nodes 3000
 
-A tree is a folder or a git revision of this repository. Each side is a process that loads its own
-tree's kernel and makes a whole move in one call of it, so that games are some twenty times as
-fast as those of `kempelen match`, which go over UCI. A pair of games with colours swapped begins
-from the same random opening, one that the first side holds for level. Draws and lost games are
-adjudicated.
+A tree is a folder or a git revision of this repository. Each side is a process that loads the
+kernel of its own tree and makes a whole move in one kernel call. Games are therefore about twenty
+times as fast as those of `kempelen match`, which uses UCI. Each pair of games starts from the same
+random opening with colours swapped. The first side must consider the opening level. Draws and lost
+games are adjudicated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import chess
-from children import spawn
+from child_processes import spawn
 from report import parser, show
 
 from agent.machine import usable_cores
@@ -34,18 +34,18 @@ from kempelen.match.rating.match_statistics import estimate_strength
 
 REPOSITORY = Path(__file__).parent.parent
 ENGINE_SCRIPT = Path(__file__).with_name("duel_side.py")
-REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")  # as duel_side has them
+REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")  # the same as in duel_side
 BEGIN = -1
 OPENING_PLIES = 8
-MAX_OPENING_SCORE = 90  # centipawns: openings that the first side finds less level are not played
+MAX_OPENING_SCORE = 90  # centipawns, as scored by the first side; other openings are skipped
 MAX_PLIES = 400  # plies; a longer game is a draw
-WON, WON_PLIES = 700, 6  # centipawns that both sides see for so long
+WON, WON_PLIES = 700, 6  # a score in centipawns by both sides for this many plies wins
 DRAWN, DRAWN_PLIES, DRAWN_FROM = 8, 12, 70
 ONGOING, DRAW, MATED = range(3)
 
 
 class Side:
-    """One source tree, playing."""
+    """A process that plays with one source tree."""
 
     def __init__(self, tree: Path, nodes: int, evaluation: str) -> None:
         self._process = spawn(
@@ -55,21 +55,22 @@ class Side:
             cwd=tree,
             env=os.environ | {"PYTHONPATH": str(tree)},
         )
-        self._read()  # the kernel is there
+        self._read()  # wait until the kernel is loaded
 
     def new_game(self, fen: str) -> None:
-        """Forget the last game and set up a position."""
+        """Clear the state of the last game and set up a position."""
         self._ask(BEGIN, fen)
 
     def answer(self, move: int) -> tuple[int, int, int]:
-        """Make the other side's move (0: none), and one's own: how the game stands, it, its score.
+        """Make the opponent's move (0 for none) and reply; return state, move and score.
 
-        Moves are the kernel's numbers, scores centipawns for who moved.
+        Moves are kernel move numbers. The score is in centipawns for the side that made the
+        returned move.
         """
         return self._ask(move)
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process."""
         self._process.kill()
         self._process.communicate()
 
@@ -89,7 +90,7 @@ class Side:
 
 
 def play(white: Side, black: Side, board: chess.Board) -> int:
-    """Play a game from a position; return White's result, 1, 0 or -1."""
+    """Play a game from `board`; return 1 if White won, 0 for a draw, -1 if Black won."""
     sides = (black, white)
     for side in sides:
         side.new_game(board.fen())
@@ -118,7 +119,7 @@ def play(white: Side, black: Side, board: chess.Board) -> int:
 
 
 def openings(judge: Side, seed: str) -> Iterator[chess.Board]:
-    """Make random openings without end that a side holds for level."""
+    """Yield random openings that `judge` considers level."""
     generator = random.Random(seed)
     while True:
         board = chess.Board()
@@ -142,7 +143,10 @@ def play_pairs(
     seed: str,
     results: SimpleQueue[int | None],
 ) -> None:
-    """Play pairs of games; put the first side's points of each, in halves; None if a side dies."""
+    """Play pairs of games, and put the points of the first side into `results`.
+
+    The points of each pair are in half points. None means that a side died.
+    """
     first, second = (Side(tree, nodes, evaluation) for tree, evaluation in players)
     try:
         for _, board in zip(range(pairs), openings(first, seed), strict=False):
@@ -154,7 +158,7 @@ def play_pairs(
 
 
 def tree_of(name: str, folder: Path) -> Path:
-    """Return the folder of a source tree, checking out a revision into `folder`."""
+    """Return the folder of a source tree. A git revision is checked out into `folder`."""
     if Path(name).is_dir():
         return Path(name).absolute()
     archive = subprocess.run(
@@ -219,9 +223,9 @@ if __name__ == "__main__":
         nargs=2,
         metavar=("NEW", "OLD"),
         default=["handcrafted", "handcrafted"],
-        help="as in the UCI option; files by their whole paths",
+        help="evaluations, as in the UCI option; file names must be absolute",
     )
-    options.add_argument("--nodes", type=int, default=2000, help="soft limit of each move")
+    options.add_argument("--nodes", type=int, default=2000, help="soft node limit per move")
     options.add_argument("--processes", type=int, default=usable_cores())
     options.add_argument("--seed", default="1")
     sys.exit(main(options.parse_args()))

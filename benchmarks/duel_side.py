@@ -1,9 +1,9 @@
-"""One side of `duel.py`: makes moves with the kernel of the tree that it is started in.
+"""One side of `duel.py`: plays with the kernel of the source tree that it is started in.
 
-Standard input has requests: a number of 4 bytes and a text of 100; -1 begins a game from the FEN,
-another number is the other side's move (0: none), to be made and answered. Standard output has a
-reply to each, and one at the start: how the game stands (1 drawn, 2 the mover is mated, else 0),
-the move, and its score in centipawns.
+Standard input receives requests, each a 4-byte number and a 100-byte text. The number -1 starts a
+game from the FEN in the text. Any other number is the opponent's move (0 for none), to which this
+side replies. Standard output receives one reply per request, and one at the start. A reply consists
+of the state (1 draw, 2 the side to move is mated, else 0), the move, and its score in centipawns.
 """
 
 import struct
@@ -24,12 +24,12 @@ from agent.kernel.table_memory import TableMemory
 
 REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")
 BEGIN = -1
-TABLE_NODES = 2500  # a megabyte of table for so many nodes a move
+TABLE_NODES = 2500  # nodes per move for each megabyte of hash table
 
 
 @entry_point(numba.int64(Worker, _SelfPlayState))
 def answer(worker: Worker, play: _SelfPlayState) -> int:
-    """Make play.move, if there is one; unless that ends the game, find a move and make it."""
+    """Make play.move if it is set. If the game is not over, search and make a reply."""
     if play.move:
         advance_root(worker, play.move)
     outcome = _outcome(worker)
@@ -40,7 +40,10 @@ def answer(worker: Worker, play: _SelfPlayState) -> int:
 
 
 def main(nodes: int, evaluation: str) -> None:
-    """Serve until standard input ends; the evaluation is named as in the UCI option."""
+    """Serve requests until standard input ends.
+
+    evaluation: as in the UCI option.
+    """
     play, _ = allocate(_SelfPlayState)
     play.nodes = nodes
     table = TableMemory(2 + nodes // TABLE_NODES)

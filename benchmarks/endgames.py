@@ -1,18 +1,18 @@
-"""Win endgames against the best defence, and compare table values with their successors'.
-
-From random winning starts the engine, with its own tables, must win within the fifty-move rule
-against a defender who delays the mate as long as the tables can. Then random positions of every
-table must be worth what their moves lead to. Passes (exit status 0) if all of that holds. Build
-the tables first: `kempelen tables build`.
+"""Play won endgames against the best defence, and verify tablebase values.
 
     python benchmarks/endgames.py --games 200 --positions 100000
 
-With --syzygy and a folder of Syzygy tables of 3 and 4 pieces, the random positions must be won,
-drawn or lost by these too. The source distribution of the `chess` package has such a folder,
-data/syzygy/regular.
+The engine plays random won positions with its own tablebases. It must win within the fifty-move
+rule against a defender that delays the mate as long as possible. Then the value of random positions
+in every table must match the values after their moves. Passes (exit status 0) if all checks
+succeed. Build the tables first: `kempelen tablebase build`.
 
-With --nodes the engine plays without tables instead, by what its evaluation knows, so many nodes a
-move, and the games are only counted.
+With --syzygy and a folder of Syzygy tables for 3 and 4 pieces, the random positions must also have
+the same outcome as in these tables. The source distribution of the `chess` package has such a
+folder, data/syzygy/regular.
+
+With --nodes, the engine plays without tables, with N nodes per move. The won games are then only
+counted.
 """
 
 import random
@@ -32,11 +32,11 @@ from agent.limits import Limits
 from openings.endgame_tables import open_tables
 
 ENDGAMES = ("KBNK", "KQKR", "KBBK")
-DEPTH = 8  # where the tables leave a choice
+DEPTH = 8  # search depth if several moves are equally good by the tables
 
 
 def positions(ending: EndgameType, chance: random.Random) -> Iterator[chess.Board]:
-    """Yield random legal positions of an ending, for ever."""
+    """Yield random legal positions of an ending, without end."""
     pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
         chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes
     ]
@@ -50,7 +50,7 @@ def positions(ending: EndgameType, chance: random.Random) -> Iterator[chess.Boar
 
 
 def defend(own: BuiltinTablebase, board: chess.Board, chance: random.Random) -> chess.Move:
-    """Return a move that delays the mate longest, or one that escapes it."""
+    """Return a random move among those that save the game or delay the mate longest."""
     worth = {}
     for move in board.legal_moves:
         board.push(move)
@@ -63,7 +63,7 @@ def defend(own: BuiltinTablebase, board: chess.Board, chance: random.Random) -> 
 
 
 def is_over(board: chess.Board) -> bool:
-    """Tell whether a game has ended, or can be claimed to be drawn as it stands."""
+    """Return whether a game has ended or a draw can be claimed in the current position."""
     return board.is_game_over() or board.is_repetition(3) or board.halfmove_clock >= 100
 
 
@@ -74,7 +74,7 @@ def win(
     board: chess.Board,
     chance: random.Random,
 ) -> bool:
-    """Play a won position out; return whether the engine mates in time."""
+    """Play a won position; return whether the engine mates in time."""
     search.new_game()
     attacker = board.turn
     while not is_over(board):
@@ -94,7 +94,7 @@ def outcome(value: int | None) -> int:
 
 
 def outcome_by(syzygy: chess.syzygy.Tablebase, board: chess.Board) -> int:
-    """Return the same by Syzygy tables, the fifty-move rule left out of account."""
+    """Return 1, 0 or -1 like `outcome`, from Syzygy tables and without the fifty-move rule."""
     if board.is_stalemate():
         return 0
     found = syzygy.probe_wdl(board)
@@ -104,15 +104,19 @@ def outcome_by(syzygy: chess.syzygy.Tablebase, board: chess.Board) -> int:
 def main() -> int:
     """Play, compare, and report."""
     options = parser(__doc__)
-    options.add_argument("--games", type=int, default=200, help="for each ending")
-    options.add_argument("--positions", type=int, default=100_000, help="in all")
-    options.add_argument("--nodes", type=int, help="play without tables, so many nodes a move")
-    options.add_argument("--syzygy", metavar="FOLDER", help="compare with these tables")
+    options.add_argument("--games", type=int, default=200, help="number of games per ending")
+    options.add_argument("--positions", type=int, default=100_000, help="total number of positions")
+    options.add_argument("--nodes", type=int, help="play without tablebases, with N nodes per move")
+    options.add_argument(
+        "--syzygy", metavar="FOLDER", help="compare with the Syzygy tablebases in FOLDER"
+    )
     options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()
     tables, problems = open_tables()
     if problems or any(name not in tables for name in ENDGAMES):
-        print(*problems, "build the tables first: kempelen tables build", sep="\n", file=sys.stderr)
+        print(
+            *problems, "build the tables first: kempelen tablebase build", sep="\n", file=sys.stderr
+        )
         return 2
     own = BuiltinTablebase(tables)
     search = AlphaBetaSearch()

@@ -1,9 +1,9 @@
-"""What a process of its own for a user's Python evaluation would cost, in nodes a second (POSIX).
+"""Cost of running a user's Python evaluation in a separate process, in nodes per second (POSIX).
 
-python benchmarks/evaluation_process.py
+    python benchmarks/evaluation_process.py
 
-Positions go to a child through shared memory; both sides look for so long whether the other has
-answered, then wait at a pipe until they are woken (--spins 0: at once).
+Positions go to a child process through shared memory. A waiting side first polls, then sleeps on a
+pipe until the other side wakes it. With --spins 0 it sleeps at once.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import chess
-from children import spawn
+from child_processes import spawn
 from report import POSITIONS, parser, show
 
 PIECE_VALUES = {
@@ -28,14 +28,15 @@ PIECE_VALUES = {
     chess.ROOK: 500,
     chess.QUEEN: 900,
 }
-ASKED, ANSWERED, VALUE, CHILD_SLEEPS, ENGINE_SLEEPS = range(5)  # words of the shared memory
-POSITION = 512  # bytes before the position
+# Indices of words in the shared memory.
+ASKED, ANSWERED, VALUE, CHILD_SLEEPS, ENGINE_SLEEPS = range(5)
+POSITION = 512  # byte offset of the position in the shared memory
 PAGE = 4096
-LAYOUT = struct.Struct("=8Q120x6q8x")  # of the kernel's position, its boards and clocks
+LAYOUT = struct.Struct("=8Q120x6q8x")  # bitboards and clocks of the kernel's position
 
 
 def evaluate(board: chess.Board) -> int:
-    """Evaluate as the README's first example does."""
+    """Return the value of the README's first evaluation example."""
     own, enemy = board.turn, not board.turn
     return sum(
         PIECE_VALUES[kind] * (len(board.pieces(kind, own)) - len(board.pieces(kind, enemy)))
@@ -44,7 +45,7 @@ def evaluate(board: chess.Board) -> int:
 
 
 def wait(words: memoryview, place: int, number: int, sleeps: int, pipe: int, spins: int) -> None:
-    """Wait until a word is that number."""
+    """Wait until `words[place]` equals `number`: poll `spins` times, then sleep on the pipe."""
     while words[place] != number:
         for _ in range(spins):
             if words[place] == number:
@@ -56,7 +57,7 @@ def wait(words: memoryview, place: int, number: int, sleeps: int, pipe: int, spi
 
 
 def serve(memory: int, requests: int, answers: int, spins: int) -> None:
-    """Be the child: answer until the engine is gone."""
+    """Run the child process: evaluate positions until the engine closes the pipe."""
     page = mmap.mmap(memory, PAGE)
     words = memoryview(page).cast("q")
     number = 0
@@ -83,7 +84,7 @@ def serve(memory: int, requests: int, answers: int, spins: int) -> None:
 
 @contextmanager
 def child(spins: int) -> Iterator[Callable[[int], int]]:
-    """Start a child; give what asks it for the value of the position at an address."""
+    """Start a child; yield a function that evaluates the position at an address."""
     with tempfile.TemporaryFile() as file:
         file.truncate(PAGE)
         page = mmap.mmap(file.fileno(), PAGE)
@@ -112,20 +113,24 @@ def child(spins: int) -> Iterator[Callable[[int], int]]:
 
 
 def main() -> int:
-    """Measure and compare, in turns."""
+    """Measure and compare; the variants take turns."""
     arguments = parser(__doc__)
-    arguments.add_argument("--nodes", type=int, default=20_000, help="of each search")
-    arguments.add_argument("--rounds", type=int, default=5, help="of which the median counts")
-    arguments.add_argument("--spins", type=int, default=2000, help="looks before a side waits")
-    arguments.add_argument("--serve", type=int, nargs=4, help="be the child")
+    arguments.add_argument("--nodes", type=int, default=20_000, help="nodes per search")
+    arguments.add_argument(
+        "--rounds", type=int, default=5, help="number of runs, whose median is reported"
+    )
+    arguments.add_argument(
+        "--spins", type=int, default=2000, help="number of polls before a side sleeps"
+    )
+    arguments.add_argument("--serve", type=int, nargs=4, help="run as the child process")
     options = arguments.parse_args()
     if options.serve:
         serve(*options.serve)
 
     from agent.chess.board.records import Position, Worker
-    from agent.chess.evaluation import evaluators
     from agent.chess.search.alphabeta_search import AlphaBetaSearch
     from agent.evaluation import Evaluation
+    from agent.kernel import evaluators
     from agent.kernel.record import dtype_of, offset_of
     from agent.limits import Limits
     from agent.threads.background_call import MonitoredFunction

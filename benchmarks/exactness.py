@@ -1,13 +1,17 @@
-"""Every exact algorithm beside minimax: on random trees, and on positions of every game.
+"""Compare every exact algorithm with minimax, on random trees and on positions of every game.
 
     python benchmarks/exactness.py [--trees N] [--positions N] [--json]
 
-On each tree and position an algorithm must give minimax's value and a move of that value; B* and
-best-node search a move of that value; those with two values whether it is above 0. On the
-trees besides: SSS* evaluates no leaf that alpha-beta skips; the lists of SSS* and DUAL* evaluate
-the same leaves in the same order as their null-window forms; on the same tree in the best order
-alpha-beta and its kin evaluate exactly Knuth and Moore's least number of leaves; minimax all b^d.
-Exits with 1 if anything differs.
+On each tree and position, an algorithm must return minimax's value and a move with that value. B*
+and best-node search must return only such a move. Two-valued algorithms must return whether the
+value is above 0. The trees have further checks:
+
+- SSS* evaluates no leaf that alpha-beta skips.
+- SSS* and DUAL* with lists evaluate the same leaves in the same order as their null-window forms.
+- On trees in best order, alpha-beta and its variants evaluate exactly Knuth and Moore's minimum.
+- Minimax evaluates all b^d leaves.
+
+The exit status is 1 if anything differs.
 """
 
 import argparse
@@ -42,19 +46,19 @@ MINIMAL_LEAF_ALGORITHMS = (
     "negascout-1",
     "negascout-2",
 )
-# How deep a position of each game is searched; others 3 plies.
+# Search depth in plies by game; 3 for all other games.
 DEPTHS = {"chess": 2, "nim": 4, "grundy": 6, "tic-tac-toe": 4, "random-tree": 4, "tree": 4}
 
 
 class RecordingTree(Tree):
-    """A tree that remembers its leaves in the order in which they are first evaluated."""
+    """A tree that records its leaves in the order of their first evaluation."""
 
     def __init__(self, root: Any) -> None:
         super().__init__(root)
         self.visited: dict[Any, None] = {}
 
     def outcome(self) -> float | None:
-        """Return the leaf's value, and remember that it was asked for."""
+        """Return the leaf's value, and record the leaf."""
         value = super().outcome()
         if value is not None:
             self.visited[self.key()] = None
@@ -62,14 +66,14 @@ class RecordingTree(Tree):
 
 
 def leaves(name: str, root: Any, depth: int) -> list[Any]:
-    """Return the leaves that an algorithm evaluates, in order."""
+    """Return the leaves that an algorithm evaluates, in order of the first evaluation."""
     tree = RecordingTree(root)
     EXACT[name](no_evaluation).search(tree, depth)
     return list(tree.visited)
 
 
 def is_best(game: Game[Any], move: Any, evaluate: Any, depth: int, value: float) -> bool:
-    """Tell whether minimax gives a move that value."""
+    """Return whether minimax gives the move this value."""
     game.play(move)
     found = -Minimax[Any](evaluate).search(game, depth - 1).value
     game.undo()
@@ -77,7 +81,7 @@ def is_best(game: Game[Any], move: Any, evaluate: Any, depth: int, value: float)
 
 
 def agree(game: Game[Any], evaluate: Any, depth: int, found: Counter[str]) -> None:
-    """Compare all exact algorithms on a position."""
+    """Compare all exact algorithms at a position, and count the differences in `found`."""
     expected = Minimax[Any](evaluate).search(game, depth).value
     best: dict[Any, bool] = {}
     for name in (*EXACT, *BEST_MOVE, *TWO_VALUED):
@@ -94,7 +98,7 @@ def agree(game: Game[Any], evaluate: Any, depth: int, found: Counter[str]) -> No
 
 
 def in_best_order(root: Any, maximise: bool = True) -> tuple[float, Any]:
-    """Return a tree's value, and the tree with the best child of every node first."""
+    """Return a tree's value, and the tree with the best child of each node first."""
     if not isinstance(root, list):
         return root, root
     children = [in_best_order(child, not maximise) for child in root]
@@ -103,7 +107,7 @@ def in_best_order(root: Any, maximise: bool = True) -> tuple[float, Any]:
 
 
 def compare_leaves(root: Any, branching: int, depth: int, found: Counter[str]) -> None:
-    """Check what theory says of the leaves evaluated."""
+    """Check the evaluated leaves against theory, and count the differences in `found`."""
     found["minimax: not b^d leaves"] += len(leaves("minimax", root, depth)) != branching**depth
     stockman = leaves("sss-star", root, depth)
     found["sss-star: leaf that alpha-beta skips"] += not set(stockman) <= set(
@@ -124,7 +128,7 @@ def compare_leaves(root: Any, branching: int, depth: int, found: Counter[str]) -
 
 
 def positions(name: str, number: int) -> Any:
-    """Generate a game at positions that random play leads to."""
+    """Yield a game at positions after random moves."""
     random = Random(name)
     for _ in range(number):
         game = catalogue.new_game(name)
@@ -137,10 +141,14 @@ def positions(name: str, number: int) -> Any:
 
 
 def main() -> int:
-    """Compare, print the table, and fail if anything differs."""
+    """Compare and print the table. Return 1 if anything differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trees", type=int, default=2000, help="random trees (2000)")
-    parser.add_argument("--positions", type=int, default=50, help="positions of each game (50)")
+    parser.add_argument(
+        "--trees", type=int, default=2000, help="number of random trees (default: 2000)"
+    )
+    parser.add_argument(
+        "--positions", type=int, default=50, help="number of positions per game (default: 50)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     console = Console(stderr=True)

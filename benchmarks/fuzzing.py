@@ -1,4 +1,4 @@
-"""Lines of nonsense, and a conversation in which an engine hears them; for the fuzz benchmarks."""
+"""Random input lines and engine sessions for the protocol fuzzers."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def mutated(rng: random.Random, line: str) -> str:
-    """Return a line with a few mistakes."""
+    """Return a line with a few random errors."""
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(len(line) + 1)
         words = line.split(" ")
@@ -42,7 +42,7 @@ def lines(
     valid_line: Callable[[random.Random], str],
     harmless: Callable[[bytes], bool],
 ) -> list[bytes]:
-    """Return valid, mutated, overlong and binary lines, only harmless ones."""
+    """Return random lines: valid, mutated, overlong and binary ones, if `harmless` accepts them."""
     made: list[bytes] = []
     while len(made) < number:
         kind = rng.random()
@@ -62,20 +62,20 @@ def lines(
 
 @dataclass
 class FuzzSession:
-    """An engine that is being talked to; status, seconds and errors are known at its end."""
+    """An engine under test. `status`, `seconds` and `errors` are known when it has ended."""
 
     engine: "subprocess.Popen[bytes]"
-    errors: list[str] = field(default_factory=list)  # what it wrote on standard error
+    errors: list[str] = field(default_factory=list)  # lines from standard error
     status: int | None = None
     seconds: float = 0.0
 
     def heard(self) -> Iterator[str]:
-        """Yield the lines that the engine says, until its end."""
+        """Yield the engine's output lines until it ends."""
         for raw in self.engine.stdout or ():
             yield raw.decode(errors="backslashreplace").rstrip("\r\n")
 
     def say(self, text: bytes) -> None:
-        """Say something; nothing happens if the engine is gone: its status tells."""
+        """Send input to the engine. Do nothing if the engine has ended."""
         assert self.engine.stdin
         try:
             self.engine.stdin.write(text)
@@ -84,7 +84,7 @@ class FuzzSession:
             pass
 
 
-# So many lines are said at once, where there are pauses.
+# Number of lines that are sent between two pauses.
 PAUSE_EVERY = 50
 
 
@@ -97,9 +97,10 @@ def fuzz_session(
     timeout: float,
     pause: float = 0.0,
 ) -> Iterator[FuzzSession]:
-    """Start `kempelen` in a folder and say the lines and the ending; kill it after the timeout.
+    """Start `kempelen` in a folder and send the lines, then the ending. Kill it after the timeout.
 
-    pause: seconds between BREATHs, in which searches come to their ends; 0 says all at once.
+    pause: seconds between batches of lines, in which searches can finish; 0 sends all lines at
+    once.
     """
     engine = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli", *arguments],
@@ -138,17 +139,17 @@ def fuzz_session(
 
 
 def options(doc: str) -> ArgumentParser:
-    """Return the options that all kinds of nonsense have."""
+    """Return a parser with the options that all fuzzers share."""
     parser = ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--lines", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds")
+    parser.add_argument("--timeout", type=float, default=3600.0, help="timeout in seconds")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
 
 def report(found: dict[str, Any], as_json: bool) -> None:
-    """Print what was found."""
+    """Print the results, as JSON if requested."""
     if as_json:
         print(json.dumps(found))
     else:

@@ -1,8 +1,8 @@
-"""Counts and values of the games that take longer than a test may: measured beside known ones.
+"""Check counts and values of games against published ones, where this takes too long for a test.
 
     python benchmarks/game_counts.py [--only NAME] [--json]
 
-The 4x4 positions of tic-tac-toe need about 1 GB of memory.
+Counting the positions of 4x4 tic-tac-toe needs about 1 GB of memory.
 """
 
 import argparse
@@ -23,11 +23,14 @@ from agent.games.perft import count_positions, perft
 from agent.games.tic_tac_toe import TicTacToe, evaluate
 from agent.search.algorithms.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.move_ordering import Ordering
-from agent.search.transposition_table import Table as TranspositionTable
+from agent.search.transposition_table import TranspositionTable
 
 
 def four_by_four_positions() -> tuple[int, int]:
-    """Return the reachable and the terminal positions of 4x4 tic-tac-toe, level by level."""
+    """Return the numbers of reachable and of terminal positions of 4x4 tic-tac-toe.
+
+    Positions are enumerated ply by ply.
+    """
     game = TicTacToe(4)
     lines = [line for through in game._lines_through for line in through]
     full = (1 << 16) - 1
@@ -53,9 +56,9 @@ def four_by_four_positions() -> tuple[int, int]:
 
 
 def finished(game: Any, plies: int) -> int:
-    """Return the number of games that are over after exactly so many moves.
+    """Return the number of games that end after exactly `plies` moves.
 
-    The published perft of Othello has a pass, and so one ply more, at their end.
+    The published perft of Othello counts a final pass as an additional ply.
     """
     if plies == 0:
         return int(game.outcome() is not None)
@@ -68,7 +71,7 @@ def finished(game: Any, plies: int) -> int:
 
 
 def value(game: Any, evaluation: Callable[[Any], float]) -> float:
-    """Solve a game by alpha-beta with a table."""
+    """Return the value of a game, found by alpha-beta with a transposition table."""
     ordering = Ordering[Any](killers=True, history=True)
     options = AlphaBetaOptions(table=TranspositionTable(), ordering=ordering)
     search = AlphaBeta[Any](evaluation, options)
@@ -96,9 +99,9 @@ TASKS: dict[str, tuple[Callable[[], Any], Any]] = {
 
 
 def main() -> int:
-    """Measure, print the table, and fail if anything differs."""
+    """Measure and print the table. Return 1 if anything differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="those whose name holds this")
+    parser.add_argument("--only", default="", help="run only tasks whose name contains NAME")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     table = Table("what", "found", "known", "seconds")

@@ -1,11 +1,12 @@
-"""What a change of the settings of the Go search is worth: two sets of them against one another.
+"""Elo difference of two settings of the Go search, which play each other.
 
     python benchmarks/go_duel.py nakade=0 --games 400 --playouts 500 --ledger duels.jsonl
     python benchmarks/go_duel.py learned=50 --against learned=0 --time 0.1
 
-In this process, a pair of games with colours swapped from the same random opening; every game has
-seeds of its own, so that they differ. A game ends when both sides see it decided (see
-kempelen.training.go_selfplay). A ledger holds a line a pair; the same command goes on with it.
+All games run in this process. A pair of games starts from the same random opening with colours
+swapped. Each game has its own random seeds, so that the games differ. A game ends when both sides
+consider it decided (see kempelen.training.go_selfplay). A ledger contains one line per pair. To
+continue, run the same command again.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from kempelen.match.rating.match_statistics import estimate_strength
 from kempelen.training.go_selfplay import MEGABYTES, play_game, random_opening
 
 RANDOM_PLIES = 4
-UNLIMITED_PLAYOUTS = 1 << 40  # playouts, where time decides
+UNLIMITED_PLAYOUTS = 1 << 40  # playout limit if moves are limited by time
 
 
 class TimedSearch(GoSearch):
-    """A search that stops after some seconds."""
+    """A search that stops after a number of seconds."""
 
     seconds = 0.0
 
     def clear_stop(self) -> None:
-        """Allow the next search to run, for so long."""
+        """Allow the next search to run."""
         super().clear_stop()
         timer = threading.Timer(self.seconds, self.stop)
         timer.daemon = True
@@ -44,12 +45,12 @@ class TimedSearch(GoSearch):
 
 
 def settings_of(texts: list[str]) -> dict[str, float]:
-    """Read NAME=VALUE."""
+    """Parse settings in the form NAME=VALUE."""
     return {name: float(value) for name, _, value in (text.partition("=") for text in texts)}
 
 
 def make_search(settings: dict[str, float], seed: int, seconds: float | None) -> GoSearch:
-    """Make a side's search for one game."""
+    """Create the search of one side for one game."""
     search_config = SearchConfig(megabytes=MEGABYTES, seed=seed, settings=settings)
     if seconds is None:
         return GoSearch(search_config)
@@ -59,7 +60,7 @@ def make_search(settings: dict[str, float], seed: int, seconds: float | None) ->
 
 
 def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str]]:
-    """Return the first side's points of a pair, in halves, and the moves of both games."""
+    """Play a pair of games. Return the first side's half points, and the moves of both games."""
     sides = [settings_of(arguments.settings), settings_of(arguments.against)]
     limits: Limits[int] = Limits(nodes=UNLIMITED_PLAYOUTS if arguments.time else arguments.playouts)
     points, texts = 0, []
@@ -79,7 +80,7 @@ def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str
 
 
 def key_of(arguments: argparse.Namespace) -> str:
-    """Return what a ledger knows a duel by."""
+    """Return the key of a duel in the ledger."""
     limit = f"{arguments.time} s" if arguments.time else f"{arguments.playouts} playouts"
     sides = (sorted(arguments.settings), sorted(arguments.against))
     first, second = (" ".join(side) or "default" for side in sides)
@@ -121,13 +122,15 @@ def main(arguments: argparse.Namespace) -> int:
 
 if __name__ == "__main__":
     options = parser(__doc__)
-    options.add_argument("settings", nargs="*", metavar="NAME=VALUE", help="of the first side")
+    options.add_argument(
+        "settings", nargs="*", metavar="NAME=VALUE", help="settings of the first side"
+    )
     options.add_argument("--against", nargs="*", default=[], metavar="NAME=VALUE")
     options.add_argument("--games", type=int, default=200)
-    options.add_argument("--playouts", type=int, default=500, help="of each move")
-    options.add_argument("--time", type=float, help="seconds for each move, instead of playouts")
+    options.add_argument("--playouts", type=int, default=500, help="playouts per move")
+    options.add_argument("--time", type=float, help="seconds per move, instead of a playout limit")
     options.add_argument("--size", type=int, default=9)
     options.add_argument("--komi", type=float, default=7.5)
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--ledger", type=Path, help="keep the games, and go on from there")
+    options.add_argument("--ledger", type=Path, help="store the games in FILE, or continue with it")
     sys.exit(main(options.parse_args()))

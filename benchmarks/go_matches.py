@@ -1,8 +1,8 @@
 """Matches of our Go engine: against GNU Go, the plain search, or itself with fewer playouts.
 
-Each pair of games, colours swapped, is one `kempelen match` of two engines with seeds of their
-own, so that no game is another's copy; the distinct ones are counted. With --ledger FILE runs add
-up, and an interrupted one goes on.
+Each pair of games with colours swapped is one `kempelen match` of two engines with their own random
+seeds, so that games are not repeated. Distinct games are counted. With --ledger FILE, repeated runs
+add games, and an interrupted run continues.
 
     python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl
     python benchmarks/go_matches.py --against plain --games 20 --seconds 0.5
@@ -26,20 +26,20 @@ from agent.go.parts import GO
 from kempelen.console.terminal import load_kernels
 
 OURS, THEIRS = "ours", "theirs"
-# Limits of time where playouts are the limit, and for GNU Go, which keeps its own time.
+# Time limit for moves that playouts limit, and for GNU Go, which manages its own time.
 MAX_SECONDS = 600
 OTHER = {"black": "white", "white": "black"}
 
 
 def player(name: str, words: list[str], seconds: float, margin: float) -> str:
-    """Return a program that speaks GTP as `kempelen match` has it."""
+    """Return a GTP engine in the form of `kempelen match --engine`."""
     command, *rest = (word.replace(",", r"\,") for word in words)
     limits = f"movetime={seconds:g},margin={margin:g}"
     return f"cmd={command},args={' '.join(rest)},name={name},proto=gtp,{limits}"
 
 
 def engines(options: argparse.Namespace, seed: int) -> list[str]:
-    """Return both players of a pair."""
+    """Return the engines of a pair, in the form of `kempelen match --engine`."""
 
     def own(number: int, playouts: int | None, *more: str) -> list[str]:
         words = [sys.executable, "-P", "-m", "kempelen.cli", "gtp", "--seed", str(number)]
@@ -58,7 +58,7 @@ def engines(options: argparse.Namespace, seed: int) -> list[str]:
 
 
 def play(options: argparse.Namespace, number: int) -> dict[str, Any]:
-    """Play a pair; return what is to be known of its games."""
+    """Play a pair; return a summary of its games."""
     first, second = engines(options, options.seed + number)
     with tempfile.TemporaryDirectory() as folder:
         records = Path(folder, "games.json")
@@ -74,7 +74,7 @@ def play(options: argparse.Namespace, number: int) -> dict[str, Any]:
 
 
 def summary(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what is to be known of a game, from our side."""
+    """Return the summary of a game, from our engine's view."""
     colour = "black" if record["black"] == OURS else "white"
     winner = {"1-0": "white", "0-1": "black"}.get(record["result"], "")
     loser = OTHER.get(winner, "")
@@ -97,7 +97,7 @@ def summary(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def wilson(points: float, games: int) -> tuple[float, float]:
-    """Return the 95% interval of a share, by Wilson's score."""
+    """Return the 95% Wilson score interval of the fraction points / games."""
     z, share = 1.96, points / games
     middle = (share + z * z / (2 * games)) / (1 + z * z / games)
     spread = math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
@@ -105,7 +105,7 @@ def wilson(points: float, games: int) -> tuple[float, float]:
 
 
 def table(games: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Return what a match shows: names and values."""
+    """Return the rows of the result table, each a name and a value."""
     points = sum(game["points"] for game in games)
     low, high = wilson(points, len(games))
     by_colour = {
@@ -131,22 +131,30 @@ def table(games: list[dict[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def main() -> int:
-    """Play what is not in the ledger yet, and show all of it."""
+    """Play the pairs that are not in the ledger, and show all results."""
     arguments = parser(__doc__)
     arguments.add_argument("--against", choices=("gnugo", "plain", "self"), default="gnugo")
-    arguments.add_argument("--games", type=int, default=100, help="an even number")
+    arguments.add_argument("--games", type=int, default=100, help="number of games, an even number")
     arguments.add_argument("--size", type=int, default=9)
     arguments.add_argument("--komi", type=float, default=7.5)
-    arguments.add_argument("--seconds", type=float, help="for each of our moves")
-    arguments.add_argument("--margin", type=float, default=0.1, help="how late a move may come")
-    arguments.add_argument("--playouts", type=int, help="at most so many for each of our moves")
-    arguments.add_argument("--their-playouts", type=int, help="of the other, where it is ours")
+    arguments.add_argument("--seconds", type=float, help="seconds per move of our engine")
+    arguments.add_argument(
+        "--margin", type=float, default=0.1, help="tolerance in seconds for late moves"
+    )
+    arguments.add_argument("--playouts", type=int, help="maximum playouts per move of our engine")
+    arguments.add_argument(
+        "--their-playouts", type=int, help="playouts per move of the opponent, with --against self"
+    )
     arguments.add_argument("--threads", type=int, default=1)
-    arguments.add_argument("--memory", type=int, default=256, help="MB for each of our engines")
-    arguments.add_argument("--level", type=int, default=10, help="of GNU Go, from 1 to 10")
+    arguments.add_argument(
+        "--memory", type=int, default=256, help="hash size in MB of each of our engines"
+    )
+    arguments.add_argument("--level", type=int, default=10, help="level of GNU Go, from 1 to 10")
     arguments.add_argument("--gnugo", default="/usr/games/gnugo")
-    arguments.add_argument("--seed", type=int, default=1, help="of the first pair")
-    arguments.add_argument("--ledger", type=Path, metavar="FILE", help="a JSON object a line")
+    arguments.add_argument("--seed", type=int, default=1, help="random seed of the first pair")
+    arguments.add_argument(
+        "--ledger", type=Path, metavar="FILE", help="ledger with one JSON object per line"
+    )
     options = arguments.parse_args()
     load_kernels(GO)
     if options.seconds is None and options.playouts is None:

@@ -1,12 +1,14 @@
-"""GNU Go as the referee of finished games of Go: whether our engine scores them alike.
+"""Compare how our engine and GNU Go score finished games of Go.
 
-Each game is played over GTP to two passes, by GNU Go against itself or by our engine against it;
-then both say the score and which stones are dead. With --referee a stronger GNU Go first plays on
-from there, until it passes for both sides: a weak one passes while something is left to be
-decided. Passes (exit status 0) if no move was refused, none of ours came later than the margin,
-and at least the share asked for is judged alike. With --ledger FILE runs add up, and an
-interrupted one goes on; with --again FILE the games of another ledger are taken in place of new
-ones, with GNU Go's verdicts where its level as the referee is the same.
+Each game is played over GTP until both sides pass, either by GNU Go against itself or by our engine
+against GNU Go. Both engines then report the score and the dead stones. With --referee, a stronger
+GNU Go first continues the game until it passes for both sides, because a weak GNU Go passes too
+early.
+
+Passes (exit status 0) if no move was rejected, no move of our engine exceeded the time margin, and
+at least the required fraction of games is scored alike. With --ledger FILE, repeated runs add
+games, and an interrupted run continues. With --again FILE, the games of another ledger are used
+instead of new ones. Their scores by GNU Go are reused if the referee's level is the same.
 
     python benchmarks/go_scores.py --games 500 --ledger scores.jsonl --sgf differ
     python benchmarks/go_scores.py --games 500 --referee 10 --ledger scores.jsonl --sgf differ
@@ -22,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from children import spawn
+from child_processes import spawn
 from json_ledger import JsonLedger
 from report import parser, show
 
@@ -31,17 +33,17 @@ from kempelen.console.terminal import load_kernels
 from protocols.gtp import sgf
 from protocols.gtp.rules import read_rules
 
-# By number: a game, and whether GNU Go's verdict of it stands.
+# By game number: a game, and whether GNU Go's score of the game can be reused.
 Known = dict[int, tuple[dict[str, Any], bool]]
-MAX_GAME_LENGTH_FACTOR = 3  # moves, as a multiple of the points
+MAX_GAME_LENGTH_FACTOR = 3  # maximum number of moves per point of the board
 OURS = [sys.executable, "-m", "kempelen.cli", "gtp"]
 COLOURS = ("black", "white")
 LETTERS = "ABCDEFGHJKLMNOPQRST"
-RULES = read_rules("chinese")  # which GNU Go is told to play by
+RULES = read_rules("chinese")  # the rules that GNU Go is set to
 
 
 class Engine:
-    """A GTP engine in a process of its own."""
+    """A GTP engine process."""
 
     def __init__(self, command: list[str]) -> None:
         self._process = spawn(
@@ -49,7 +51,7 @@ class Engine:
         )
 
     def ask(self, command: str) -> str:
-        """Return the answer to a command; ValueError if the engine refuses it."""
+        """Return the response to a command. Raises ValueError if the engine rejects it."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(command + "\n")
@@ -65,7 +67,7 @@ class Engine:
         return "\n".join(lines).removeprefix("=").strip()
 
     def close(self) -> None:
-        """End the engine."""
+        """Stop the engine."""
         try:
             self.ask("quit")
         except (OSError, ValueError):
@@ -79,9 +81,10 @@ class Engine:
 def play(
     ours: Engine, theirs: Engine, colour_of_ours: str, size: int, komi: float
 ) -> dict[str, Any]:
-    """Play one game to two passes; return what is to be known of it.
+    """Play one game until both sides pass; return its record.
 
-    colour_of_ours: black or white; "" where GNU Go plays both and ours only follows and scores.
+    colour_of_ours: "black", "white", or "" if GNU Go plays both sides. Our engine then only follows
+    the game and scores it.
     """
     begin((ours, theirs), size, komi)
     moves: list[str] = []
@@ -107,7 +110,7 @@ def play(
 
 
 def begin(engines: tuple[Engine, ...], size: int, komi: float, moves: str = "") -> None:
-    """Let engines begin a game, and follow it through moves."""
+    """Start a game on the engines, and replay the moves."""
     for engine in engines:
         for command in (f"boardsize {size}", "clear_board", f"komi {komi}"):
             engine.ask(command)
@@ -116,9 +119,9 @@ def begin(engines: tuple[Engine, ...], size: int, komi: float, moves: str = "") 
 
 
 def play_on(theirs: Engine, game: dict[str, Any], level: int) -> None:
-    """Let GNU Go, at a level, play for both sides from the end of a game that it follows.
+    """Let GNU Go at `level` continue a finished game for both sides.
 
-    Where it passes for both at once, the game stays as it is.
+    If GNU Go passes for both sides at once, the game is not changed.
     """
     theirs.ask(f"level {level}")
     moves, added = game["moves"].split(), []
@@ -136,9 +139,9 @@ def play_on(theirs: Engine, game: dict[str, Any], level: int) -> None:
 
 
 def score_with_gnugo(theirs: Engine, game: dict[str, Any], referee: int | None, level: int) -> None:
-    """Note what GNU Go says of the end of a game that it follows; it has its level again then.
+    """Add GNU Go's score of its current game to `game`, then reset its level to `level`.
 
-    referee: its level as the referee, who plays on first; None where it only judges.
+    referee: the level at which GNU Go continues the game before scoring; None for scoring only.
     """
     try:
         if referee:
@@ -150,7 +153,7 @@ def score_with_gnugo(theirs: Engine, game: dict[str, Any], referee: int | None, 
 
 
 def score_with_kempelen(ours: Engine, game: dict[str, Any]) -> None:
-    """Note what our engine says of the end of a game, and after how many seconds."""
+    """Add our engine's score of a game to `game`, with the time per scoring command."""
     begin((ours,), game["size"], game["komi"], game["moves"])
     began = time.monotonic()
     try:
@@ -161,32 +164,32 @@ def score_with_kempelen(ours: Engine, game: dict[str, Any]) -> None:
 
 
 def verdict(engine: Engine) -> tuple[str, list[str]]:
-    """Return the score of the game that an engine follows, and the dead stones."""
+    """Return the score and the dead stones of the engine's current game."""
     return engine.ask("final_score"), sorted(engine.ask("final_status_list dead").split())
 
 
 def written(moves: list[str]) -> dict[str, Any]:
-    """Return moves as a game has them."""
+    """Return the entries of a game record for these moves."""
     return {"plies": len(moves), "moves": " ".join(moves)}
 
 
 def colour_after(moves: list[str]) -> str:
-    """Return who is to move."""
+    """Return the colour of the side to move."""
     return COLOURS[len(moves) % 2]
 
 
 def same(first: str, second: str) -> bool:
-    """Tell whether two scores are the same, however written."""
+    """Return whether two scores are equal, regardless of their format."""
     return first[:2] == second[:2] and float(first[2:] or 0) == float(second[2:] or 0)
 
 
 def same_score(game: dict[str, Any]) -> bool:
-    """Tell whether both score a game alike, with the same dead stones."""
+    """Return whether both engines report the same score and the same dead stones."""
     return same(game["ours"], game["theirs"]) and game["our_dead"] == game["their_dead"]
 
 
 def to_sgf(game: dict[str, Any]) -> str:
-    """Return a game as SGF, with both judgements; dead stones of either alone are marked."""
+    """Return a game as SGF with both scores. Stones that only one engine calls dead are marked."""
     size = game["size"]
 
     def place(vertex: str) -> sgf.Point | None:
@@ -196,7 +199,7 @@ def to_sgf(game: dict[str, Any]) -> str:
 
     ours, theirs = set(game["our_dead"]), set(game["their_dead"])
     moves = [(n % 2, place(move)) for n, move in enumerate(game["moves"].split())]
-    record = sgf.Record((size, size), game["komi"], ([], []), 0, moves, RULES.sgf_name)
+    record = sgf.SgfGame((size, size), game["komi"], ([], []), 0, moves, RULES.sgf_name)
     points = {vertex: place(vertex) for vertex in ours | theirs}
     marks = [
         f"{mark}{''.join(f'[{sgf.sgf_point(points[each], size)}]' for each in sorted(stones))}"
@@ -214,7 +217,10 @@ def to_sgf(game: dict[str, Any]) -> str:
 def games_of(
     options: argparse.Namespace, ledger: JsonLedger, known: Known
 ) -> list[tuple[int, dict[str, Any]]]:
-    """Play and judge what the ledger has not, and return all games. known: played already."""
+    """Play and score the games that are not in the ledger; return all games.
+
+    known: games of another ledger, which are not played again.
+    """
     words = f"--mode gtp --chinese-rules --level {options.level}"
     limits = ["--playouts", str(options.playouts)] if options.playouts else []
     theirs = Engine([options.gnugo, *words.split()])
@@ -246,10 +252,10 @@ def games_of(
 
 
 def known_games(file: Path, settings: dict[str, Any]) -> Known:
-    """Return a ledger's games of these settings, each with whether GNU Go's verdict stands.
+    """Return the games of a ledger that were played with these settings.
 
-    A game's verdict stands where the referee was the same; a game that a referee has played on
-    is not taken for another's.
+    GNU Go's score of a game can be reused if the referee was the same. A game that a different
+    referee continued is skipped.
     """
     found: Known = {}
     referee = settings.get("referee")
@@ -270,24 +276,40 @@ def main() -> int:
     arguments.add_argument("--games", type=int, default=500)
     arguments.add_argument("--sizes", type=int, nargs="+", default=[9, 13, 19])
     arguments.add_argument("--komi", type=float, default=7.5)
-    arguments.add_argument("--level", type=int, default=1, help="of GNU Go, from 1 to 10")
+    arguments.add_argument("--level", type=int, default=1, help="level of GNU Go, from 1 to 10")
     arguments.add_argument(
-        "--play", action="store_true", help="our engine plays one side, by turns, not GNU Go both"
+        "--play", action="store_true", help="our engine plays alternating sides against GNU Go"
     )
-    arguments.add_argument("--seconds", type=float, default=0.05, help="for each of our moves")
-    arguments.add_argument("--playouts", type=int, help="at most so many for each of our moves")
-    arguments.add_argument("--margin", type=float, default=2.0, help="how late a move may come")
     arguments.add_argument(
-        "--referee", type=int, metavar="LEVEL", help="at which GNU Go plays on and judges then"
+        "--seconds", type=float, default=0.05, help="seconds per move of our engine"
     )
-    arguments.add_argument("--share", type=float, default=0.99, help="of games judged alike")
-    arguments.add_argument("--seed", type=int, default=1, help="of the first game")
+    arguments.add_argument("--playouts", type=int, help="maximum playouts per move of our engine")
+    arguments.add_argument(
+        "--margin", type=float, default=2.0, help="tolerance in seconds for late moves"
+    )
+    arguments.add_argument(
+        "--referee",
+        type=int,
+        metavar="LEVEL",
+        help="level at which GNU Go finishes the game and scores it",
+    )
+    arguments.add_argument(
+        "--share", type=float, default=0.99, help="required fraction of games scored alike"
+    )
+    arguments.add_argument("--seed", type=int, default=1, help="random seed of the first game")
     arguments.add_argument("--gnugo", default="/usr/games/gnugo")
-    arguments.add_argument("--ledger", type=Path, metavar="FILE", help="a JSON object a line")
     arguments.add_argument(
-        "--again", type=Path, metavar="FILE", help="a ledger whose games are judged once more"
+        "--ledger", type=Path, metavar="FILE", help="ledger with one JSON object per line"
     )
-    arguments.add_argument("--sgf", type=Path, metavar="DIR", help="for games judged differently")
+    arguments.add_argument(
+        "--again", type=Path, metavar="FILE", help="ledger whose games are scored again"
+    )
+    arguments.add_argument(
+        "--sgf",
+        type=Path,
+        metavar="DIR",
+        help="folder for the SGF files of games scored differently",
+    )
     options = arguments.parse_args()
     load_kernels(GO)
     names = ("sizes", "komi", "level", "play", "seconds", "playouts", "seed")

@@ -1,7 +1,7 @@
-"""Go: playouts a second, light, with knowledge and in the search, beside what Stockfish does.
+"""Go playouts per second, relative to Stockfish: light, with knowledge, and in the search.
 
-The aims are those for a core on which Stockfish's `bench 16 1 12` makes a million nodes a second;
-it runs between the measurements, and they are scaled by the median of its speeds.
+The targets apply to a core on which Stockfish's `bench 16 1 12` reaches a million nodes per second.
+The benchmark runs Stockfish between the measurements, and scales the targets by its median speed.
 
     python benchmarks/go_speed.py --seconds 5
 """
@@ -19,7 +19,7 @@ from agent.go.parts import GO
 from agent.limits import Limits
 from kempelen.console.terminal import load_kernels
 
-# Kind, size of the board, threads: the aim in playouts a second.
+# Target in playouts per second by type, board size and threads.
 TARGETS = {
     ("light", 9, 1): 60_000,
     ("with knowledge", 9, 1): 22_000,
@@ -27,14 +27,14 @@ TARGETS = {
     ("light", 19, 1): 11_000,
     ("in the search", 19, 1): 4_000,
 }
-# What two threads are to be, as a multiple of one.
+# Target speed of two threads, relative to one thread.
 TWO_THREADS = 1.8
 BATCH = 100
 MEGABYTES = 512
 
 
 def playouts(size: int, seconds: float, heavy: bool) -> float:
-    """Return playouts a second from the empty board, without a search."""
+    """Return the playouts per second from the empty board, without a search."""
     from agent.go.kernel_board import KernelBoard
     from agent.go.playout import run_playouts
 
@@ -49,7 +49,7 @@ def playouts(size: int, seconds: float, heavy: bool) -> float:
 
 
 def searching(size: int, threads: int, seconds: float) -> float:
-    """Return the playouts a second of the search at the start of a game."""
+    """Return the playouts per second of a search of the empty board."""
     from agent.go.search import GoSearch
     from agent.kernel.backend import SearchConfig
 
@@ -63,7 +63,7 @@ def searching(size: int, threads: int, seconds: float) -> float:
 
 
 def nodes_a_second(program: str) -> float:
-    """Return the speed of Stockfish's own benchmark."""
+    """Return the nodes per second of Stockfish's own benchmark."""
     done = subprocess.run(
         [program, "bench", "16", "1", "12"], capture_output=True, text=True, check=True
     )
@@ -73,9 +73,9 @@ def nodes_a_second(program: str) -> float:
 
 
 def main() -> int:
-    """Measure, with Stockfish before, between and after."""
+    """Run the measurements, with Stockfish before, between and after them."""
     arguments = parser(__doc__)
-    arguments.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
+    arguments.add_argument("--seconds", type=float, default=5.0, help="seconds per measurement")
     arguments.add_argument("--sizes", type=int, nargs="+", default=[9, 19])
     options = arguments.parse_args()
     load_kernels(GO)

@@ -1,7 +1,7 @@
-"""Talk nonsense to the engine over GTP: valid, mutated and binary lines of every command.
+"""Fuzz the engine over GTP with valid, mutated and binary lines of every command.
 
-Passes (exit status 0) if every line that holds a command got exactly one answer, in order and
-with its id, in GTP's form, without an internal error, and the engine ended when told to.
+Passes (exit status 0) if every line with a command got exactly one well-formed response, in order
+and with its id, without an internal error. The engine must also quit when it receives `quit`.
 
     python benchmarks/gtp_fuzz.py --lines 100000 --seed 1
     python benchmarks/gtp_fuzz.py --lines 20000 --game othello
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from typing import Any
 
-from nonsense import fuzz_session, lines, options, report
+from fuzzing import fuzz_session, lines, options, report
 
 from protocols.gtp.messages import parse_line
 from protocols.gtp.protocol import COMMANDS
@@ -81,7 +81,7 @@ COMMAND_ARGUMENTS = {
         *("whiteHandicapBonus N", "friendlyPassOk false", "hasButton {few}"),
     ),
     "kata-get-param": ("maxVisits", "resignThreshold", "analysisPVLen", "fly"),
-    # No limit of playouts is set, lest a move take seconds.
+    # The playout limit is not changed, because a move could then take many seconds.
     "kata-set-param": (
         *("maxVisits {few}", "numSearchThreads {few}", "memory {few}", "analysisPVLen {few}"),
         *("ponderingEnabled true", "ponderingEnabled false", "allowResignation false"),
@@ -93,12 +93,12 @@ FILES = {
     "wide.sgf": "(;SZ[9:4]KM[0.5]AB[ic];W[id];B[hd];W[];B[aa])",
     "broken.sgf": "(;SZ[999]",
 }
-# Commands that are said more often than all others.
+# Commands that are sent more often than all others.
 FREQUENT = ("play", "play", "play", "genmove", "undo", "clear_board")
 
 
 def valid_line(rng: random.Random) -> str:
-    """Return a line that a front end might send."""
+    """Return a line that a GUI might send."""
     known = [name for name in COMMANDS if name != "quit"]
     name = rng.choice(FREQUENT if rng.random() < 0.5 else known)
     line = f"{name} {rng.choice(COMMAND_ARGUMENTS.get(name, ('',)))}".strip()
@@ -115,18 +115,18 @@ def valid_line(rng: random.Random) -> str:
 
 
 def harmless(line: bytes) -> bool:
-    """Tell whether a line does not end the engine."""
+    """Return whether a line does not stop the engine."""
     return b"quit" not in line
 
 
 def expected(data: list[bytes]) -> list[str]:
-    """Return the ids of the answers that the lines must get."""
+    """Return the ids of the expected responses to the lines."""
     calls = (parse_line(line.decode(errors="backslashreplace").rstrip("\r")) for line in data)
     return [call.id for call in calls if call is not None]
 
 
 def talk(data: list[bytes], game: str, timeout: float) -> dict[str, Any]:
-    """Send the lines to a fresh engine; return what became of it."""
+    """Send the lines to a new engine process; return the results."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in FILES.items():
             with open(f"{folder}/{name}", "w", encoding="utf-8") as file:

@@ -1,6 +1,7 @@
-"""A ledger for benchmarks that run for hours: a JSON object a line, found again by its key.
+"""A ledger for long benchmarks: one JSON object per line, keyed by settings and number.
 
-Runs add up, an interrupted one goes on, and a line that was cut off in the middle is played again.
+Repeated runs add entries, and an interrupted run continues. An incomplete line is ignored, so that
+its entry is measured again.
 """
 
 import json
@@ -9,7 +10,10 @@ from typing import Any
 
 
 class JsonLedger:
-    """What has been measured with some settings. file: none keeps it in memory only."""
+    """The results that were measured with certain settings.
+
+    file: the ledger file; None keeps the results in memory only.
+    """
 
     def __init__(self, file: Path | None, settings: dict[str, Any]) -> None:
         self._file = file
@@ -24,15 +28,15 @@ class JsonLedger:
                 self._entries[entry["number"]] = entry["found"]
 
     def __contains__(self, number: int) -> bool:
-        """Tell whether a number has been done."""
+        """Return whether there is a result for this number."""
         return number in self._entries
 
     def __getitem__(self, number: int) -> dict[str, Any]:
-        """Return what was found under a number; KeyError if it has not been done."""
+        """Return the result for a number. Raises KeyError if there is none."""
         return self._entries[number]
 
     def add(self, number: int, found: dict[str, Any]) -> None:
-        """Keep what was found under a number."""
+        """Store the result for a number."""
         self._entries[number] = found
         if self._file:
             entry = {"settings": self._settings, "number": number, "found": found}
@@ -42,5 +46,5 @@ class JsonLedger:
                 file.write(json.dumps(entry) + "\n")
 
     def first(self, count: int) -> list[dict[str, Any]]:
-        """Return what is known of the numbers below a count, in order."""
+        """Return the results for the numbers below `count`, in order. Missing ones are skipped."""
         return [self._entries[number] for number in range(count) if number in self._entries]

@@ -1,7 +1,7 @@
-"""A match that is killed with -9 at random moments and resumed, beside one that is left alone.
+"""Compare a match that is repeatedly killed with SIGKILL and resumed with an uninterrupted one.
 
-Run as `python benchmarks/kill_and_resume.py [--games N] [--kills N]`. At fixed nodes both must
-come to the same games. It prints what it compared and fails if anything differs.
+Run as `python benchmarks/kill_and_resume.py [--games N] [--kills N]`. At fixed nodes, both matches
+must consist of the same games. The benchmark prints the comparison, and fails if anything differs.
 """
 
 import argparse
@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 
 import chess.pgn
-from children import end_in_order, spawn
+from child_processes import end_in_order, spawn
 
 
 def command(folder: Path, ledger: str, arguments: argparse.Namespace) -> list[str]:
-    """Return the command that plays, or goes on with, a match."""
+    """Return the command that plays or continues a match."""
     stockfish = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
     if stockfish is None:
         sys.exit("stockfish is needed: run scripts/install-debian-packages")
@@ -36,7 +36,7 @@ def command(folder: Path, ledger: str, arguments: argparse.Namespace) -> list[st
 
 
 def games_in(path: Path) -> dict[str, str]:
-    """Return each game's moves by its round; a round that comes twice is an error."""
+    """Return each game's moves by its round. A repeated round is an error."""
     games: dict[str, str] = {}
     with path.open() as file:
         while (game := chess.pgn.read_game(file)) is not None:

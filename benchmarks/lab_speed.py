@@ -1,13 +1,13 @@
-"""Nodes a second of the plain Python searches, beside easyAI's and OpenSpiel's Python ones.
+"""Nodes per second of the plain Python searches, compared with easyAI and OpenSpiel.
 
-    pip install easyAI open_spiel    # for their columns
+    pip install easyAI open_spiel    # optional, for their columns
     python benchmarks/lab_speed.py [--json]
 
-Every program searches its own implementation of the game from the start position: easyAI's
-games are Python, OpenSpiel's are C++. A node is a position that the search visits, a playout a
-game played at random to its end. Nodes are counted in a second run, so that counting costs the
-peers nothing. Seconds are the processor's, so that what else the machine does matters little.
-easyAI's SSS* is MTD with a first guess of infinity, and so is compared with ours; OpenSpiel has
+Each program searches its own implementation of the game from the initial position. easyAI's games
+are written in Python, OpenSpiel's in C++. A node is a position that the search visits. A playout is
+a random game to its end. Nodes are counted in a second run, so that counting does not slow down the
+other programs. Times are CPU seconds, so that other load on the machine matters little. easyAI's
+SSS* is MTD with an initial guess of infinity, so it is compared with our MTD. OpenSpiel has
 neither.
 """
 
@@ -24,12 +24,12 @@ from rich.table import Table
 from agent.games import catalogue
 from agent.search.catalogue import algorithm
 
-# Game: depth for alpha-beta, for MTD(f), and number of playouts.
+# By game: depth of alpha-beta, depth of MTD(f), and number of playouts.
 TASKS = {"tic-tac-toe": (8, 8, 2000), "connect-four": (6, 6, 500), "othello": (4, 4, 100)}
 
 
 def speed(run: Callable[[], Any], count: Callable[[], int]) -> float:
-    """Return what `count` counts of one run in a second, of as many runs as take a second."""
+    """Return `count()` per second of `run()`, repeated for about a second."""
     run()
     runs, began = 0, process_time()
     while (seconds := process_time() - began) < 1:
@@ -39,7 +39,7 @@ def speed(run: Callable[[], Any], count: Callable[[], int]) -> float:
 
 
 def ours(name: str, search_name: str, depth: int, **options: Any) -> float:
-    """Return our nodes (of UCT playouts) a second."""
+    """Return the nodes per second of our search, or the playouts per second for UCT."""
     kind = algorithm(search_name)
     search = kind(catalogue.evaluation(name), kind.options(**options))
     game = catalogue.new_game(name)
@@ -52,7 +52,7 @@ def ours(name: str, search_name: str, depth: int, **options: Any) -> float:
 
 
 def easy_ai(name: str, search_name: str, depth: int) -> float | None:
-    """Return easyAI's nodes a second; None if it is not there or has no such search."""
+    """Return easyAI's nodes per second, or None if it is missing or lacks the search."""
     try:
         from easyAI import SSS, AI_Player, Negamax, TranspositionTable
         from easyAI.games.ConnectFour import ConnectFour
@@ -94,7 +94,7 @@ def easy_ai(name: str, search_name: str, depth: int) -> float | None:
 
 
 def open_spiel(name: str, search_name: str, depth: int, playouts: int) -> float | None:
-    """Return OpenSpiel's nodes (of MCTS playouts) a second; None if it is not there."""
+    """Return OpenSpiel's nodes or playouts per second, or None if it is missing."""
     try:
         import pyspiel
         from open_spiel.python.algorithms import mcts, minimax
@@ -135,7 +135,7 @@ def open_spiel(name: str, search_name: str, depth: int, playouts: int) -> float 
 
 
 def main() -> int:
-    """Measure, and print the table."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()

@@ -1,12 +1,12 @@
-"""How good scores are to learn from: how near they come to those of a long search.
+"""Quality of scores as training targets: how close they are to the scores of long searches.
 
     python benchmarks/labels.py games.bin
 
-Games of a file of self-play are scored by Stockfish in short searches and in long ones. A row
-compares one kind of score with the long searches': by correlation, by the root mean square of the
-difference in the chance to win that they mean (at the scale that makes it least), and by how much
-more the side to move gets. Beside each stand its returns, as `trace_decay` makes them, and the
-means of these and the returns of the file's own scores.
+Stockfish scores the games of a self-play file in short and in long searches. Each row compares one
+type of score with the scores of the long searches. It contains the correlation, and the root mean
+square difference of the win probabilities at the best scale. It also contains the mean bias in
+favour of the side to move. The next rows do the same for the TD(lambda) returns with `trace_decay`,
+and for their means with the returns of the file's own scores.
 """
 
 import time
@@ -28,14 +28,14 @@ from kempelen.training.uci_scorer import SEARCH_TIMEOUT, UciScorer
 
 Scores = npt.NDArray[np.float64]
 
-TARGET = Target(result_share=0, scale=200)  # what is learned of scores
-DECIDED = 400  # centipawns in the long search, beyond which a position does not count
+TARGET = Target(result_share=0, scale=200)  # learn from scores only
+DECIDED = 400  # centipawns; positions with larger scores in the long search are skipped
 SHORT = ("nodes 1", "depth 3", "depth 4", "depth 5", "depth 6", "depth 7")
 COLUMNS = ("scores", "ms a position", "correlation", "difference", "for the mover")
 
 
 def scored(games: Sequence[Packed], command: str, **limits: int) -> tuple[Scores, float]:
-    """Return the scores of all positions, and the milliseconds that each took."""
+    """Return the scores of all positions, and the milliseconds per position."""
     found = []
     with UciScorer(command, {"Hash": "16"}, SEARCH_TIMEOUT) as teacher:
         began = time.perf_counter()
@@ -47,7 +47,7 @@ def scored(games: Sequence[Packed], command: str, **limits: int) -> tuple[Scores
 
 
 def returned(games: Sequence[Packed], scores: Scores, trace_decay: float) -> Scores:
-    """Return what follows makes of scores, game by game."""
+    """Return the TD(lambda) returns of the scores, game by game."""
     ends = np.cumsum([len(game) for game in games])[:-1]
     found = []
     for game, of_game in zip(games, np.split(scores, ends), strict=True):
@@ -58,7 +58,7 @@ def returned(games: Sequence[Packed], scores: Scores, trace_decay: float) -> Sco
 
 
 def compared(scores: Scores, long: Scores) -> list[float]:
-    """Return the correlation, the least difference in chances, and the mover's advantage."""
+    """Return the correlation, the minimum RMS difference of win probabilities, and the bias."""
     open_ = np.abs(long) <= DECIDED
     near = open_ & (np.abs(scores) <= 2.5 * DECIDED)
     scales = np.arange(0.3, 1.6, 0.05)
@@ -73,19 +73,19 @@ def compared(scores: Scores, long: Scores) -> list[float]:
 
 
 def mean(one: Scores, other: Scores, long: Scores) -> Scores:
-    """Return the mean of two kinds of scores, of which the first is brought to the other's size."""
+    """Return the mean of two types of scores, after scaling the first to the other's deviation."""
     open_ = np.abs(long) <= DECIDED
     return (one * other[open_].std() / one[open_].std() + other) / 2
 
 
 def main() -> None:
-    """Print a table."""
+    """Measure and print the table."""
     options = parser(__doc__)
-    options.add_argument("file", type=Path, help="positions of `kempelen selfplay`")
+    options.add_argument("file", type=Path, help="file of positions from `kempelen train selfplay`")
     options.add_argument("--games", type=int, default=20)
-    options.add_argument("--nodes", type=int, default=60_000, help="of the long searches")
+    options.add_argument("--nodes", type=int, default=60_000, help="nodes per long search")
     options.add_argument("--trace-decay", type=float, default=0.65)
-    options.add_argument("--engine", default=stockfish(), help="default: Stockfish")
+    options.add_argument("--engine", default=stockfish(), help="UCI engine (default: Stockfish)")
     arguments = options.parse_args()
     if arguments.engine is None:
         options.error("Stockfish is not installed: name an engine by --engine")

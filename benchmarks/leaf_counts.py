@@ -1,9 +1,9 @@
-"""Mean number of different leaves that each algorithm evaluates on uniform random trees.
+"""Mean number of distinct leaves that each algorithm evaluates on uniform random trees.
 
     python benchmarks/leaf_counts.py [--trees N] [--json]
 
-The trees have independent leaf values and children in no order. The published means stand
-beside the measured ones; a mean over fewer than 1,000 trees may be off by more than 3%.
+The trees have independent leaf values and randomly ordered children. The table shows the measured
+means with the published ones. A mean over fewer than 1,000 trees may be off by more than 3%.
 """
 
 import argparse
@@ -32,14 +32,14 @@ NAMES = ("alpha-beta", "scout", "negascout-1", "sss-star", "dual-star", "mtd-f")
 
 
 class RecordingTree(RandomTree):
-    """A random tree that remembers which leaves were looked at, in the order of the first look."""
+    """A random tree that records its leaves in the order of their first evaluation."""
 
     def __init__(self, branching: int, depth: int, seed: int) -> None:
         super().__init__(branching, depth, seed)
         self.visited: dict[Any, None] = {}
 
     def outcome(self) -> float | None:
-        """Return the leaf's value, and remember that it was asked for."""
+        """Return the leaf's value, and record the leaf."""
         value = super().outcome()
         if value is not None:
             self.visited[self.key()] = None
@@ -47,14 +47,14 @@ class RecordingTree(RandomTree):
 
 
 def leaves(search: Search[int], tree: RecordingTree, depth: int) -> list[Any]:
-    """Return the leaves that a search evaluates, in the order in which it first does."""
+    """Return the leaves that a search evaluates, in order of the first evaluation."""
     tree.visited.clear()
     search.search(tree, depth)
     return list(tree.visited)
 
 
 def means(branching: int, depth: int, seeds: Iterable[int]) -> Iterator[float]:
-    """Return the mean leaf counts of all algorithms; MTD(f) is given the value as its guess."""
+    """Yield the mean leaf count of each algorithm. MTD(f) gets the true value as its guess."""
     totals = dict.fromkeys(NAMES, 0)
     trees = 0
     for seed in seeds:
@@ -69,9 +69,9 @@ def means(branching: int, depth: int, seeds: Iterable[int]) -> Iterator[float]:
 
 
 def main() -> int:
-    """Measure, and print the table."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trees", type=int, default=1000, help="trees for each shape (1000)")
+    parser.add_argument("--trees", type=int, default=1000, help="trees per shape (default: 1000)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     table = Table("b, d", "b^d", "minimum", *NAMES, title="Mean leaves: measured (published)")

@@ -1,12 +1,13 @@
-"""What a learned network is worth: matches against plain UCT at as many playouts, by colour pairs.
+"""Strength of a learned network: matches against plain UCT with the same number of playouts.
 
     python benchmarks/learned.py connect-four --folder FOLDER
     python benchmarks/learned.py othello --size 6 --folder FOLDER
     python benchmarks/learned.py tic-tac-toe --size 4 --opponent uct --folder FOLDER
 
-The network is learned first, by the settings of `kempelen lab learn`, unless the folder has it; a
-run that was interrupted goes on. Each pair begins with the same random moves. `perfect` searches to
-the end, `random` moves at random.
+If the folder does not contain the network, it is first trained with the settings of `kempelen lab
+learn`. An interrupted training run continues. Each pair of games starts with the same random moves,
+with colours swapped. The opponent `perfect` searches to the end of the game, and `random` plays
+random moves.
 """
 
 import argparse
@@ -19,17 +20,17 @@ from random import Random
 
 from kempelen.cli import BLAS_THREADS_VARIABLE
 
-os.environ[BLAS_THREADS_VARIABLE] = "1"  # as in the program, before NumPy is imported
+os.environ[BLAS_THREADS_VARIABLE] = "1"  # must be set before NumPy is imported, as in the program
 
 from agent.games import catalogue
 from agent.search.algorithm_spec import parse
 from agent.search.algorithms.mtd import MTD
-from agent.search.defaults import WHOLE_WIN
+from agent.search.defaults import FULL_WIN_SCALE
 from kempelen.training.game_trainer import GameTrainer, GameTrainingSettings
 
 
 def main():
-    """Learn, play the match, and print how it ended as one JSON object."""
+    """Train the network, play the match, and print the result as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("game")
     parser.add_argument("--size", type=int)
@@ -39,8 +40,12 @@ def main():
     parser.add_argument("--playouts", type=int, default=100)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--random-plies", type=int, default=2)
-    parser.add_argument("--opponent", default="uct", help="an algorithm, perfect, or random")
-    parser.add_argument("--network", type=Path, help="a file that is there, not to be learned")
+    parser.add_argument(
+        "--opponent", default="uct", help="opponent: an algorithm, `perfect` or `random`"
+    )
+    parser.add_argument(
+        "--network", type=Path, help="use this network file instead of training one"
+    )
     arguments = parser.parse_args()
     options = {} if arguments.size is None else {"size": arguments.size}
     network, seconds = arguments.network, None
@@ -74,7 +79,7 @@ def main():
 
 
 def learned(arguments, options):
-    """Return the network's file and the processor time that it took."""
+    """Return the network file and the CPU seconds of the training."""
     settings = GameTrainingSettings(
         game=arguments.game, options=options, steps=arguments.steps, seed=arguments.seed
     )
@@ -91,7 +96,7 @@ def learned(arguments, options):
 
 
 def play(kind, options, network, arguments, number):
-    """Play one game; say how the network fared."""
+    """Play one game; return the result for the network."""
     game, start = kind.new(**options), Random(f"{arguments.seed} {number // 2}")
     for _ in range(arguments.random_plies):
         if game.outcome() is None:
@@ -110,14 +115,14 @@ def play(kind, options, network, arguments, number):
 
 
 def chooser(text, kind, game, arguments, seed):
-    """Return what chooses a player's moves."""
+    """Return a function that chooses a player's moves."""
     random = Random(seed)
     if text == "random":
         return lambda game: random.choice(list(game.moves()))
     if text == "perfect":
         return lambda game: MTD(kind.evaluate).search(game, 1000).move
     written = parse(f"{text}+playouts={arguments.playouts}")
-    search = written.new(game, kind.evaluate, scale=WHOLE_WIN, seed=random.getrandbits(32))
+    search = written.new(game, kind.evaluate, scale=FULL_WIN_SCALE, seed=random.getrandbits(32))
     return lambda game: search.search(game, 1000).move
 
 

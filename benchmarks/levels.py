@@ -1,11 +1,12 @@
-"""What our levels are worth on the scale of Stockfish's UCI_Elo.
+"""Strength of our skill levels, on the scale of Stockfish's UCI_Elo.
 
-python benchmarks/levels.py --games 40 --rounds 3
+    python benchmarks/levels.py --games 40 --rounds 3
 
-Each skill plays rounds of games against Stockfish at the UCI_Elo nearest to what the rounds before
-make of the skill. Both sides are limited by nodes or depth, so the load of the machine changes
-nothing: Stockfish 15.1 chooses its weaker move when it has searched 1 + level plies, whatever
-comes after, with level = ((elo - 1346.6) / 143.4) ** (1 / 0.806).
+Each skill level plays rounds of games against Stockfish. The UCI_Elo of each round is close to the
+rating estimated from the previous rounds. Both sides are limited by nodes or depth, so the load of
+the machine has no effect. Stockfish 15.1 chooses its weaker move when it has searched 1 + level
+plies, with level = ((elo - 1346.6) / 143.4) ** (1 / 0.806). A deeper search does not change that
+move.
 """
 
 import math
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from matches import engine, play
 from report import KEMPELEN, parser, show, stockfish
 
-LEAST, MOST = 1350, 2850  # of Stockfish's UCI_Elo
+LEAST, MOST = 1350, 2850  # minimum and maximum of Stockfish's UCI_Elo
 STEP = 50
 SKILLS = (0, 4, 8, 12, 16, 19)
 GUESSES = {0: 1350, 4: 1750, 8: 1900, 12: 2000, 16: 2050, 19: 2150}
@@ -26,14 +27,16 @@ PER_ELO = math.log(10) / 400
 
 
 def expected(difference: float) -> float:
-    """Return the expected score of the stronger by so many Elo."""
+    """Return the expected score of a player who is `difference` Elo stronger."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
 def fit(results: Sequence[tuple[int, float, int]]) -> tuple[float, float]:
-    """Return the likeliest rating, and its 95% error, of (opponent's Elo, points, games).
+    """Return the maximum-likelihood rating and its 95% error.
 
-    A drawn game of one's own against the last opponent keeps a clean sweep finite.
+    An artificial draw against the last opponent keeps the rating of a clean sweep finite.
+
+    results: (opponent's Elo, points, games) per round.
     """
     anchored = [*results, (results[-1][0], 0.5, 1)]
     low, high = 0.0, 4000.0
@@ -49,7 +52,7 @@ def fit(results: Sequence[tuple[int, float, int]]) -> tuple[float, float]:
 
 
 def opponent(program: str, elo: int) -> str:
-    """Return Stockfish limited to an Elo, as a player."""
+    """Return Stockfish with a UCI_Elo, in the form of `kempelen match --engine`."""
     level = min(max((elo - 1346.6) / 143.4, 0.0) ** (1 / 0.806), 20.0)
     return engine(
         program,
@@ -63,9 +66,9 @@ def opponent(program: str, elo: int) -> str:
 def main() -> int:
     """Measure each skill in turn."""
     arguments = parser(__doc__)
-    arguments.add_argument("--games", type=int, default=40, help="games of each round")
-    arguments.add_argument("--rounds", type=int, default=3, help="rounds of each skill")
-    arguments.add_argument("--skills", type=int, nargs="+", default=SKILLS, help="skills")
+    arguments.add_argument("--games", type=int, default=40, help="games per round")
+    arguments.add_argument("--rounds", type=int, default=3, help="rounds per skill level")
+    arguments.add_argument("--skills", type=int, nargs="+", default=SKILLS, help="skill levels")
     options = arguments.parse_args()
     program = stockfish()
     if program is None:

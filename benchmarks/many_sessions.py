@@ -1,12 +1,12 @@
-"""Many sessions of UCI in one process: which are answered in time, and what each costs (Linux).
+"""Load test of many UCI sessions in one process: late answers, and memory per session (Linux).
 
-python benchmarks/many_sessions.py
-python benchmarks/many_sessions.py --sessions 20 --minutes 0.2 --every 2.5
+    python benchmarks/many_sessions.py
+    python benchmarks/many_sessions.py --sessions 20 --minutes 0.2 --every 2.5
 
-Each session plays a game of its own and asks for a move of so many milliseconds again and again,
-at moments of chance. It is late if the answer comes after that time, counted from before the `go`
-is handed over. Moves are checked by the `chess` package. How late a process wakes up that does
-nothing but sleep is measured beside it: what the machine itself does to a clock.
+Each session plays its own game. At random moments, it requests a move within a fixed number of
+milliseconds. The time is measured from just before `go` is sent. Later answers count as late. The
+`chess` package checks the moves. A process that only sleeps runs at the same time. How late it
+wakes up shows the timing error of the machine itself.
 """
 
 import argparse
@@ -34,13 +34,17 @@ from protocols.stdio import SWITCH_INTERVAL
 from protocols.uci.protocol import UciProtocol
 
 MEGABYTE = 1 << 20
-LOADING = 120.0  # seconds, for a kernel that must be compiled first
-MAX_PLIES = 120  # half-moves; then another begins
+LOADING = 120.0  # timeout in seconds for loading, which may compile the kernel
+MAX_PLIES = 120  # plies; then a new game begins
 
 
 @dataclass
 class Measurements:
-    """What was counted. seconds: of each answer; nodes: of each search."""
+    """The counted events.
+
+    seconds: time of each answer.
+    nodes: nodes of each search.
+    """
 
     seconds: list[float] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)
@@ -52,7 +56,7 @@ class Measurements:
 
 
 class Player:
-    """A session and the game that it plays."""
+    """A session and its game."""
 
     def __init__(
         self,
@@ -74,17 +78,17 @@ class Player:
         self._heard.put((time.perf_counter(), line))
 
     def say(self, line: str) -> None:
-        """Send a line; what is replied at once is dropped."""
+        """Send a line, and discard the immediate output."""
         for _ in self.uci.handle_line(line):
             pass
 
     def await_line(self, start: str) -> None:
-        """Wait until a line is heard that begins so."""
+        """Wait for an output line that starts with `start`."""
         while not self._heard.get(timeout=LOADING)[1].startswith(start):
             pass
 
     def ask(self, figures: Measurements) -> None:
-        """Judge the last answer, and ask for the next move."""
+        """Check the last answer, and request the next move."""
         self.judge(figures)
         if self._board.is_game_over() or self._board.ply() > MAX_PLIES:
             self._board.reset()
@@ -96,7 +100,7 @@ class Player:
         figures.asked += 1
 
     def judge(self, figures: Measurements) -> None:
-        """Take note of what was answered, and reply with a move of chance."""
+        """Check and count the last answer, and reply with a random move."""
         if self._asked_at is None:
             return
         answers, searched = [], False
@@ -126,7 +130,7 @@ class Player:
             self._board.push(self._chance.choice(list(self._board.legal_moves)))
 
 
-# Sleeps until its input ends; prints how late it woke up, in milliseconds: 99 % and the worst.
+# Sleeps until its input ends. Prints how late it woke up in ms: 99th percentile and maximum.
 SLEEPER = """
 import select, sys, time
 late = []
@@ -140,14 +144,14 @@ print(round(late[int(0.99 * len(late))], 1), round(late[-1], 1))
 
 
 def resident() -> float:
-    """Return the megabytes of memory that this process has."""
+    """Return the resident memory of this process in megabytes."""
     gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
 
 
 def play(players: Sequence[Player], options: argparse.Namespace) -> tuple[Measurements, int]:
-    """Let all play for a while; return what was counted, and the most threads there were."""
+    """Let all sessions play; return the counts and the maximum number of threads."""
     figures, chance, most = Measurements(), Random(0), 0
     began = time.perf_counter()
     due = [(began + chance.random() * options.every, n) for n in range(len(players))]
@@ -165,19 +169,21 @@ def play(players: Sequence[Player], options: argparse.Namespace) -> tuple[Measur
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the least value that so many percent of all do not exceed."""
+    """Return the smallest value that at least `percent` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(int(len(ordered) * percent / 100), len(ordered) - 1)]
 
 
 def main() -> int:
-    """Measure and show."""
+    """Measure and print."""
     arguments = parser(__doc__)
     arguments.add_argument("--sessions", type=int, default=200)
-    arguments.add_argument("--every", type=float, default=25.0, help="seconds from move to move")
-    arguments.add_argument("--move-time", type=int, default=200, help="milliseconds")
+    arguments.add_argument(
+        "--every", type=float, default=25.0, help="seconds between the moves of a session"
+    )
+    arguments.add_argument("--move-time", type=int, default=200, help="milliseconds per move")
     arguments.add_argument("--minutes", type=float, default=3.0)
-    arguments.add_argument("--hash", type=int, default=4, help="megabytes of each")
+    arguments.add_argument("--hash", type=int, default=4, help="hash size in MB of each session")
     options = arguments.parse_args()
     sys.setswitchinterval(SWITCH_INTERVAL)
 

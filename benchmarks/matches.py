@@ -1,4 +1,4 @@
-"""Matches of two engines through `kempelen match`, for the benchmarks that measure strength."""
+"""Matches of two engines through `kempelen match`, for strength benchmarks."""
 
 import json
 import subprocess
@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MatchResult:
-    """A match from the first player's side; elo and error are None where one side won all."""
+    """The result of a match from the first player's view.
+
+    elo, error: None if one side won all games.
+    """
 
     wins: int
     draws: int
@@ -25,12 +28,12 @@ class MatchResult:
 
     @property
     def elo_text(self) -> str:
-        """The difference with its error, as far as there is one."""
+        """The Elo difference with its error, if they are known."""
         return "-" if self.elo is None else f"{self.elo:+.0f} +- {self.error:.0f}"
 
 
 def engine(command: list[str] | str, name: str, *entries: str) -> str:
-    """Return the specification of a player, for `--engine`."""
+    """Return an engine in the form of `kempelen match --engine`."""
     program, *arguments = [command] if isinstance(command, str) else command
     words = [f"cmd={program}", f"name={name}", *entries]
     if arguments:
@@ -39,7 +42,7 @@ def engine(command: list[str] | str, name: str, *entries: str) -> str:
 
 
 def play(first: str, second: str, games: int, *options: str) -> MatchResult:
-    """Play a match; raises CalledProcessError if it could not be played to its end."""
+    """Play a match. Raises CalledProcessError if the match fails."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
             *(sys.executable, "-m", "kempelen.cli", "match", "--json"),

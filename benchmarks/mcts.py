@@ -1,8 +1,8 @@
-"""Monte Carlo tree search against a random mover, a tenth of itself, and alpha-beta.
+"""Matches of Monte Carlo tree search: a random mover, a tenth of the playouts, and alpha-beta.
 
-The last match is with the network that ships against the hand-made evaluation.
+The last match is between the bundled network and the hand-crafted evaluation.
 
-python benchmarks/mcts.py --games 100
+    python benchmarks/mcts.py --games 100
 """
 
 import sys
@@ -13,11 +13,11 @@ from report import KEMPELEN, parser, show
 
 RANDOM_MOVER = [sys.executable, str(Path(__file__).with_name("random_mover.py"))]
 MCTS = "option.Search=mcts"
-TIME_MARGIN = "margin=5"  # a busy machine is no loss on time
-# Each player has limits of its own; the match wants one for all.
+TIME_MARGIN = "margin=5"  # large, so that a busy machine causes no time losses
+# The match requires a common limit, although each player has its own limits.
 ADJUDICATION_OPTIONS = ("--nodes", "1", "--draw", "movenumber=60,movecount=8,score=10")
 
-# What is measured, by name: the two players.
+# The two players of each match, by name.
 MATCHES = {
     "500 playouts : a random mover": (
         engine(KEMPELEN, "mcts", MCTS, "nodes=500"),
@@ -47,8 +47,8 @@ MATCHES = {
 def main() -> int:
     """Play the matches, one after the other."""
     arguments = parser(__doc__)
-    arguments.add_argument("--games", type=int, default=100, help="games of each match")
-    arguments.add_argument("--only", type=int, help="play one of the matches, from 1")
+    arguments.add_argument("--games", type=int, default=100, help="games per match")
+    arguments.add_argument("--only", type=int, help="play only this match, counted from 1")
     options = arguments.parse_args()
     rows = []
     for number, (name, players) in enumerate(MATCHES.items(), 1):

@@ -1,6 +1,8 @@
-"""Peak memory of a UCI engine that searches for a while, by size of its table (Linux).
+"""Peak memory of a searching UCI engine, by hash size (Linux).
 
-python benchmarks/memory.py             # add --beside and the folder of other sources to compare
+    python benchmarks/memory.py
+
+Use --beside with a folder of other sources to compare both.
 """
 
 import time
@@ -14,7 +16,10 @@ from report import KEMPELEN, parser, show, stockfish
 def peak_megabytes(
     command: list[str], megabytes: int, threads: int, seconds: float, folder: str | None = None
 ) -> float:
-    """Return the most memory that the engine, started in a folder, ever held without children."""
+    """Return the peak memory of the engine in MB, without its child processes.
+
+    folder: the folder that the engine is started in.
+    """
     with chess.engine.SimpleEngine.popen_uci(command, timeout=60, cwd=folder) as engine:
         engine.configure({"Hash": megabytes, "Threads": threads})
         engine.ping()
@@ -29,8 +34,10 @@ def peak_megabytes(
 def main() -> int:
     """Measure and compare."""
     arguments = parser(__doc__)
-    arguments.add_argument("--seconds", type=float, default=3.0, help="for each search")
-    arguments.add_argument("--beside", metavar="FOLDER", help="other sources to compare with")
+    arguments.add_argument("--seconds", type=float, default=3.0, help="seconds per search")
+    arguments.add_argument(
+        "--beside", metavar="FOLDER", help="folder of other sources to compare with"
+    )
     options = arguments.parse_args()
     programs: list[tuple[str, list[str], str | None]] = [("Kempelen", KEMPELEN, None)]
     if options.beside:

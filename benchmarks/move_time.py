@@ -1,7 +1,7 @@
-"""How exactly the engine keeps to `go movetime`: as a front end measures it, move after move.
+"""Accuracy of `go movetime`, measured as a GUI sees it.
 
-Passes (exit status 0) if 99.9% of the answers come within the time plus Move Overhead, and none
-later than 50 ms after that.
+Passes (exit status 0) if 99.9% of the answers arrive within the move time plus Move Overhead, and
+none more than 50 ms later.
 
     python benchmarks/move_time.py --moves 1000 --milliseconds 20
 """
@@ -21,7 +21,7 @@ MAX_LATENCY_MS = 50.0
 
 
 def measure(moves: int, milliseconds: int) -> list[float]:
-    """Play random games; return how long each answer took, in milliseconds."""
+    """Play random games; return the response time of each move in milliseconds."""
     rng = random.Random(1)
     board = chess.Board()
     with subprocess.Popen(
@@ -51,7 +51,7 @@ def measure(moves: int, milliseconds: int) -> list[float]:
 
 
 def wait_for(output: IO[str], start: str) -> None:
-    """Read up to a line that begins so."""
+    """Read up to a line that starts with `start`."""
     for line in output:
         if line.startswith(start):
             return
@@ -64,7 +64,10 @@ def main() -> int:
     parser.add_argument("--moves", type=int, default=1000)
     parser.add_argument("--milliseconds", type=int, default=20)
     parser.add_argument(
-        "--margin", type=int, default=0, help="milliseconds more, where a machine is busy"
+        "--margin",
+        type=int,
+        default=0,
+        help="additional tolerance in milliseconds, for a busy machine",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()

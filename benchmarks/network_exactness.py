@@ -1,10 +1,10 @@
-"""Whether networks are evaluated as they are defined, in searches as they are.
+"""Compare network outputs during searches with a NumPy reference implementation.
 
     python benchmarks/network_exactness.py [--evaluations N] [--network FILE] [--json]
 
-Alpha-beta and Monte Carlo tree search, on two threads, search positions of random games, every
-second one of Chess960 and every third one close to promotion. What the network says of each
-position that they ask for is compared with plain NumPy, which knows nothing of what was before.
+Alpha-beta and Monte Carlo tree search on two threads search positions of random games. Every second
+position is Chess960, and every third one is close to promotion. The network's score of each
+evaluated position is compared with plain NumPy, which has no incremental state.
 """
 
 import argparse
@@ -27,24 +27,24 @@ from agent.chess.evaluation.nnue_reference import evaluate_batch
 from agent.chess.search.alphabeta_search import AlphaBetaSearch
 from agent.chess.search.mcts_search import MctsSearch
 from agent.evaluation import Evaluation
-from agent.kernel.atomic_columns import INT64, adder
+from agent.kernel.atomic_columns import INT64, atomic_adder
 from agent.kernel.intrinsics import U64, at_address, external_table
 from agent.limits import Limits
 
-NODES = 20_000  # of each search
+NODES = 20_000  # nodes per search
 PROMOTING = "8/PPP1k3/8/8/8/8/3K1ppp/8 w - - 0 1"
 
-# Where the next record goes, how many there is room for, and how many there are.
+# Address of the records, capacity, and number of records.
 _PLACES = np.zeros(3, np.uint64)
 _place = external_table("kempelen_recorded_evaluations", _PLACES)
 _count_place = np.array([_PLACES.ctypes.data + 16], np.uint64)
 _count_at = external_table("kempelen_recorded_count", _count_place)
-_add = adder(INT64)
+_add = atomic_adder(INT64)
 _record_at = at_address(packed_type)
 
 
 def recorded(network: NnueNetwork) -> Evaluation:
-    """Make an evaluation that asks the network, and keeps what was asked and answered."""
+    """Return an evaluation that calls the network and records positions and scores."""
     judge = network_score_function(network.neurons)
 
     def evaluate(worker: Any, ply: Any) -> Any:
@@ -60,7 +60,7 @@ def recorded(network: NnueNetwork) -> Evaluation:
 
 
 def board(number: int) -> chess.Board:
-    """Return where a search begins."""
+    """Return the start position of search `number`."""
     generator = random.Random(number)
     if number % 3 == 2:
         start = chess.Board(PROMOTING)
@@ -77,7 +77,7 @@ def board(number: int) -> chess.Board:
 
 
 def compare(network: NnueNetwork, evaluations: int) -> dict[str, int]:
-    """Search until so many evaluations are recorded; count those that differ."""
+    """Search until `evaluations` evaluations are recorded; count the differences."""
     records = np.zeros(evaluations, packed_dtype)
     _PLACES[:] = records.ctypes.data, evaluations, 0
     evaluation = recorded(network)
@@ -104,10 +104,10 @@ def compare(network: NnueNetwork, evaluations: int) -> dict[str, int]:
 
 
 def main() -> None:
-    """Record, compare and print; the exit status is 1 where any differs."""
+    """Record, compare and print. Exits with status 1 if any score differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--evaluations", type=int, default=1_000_000)
-    parser.add_argument("--network", type=Path, help="default: random weights")
+    parser.add_argument("--network", type=Path, help="network file (default: random weights)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     network = read(arguments.network) if arguments.network else random_network()

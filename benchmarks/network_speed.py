@@ -1,9 +1,10 @@
-"""How fast searches are with networks, beside the hand-made evaluation.
+"""Search speed with networks, compared with the hand-crafted evaluation.
 
     python benchmarks/network_speed.py [--network FILE] [--sizes N ...] [--seconds 5] [--turns 3]
 
-Nodes a second of searches of the same positions, in turns, on one thread; what is searched follows
-from the evaluation. Without a file, networks of random weights and several sizes.
+Measures nodes per second on one thread. The evaluations take turns on the same positions. The
+evaluation affects which nodes a search visits. Without a file, networks with random weights and
+several sizes are measured.
 """
 
 import statistics
@@ -20,10 +21,10 @@ SIZES = (64, 128, 256, 512)
 
 
 def speeds(evaluations: dict[str, Evaluation], seconds: float, turns: int) -> dict[str, float]:
-    """Return the median of each evaluation's nodes a second, measured in turns."""
+    """Return the median nodes per second of each evaluation, measured in turns."""
     found: dict[str, list[float]] = {name: [] for name in evaluations}
     for evaluation in evaluations.values():
-        nodes_per_second(0.1, evaluation)  # compiled, or loaded
+        nodes_per_second(0.1, evaluation)  # warm up: compile or load
     for _ in range(turns):
         for name, evaluation in evaluations.items():
             found[name].append(nodes_per_second(seconds, evaluation))
@@ -33,10 +34,14 @@ def speeds(evaluations: dict[str, Evaluation], seconds: float, turns: int) -> di
 def main() -> None:
     """Measure and print."""
     arguments = parser(__doc__)
-    arguments.add_argument("--network", type=Path, help="one of yours")
-    arguments.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="of random ones")
-    arguments.add_argument("--seconds", type=float, default=5.0, help="of each turn (5)")
-    arguments.add_argument("--turns", type=int, default=3, help="(3)")
+    arguments.add_argument("--network", type=Path, help="network file")
+    arguments.add_argument(
+        "--sizes", type=int, nargs="+", default=SIZES, help="sizes of the random networks"
+    )
+    arguments.add_argument(
+        "--seconds", type=float, default=5.0, help="seconds per turn (default: 5)"
+    )
+    arguments.add_argument("--turns", type=int, default=3, help="number of turns (default: 3)")
     chosen = arguments.parse_args()
     if chosen.network:
         networks = [read(chosen.network)]

@@ -1,4 +1,4 @@
-"""Search speed: nodes a second beside Stockfish on one thread, and two threads beside one.
+"""Nodes per second, compared with Stockfish on one thread, and of two threads compared with one.
 
 python benchmarks/nodes.py --seconds 5
 """
@@ -9,11 +9,14 @@ from kempelen.console.terminal import load_kernels
 
 
 def main() -> int:
-    """Measure and compare; engines take turns on each position."""
+    """Measure and compare. The engines take turns on each position."""
     arguments = parser(__doc__)
-    arguments.add_argument("--seconds", type=float, default=5.0, help="for each search")
-    arguments.add_argument("--hash", type=int, default=64, help="MB of table for each engine")
-    arguments.add_argument("--evaluation", help="ours, as in the UCI option (default: its)")
+    arguments.add_argument("--seconds", type=float, default=5.0, help="seconds per search")
+    arguments.add_argument("--hash", type=int, default=64, help="hash size in MB of each engine")
+    arguments.add_argument(
+        "--evaluation",
+        help="evaluation of our engine, as in the UCI option (default: the engine's default)",
+    )
     options = arguments.parse_args()
     load_kernels()
     other = stockfish()

@@ -1,18 +1,19 @@
-r"""What it is worth to know an opponent's habits: our engine with a HabitsFile and without.
+r"""The value of opponent modelling: our engine plays with a HabitsFile and without it.
 
     python benchmarks/opponent_model.py line --games 400 --seed 1
     python benchmarks/opponent_model.py draws --games 400 --seed 1
     python benchmarks/opponent_model.py none --games 400 --seed 1
 
-Both sides think by nodes, so that a machine's load changes nothing; both choose openings by chance
-from the shipped book. Our engine is driven by UCI, is told by UCI_Opponent whom it meets and by
-`Game Result` how games ended, and begins without a file. The opponents, by the habit planted:
+Both sides are limited by nodes, so that the load of the machine has no effect. Both choose openings
+at random from the bundled book. Our engine is driven over UCI. `UCI_Opponent` names its opponent,
+and `GameResult` reports the results. It starts without a habits file. The scenarios give the
+opponent these habits:
 
-line   thinks four times as long as we do, but always falls into one line with either colour:
+line   searches four times our nodes, but always plays one line with either colour:
        1 e4 e5 2 Nf3 Qg5, and 1 e4 c6 2 d4 d5 3 Qg4
-draws  thinks eight times as long as we do, and repeats a position whenever it can
-weaker thinks a quarter as long as we do, and repeats a position whenever it can
-none   thinks as long as we do, give or take a fifth by chance, and has no habit
+draws  searches eight times our nodes, and repeats a position whenever possible
+weaker searches a quarter of our nodes, and repeats a position whenever possible
+none   searches as many nodes as we do, with a random deviation of up to a fifth; no habit
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ from protocols.uci.protocol import UciProtocol
 SCENARIOS = {"line": 4.0, "draws": 8.0, "weaker": 0.25, "none": 1.0}
 MEGABYTES = 4
 MAX_PLIES = 300
-RESIGN_SCORE = 900  # centipawns at which both sides call a game lost
+RESIGN_SCORE = 900  # centipawns at which a game is adjudicated if both sides agree
 RESULTS = {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2"}
 
-# What the first opponent answers, by the moves so far.
+# Moves of the opponent in scenario `line`, by the previous moves.
 FALLS = {
     "": "e2e4",
     "e2e4": "e7e5",
@@ -51,12 +52,12 @@ FALLS = {
 
 
 def value(score: Score) -> int:
-    """Return a score in centipawns."""
+    """Return a score in centipawns, with a large value for a mate."""
     return score.value if isinstance(score, Cp) else 10_000 if score.moves > 0 else -10_000
 
 
 class HabitOpponent:
-    """An opponent with a habit."""
+    """An opponent with the habit of a scenario."""
 
     def __init__(self, scenario: str, nodes: int, chance: random.Random) -> None:
         self._scenario = scenario
@@ -67,12 +68,12 @@ class HabitOpponent:
         self.score = 0
 
     def new_game(self) -> None:
-        """Forget the last game."""
+        """Clear the state of the last game."""
         self._search.new_game()
         self.score = 0
 
     def move(self, board: chess.Board) -> chess.Move:
-        """Return the move that the habit commands, or the book's, or the best."""
+        """Return the habitual move, a book move, or the best move, in this order."""
         line = " ".join(move.uci() for move in board.move_stack)
         if self._scenario == "line" and line in FALLS:
             return chess.Move.from_uci(FALLS[line])
@@ -94,7 +95,7 @@ class HabitOpponent:
 
 
 class UciEngineUnderTest:
-    """Our engine, by UCI."""
+    """Our engine, driven over UCI."""
 
     def __init__(self, nodes: int, file: Path | None, name: str, chance: random.Random) -> None:
         self._nodes = nodes
@@ -110,7 +111,7 @@ class UciEngineUnderTest:
         self._until("readyok")
 
     def say(self, *lines: str) -> None:
-        """Say lines."""
+        """Send lines to the engine."""
         for line in lines:
             for reply in self._uci.handle_line(line):
                 self._lines.put(reply)
@@ -126,26 +127,26 @@ class UciEngineUnderTest:
         return line
 
     def move(self, board: chess.Board) -> chess.Move:
-        """Return the answer to a position."""
+        """Return the engine's move in a position."""
         moves = " ".join(move.uci() for move in board.move_stack)
         self.say(f"position startpos moves {moves}" if moves else "position startpos")
-        # A time makes it a game, in which books are asked; the nodes end the search.
+        # The engine uses its books only with a time limit. The node limit ends the search.
         self.say(f"go nodes {self._nodes} movetime 600000")
         return chess.Move.from_uci(self._until("bestmove").split()[1])
 
     def end(self, result: str) -> None:
-        """Tell how the game ended, and begin another."""
+        """Report the result of the game, and start a new game."""
         self.score = 0
-        self.say(f"setoption name Game Result value {result}", "ucinewgame", "isready")
+        self.say(f"setoption name GameResult value {result}", "ucinewgame", "isready")
         self._until("readyok")
 
     def close(self) -> None:
-        """End its threads."""
+        """Stop the engine's threads."""
         self._uci.close(10.0)
 
 
 def play(ours: UciEngineUnderTest, other: HabitOpponent, colour: chess.Color) -> tuple[float, bool]:
-    """Play a game; return our points, and whether it was drawn by repeating positions."""
+    """Play a game; return our points, and whether a position was repeated three times."""
     board = chess.Board()
     other.new_game()
     points: float | None = None
@@ -168,7 +169,7 @@ def play(ours: UciEngineUnderTest, other: HabitOpponent, colour: chess.Color) ->
 
 
 def run(scenario: str, nodes: int, games: int, seed: int, file: Path | None) -> list[list[float]]:
-    """Play all games of one arm; return our points, and whether positions were repeated."""
+    """Play all games of one arm; return the results of `play` for each game."""
     clear_stop = "with" if file else "without"
     ours = UciEngineUnderTest(nodes, file, scenario, random.Random(f"{seed} ours"))
     other = HabitOpponent(scenario, nodes, random.Random(f"{seed} other"))
@@ -186,7 +187,7 @@ def run(scenario: str, nodes: int, games: int, seed: int, file: Path | None) -> 
 
 
 def share(points: list[float]) -> tuple[float, float]:
-    """Return the mean in per cent, and half of its 95 % interval."""
+    """Return the mean in percent, and half the width of its 95% interval."""
     mean = sum(points) / len(points)
     variance = sum((each - mean) ** 2 for each in points) / max(len(points) - 1, 1)
     return 100 * mean, 196 * math.sqrt(variance / len(points))
@@ -197,7 +198,7 @@ def main() -> int:
     arguments_of = parser(__doc__)
     arguments_of.add_argument("scenario", choices=SCENARIOS)
     arguments_of.add_argument("--games", type=int, default=400)
-    arguments_of.add_argument("--nodes", type=int, default=400, help="of ours, for a move")
+    arguments_of.add_argument("--nodes", type=int, default=400, help="nodes per move of our engine")
     arguments_of.add_argument("--seed", type=int, default=1)
     arguments = arguments_of.parse_args()
     rows = []

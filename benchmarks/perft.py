@@ -1,4 +1,4 @@
-"""Perft: known counts reached, and speed beside the chess package and Stockfish.
+"""Perft: check known counts, and compare the speed with python-chess and Stockfish.
 
 python benchmarks/perft.py
 """
@@ -17,7 +17,7 @@ CHESS_PACKAGE_PLIES_LESS = 2
 
 
 def chess_package_perft(board: chess.Board, depth: int) -> int:
-    """Count leaves with the chess package, the last ply in bulk."""
+    """Count leaves with python-chess. The last ply is counted in bulk."""
     if depth == 1:
         return board.legal_moves.count()
     leaves = 0
@@ -29,7 +29,7 @@ def chess_package_perft(board: chess.Board, depth: int) -> int:
 
 
 def stockfish_speed(command: str, fen: str, depth: int) -> float:
-    """Return leaves a second of Stockfish's `go perft`, its start not counted."""
+    """Return the leaves per second of Stockfish's `go perft`, excluding its start."""
     with subprocess.Popen(
         [command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as engine:

@@ -1,9 +1,10 @@
-r"""Speed and memory of building a book from many games, generated for the purpose.
+r"""Speed and memory of building a book from many generated games.
 
     python benchmarks/pgn_book.py --games 50000
 
-The games begin by moves of the shipped book, go on at random, and are written with clock comments,
-as the collections of servers have them. A part is damaged on purpose; these must be counted.
+The games start with moves of the bundled book, and continue with random moves. They have clock
+comments, as in the game collections of chess servers. Some games are deliberately damaged. `book
+build` must count these.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PLIES = 30
 
 
 def write_games(file: IO[str], count: int, seed: int) -> int:
-    """Write games; return how many of them are damaged."""
+    """Write games; return the number of damaged ones."""
     chance = random.Random(seed)
     damaged = 0
     with chess.polyglot.open_reader(SHIPPED_BOOK) as book:
@@ -66,7 +67,7 @@ def _game(chance: random.Random, book: chess.polyglot.MemoryMappedReader) -> lis
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Generate, build, report; fail if the damaged games are not all counted."""
+    """Generate, build and report. Return 1 if the number of damaged games is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         pgn = arguments.pgn or Path(folder) / "games.pgn"
         damaged = None
@@ -89,7 +90,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _used() -> tuple[float, float]:
-    """Return the processor's seconds and the most memory in MB of the finished child (POSIX)."""
+    """Return the CPU seconds and the peak memory in MB of the finished child (POSIX)."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -99,7 +100,5 @@ def _used() -> tuple[float, float]:
 if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("--games", type=int, default=50_000)
-    options.add_argument(
-        "--pgn", type=Path, help="generate into this file, or use it if it is there"
-    )
+    options.add_argument("--pgn", type=Path, help="generate FILE, or use it if it exists")
     sys.exit(main(options.parse_args()))

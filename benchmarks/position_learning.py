@@ -1,14 +1,15 @@
-"""What an experience file is worth, as it grows: games against the same opponent, by quarters.
+"""The value of a growing experience file: a match against a fixed opponent, by quarters.
 
     python benchmarks/position_learning.py --games 1000 --nodes 500 --openings 10 --spread 0.2
 
-The engine with an `ExperienceFile`, empty at first, plays the engine without one; neither has a
-book, and both are limited by nodes, so that the load of the machine changes nothing. Games begin
-from a few random level openings in turn, each with both colours, so that positions come again, as
-a test of learning has to have it. An opponent of exactly the same nodes (--spread 0) answers alike
-whenever the position and what was searched before in the game are alike; a spread of 0.2 gives it
-80 to 120 percent of them, another number in each game. The engine is told how its games end, as
-xboard tells it. --without plays the same games without the file, for comparison.
+The engine with an initially empty `ExperienceFile` plays the engine without one. Neither has a
+book. Both are limited by nodes, so that the load of the machine has no effect. Games start from a
+few random level openings in turn, each with both colours. Positions therefore recur, as a learning
+test requires.
+
+An opponent with a fixed number of nodes (--spread 0) is deterministic. With a spread of 0.2, it
+gets 80 to 120 percent of the nodes, a different number in each game. The engine receives the result
+of each game, as over xboard. --without plays the same games without the file, for comparison.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ from agent.learning.position_learning_searcher import PositionLearningSearcher
 from agent.limits import Cp, Info, Limits
 
 OPENING_PLIES = 6
-LEVEL, LEVEL_NODES = 60, 20_000  # centipawns that an opening may be from level, and who says so
+# Maximum score of an opening in centipawns, and nodes of the search that scores the opening.
+LEVEL, LEVEL_NODES = 60, 20_000
 MAX_PLIES = 400  # plies; a longer game is a draw
 PARTS = 4
 
 
 class Side:
-    """One player: a search of its own, with an experience file or without."""
+    """One player: a search, with or without an experience file."""
 
     def __init__(self, file: Path | None) -> None:
         self._search = AlphaBetaSearch(4)
@@ -46,13 +48,13 @@ class Side:
             self.experience.open_file(str(file))
 
     def begin(self) -> None:
-        """Forget the last game."""
+        """Clear the state of the last game."""
         self._search.new_game()
         if self.experience is not None:
             self.experience.new_game()
 
     def think(self, board: chess.Board, nodes: int) -> Info[chess.Move]:
-        """Return what a search of so many nodes finds, as the engine's player makes it."""
+        """Return the result of a search of `nodes` nodes, run as in the engine."""
         searcher: Any = self._search
         if self.experience is not None:
             learned = self.experience
@@ -71,13 +73,16 @@ class Side:
         return last
 
     def end(self, points: int) -> None:
-        """Learn how the game has ended: 1 for White's win, -1 for Black's."""
+        """Learn the result of the game.
+
+        points: 1 for White's win, -1 for Black's win, else 0.
+        """
         if self.experience is not None:
             self.experience.record_result(lambda board: points if board.turn else -points)
 
 
 def openings(count: int, seed: int) -> list[str]:
-    """Return random positions that a search holds for level."""
+    """Return the FENs of random positions that a search considers level."""
     generator, judge, found = random.Random(seed), Side(None), list[str]()
     while len(found) < count:
         board = chess.Board()
@@ -114,7 +119,7 @@ def play(learner: Side, other: Side, fen: str, white: bool, nodes: int, others: 
 
 
 def series(arguments: argparse.Namespace, file: Path | None, starts: list[str]) -> list[float]:
-    """Play all games; return the learner's points in each."""
+    """Play all games; return the learner's points in each game."""
     generator = random.Random(arguments.seed)
     learner, other = Side(file), Side(None)
     points = []
@@ -160,9 +165,11 @@ def main(arguments: argparse.Namespace) -> int:
 if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("--games", type=int, default=1000)
-    options.add_argument("--nodes", type=int, default=500, help="a move")
+    options.add_argument("--nodes", type=int, default=500, help="nodes per move")
     options.add_argument("--openings", type=int, default=10)
-    options.add_argument("--spread", type=float, default=0.0, help="of the other's nodes")
-    options.add_argument("--without", action="store_true", help="learn nothing")
+    options.add_argument(
+        "--spread", type=float, default=0.0, help="relative variation of the opponent's nodes"
+    )
+    options.add_argument("--without", action="store_true", help="play without an experience file")
     options.add_argument("--seed", type=int, default=1)
     sys.exit(main(options.parse_args()))

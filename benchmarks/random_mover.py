@@ -1,4 +1,4 @@
-"""A UCI engine that plays any legal move: the least opponent there is.
+"""A UCI engine that plays random legal moves, as the weakest opponent.
 
 python benchmarks/random_mover.py
 """
@@ -10,7 +10,7 @@ import chess
 
 
 def main() -> int:
-    """Speak as much UCI as a match needs, until `quit` or the end of input."""
+    """Speak as much UCI as a match needs, until `quit` or end of input."""
     board = chess.Board()
     rng = random.Random()
     for line in sys.stdin:

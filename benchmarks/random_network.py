@@ -1,4 +1,4 @@
-"""Networks of random weights, of about the size that trained ones have."""
+"""Networks with random weights of about the same magnitude as trained weights."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from agent.chess.evaluation.nnue_format import NnueNetwork
 def random_network(
     neurons: int = 128, buckets: int = 8, seed: int = 1, manifest: dict[str, Any] | None = None
 ) -> NnueNetwork:
-    """Make one; equal arguments make equal networks."""
+    """Return a random network. Equal arguments give equal networks."""
     generator = np.random.default_rng(seed)
     return NnueNetwork.quantize(
         generator.normal(0, 0.1, (768, neurons)),

@@ -1,4 +1,4 @@
-"""What `kempelen connect` adds to a move: the same moves over a pipe and over loopback, in turn.
+"""Latency that `kempelen connect` adds to a move: the same moves over a pipe and over loopback.
 
 Passes (exit status 0) if the median move takes at most 2 ms longer.
 
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import IO
 
 import chess
-from children import end_in_order, spawn
+from child_processes import end_in_order, spawn
 
 MAX_EXTRA_MS = 2.0
 KEMPELEN = (sys.executable, "-m", "kempelen.cli")
@@ -27,7 +27,7 @@ START_LIMIT = 60.0
 
 
 class Engine:
-    """An engine over pipes, asked for one move after the other."""
+    """An engine over pipes that searches one move at a time."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin
@@ -39,7 +39,7 @@ class Engine:
         self.ask("isready", "readyok")
 
     def ask(self, text: str, start: str) -> float:
-        """Say lines, read up to a line that begins so, and return the milliseconds it took."""
+        """Send `text` and read up to a line that starts with `start`; return the milliseconds."""
         began = time.perf_counter()
         self._input.write(f"{text}\n")
         self._input.flush()
@@ -50,7 +50,10 @@ class Engine:
 
 
 def measure(near: Engine, far: Engine, moves: int, depth: int) -> tuple[list[float], list[float]]:
-    """Ask both for each move of random games, in turn; return how long each took."""
+    """Let both engines search each move of random games; return their times.
+
+    The times are in milliseconds.
+    """
     rng = random.Random(1)
     board = chess.Board()
     took: tuple[list[float], list[float]] = ([], [])
@@ -68,7 +71,7 @@ def measure(near: Engine, far: Engine, moves: int, depth: int) -> tuple[list[flo
 
 @contextlib.contextmanager
 def engine(*words: str) -> Iterator[Engine]:
-    """Start an engine by a command, and end it."""
+    """Start an engine; stop it when the `with` block ends."""
     process = spawn([*KEMPELEN, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield Engine(process)
@@ -79,7 +82,7 @@ def engine(*words: str) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def server(scheme: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Start a server on loopback; give its address, and what a client needs to be told."""
+    """Start a server on loopback; yield its URL and the options that a client needs."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +101,7 @@ def server(scheme: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             serving, trusting = ("--certificate", pem, "--key", key), ("--ca", pem)
         address = f"{scheme}://127.0.0.1:{port}"
         process = spawn(
-            [*KEMPELEN, "listen", "--address", address, "--log", f"{folder}/log", *serving]
+            [*KEMPELEN, "serve", "--address", address, "--log", f"{folder}/log", *serving]
         )
         try:
             wait_for(port, process)
@@ -109,7 +112,7 @@ def server(scheme: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Wait until somebody listens."""
+    """Wait until a server listens on the port."""
     deadline = time.monotonic() + START_LIMIT
     while process.poll() is None and time.monotonic() < deadline:
         with contextlib.closing(socket.socket()) as probe:
@@ -120,7 +123,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 def main() -> int:
-    """Measure, print, judge."""
+    """Measure and print. Return 1 if the remote moves are too slow."""
     end_in_order()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=1000)

@@ -1,4 +1,4 @@
-"""What all benchmarks share: the engine's command, options, and how a result is shown."""
+"""Shared code of all benchmarks: the engine command, options, and result tables."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 import chess
 import chess.engine
-from children import end_in_order
+from child_processes import end_in_order
 from rich.console import Console
 from rich.table import Table
 
@@ -24,25 +24,27 @@ POSITIONS = (
 
 
 def stockfish() -> str | None:
-    """Return the path of Stockfish, where Debian puts it or anywhere on the path."""
+    """Return the path of Stockfish from Debian's games folder or the PATH, or None."""
     return shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Make a parser with the options that all benchmarks have.
+    """Return a parser with the options that all benchmarks share.
 
-    From here on SIGTERM is an exit, at which the benchmark's children end.
+    Also makes SIGTERM a normal exit, which ends the benchmark's child processes.
     """
     end_in_order()
     result = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    result.add_argument("--json", type=Path, metavar="FILE", help="write the result there too")
+    result.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the results to FILE as JSON"
+    )
     return result
 
 
 def show(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], file: Path | None
 ) -> None:
-    """Print a table, and write it as a list of JSON objects if a file is given."""
+    """Print a table, and write it to `file` as a list of JSON objects if a file is given."""
     table = Table(title=title)
     for column in columns:
         table.add_column(column, justify="left" if column == columns[0] else "right")
@@ -62,7 +64,7 @@ def show(
 def nodes_a_second(
     command: list[str] | str, options: dict[str, Any], fen: str, seconds: float
 ) -> float:
-    """Return the speed of a UCI engine's search of one position."""
+    """Return the nodes per second of a UCI engine's search of one position."""
     with chess.engine.SimpleEngine.popen_uci(command, timeout=60) as engine:
         engine.configure(options)
         engine.ping()

@@ -1,9 +1,9 @@
-"""Rescoring: positions a second, and processor time of ours beside the engine's.
+"""Speed of rescoring: positions per second, and CPU time of Kempelen and of the engine.
 
     python benchmarks/rescoring.py --positions 5000
 
-Positions of self-play, or of a file, are scored by Stockfish as `kempelen data rescore` does it, in
-one process.
+Stockfish scores positions of self-play or of a file, as `kempelen train data rescore` does, in one
+process.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from kempelen.training.selfplay import SelfPlayPlan, generate
 
 
 def children() -> float:
-    """Return the seconds of processor time of the processes that were waited for."""
+    """Return the CPU seconds of terminated child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def measure(source: Path, arguments: argparse.Namespace) -> dict[str, float]:
-    """Score games until there are so many positions; the engine's start is not counted."""
+    """Score games until there are enough positions, and measure. Excludes the engine's start."""
     task = RescoreTask(source, arguments.engine, arguments.nodes)
     before = children()
     task.start().close()
@@ -55,12 +55,12 @@ def measure(source: Path, arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print a table."""
+    """Measure and print the table."""
     options = parser(__doc__)
-    options.add_argument("--source", type=Path, help="a file of positions; default: self-play")
+    options.add_argument("--source", type=Path, help="file of positions (default: self-play)")
     options.add_argument("--positions", type=int, default=5000)
     options.add_argument("--nodes", type=int, default=400)
-    options.add_argument("--engine", default=stockfish(), help="default: Stockfish")
+    options.add_argument("--engine", default=stockfish(), help="UCI engine (default: Stockfish)")
     arguments = options.parse_args()
     if arguments.engine is None:
         options.error("Stockfish is not installed: name an engine by --engine")

@@ -1,8 +1,8 @@
-"""Games a minute of the runner beside python-chess's own engine loop, on the same games.
+"""Games per minute of the match runner, compared with a python-chess loop on the same games.
 
 Run as `python benchmarks/runner_overhead.py [--games N] [--nodes N] [--json FILE]`. Both play the
-built-in openings with colours swapped, one game at a time, at fixed nodes; the games are the
-same, which is checked.
+built-in openings with colours swapped, one game at a time, at fixed nodes. The benchmark checks
+that the games are the same.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from kempelen.match.runner import LocalExecutor, Runner
 
 
 def find_engine() -> str:
-    """Return the path of stockfish."""
+    """Return the path of Stockfish. Exits if it is missing."""
     path = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
     if path is None:
         sys.exit("stockfish is needed: run scripts/install-debian-packages")
@@ -33,7 +33,7 @@ def find_engine() -> str:
 
 
 def settings_for(command: str, games: int, nodes: int) -> Settings:
-    """Return the match that both play."""
+    """Return the settings of the match."""
     engine = EngineSettings(command, options={"Hash": 16})
     return Settings((engine, engine), TimeControl(nodes=nodes), games=games).with_unique_names()
 
@@ -47,7 +47,7 @@ async def with_runner(settings: Settings) -> list[list[str]]:
 
 
 def with_python_chess(settings: Settings) -> list[list[str]]:
-    """Return the moves of the games that a plain loop plays."""
+    """Return the moves of the games that a python-chess loop plays."""
     openings = load_openings(settings.openings)
     played = []
     engines = [chess.engine.SimpleEngine.popen_uci(e.command) for e in settings.engines]
@@ -79,7 +79,7 @@ def _one_game(
 
 
 def main() -> None:
-    """Print a table."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--nodes", type=int, default=1000)

@@ -1,11 +1,11 @@
-"""Self-play: positions an hour, and whether a run killed at random moments makes the same file.
+"""Self-play: positions per hour, and whether a killed and resumed run makes the same file.
 
     python benchmarks/selfplay_speed.py --seconds 120
     python benchmarks/selfplay_speed.py --kills 10
 
-The first measures what is kept at 1,000 soft nodes a move, on as many processes as asked for. The
-second plays to so many positions without interruption, and again with kills (SIGKILL) at random
-moments, and compares the two files byte for byte; it fails if they differ.
+The first command measures the stored positions at 1,000 soft nodes per move, on a given number of
+processes. The second command plays once without interruption, and once with kills (SIGKILL) at
+random moments. It fails if the two files are not byte-identical.
 """
 
 import argparse
@@ -18,31 +18,40 @@ import tempfile
 import time
 from pathlib import Path
 
-from children import end_in_order, spawn
+from child_processes import end_in_order, spawn
 
 from agent.machine import usable_cores
 
 
 def command(path: Path, positions: int, arguments: argparse.Namespace) -> list[str]:
-    """Return the command that plays, or goes on, until the file holds so many positions."""
+    """Return the command that plays, or resumes, until the file has `positions` positions."""
     return [
-        *(sys.executable, "-m", "kempelen.cli", "selfplay", str(path), "--json"),
+        *(sys.executable, "-m", "kempelen.cli", "train", "selfplay", str(path), "--json"),
         *("--positions", str(positions), "--nodes", str(arguments.nodes)),
         *("--processes", str(arguments.processes)),
     ]
 
 
 def kept(path: Path) -> int:
-    """Return how many positions a file holds; 0 where there is none yet."""
+    """Return the number of positions in a file, 0 if it does not exist yet."""
     if not path.exists() or not path.stat().st_size:
         return 0
-    show = [sys.executable, "-m", "kempelen.cli", "selfplay", str(path), "--show", "--json"]
+    show = [
+        sys.executable,
+        "-m",
+        "kempelen.cli",
+        "train",
+        "selfplay",
+        str(path),
+        "--show",
+        "--json",
+    ]
     shown = subprocess.run(show, capture_output=True, text=True, check=True)
     return int(json.loads(shown.stdout)["positions"])
 
 
 def measure(folder: Path, arguments: argparse.Namespace) -> bool:
-    """Play for a time and print the rate, the time to start included."""
+    """Play for a given time and print the rate, including the start."""
     path = folder / "measured"
     run = spawn(command(path, 1 << 40, arguments))
     time.sleep(arguments.seconds)
@@ -58,7 +67,7 @@ def measure(folder: Path, arguments: argparse.Namespace) -> bool:
 
 
 def kill(folder: Path, arguments: argparse.Namespace) -> bool:
-    """Play with and without kills; print what came of it and return whether it is the same."""
+    """Play with and without kills; print the result, and return whether the files are equal."""
     straight, killed = folder / "straight", folder / "killed"
     began = time.monotonic()
     subprocess.run(command(straight, arguments.positions, arguments), check=True)
@@ -77,14 +86,16 @@ def kill(folder: Path, arguments: argparse.Namespace) -> bool:
 
 
 def main() -> None:
-    """Measure, or kill."""
+    """Measure the speed, or compare runs with and without kills."""
     end_in_order()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=usable_cores())
     parser.add_argument("--seconds", type=float, default=120)
-    parser.add_argument("--kills", type=int, help="compare a run that is killed so often")
-    parser.add_argument("--positions", type=int, default=100_000, help="of the run with kills")
+    parser.add_argument("--kills", type=int, help="compare with a run that is killed N times")
+    parser.add_argument(
+        "--positions", type=int, default=100_000, help="positions of the run with kills"
+    )
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -1,8 +1,9 @@
-"""Start-up: process start to uciok and to readyok, warm and cold, beside Stockfish and Python.
+"""Start-up time: from process start to uciok and to readyok, compared with Stockfish and Python.
 
-python benchmarks/startup.py            # add --no-cold to spare the compilation
+    python benchmarks/startup.py
 
-With --beside and the folder of other sources, these take turns with the rest.
+Times are measured with the existing cache and with an empty one. Use --no-cold to skip the slow
+compilation. With --beside, sources in another folder are measured too.
 """
 
 import os
@@ -18,7 +19,10 @@ from report import KEMPELEN, parser, show, stockfish
 def answer_times(
     command: list[str], environment: dict[str, str], folder: str | None = None
 ) -> tuple[float, float]:
-    """Return seconds from the start of the process, in a folder, to uciok and to readyok."""
+    """Return the seconds from process start to uciok and to readyok.
+
+    folder: the folder that the process is started in.
+    """
     began = time.perf_counter()
     with subprocess.Popen(
         command,
@@ -50,13 +54,17 @@ def plain_python() -> float:
 
 
 def cold_times(sources: str | None = None) -> tuple[float, float, float, float]:
-    """Return seconds on an empty cache: to uciok, to readyok, to compile for play, and all."""
+    """Return the seconds with an empty cache: to uciok, to readyok, to compile, and in total."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "KEMPELEN_CACHE_DIR": folder}
         uciok, readyok = answer_times(KEMPELEN, environment, sources)
     times = []
     for command in (
-        [sys.executable, "-c", "from agent.kernel import warming; warming.load('alphabeta')"],
+        [
+            sys.executable,
+            "-c",
+            "from agent.kernel import compilation; compilation.load('alphabeta')",
+        ],
         [*KEMPELEN[:-1], "warmup"],
     ):
         with tempfile.TemporaryDirectory() as folder:
@@ -70,11 +78,15 @@ def cold_times(sources: str | None = None) -> tuple[float, float, float, float]:
 
 
 def main() -> int:
-    """Measure and compare; the programs take turns."""
+    """Measure and compare. The programs take turns."""
     arguments = parser(__doc__)
     arguments.add_argument("--runs", type=int, default=21)
-    arguments.add_argument("--no-cold", action="store_true", help="leave out the empty cache")
-    arguments.add_argument("--beside", metavar="FOLDER", help="other sources to compare with")
+    arguments.add_argument(
+        "--no-cold", action="store_true", help="skip the measurements with an empty cache"
+    )
+    arguments.add_argument(
+        "--beside", metavar="FOLDER", help="folder of other sources to compare with"
+    )
     options = arguments.parse_args()
     other = stockfish()
     environment = dict(os.environ)

@@ -1,10 +1,10 @@
-"""How long the page of `kempelen lab step` takes for a step and its frame, on a large tree.
+"""Time per frame of the `kempelen lab step` page on a large tree.
 
     python benchmarks/step_frames.py [--algorithm A] [--nodes N] [--steps N] [--json]
 
-Minimax, and SSS* with its open list, on a random tree of branching 12: Debian's chromium goes
-through steps forward and back, and moves and zooms the view. A frame is all from the wish to the
-drawn picture, in milliseconds.
+The recordings are minimax, and SSS* with its open list, on a random tree with branching factor 12.
+Debian's chromium steps forward and back, and moves and zooms the view. The time of a frame is from
+the command to the drawn picture, in milliseconds.
 """
 
 import argparse
@@ -42,16 +42,19 @@ return frames;
 
 
 def recorded(algorithm: str, nodes: int) -> Recording:
-    """Return an algorithm's recording, of so many nodes; SSS* leaves most of a tree out."""
+    """Return a recording with about `nodes` nodes.
+
+    For SSS*, the tree is larger, because SSS* skips most of it.
+    """
     kind = catalogue.find("random-tree")
     depth = 4 if algorithm == "minimax" else 5
     game = kind.new(branching=12, depth=depth)
     at = SearchProblem("random-tree", game, kind.evaluate, depth, 1)
-    return record_search(at, algorithm_spec.parse(algorithm), most=nodes)
+    return record_search(at, algorithm_spec.parse(algorithm), max_nodes=nodes)
 
 
 def frames_of(browser: Browser, page: Path, nodes: int, steps: int) -> dict[str, dict[str, float]]:
-    """Return the milliseconds of frames on a page, by the way to them."""
+    """Return the frame times in milliseconds, by the type of change."""
     browser.open(page)
     found = {}
     for way, script in STEP_ACTIONS.items():
@@ -66,10 +69,12 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--algorithm", action="append", help="may be repeated (default: minimax and sss-star)"
+        "--algorithm",
+        action="append",
+        help="algorithm; may be repeated (default: minimax and sss-star)",
     )
     parser.add_argument("--nodes", type=int, default=20_000)
-    parser.add_argument("--steps", type=int, default=500, help="of each kind (default: 500)")
+    parser.add_argument("--steps", type=int, default=500, help="frames of each type (default: 500)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, started(Path(folder)) as browser:

@@ -1,14 +1,14 @@
-"""How strong the engine is: a gauntlet against other engines, on the scale of Stockfish's UCI_Elo.
+"""Strength of the engine: a gauntlet against other engines, on the scale of Stockfish's UCI_Elo.
 
     make strength
     python benchmarks/strength.py --games 200 --tc 10+0.1 --ledger strength.sqlite
     python benchmarks/strength.py --opponents toga2,SF2400 --games 40
 
-Every opponent gets so many games, one thread, 16 MB of hash where it can be told, and no book;
-games begin from the built-in openings, in pairs with colours swapped. The levels of Stockfish
-keep their nominal Elo, all others are rated by their games. Opponents that are not installed are
-left out. The games are in the ledger, by the engine's version, time control and opponents: after
-any interruption the same line goes on, and more games may be asked for.
+Every opponent plays the same number of games, with one thread, no book, and 16 MB of hash if it has
+the option. Games start from the built-in openings, in pairs with colours swapped. The levels of
+Stockfish keep their nominal Elo. All other engines are rated by their games. Opponents that are not
+installed are skipped. The ledger stores the games by engine version, time control and opponents. To
+continue after an interruption or to add games, run the same command again.
 """
 
 import argparse
@@ -28,8 +28,8 @@ from report import KEMPELEN, parser, show
 
 from agent.machine import usable_cores
 from kempelen import __version__
-from kempelen.console.terminal import load_kernels
 from kempelen.console.settings_codec import SettingsError, encode
+from kempelen.console.terminal import load_kernels
 from kempelen.match.config.engine_settings import EngineProtocol, EngineSettings
 from kempelen.match.config.settings import Adjudication, DrawRule, ResignRule, Settings
 from kempelen.match.config.time_control import TimeControl
@@ -52,7 +52,10 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Opponent:
-    """An engine to play against; elo: what it is worth, if that is what the scale is made of."""
+    """An engine to play against.
+
+    elo: the fixed Elo of an engine that defines the scale, else None.
+    """
 
     name: str
     program: str
@@ -64,7 +67,7 @@ class Opponent:
 
     @property
     def path(self) -> str | None:
-        """Where its program is installed, if it is; Debian keeps games in a folder of their own."""
+        """The path of the installed program, or None. Includes Debian's folder of games."""
         folders = (
             os.environ.get("PATH", os.defpath),
             "/usr/games",
@@ -73,7 +76,7 @@ class Opponent:
         return shutil.which(self.program, path=os.pathsep.join(folders))
 
     def settings(self, time: TimeControl) -> EngineSettings:
-        """Return the installed engine as a player."""
+        """Return the installed engine with its match settings."""
         return EngineSettings(
             self.path or self.program,
             self.name,
@@ -85,7 +88,7 @@ class Opponent:
 
 
 def level(elo: int) -> Opponent:
-    """Return Stockfish at a level of UCI_Elo."""
+    """Return Stockfish with a UCI_Elo as an opponent."""
     options = {"Hash": HASH, "Threads": 1, "UCI_LimitStrength": True, "UCI_Elo": elo}
     return Opponent(f"SF{elo}", "stockfish", options=options, elo=elo)
 
@@ -94,7 +97,7 @@ OPPONENTS = (
     *map(level, (2400, 2600, 2800)),
     Opponent("glaurung", "glaurung", options={"Hash": HASH, "Threads": 1}),
     Opponent("toga2", "toga2", options={"Hash": HASH}),
-    # It overlooks its clock now and then.
+    # It sometimes exceeds its time.
     Opponent("gnuchess", "gnuchess", ("--uci",), {"Hash": HASH}, margin=1.0),
     Opponent("phalanx", "phalanx", ("-b-", "-l-"), {"memory": HASH}, EngineProtocol.XBOARD, 0.2),
     Opponent(
@@ -110,7 +113,7 @@ OPPONENTS = (
 
 
 def chosen(names: str | None) -> list[Opponent]:
-    """Return the opponents of these names, by commas, that are installed; all without names."""
+    """Return the installed opponents with these comma-separated names; None means all."""
     known = {opponent.name: opponent for opponent in OPPONENTS}
     wanted = names.split(",") if names else list(known)
     if unknown := [name for name in wanted if name not in known]:
@@ -123,7 +126,7 @@ def chosen(names: str | None) -> list[Opponent]:
 
 
 def gauntlet(opponents: Sequence[Opponent], options: argparse.Namespace) -> Settings:
-    """Return the tournament; its name tells apart what may not be mixed in one ledger."""
+    """Return the tournament. Its name depends on everything that must not be mixed in a ledger."""
     time = TimeControl.from_text(options.tc)
     program, *arguments = KEMPELEN
     ours = EngineSettings(
@@ -148,7 +151,7 @@ def gauntlet(opponents: Sequence[Opponent], options: argparse.Namespace) -> Sett
 async def run(
     settings: Settings, options: argparse.Namespace
 ) -> tuple[RunResult, list[GameRecord]]:
-    """Play what the ledger does not hold, and return all games."""
+    """Play the games that the ledger does not contain, and return all games."""
     display = Display()
     try:
         return await play_tournament(
@@ -165,9 +168,9 @@ async def run(
 def table(
     opponents: Sequence[Opponent], records: Sequence[GameRecord]
 ) -> list[tuple[str, int, str, int, str, str, int]]:
-    """Return a row for each player: its rating and error, and our score against it."""
+    """Return a row for each player: its rating with error, and our score against it."""
     names = ["Kempelen", *(opponent.name for opponent in opponents)]
-    # The players of a record are numbered as in the gauntlet: ours is the first.
+    # Player numbers in a record are those of the gauntlet: ours is the first.
     meetings = pair_scores(pair_results(map(outcome_from_record, records)))
     anchors = {opponent.name: opponent.elo for opponent in opponents if opponent.elo is not None}
     ratings = rate(names, meetings, anchors)
@@ -177,7 +180,7 @@ def table(
 def row(
     rating: Rating, records: Sequence[GameRecord], fixed: bool
 ) -> tuple[str, int, str, int, str, str, int]:
-    """Return a player's row; Kempelen's own counts all games."""
+    """Return a player's row. Kempelen's own row counts all games."""
     ours = [record for record in records if rating.name in (record.white, record.black)]
     scores = [
         record.white_score if record.white == "Kempelen" else 1 - record.white_score
@@ -198,7 +201,7 @@ def _loser(record: GameRecord) -> str:
 
 
 def version() -> str:
-    """Return what tells this version of the engine from others: its commit, if that is known."""
+    """Return the commit of the engine, or its version if the commit is unknown."""
     described = subprocess.run(
         ["git", "describe", "--always", "--dirty"],
         cwd=Path(__file__).parent,
@@ -212,13 +215,21 @@ def version() -> str:
 def main() -> int:
     """Play and report."""
     arguments = parser(__doc__)
-    arguments.add_argument("--games", type=int, default=200, help="against each opponent")
-    arguments.add_argument("--tc", default="10+0.1", help="base+increment, in seconds")
-    arguments.add_argument("--ledger", default="strength.sqlite", metavar="FILE")
-    arguments.add_argument("--opponents", metavar="A,B", help="only these")
-    arguments.add_argument("--concurrency", type=int, help="games at once (default: one a core)")
+    arguments.add_argument("--games", type=int, default=200, help="games against each opponent")
     arguments.add_argument(
-        "--label", default=version(), help="this version of the engine (default: its commit)"
+        "--tc", default="10+0.1", help="time control in seconds, as base+increment"
+    )
+    arguments.add_argument("--ledger", default="strength.sqlite", metavar="FILE")
+    arguments.add_argument(
+        "--opponents",
+        metavar="A,B",
+        help="names of the opponents, separated by commas (default: all)",
+    )
+    arguments.add_argument(
+        "--concurrency", type=int, help="concurrent games (default: number of cores)"
+    )
+    arguments.add_argument(
+        "--label", default=version(), help="name of this engine version (default: its commit)"
     )
     options = arguments.parse_args()
     if options.concurrency is None:

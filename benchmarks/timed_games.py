@@ -1,4 +1,4 @@
-"""Play fast games of the engine against itself, refereed by the chess package.
+"""Play fast self-play games of the engine, with python-chess as the referee.
 
 Passes (exit status 0) if there was no illegal move, no loss on time and no crash.
 
@@ -24,7 +24,10 @@ def play(
     bonus: float,
     margin: float,
 ) -> str:
-    """Play one game and return how it ended; raises chess.engine.EngineError on a broken move."""
+    """Play one game and return how it ended.
+
+    Raises chess.engine.EngineError on an illegal move.
+    """
     board = chess.Board()
     for move in OPENINGS[number % len(OPENINGS)].split():
         board.push_uci(move)
@@ -56,9 +59,11 @@ def main() -> int:
     """Play the games and report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=20)
-    parser.add_argument("--time", type=float, default=1.0, help="seconds for the game")
-    parser.add_argument("--increment", type=float, default=0.01, help="seconds for each move")
-    parser.add_argument("--margin", type=float, default=0.0, help="seconds a move may be late")
+    parser.add_argument("--time", type=float, default=1.0, help="base time in seconds")
+    parser.add_argument("--increment", type=float, default=0.01, help="increment in seconds")
+    parser.add_argument(
+        "--margin", type=float, default=0.0, help="tolerance in seconds for late moves"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     command = [sys.executable, "-m", "kempelen.cli", "uci"]

@@ -1,11 +1,11 @@
-"""Training a network: positions a second of one core's time, for networks of several sizes.
+"""Speed of network training: positions per second on one core, for several network sizes.
 
     python benchmarks/train_speed.py
     python benchmarks/train_speed.py --data positions.bin --seconds 30
 
-Whole steps of the trainer on one thread, the shuffling and the step of AdamW with them, and at the
-end of each epoch the validation games and the checkpoint. What is counted is the time of the
-processor, so that a busy machine matters little. Without a file, positions are made by quick games.
+Measures complete steps of the trainer on one thread. They include shuffling, AdamW, and at the end
+of each epoch validation and the checkpoint. Times are CPU seconds, so that other load on the
+machine matters little. Without a file, quick self-play generates the positions.
 """
 
 import tempfile
@@ -19,19 +19,19 @@ from agent.chess.search.selfplay_settings import SelfPlaySettings
 from agent.machine import usable_cores
 from kempelen.console.terminal import load_kernels
 from kempelen.training import network_data
-from kempelen.training.network_data import NetworkData
+from kempelen.training.network_data import TrainingData
 from kempelen.training.network_settings import TrainingSettings
 from kempelen.training.network_trainer import NetworkTrainer
 from kempelen.training.selfplay import SelfPlayPlan, generate
 
 NEURONS = (128, 256, 512)
-TARGET_SPEED = 250_000  # positions a second and core, at 256 neurons
+TARGET_SPEED = 250_000  # positions per second on one core, at 256 neurons
 POSITIONS, NODES = 50_000, 20
 BATCH, EPOCH_BATCHES = 16_384, 32
 
 
 def play(path: Path) -> None:
-    """Make a file of positions."""
+    """Generate a file of positions."""
     load_kernels(ALPHABETA, SELFPLAY)
     list(
         generate(
@@ -44,11 +44,11 @@ def play(path: Path) -> None:
     )
 
 
-def speed(settings: TrainingSettings, data: NetworkData, seconds: float) -> float:
-    """Return the positions learned in a second of the processor, over about so many seconds."""
+def speed(settings: TrainingSettings, data: TrainingData, seconds: float) -> float:
+    """Return the trained positions per CPU second, measured for about `seconds` seconds."""
     trainer = NetworkTrainer(settings, data, 1)
     epochs = trainer.run()
-    for made in epochs:  # compiled, and once through the memory
+    for made in epochs:  # warm up: compile, and touch all data once
         if made.losses:
             break
     began, wanted, done = time.process_time(), time.process_time() + seconds, 0
@@ -60,10 +60,17 @@ def speed(settings: TrainingSettings, data: NetworkData, seconds: float) -> floa
 def main() -> None:
     """Measure and print."""
     arguments = parser(__doc__)
-    arguments.add_argument("--data", type=Path, metavar="FILE", help="positions to learn from")
-    arguments.add_argument("--seconds", type=float, default=10, help="for each size (default 10)")
     arguments.add_argument(
-        "--batches", type=int, default=EPOCH_BATCHES, help=f"of an epoch (default {EPOCH_BATCHES})"
+        "--data", type=Path, metavar="FILE", help="file of positions (default: quick self-play)"
+    )
+    arguments.add_argument(
+        "--seconds", type=float, default=10, help="seconds per network size (default: 10)"
+    )
+    arguments.add_argument(
+        "--batches",
+        type=int,
+        default=EPOCH_BATCHES,
+        help=f"batches per epoch (default: {EPOCH_BATCHES})",
     )
     given = arguments.parse_args()
     rows = []

@@ -1,11 +1,12 @@
-"""The constants of the search by SPSA, in duels of this engine with itself in the kernel.
+"""Tune the constants of the search by SPSA, with in-process games of the engine against itself.
 
     python benchmarks/tune_duel.py RazorBase FutilityMargin=14 --pairs 8000 --state margins.json
 
-It finds what `kempelen tune search --nodes N` does, in a third of the time at 5,000 nodes and less
-at fewer. A pair of games with colours swapped begins from the same random opening. NAME=STEP says
-how far apart the sides play, a tenth of the number without it; all constants are tuned if none is
-named. At the end, or with --check-only, the numbers found play those there were.
+It does the same as `kempelen train tune search --nodes N`, in a third of the time at 5,000 nodes,
+and even faster at fewer nodes. Each pair of games starts from the same random opening with colours
+swapped. STEP is the difference between the sides in NAME=STEP; the default is a tenth of the
+constant. All constants are tuned if none is named. At the end, or with --check-only, the tuned
+constants play against the original ones.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ from agent.kernel.table_memory import TableMemory
 from agent.machine import usable_cores
 from kempelen.console.settings_codec import SettingsError
 from kempelen.match.rating.match_statistics import estimate_strength
-from kempelen.match.tuning.spsa import Spsa, Trial, Tunable
+from kempelen.match.tuning.spsa import Spsa, Trial, TunableParameter
 
 Numbers = Mapping[str, int]
 
-TABLES = _VALUES, _REDUCTIONS  # what the kernel reads
-GAIN = (
-    0.006  # three times that of kempelen.match.tuning.spsa: some thousand pairs, not ten thousands
-)
-SAVE_EVERY = 20  # pairs between two writings of the state
+TABLES = _VALUES, _REDUCTIONS  # the tables that the kernel reads
+# Three times the gain of kempelen.match.tuning.spsa, because a run has thousands of pairs, not
+# tens of thousands.
+GAIN = 0.006
+SAVE_EVERY = 20  # number of pairs after which the state is saved
 
 
 class Player:
-    """One side of a duel, as duel.Side: it searches with constants of its own."""
+    """One side of a duel, like duel.Side, whose search has its own constants."""
 
     def __init__(self, nodes: int) -> None:
         self._play, _ = allocate(_SelfPlayState)
@@ -57,13 +58,13 @@ class Player:
         self.set_parameters({})
 
     def set_parameters(self, numbers: Numbers) -> None:
-        """Search with these from now on, and with the usual ones of those that are not named."""
+        """Set the constants of the search. Other constants get their default values."""
         for parameter in PARAMETERS.values():
             parameter.set(numbers.get(parameter.name, parameter.default))
         self._tables = [table.copy() for table in TABLES]
 
     def new_game(self, fen: str) -> None:
-        """Forget the last game and set up a position."""
+        """Clear the state of the last game and set up a position."""
         self._table.clear()
         self._game = KernelBoard()
         self._game.load(chess.Board(fen))
@@ -74,7 +75,7 @@ class Player:
         self._evaluator.attach(self._game)
 
     def answer(self, move: int) -> tuple[int, int, int]:
-        """Make the other side's move and one's own; see duel.Side."""
+        """Make the opponent's move and reply; see duel.Side."""
         for table, own in zip(TABLES, self._tables, strict=True):
             table[:] = own
         self._play["move"] = move
@@ -82,15 +83,15 @@ class Player:
         return state, int(self._play["move"]), int(self._play["score"])
 
 
-_players: list[Player] = []  # of this process
+_players: list[Player] = []  # the players of this process
 
 
 def play_pair(nodes: int, seed: str, plus: Numbers, minus: Numbers) -> int:
-    """Return wins less losses of the side with `plus` in a pair of games."""
+    """Play a pair of games; return the wins minus the losses of the side with `plus`."""
     if not _players:
         _players.extend(Player(nodes) for _ in range(2))
     first, second = _players
-    first.set_parameters({})  # whose opinion of openings is always the same
+    first.set_parameters({})  # default constants, so that the choice of openings does not change
     board = next(openings(first, seed))
     first.set_parameters(plus)
     second.set_parameters(minus)
@@ -105,7 +106,12 @@ def play_trials(
     tell: Callable[[Trial, int], None],
     kind: str,
 ) -> None:
-    """Play trials, so many at once as there are processes, until the number wanted is told."""
+    """Play `wanted` trials, with at most one per process at a time.
+
+    ask: returns the next trial.
+    tell: called with a finished trial and its result.
+    kind: label of the trials in the seeds and in the progress line.
+    """
     under_way: dict[Future[int], Trial] = {}
     asked = told = 0
     while told < wanted:
@@ -123,7 +129,7 @@ def play_trials(
 
 @contextlib.contextmanager
 def processes(number: int) -> Iterator[ProcessPoolExecutor]:
-    """Have so many processes; where the run ends early none is waited for."""
+    """Start a pool of `number` processes. If the run ends early, do not wait for them."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(number, mp_context=context) as pool:
         try:
@@ -134,21 +140,21 @@ def processes(number: int) -> Iterator[ProcessPoolExecutor]:
             raise
 
 
-def tunable(text: str) -> Tunable:
-    """Read NAME or NAME=STEP."""
+def tunable(text: str) -> TunableParameter:
+    """Parse NAME or NAME=STEP. Exits if the name is unknown."""
     name, _, step = text.partition("=")
     if name not in PARAMETERS:
         raise SystemExit(f"tune_duel: {name} is no constant; there are {', '.join(PARAMETERS)}")
     one = PARAMETERS[name]
     usual = max(abs(one.default) / 10, 0.5)
-    return Tunable(
+    return TunableParameter(
         name, one.default, one.minimum, one.maximum, float(step) if step else usual, GAIN
     )
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Tune, or go on with that, then play the numbers found against those there were."""
-    made_with: dict[str, str | int | None] = {}  # a check may be made otherwise
+    """Tune or continue tuning, then play the tuned constants against the original ones."""
+    made_with: dict[str, str | int | None] = {}  # a final match may have other settings
     if not arguments.check_only:
         made_with = {"--nodes": arguments.nodes, "--seed": arguments.seed}
         made_with["evaluation"] = evaluation_digest(DEFAULT)
@@ -162,7 +168,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def tune(arguments: argparse.Namespace, spsa: Spsa) -> int:
-    """Play the pairs that are left, and those that judge what was found."""
+    """Play the remaining pairs, then the final match."""
     arguments.told = spsa.told
     counts = [0] * 5
 
@@ -193,11 +199,13 @@ def tune(arguments: argparse.Namespace, spsa: Spsa) -> int:
 if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("names", nargs="*", metavar="NAME[=STEP]")
-    options.add_argument("--state", type=Path, required=True, help="kept there, and gone on from")
+    options.add_argument(
+        "--state", type=Path, required=True, help="store the state in FILE, or continue with it"
+    )
     options.add_argument("--pairs", type=int, default=8000)
-    options.add_argument("--check", type=int, default=400, help="pairs at the end")
-    options.add_argument("--check-only", action="store_true", help="tune no further")
-    options.add_argument("--nodes", type=int, default=5000, help="soft limit of each move")
+    options.add_argument("--check", type=int, default=400, help="pairs of games in the final match")
+    options.add_argument("--check-only", action="store_true", help="play only the final match")
+    options.add_argument("--nodes", type=int, default=5000, help="soft node limit per move")
     options.add_argument("--processes", type=int, default=usable_cores())
     options.add_argument("--seed", default="1")
     sys.exit(main(options.parse_args()))

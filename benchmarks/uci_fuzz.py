@@ -1,7 +1,7 @@
-"""Talk nonsense to the engine: valid, mutated and binary lines, then ask whether it is ready.
+"""Fuzz the engine over UCI with valid, mutated and binary lines.
 
-Passes (exit status 0) if every search was answered, the engine answers `isready` at the end, never
-had an internal error, spoke whole lines of UCI all the time, and ends when told to.
+Passes (exit status 0) if every search was answered and the engine answers `isready` at the end. It
+must have no internal error, write only complete UCI lines, and quit when it receives `quit`.
 
     python benchmarks/uci_fuzz.py --lines 100000 --seed 1
 """
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from typing import Any
 
-from nonsense import fuzz_session, lines, options, report
+from fuzzing import fuzz_session, lines, options, report
 
 MARKER = "the_end_of_the_nonsense"
 VALID_OUTPUT = re.compile(
@@ -20,9 +20,9 @@ VALID_OUTPUT = re.compile(
     r"[a-h][1-8][a-h][1-8][qrbn]?)( ponder [a-h][1-8][a-h][1-8][qrbn]?)?|"
     r"\d+ nodes \d+ nps|[a-h][1-8][a-h][1-8][qrbn]?: \d+|Nodes searched: \d+|"
     r"([.pnbrqkPNBRQK] ){7}[.pnbrqkPNBRQK]|(Fen|Key|Checkers|Moves): .*|"
-    # What `eval` draws of a network.
+    # Output of `eval` for a network.
     r"(\+-{7}){8}\+|(\|   [ pnbrqkPNBRQK]   ){8}\||(\| ( {5}|[+-]\d+\.\d\d) ){8}\||"
-    r"Network: \(.*|Outputs, the most pieces last:( \[?[+-]\d+\.\d\d\]?)+|)"
+    r"Network: \(.*|Outputs, fewest pieces first:( \[?[+-]\d+\.\d\d\]?)+|)"
 )
 FENS = (
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -51,14 +51,14 @@ OPTIONS = (
     "Evaluation value missing.py:evaluate",
     "Search value mcts",
     "Search value alphabeta",
-    "Final Choice value bound",
+    "MoveSelection value bound",
     "UCI_LimitStrength value {boolean}",
     "UCI_Elo value {number}",
     "Skill Level value {few}",
     "OwnBook value {boolean}",
     "BookFile value missing.bin",
     "BookDepth value {few}",
-    "BuiltinTablebase value {boolean}",
+    "OwnTables value {boolean}",
     "SyzygyPath value nowhere",
     "GaviotaPath value nowhere",
     "ExperienceFile value nowhere/at.all",
@@ -85,7 +85,7 @@ OTHERS = (
 
 
 def valid_line(rng: random.Random) -> str:
-    """Return a line that a front end might send."""
+    """Return a line that a GUI might send."""
     kind = rng.choices(("setoption", "position", "go", "stop", "other"), weights=(3, 6, 4, 3, 4))[0]
     if kind == "setoption":
         line = "setoption name " + rng.choice(OPTIONS)
@@ -107,7 +107,7 @@ def valid_line(rng: random.Random) -> str:
 
 
 def harmless(line: bytes) -> bool:
-    """Tell whether a line neither ends the engine nor takes much memory, time or disk."""
+    """Return whether a line is safe: no quit, and no large use of memory, time or disk."""
     text = line.decode(errors="backslashreplace").lower()
     if re.search(r"\bquit\b|log file.*value +[^< ]", text):
         return False
@@ -120,8 +120,8 @@ def harmless(line: bytes) -> bool:
 
 
 def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
-    """Send the lines to a fresh engine; return what became of it."""
-    # This option is changed, in vain, when everything asked before has been answered.
+    """Send the lines to a new engine process; return the results."""
+    # The engine rejects this option after it has answered all earlier commands.
     ending = f"stop\nsetoption name Evaluation value {MARKER}:x\n".encode()
     answers, failures, ready, done = 0, [], False, False
     with (

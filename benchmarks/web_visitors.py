@@ -1,13 +1,13 @@
-"""Many visitors of the pages at once: how soon a move is shown, and what a watcher costs (Linux).
+"""Load test of the web pages: latency of moves, and memory per watcher (Linux).
 
-python benchmarks/web_visitors.py
-python benchmarks/web_visitors.py --players 10 --watchers 20 --seconds 20
+    python benchmarks/web_visitors.py
+    python benchmarks/web_visitors.py --players 10 --watchers 20 --seconds 20
 
-Each player has a game of chess against our agent and moves every few seconds, at random; watchers
-look on at these games. A move is shown when the position after it has come to whoever is to see it;
-counted from before the player sends it, and for the agent's from when the first of all hears it.
-Memory is the server's own, before and after the watchers have come. The first page is all that a
-browser loads for a board of chess, one request after the other.
+Each player plays chess against our agent and makes a random move every few seconds. Watchers follow
+these games. The latency of a move is the time until its position has reached every page of the
+game. It starts when the player sends the move, or for the agent's moves when the first page
+receives it. Memory is that of the server, before and after the watchers have connected. The first
+page is everything that a browser loads for a chess board, one request after the other.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from children import spawn
+from child_processes import spawn
 from report import parser, show
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -36,21 +36,21 @@ FIRST_PAGE = (
 
 
 class ViewTimes:
-    """When each position of each game was sent, first seen, and seen."""
+    """When each position of each game was sent and seen."""
 
     def __init__(self) -> None:
         self.sent: dict[tuple[str, int], float] = {}
         self.delays: list[float] = []
 
     def see(self, game: str, ply: int) -> None:
-        """Take note that somebody sees a position."""
+        """Record that a client sees a position."""
         now = time.perf_counter()
         began = self.sent.setdefault((game, ply), now)
         self.delays.append(now - began)
 
 
 async def listen(socket: ClientConnection, game: str, sights: ViewTimes) -> None:
-    """Look on at a game until the connection ends."""
+    """Watch a game until the connection closes."""
     ply = -1
     async for text in socket:
         message = json.loads(text)
@@ -63,7 +63,7 @@ async def listen(socket: ClientConnection, game: str, sights: ViewTimes) -> None
 async def play(
     socket: ClientConnection, game: str, sights: ViewTimes, every: float, seed: int, until: float
 ) -> int:
-    """Play a game at random, a move every so many seconds; return how many moves were made."""
+    """Play a random game, one move every `every` seconds; return the number of moves."""
     chance, made, state = Random(seed), 0, {}
     due = time.perf_counter() + chance.uniform(0, every)
     while time.perf_counter() < until:
@@ -88,7 +88,7 @@ async def play(
 
 
 def resident(process: int) -> int:
-    """Return the memory of a process in bytes."""
+    """Return the resident memory of a process in bytes."""
     text = Path(f"/proc/{process}/status").read_text()
     found = re.search(r"VmRSS:\s+(\d+)", text)
     assert found is not None
@@ -96,7 +96,7 @@ def resident(process: int) -> int:
 
 
 def begin(base: str, seconds: float) -> str:
-    """Begin a game and return its name."""
+    """Start a game and return its name."""
     data = json.dumps({"game": "chess", "level": 1350, "seconds": seconds}).encode()
     request = urllib.request.Request(f"{base}/games", data)
     with urllib.request.urlopen(request) as answer:
@@ -104,7 +104,7 @@ def begin(base: str, seconds: float) -> str:
 
 
 def first_page(base: str, game: str) -> tuple[float, int]:
-    """Return how long the first page takes, and how many bytes of script are in it."""
+    """Return the seconds to load the first page, and the bytes of its scripts."""
     began, script = time.perf_counter(), 0
     for path in FIRST_PAGE:
         with urllib.request.urlopen(base + path.replace("GAME", game)) as answer:
@@ -114,7 +114,7 @@ def first_page(base: str, game: str) -> tuple[float, int]:
 
 
 async def measure(base: str, process: int, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Let all play and look on, and return the figures."""
+    """Let all players and watchers connect, and return the measurements."""
     sights = ViewTimes()
     games = [await asyncio.to_thread(begin, base, 0.1) for _ in range(arguments.players)]
     address = base.replace("http", "ws")
@@ -123,7 +123,7 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
         return await connect(f"{address}/games/{game}/channel", compression=None, proxy=None)
 
     players = [await join(game) for game in games]
-    until = time.perf_counter() + 5.0  # until every agent has begun
+    until = time.perf_counter() + 5.0  # wait until every agent has started
     await asyncio.gather(
         *(
             play(s, g, sights, 2.0, n, until)
@@ -170,11 +170,11 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
 
 
 def main() -> None:
-    """Measure and show."""
+    """Measure and print."""
     arguments = options()
     with tempfile.TemporaryDirectory() as folder:
         words = ["web", "--no-browser", "--address", "127.0.0.1:0"]
-        limits = ["--sessions", "1000", "--sessions-of-address", "1000"]
+        limits = ["--sessions", "1000", "--max-sessions-per-ip", "1000"]
         process = spawn(
             [sys.executable, "-m", "kempelen.cli", *words, *limits,
              "--games", f"{folder}/games.sqlite", "--log-format", "json"],
@@ -194,11 +194,13 @@ def main() -> None:
 
 
 def options() -> argparse.Namespace:
-    """Read the command line."""
+    """Parse the command line."""
     made = parser(__doc__)
     made.add_argument("--players", type=int, default=50)
     made.add_argument("--watchers", type=int, default=200)
-    made.add_argument("--seconds", type=float, default=60.0, help="how long it is measured")
+    made.add_argument(
+        "--seconds", type=float, default=60.0, help="duration of the measurement in seconds"
+    )
     made.add_argument("--every", type=float, default=5.0, help="seconds between a player's moves")
     return made.parse_args()
 

@@ -1,8 +1,8 @@
-"""Talk nonsense to the engine over xboard's protocol: valid, mutated and binary lines.
+"""Fuzz the engine over the xboard protocol with valid, mutated and binary lines.
 
-Passes (exit status 0) if every `ping` was answered once and in order, the engine makes a move and
-answers a last one, never had an internal error, spoke whole lines of the protocol all the time,
-and ends when told to.
+Passes (exit status 0) if every `ping` was answered once and in order, and the engine makes a move
+and answers a last `ping`. It must have no internal error, write only complete protocol lines, and
+quit when it receives `quit`.
 
     python benchmarks/xboard_fuzz.py --lines 200000 --seed 1
 """
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from typing import Any
 
-from nonsense import fuzz_session, lines, options, report
+from fuzzing import fuzz_session, lines, options, report
 from uci_fuzz import FENS, MOVES
 
 from protocols.xboard.protocol import COMMANDS
@@ -58,7 +58,7 @@ COMMAND_ARGUMENTS = {
         "UCI_LimitStrength={boolean}",
         "UCI_Elo={number}",
         "Skill Level={few}",
-        "BuiltinTablebase={boolean}",
+        "OwnTables={boolean}",
         "SyzygyPath=nowhere",
         "GaviotaPath=nowhere",
         "ExperienceFile=nowhere/at.all",
@@ -66,19 +66,19 @@ COMMAND_ARGUMENTS = {
         "Evaluation=handcrafted",
         "Search=mcts",
         "Search=alphabeta",
-        "Final Choice=bound",
+        "MoveSelection=bound",
         "Debug Log File=",
         "Contempt={number}",
     ),
 }
-# Those that a conversation is made of come more often than the rest.
+# The commands of a normal session are more frequent than the others.
 OFTEN = (
     "usermove usermove usermove go go new force ? ping setboard analyze exit . undo st sd sd hard"
 )
 
 
 def valid_line(rng: random.Random) -> str:
-    """Return a line that a front end might send."""
+    """Return a line that a GUI might send."""
     name = rng.choice(OFTEN.split() if rng.random() < 0.6 else list(COMMANDS))
     line = f"{name} {rng.choice(COMMAND_ARGUMENTS.get(name, ('',)))}".strip()
     if name == "usermove" and rng.random() < 0.2:
@@ -93,7 +93,7 @@ def valid_line(rng: random.Random) -> str:
 
 
 def harmless(line: bytes) -> bool:
-    """Tell whether a line neither ends the engine nor takes much memory, time or disk."""
+    """Return whether a line is safe: no quit, and no large use of memory, time or disk."""
     text = line.decode(errors="backslashreplace").lower()
     if re.match(r"\s*quit\b", text) or re.search(r"log file=.*[^<\s]", text):
         return False
@@ -103,12 +103,12 @@ def harmless(line: bytes) -> bool:
 
 PING = re.compile(r"\ufeff*\s*ping\s+([0-9]+)\s*")
 PONG = re.compile(r"pong [0-9]+")
-# In a flood of lines hardly a search ends: the next line gives it up.
+# Seconds. Without pauses, hardly any search ends, because the next line interrupts it.
 PAUSE = 0.03
 
 
 def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
-    """Send the lines to a fresh engine; return what became of it."""
+    """Send the lines to a new engine process; return the results."""
     ending = f"force\nnew\nsd 1\ngo\nping {LAST}\n".encode()
     heard = (line.decode(errors="backslashreplace") for line in data)
     expected = [f"pong {ping[1]}" for line in heard if (ping := PING.fullmatch(line))]
