@@ -1,16 +1,16 @@
-# Everything starts from a fresh machine with Python 3.11 (or newer) and make.
+# Requirements: Python 3.11 or newer, and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What running needs is installed, and what the tests and checks need beside it.
+# Stamps of the installations: to run, and to test and check.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
-# Standard output is the engine's; pip shows its progress where there is a terminal to see it.
+# Standard output belongs to the engine; pip shows its progress only in a terminal.
 INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pip-version-check
 
-# As many workers as tests/conftest.py says. Each takes file after file, in the order given there:
-# what the tests of a file share is made once. Bytecode is kept, whatever the shell says: they start
-# hundreds of programs.
+# tests/conftest.py sets the number of workers and the order of the files. A worker runs whole files,
+# so that fixtures are created once. Bytecode is written in any case, as the tests start hundreds of
+# programs.
 TEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 \
 	--dist loadfile --no-loadscope-reorder --durations 25
 
@@ -58,7 +58,7 @@ check: $(INSTALLED_DEV)  ## lint, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check-all: setup check  ## check, and run the tests thoroughly: all that is, and more of it
+check-all: setup check  ## check, and run all tests, the slow ones included
 	$(TEST) --thorough
 
 bench: $(INSTALLED)  ## nodes and speed of a fixed search
@@ -67,7 +67,7 @@ bench: $(INSTALLED)  ## nodes and speed of a fixed search
 # Against each opponent, at seconds+increment; JSON=FILE writes the table there too.
 GAMES ?= 200
 TC ?= 10+0.1
-strength: $(INSTALLED)  ## a gauntlet against other engines: ratings on the scale of Stockfish's UCI_Elo
+strength: $(INSTALLED)  ## play a gauntlet against other engines: ratings on the scale of Stockfish's UCI_Elo
 	$(BIN)/python benchmarks/strength.py --games $(GAMES) --tc $(TC) $(if $(JSON),--json $(JSON))
 
 clean:

@@ -1,11 +1,11 @@
-"""Makes kempelen/training/data/positions.fen: the positions on which `kempelen try` calls an evaluation.
+"""Generate kempelen/training/data/positions.fen, on which `kempelen check-eval` tests evaluations.
 
     python scripts/generate_check_positions.py --output kempelen/training/data/positions.fen
 
-They are meant to be of all kinds, rather than likely: from games of quick self-play with random
-moves in between, which the same number is taken from for each number of pieces; the positions of
-the bench and of the tests of the rules; few pieces at random; and some that hardly ever come, of
-many queens or a lonely king. The same seed gives the same file.
+The positions are diverse rather than typical. Most come from quick self-play games with some random
+moves, equally many for each number of pieces. Others come from the bench and perft suites. The rest
+are random positions with few pieces, and rare ones with many queens or a lone king. The same seed
+gives the same file.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 GAMES = 200
 NODES = 300
 RANDOM_MOVES = 0.15
-# Of one game, and of one number of pieces.
+# Maximum number of positions per game, and per number of pieces.
 PER_GAME = 4
 PER_PIECES = 8
 ENDGAME_MATERIAL = (
@@ -52,7 +52,7 @@ UNUSUAL_POSITIONS = (
 
 
 def from_games(chance: random.Random) -> Iterator[chess.Board]:
-    """Yield positions of games that are played quickly, and in part at random."""
+    """Yield positions of quick self-play games with some random moves."""
     starts = openings.load_openings(OpeningSettings())
     search = AlphaBetaSearch(megabytes=1)
     for _ in range(GAMES):
@@ -72,7 +72,7 @@ def from_games(chance: random.Random) -> Iterator[chess.Board]:
 
 
 def random_placement(letters: str, chance: random.Random) -> chess.Board:
-    """Return a legal position of these pieces, capitals White's, placed at random."""
+    """Return a legal position with these pieces on random squares. Capital letters are White's."""
     while True:
         board = chess.Board(None)
         for square, letter in zip(chance.sample(range(64), len(letters)), letters, strict=True):
@@ -83,7 +83,7 @@ def random_placement(letters: str, chance: random.Random) -> chess.Board:
 
 
 def candidates(chance: random.Random) -> Iterator[chess.Board]:
-    """Yield positions of every kind, those first of which there are few."""
+    """Yield positions from every source, rare types first."""
     perft = (ROOT / "tests" / "data" / "perft.txt").read_text().splitlines()
     fields = [line.split("|") for line in perft if not line.startswith("#")]
     usual = [fen.strip() for _, chess960, fen, *_ in fields if not int(chess960)]
@@ -101,7 +101,7 @@ def candidates(chance: random.Random) -> Iterator[chess.Board]:
 
 def main() -> int:
     """Write the file."""
-    parser = argparse.ArgumentParser(description="make the positions of kempelen try")
+    parser = argparse.ArgumentParser(description="make the positions of kempelen check-eval")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()

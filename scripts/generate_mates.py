@@ -1,12 +1,12 @@
-r"""Makes tests/data/mates.epd: positions with a forced mate in 2 to 5, proved exhaustively.
+r"""Generate tests/data/mates.epd: positions with a forced mate in 2 to 5, proved exhaustively.
 
     python scripts/generate_mates.py --each 30 --output tests/data/mates.epd
 
-Half of the positions come from games of quick self-play with random moves in between, half are
-random positions of few pieces. An ordinary search proposes; what counts is the proof: all moves of
-the mating side against all replies, to the full length, nothing pruned. What was proved of a
-position before is remembered, by its 64-bit key. `bm` lists every move that mates in the shortest
-way, `dm` is its length. The same seed gives the same file.
+Half of the positions come from quick self-play games with some random moves. The other half are
+random positions with few pieces. An ordinary search finds candidates. An exhaustive search then
+proves them: all moves of the mating side against all replies, to the full length, without pruning.
+A hash table stores proved positions by their 64-bit keys. `bm` lists every move with the shortest
+mate, and `dm` is its length. The same seed gives the same file.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from agent.limits import Limits, Mate
 
 LENGTHS = range(2, 6)
 TABLE_BITS = 22
-# Positions visited before a candidate is given up.
+# Maximum number of visited positions per candidate.
 NODE_LIMIT = 30_000_000
 UNKNOWN = -1
-# No more positions of one length with the same pieces.
+# Maximum number of positions with the same pieces for each mate length.
 SAME_PIECES = 2
 ENDGAME_MATERIAL = (
     *("KQk", "KRk", "KQkr", "KQkb", "KQkn", "KRRk", "KBBk", "KBNk", "KRBk", "KRNk", "KRPk"),
@@ -53,10 +53,11 @@ _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 
 @numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]  # compiled when first called
 def _forces(worker: Any, ply: int, move: int, n: int, table: Any) -> int:
-    """Tell whether `move` at `ply` mates in at most `n` moves, itself counted.
+    """Return 1 if `move` at `ply` mates in at most `n` moves including itself, 0 if not.
 
-    A table entry is the key of a position where the mating side is to move; of its 4 lowest bits
-    the upper 3 are a length, and the last tells whether there is a mate in at most that.
+    Returns UNKNOWN if the node limit is reached. A table entry contains the key of a position with
+    the mating side to move. The 4 lowest bits hold a length (upper 3 bits), and whether the
+    position is a mate in at most that length (last bit).
     """
     make_move(worker, ply, move)
     worker.nodes += 1
@@ -98,16 +99,17 @@ def _forces(worker: Any, ply: int, move: int, n: int, table: Any) -> int:
 
 
 class Prover:
-    """Proves mates by looking at everything."""
+    """Proves mates by exhaustive search."""
 
     def __init__(self) -> None:
         self._game = KernelBoard()
         self._table = np.zeros(1 << TABLE_BITS, np.uint64)
 
     def prove(self, board: chess.Board) -> tuple[int, list[chess.Move]] | None:
-        """Return the length of the shortest mate and all moves that keep it.
+        """Return the length of the shortest mate and all moves that achieve it.
 
-        None if there is no mate in `LENGTHS`, if it is shorter, or if the proof takes too long.
+        Returns None if there is no mate in `LENGTHS`, if there is a shorter mate, or if the proof
+        exceeds the node limit.
         """
         self._game.load(board)
         worker = self._game.worker
@@ -126,7 +128,7 @@ class Prover:
 
 
 def from_games(chance: random.Random, search: AlphaBetaSearch) -> Iterator[chess.Board]:
-    """Yield the last positions of games that end in mate, those of the winner's turn."""
+    """Yield the last positions of games that end in mate, with the winner to move."""
     while True:
         board = chess.Board()
         search.new_game()
@@ -150,7 +152,7 @@ def _look(search: AlphaBetaSearch, board: chess.Board, nodes: int) -> tuple[ches
 
 
 def from_few_pieces(chance: random.Random) -> Iterator[chess.Board]:
-    """Yield random legal positions without castling."""
+    """Yield random legal positions without castling rights."""
     while True:
         names = chance.choice(ENDGAME_MATERIAL)
         board = chess.Board(None)
@@ -165,7 +167,7 @@ def from_few_pieces(chance: random.Random) -> Iterator[chess.Board]:
 
 
 def pieces(board: chess.Board) -> str:
-    """Return the pieces of the side to move and of the other, as in `KRP-KR`."""
+    """Return the pieces of the side to move and of the opponent, such as `KRP-KR`."""
     return "-".join(
         "".join(
             chess.piece_symbol(kind).upper() * len(board.pieces(kind, side))
@@ -176,7 +178,7 @@ def pieces(board: chess.Board) -> str:
 
 
 def find(each: int, seed: int, report: Any) -> dict[int, list[str]]:
-    """Return EPD lines by the length of their mate."""
+    """Return EPD lines by the length of the mate."""
     chance, search, prover = random.Random(seed), AlphaBetaSearch(), Prover()
     sources = from_games(chance, search), from_few_pieces(chance)
     found: dict[int, list[str]] = {n: [] for n in LENGTHS}
@@ -209,7 +211,7 @@ def find(each: int, seed: int, report: Any) -> dict[int, list[str]]:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Write the file, as far as it is found, after each position."""
+    """Write the file again after each position that is found."""
 
     def write(found: dict[int, list[str]]) -> None:
         lines = [f"{line}\n" for n in sorted(found) for line in found[n]]

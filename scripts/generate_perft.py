@@ -1,11 +1,12 @@
-r"""Makes tests/data/perft-suite.txt: positions where rules are peculiar, counted by Stockfish.
+r"""Generate tests/data/perft-suite.txt: positions with unusual rules, and Stockfish's leaf counts.
 
     python scripts/generate_perft.py tests/data/perft-suite.txt
     python scripts/generate_perft.py tests/data/perft-suite.txt --recount
 
-Positions come from random games and, where these seldom lead to what is sought, from random boards
-of few pieces; each has what its name says. Stockfish counts leaves, to the last depth that does not
-pass a limit. The same seed gives the same positions; --recount keeps those in the file.
+Positions come from random games. Features that are rare in games come from random boards with few
+pieces. The name of a position says which feature it has. Stockfish counts the leaves, up to the
+greatest depth within a limit. The same seed gives the same positions. --recount keeps the positions
+of the file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from types import TracebackType
 import chess
 
 MAX_PLIES = 160
-# Far enough from the draw after fifty moves, and of moves enough to be worth counting.
+# Avoid positions close to the fifty-move rule, and positions with too few moves.
 MAX_HALFMOVE_CLOCK = 40
 MIN_MOVES = 2
 FIELDS = "# name | Chess960 (0 or 1) | FEN | leaves at depth 1, 2, ...\n"
@@ -34,7 +35,7 @@ PositionTest = Callable[[chess.Board], bool]
 
 
 class Referee:
-    """Stockfish, asked for the leaves of a position."""
+    """Stockfish as the reference for leaf counts."""
 
     def __init__(self, command: str) -> None:
         self._process = subprocess.Popen(
@@ -54,16 +55,16 @@ class Referee:
         self._process.communicate("quit\n")
 
     def perft(self, board: chess.Board, depth: int) -> int:
-        """Count the leaves of a position's tree of legal moves, `depth` plies deep."""
+        """Return the number of leaves at `depth`."""
         self._say(f"setoption name UCI_Chess960 value {'true' if board.chess960 else 'false'}")
         self._say(f"position fen {fen(board)}")
         return int(self._ask(f"go perft {depth}", "Nodes searched").split()[-1])
 
     def counts(self, board: chess.Board, most: int) -> list[int]:
-        """Count at depth 1, 2, ... as long as there are some, and no more than `most` leaves."""
+        """Return the leaf counts at depth 1, 2, ... until the next count is 0 or above `most`."""
         found: list[int] = []
         for depth in count(1):
-            # Many times more than the limit, by the last step, would only be counted in vain.
+            # Skip a depth whose estimated count is far above the limit.
             if len(found) > 1 and found[-1] ** 2 > 3 * most * found[-2]:
                 break
             leaves = self.perft(board, depth)
@@ -86,21 +87,21 @@ class Referee:
 
 
 def fen(board: chess.Board) -> str:
-    """Write a position with its square of en passant, whether or not a pawn may go there."""
+    """Return the FEN with the en passant square, even if no pawn can capture there."""
     return board.fen(shredder=board.chess960, en_passant="fen")
 
 
-# Where positions come from.
+# Sources of positions.
 
 
 def _game(board: chess.Board, chance: random.Random) -> Iterator[chess.Board]:
-    """Play random moves, often captures; yield the board after each from a random ply on."""
+    """Play random moves, preferring captures; yield the board after each from a random ply on."""
     first = chance.randrange(4, MAX_PLIES)
     for ply in range(2 * MAX_PLIES):
         moves = sorted(board.legal_moves, key=chess.Move.uci)
         if not moves:
             break
-        # Kings that stay, and captures, lead to more that is rare.
+        # Rare features are more frequent if kings stay at home and pieces are captured.
         likely = [m for m in moves if board.piece_type_at(m.from_square) != chess.KING] or moves
         captures = [m for m in likely if board.is_capture(m)]
         board.push(chance.choice(captures if captures and chance.random() < 0.2 else likely))
@@ -109,12 +110,12 @@ def _game(board: chess.Board, chance: random.Random) -> Iterator[chess.Board]:
 
 
 def game(chance: random.Random) -> Iterator[chess.Board]:
-    """Play from the start."""
+    """Yield positions of a random game from the start position."""
     return _game(chess.Board(), chance)
 
 
 def chess960_game(chance: random.Random) -> Iterator[chess.Board]:
-    """Play from one of the starts of Chess960."""
+    """Yield positions of a random game from a Chess960 start position."""
     return _game(chess.Board.from_chess960_pos(chance.randrange(960)), chance)
 
 
@@ -128,7 +129,7 @@ def _scatter(board: chess.Board, names: str, chance: random.Random) -> None:
 
 
 def few_pieces(chance: random.Random) -> Iterator[chess.Board]:
-    """Set kings, pawns and pieces anywhere."""
+    """Yield boards with kings, pawns and pieces on random squares."""
     board = chess.Board(None)
     _scatter(board, "Kk" + "".join(chance.choices("PPPpppQRBNqrbn", k=10)), chance)
     board.turn = chance.random() < 0.5
@@ -136,7 +137,7 @@ def few_pieces(chance: random.Random) -> Iterator[chess.Board]:
 
 
 def many_pieces(chance: random.Random) -> Iterator[chess.Board]:
-    """Set kings and pieces anywhere, and few pawns."""
+    """Yield boards with kings, many pieces and few pawns on random squares."""
     board = chess.Board(None)
     _scatter(board, "Kk" + "".join(chance.choices("QQRBNPqqrbnp", k=10)), chance)
     board.turn = chance.random() < 0.5
@@ -144,7 +145,7 @@ def many_pieces(chance: random.Random) -> Iterator[chess.Board]:
 
 
 def chess960_home(chance: random.Random) -> Iterator[chess.Board]:
-    """Set kings and rooks where they could castle, and pieces anywhere."""
+    """Yield boards with kings and rooks on castling squares, and other pieces anywhere."""
     board = chess.Board(None, chess960=True)
     for rank, names in ((0, "KRR"), (56, "krr")):
         files = sorted(chance.sample(range(8), 3))
@@ -162,7 +163,7 @@ def chess960_home(chance: random.Random) -> Iterator[chess.Board]:
 
 
 def pawn_just_moved(chance: random.Random) -> Iterator[chess.Board]:
-    """Set a pawn that has just gone two squares beside an enemy's, and pieces anywhere."""
+    """Yield boards with a pawn that has just advanced two squares beside an enemy pawn."""
     board = chess.Board(None)
     file = chance.randrange(8)
     beside = chance.choice([f for f in (file - 1, file + 1) if 0 <= f < 8])
@@ -173,12 +174,17 @@ def pawn_just_moved(chance: random.Random) -> Iterator[chess.Board]:
     yield board if chance.random() < 0.5 else board.mirror()
 
 
-# What they have.
+# Features of positions.
 
 
 @dataclass(frozen=True)
 class Castling:
-    """What stands against one castling: `free` if no piece, `safe` if no attack on the way."""
+    """The conditions of one castling move.
+
+    free: no piece is in the way.
+    safe: no square on the king's way is attacked.
+    legal: castling is legal.
+    """
 
     king: chess.Square
     rook: chess.Square
@@ -188,7 +194,7 @@ class Castling:
 
 
 def castlings(board: chess.Board) -> Iterator[Castling]:
-    """Yield the castlings that the side to move has the right to."""
+    """Yield the castling moves that the side to move has the right to."""
     king = board.king(board.turn)
     assert king is not None
     rank = king & 56
@@ -210,29 +216,29 @@ def castlings(board: chess.Board) -> Iterator[Castling]:
 
 
 def castles_both_ways(board: chess.Board) -> bool:
-    """Tell whether both castlings are legal."""
+    """Return whether both castling moves are legal."""
     return [c.legal for c in castlings(board)] == [True, True]
 
 
 def castles(board: chess.Board) -> bool:
-    """Tell whether a castling is legal, and the other side has rights."""
+    """Return whether castling is legal and the opponent has castling rights."""
     return any(c.legal for c in castlings(board)) and bool(
         board.clean_castling_rights() & board.occupied_co[not board.turn]
     )
 
 
 def castling_attacked(board: chess.Board) -> bool:
-    """Tell whether a castling is prevented by an attack on the king's way alone."""
+    """Return whether only an attack on the king's way prevents castling."""
     return not board.is_check() and any(c.free and not c.safe for c in castlings(board))
 
 
 def castling_uncovers(board: chess.Board) -> bool:
-    """Tell whether a castling is prevented since the rook shields the king's square."""
+    """Return whether castling is illegal because the rook shields the king."""
     return any(c.free and c.safe and not c.legal for c in castlings(board))
 
 
 def moves_one_piece(board: chess.Board) -> bool:
-    """Tell whether a legal castling leaves the king or the rook where it is."""
+    """Return whether a legal castling move leaves the king or the rook on its square."""
     return any(
         castling.legal
         and (
@@ -244,7 +250,7 @@ def moves_one_piece(board: chess.Board) -> bool:
 
 
 def inner_rook(board: chess.Board) -> bool:
-    """Tell whether a rook may castle that is not the outermost on its side."""
+    """Return whether a rook may castle although another rook is farther out on its side."""
     return any(
         any(
             other < c.rook < c.king or c.king < c.rook < other
@@ -255,62 +261,62 @@ def inner_rook(board: chess.Board) -> bool:
 
 
 def loses_a_right(board: chess.Board) -> bool:
-    """Tell whether a rook that could still castle can be taken."""
+    """Return whether a rook with castling rights can be captured."""
     rooks = board.clean_castling_rights() & board.occupied_co[not board.turn]
     return any(rooks & chess.BB_SQUARES[move.to_square] for move in board.legal_moves)
 
 
 def en_passant(board: chess.Board) -> bool:
-    """Tell whether a pawn can be taken en passant."""
+    """Return whether an en passant capture is legal."""
     return board.has_legal_en_passant()
 
 
 def en_passant_pinned(board: chess.Board) -> bool:
-    """Tell whether a pawn cannot be taken en passant, since the king would be in check."""
+    """Return whether an en passant capture is illegal because it would expose the king."""
     return not board.is_check() and board.has_pseudo_legal_en_passant() and not en_passant(board)
 
 
 def en_passant_evades(board: chess.Board) -> bool:
-    """Tell whether the pawn that gives check can be taken en passant."""
+    """Return whether a pawn that gives check can be captured en passant."""
     return board.is_check() and en_passant(board)
 
 
 def promotes(board: chess.Board) -> bool:
-    """Tell whether pawns promote, by a capture too."""
+    """Return whether pawns can promote, also by a capture."""
     moves = [move for move in board.legal_moves if move.promotion]
     return len(moves) >= 8 and any(board.is_capture(move) for move in moves)
 
 
 def promotes_with_check(board: chess.Board) -> bool:
-    """Tell whether a promotion to a knight gives check."""
+    """Return whether an underpromotion to a knight gives check."""
     return any(m.promotion == chess.KNIGHT and board.gives_check(m) for m in board.legal_moves)
 
 
 def many_queens(board: chess.Board) -> bool:
-    """Tell whether there are four queens or more."""
+    """Return whether there are four or more queens."""
     return chess.popcount(board.queens) >= 4
 
 
 def checked(board: chess.Board) -> bool:
-    """Tell whether there is a check that can be taken or parried."""
+    """Return whether the side to move is in check and the check can be captured or blocked."""
     return board.is_check() and any(
         board.piece_type_at(move.from_square) != chess.KING for move in board.legal_moves
     )
 
 
 def checked_twice(board: chess.Board) -> bool:
-    """Tell whether two pieces give check."""
+    """Return whether the side to move is in double check."""
     return len(board.checkers()) == 2
 
 
 def pins(board: chess.Board) -> bool:
-    """Tell whether two pieces at least are pinned."""
+    """Return whether at least two pieces are pinned."""
     own = chess.SquareSet(board.occupied_co[board.turn])
     return sum(board.is_pinned(board.turn, square) for square in own) >= 2
 
 
 def ends(board: chess.Board) -> bool:
-    """Tell whether a move ends the game, by mate or stalemate."""
+    """Return whether a move gives mate or stalemate."""
     for move in list(board.legal_moves):
         board.push(move)
         over = not any(board.generate_legal_moves())
@@ -321,7 +327,7 @@ def ends(board: chess.Board) -> bool:
 
 
 def anything(board: chess.Board) -> bool:
-    """Accept any."""
+    """Return True for any position."""
     return True
 
 
@@ -357,7 +363,7 @@ CATEGORIES: tuple[tuple[str, int, PositionSource, PositionTest], ...] = (
 
 
 def positions(seed: int) -> Iterator[tuple[str, chess.Board]]:
-    """Yield names and positions: of each kind as many as are wanted."""
+    """Yield names and positions, as many as wanted for each feature."""
     seen = set()
     for kind, wanted, source, test in CATEGORIES:
         chance = random.Random(f"{seed} {kind}")
@@ -380,7 +386,7 @@ def _is_counted(board: chess.Board) -> bool:
 
 
 def read(path: Path) -> Iterator[tuple[str, chess.Board]]:
-    """Yield the names and positions in a file."""
+    """Yield the names and positions of a file."""
     for line in path.read_text("utf-8").splitlines():
         if not line.startswith("#"):
             name, chess960, text, _ = (field.strip() for field in line.split("|"))
@@ -388,7 +394,7 @@ def read(path: Path) -> Iterator[tuple[str, chess.Board]]:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Write the file, when all is counted."""
+    """Count all positions, then write the file."""
     command = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
     if command is None:
         print("generate_perft: stockfish is not installed", file=sys.stderr)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Make tactical positions of Go, in GNU Go's regression format, for `kempelen regress`.
+"""Generate tactical Go positions in GNU Go's regression format, for `kempelen suite`.
 
-A fight is a few points; all others belong to chains with eyes enough, so that no move there is
-worth anything, and the whole game hangs on the fight: the komi lies between what it is worth to
-whoever is to move and what it is worth if he passes. Each answer is proved: the fight is searched
-to the end of the game, with positional superko, by a solver that shares nothing with the engine.
-Ladders and nets stand on open boards and are read out by a reader of captures; their komi lies
-between what GNU Go estimates with the stones captured and with them got away.
+In most positions, a fight takes place on a few points. All other points belong to chains with two
+eyes, so moves there gain nothing. The komi makes the fight decide the game: the side to move wins
+with the right move and loses by passing. Each answer is proved. A solver that shares no code with
+the engine searches the fight to the end of the game, with positional superko.
+
+Ladders and nets are on open boards, and a capture reader proves them. Their komi lies between GNU
+Go's score estimates with the stones captured and with the stones saved.
 
     scripts/generate_tactics.py --output tests/data/go
 """
@@ -26,21 +27,21 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from agent.games.go import COLUMNS
 from agent.games.stones import BLACK, WHITE, Stones, iter_bits, shape
 
-# A search of more nodes is given up, and its position left out.
+# Maximum number of nodes per search. Positions that need more are skipped.
 NODE_LIMIT = 60_000
 MAX_READING_PLIES = 60
 X, O = 0, 1  # noqa: E741 - the signs of diagrams
 
-Point = tuple[int, int]  # column and row, from 0 at the upper left
-Grid = dict[Point, str]  # "X" or "O"; a point that is not there is empty
+Point = tuple[int, int]  # column and row, counted from 0 at the upper left corner
+Grid = dict[Point, str]  # "X" or "O"; missing points are empty
 
 
 class NodeLimitError(Exception):
-    """A search has more nodes than it may."""
+    """A search exceeds its node limit."""
 
 
 def adjacent_points(point: Point, size: int) -> Iterator[Point]:
-    """Yield the points beside a point."""
+    """Yield the orthogonal neighbours of a point."""
     for column, row in ((0, 1), (1, 0), (-1, 0), (0, -1)):
         beside = point[0] + column, point[1] + row
         if min(beside) >= 0 and max(beside) < size:
@@ -48,7 +49,7 @@ def adjacent_points(point: Point, size: int) -> Iterator[Point]:
 
 
 def neighbourhood(point: Point, size: int) -> Iterator[Point]:
-    """Yield the points beside and across a point."""
+    """Yield the orthogonal and diagonal neighbours of a point."""
     for step in product((-1, 0, 1), repeat=2):
         other = point[0] + step[0], point[1] + step[1]
         if step != (0, 0) and min(other) >= 0 and max(other) < size:
@@ -56,12 +57,15 @@ def neighbourhood(point: Point, size: int) -> Iterator[Point]:
 
 
 class Fight:
-    """Some points of a board whose others are safe, and X to move.
+    """A local fight with X to move. All stones outside the fight are safe.
 
-    grid: all stones. points: those that are fought for, as sets by their place in `cells`.
-    crucial: stones, X's and O's, that end the fight when they are captured. The worth of an end
-    is X's area less O's on the points, or, with crucial stones, their number for whoever has
-    captured, and 0 for both passing.
+    Sets of points are bit sets of indices into `cells`. A final position is scored for X: the area
+    of X minus that of O on the points. With crucial stones, the side that captures some gets all
+    points, and the score is 0 if both pass.
+
+    grid: all stones on the board.
+    points: the points of the fight.
+    crucial: stones of X and of O whose capture ends the fight.
     """
 
     def __init__(
@@ -76,7 +80,7 @@ class Fight:
         place = {point: number for number, point in enumerate(self.cells)}
         self.all = (1 << len(self.cells)) - 1
         self.beside = [0] * len(self.cells)
-        # The points beside safe stones of X and of O.
+        # The points next to safe stones of X and of O.
         self.safe = [0, 0]
         for point, number in place.items():
             for other in adjacent_points(point, size):
@@ -95,7 +99,7 @@ class Fight:
         self._threshold = 0.0
 
     def grown(self, seed: int, within: int) -> int:
-        """Return what is connected with a set within another."""
+        """Return the points of `within` that are connected with `seed`."""
         found, edge = 0, seed
         while edge:
             found |= edge
@@ -108,14 +112,14 @@ class Fight:
         return found
 
     def border(self, chain: int) -> int:
-        """Return a set with the points beside it."""
+        """Return a set of points together with all adjacent points."""
         found = chain
         for number in iter_bits(chain):
             found |= self.beside[number]
         return found
 
     def play(self, sets: tuple[int, int], player: int, number: int) -> tuple[int, int] | None:
-        """Return both sets of stones after a move; None for suicide."""
+        """Return the stones of X and O after a move, or None for suicide."""
         bit = 1 << number
         own, other = sets[player] | bit, sets[1 - player]
         for beside in iter_bits(self.beside[number] & other):
@@ -130,7 +134,7 @@ class Fight:
         return not (self.border(chain) & ~stones or chain & self.safe[player])
 
     def final_score(self, sets: tuple[int, int]) -> float:
-        """Return what an end is worth to X."""
+        """Return the score of a final position for X."""
         if any(self.crucial):
             for player in (X, O):
                 if self.crucial[player] & ~sets[player]:
@@ -148,15 +152,18 @@ class Fight:
         return area[X] - area[O]
 
     def is_over(self, sets: tuple[int, int]) -> bool:
-        """Tell whether crucial stones have been captured."""
+        """Return whether a crucial stone has been captured."""
         return any(self.crucial[player] & ~sets[player] for player in (X, O))
 
     def wins(self, sets: tuple[int, int], player: int, path: set[tuple[int, int]]) -> bool:
-        """Tell whether X, `player` to move, gets more than the threshold. See `beats`."""
+        """Return whether X scores more than the threshold with `player` to move. See `beats`."""
         return self._search(sets, player, 0, path)[0]
 
     def beats(self, threshold: float, sets: tuple[int, int], player: int) -> bool:
-        """Tell whether X gets more than a threshold from here."""
+        """Return whether X scores more than `threshold` from this position.
+
+        Raises NodeLimitError if the search is too large.
+        """
         if threshold != self._threshold:
             self._known, self._threshold = {}, threshold
         self._nodes = 0
@@ -165,9 +172,9 @@ class Fight:
     def _search(
         self, sets: tuple[int, int], player: int, passed: int, path: set[tuple[int, int]]
     ) -> tuple[bool, bool]:
-        """Return whether X gets more, and whether a repetition had a part in that.
+        """Return whether X exceeds the threshold, and whether superko affected the result.
 
-        What depends on the way to a position is not kept for another way.
+        Results that depend on the path are not stored in the table.
         """
         if self.is_over(sets):
             return self.final_score(sets) > self._threshold, False
@@ -202,7 +209,7 @@ class Fight:
         return not goal, repeated
 
     def _followers(self, sets: tuple[int, int], player: int) -> Iterator[tuple[int, int] | None]:
-        """Yield what moves lead to, None for a pass: first whatever is likely to be enough."""
+        """Yield the positions after each move, with None for a pass. Promising moves come first."""
         ahead = (self.final_score(sets) > self._threshold) == (player == X)
         if ahead:
             yield None
@@ -220,7 +227,7 @@ class Fight:
             yield None
 
     def value(self, sets: tuple[int, int], player: int) -> int:
-        """Return what X gets from here, `player` to move."""
+        """Return X's score from this position with `player` to move."""
         low, high = -self.most, self.most
         while low < high:
             middle = (low + high) // 2
@@ -231,7 +238,7 @@ class Fight:
         return low
 
     def legal(self) -> Iterator[tuple[Point, tuple[int, int]]]:
-        """Yield X's moves at the start, and what they lead to."""
+        """Yield X's legal moves in the initial position, each with the position after it."""
         for number in iter_bits(self.all & ~(self.start[X] | self.start[O])):
             after = self.play(self.start, X, number)
             if after is not None:
@@ -240,9 +247,12 @@ class Fight:
 
 @dataclass(frozen=True)
 class Tactic:
-    """A position with its answer. mover: X or O; komi: X's points that it wants more than.
+    """A position with its answer.
 
-    prelude: moves made after the stones were put. wrong: the answers are moves not to make.
+    mover: "X" or "O".
+    komi: X wins with more points than this.
+    wrong: the answers are moves to avoid.
+    prelude: moves that are played after the stones are placed.
     """
 
     name: str
@@ -255,7 +265,7 @@ class Tactic:
     prelude: tuple[tuple[str, Point], ...] = ()
 
     def turned(self, symmetry: int) -> Tactic:
-        """Return it under one of the eight symmetries."""
+        """Return the position under one of the eight board symmetries."""
         last = self.size - 1
 
         def turn(point: Point) -> Point:
@@ -273,7 +283,7 @@ class Tactic:
         )  # fmt: skip
 
     def lines(self, number: int, black: str) -> Iterator[str]:
-        """Yield the lines of a test; `black` says who of X and O that is."""
+        """Yield the lines of a test. `black` says whether X or O plays Black."""
         colour = {black: "black", "XO"[black == "X"]: "white"}
         signs = {black: "X", "XO"[black == "X"]: "O"}
 
@@ -297,7 +307,10 @@ class Tactic:
 
 
 def safe_stones(size: int, area: set[Point], sign: str) -> Grid:
-    """Return the stones that make an area safe: each chain has two eyes at least, or none is."""
+    """Return stones that fill an area except for eyes, so that each chain has two eyes.
+
+    Raises ValueError if a chain would have fewer.
+    """
     eyes: set[Point] = set()
     for point in sorted(area, key=lambda each: (each[1], each[0])):
         if all(other in area and other not in eyes for other in neighbourhood(point, size)):
@@ -317,7 +330,7 @@ def safe_stones(size: int, area: set[Point], sign: str) -> Grid:
 
 
 def board(size: int, fought: Grid, points: set[Point], owner: Callable[[Point], str]) -> Grid:
-    """Return a whole board: the stones of a fight, and safe ones on all other points."""
+    """Return a whole board: the stones of the fight, and safe stones on all other points."""
     grid = dict(fought)
     rest = [p for p in product(range(size), repeat=2) if p not in points]
     for sign in "XO":
@@ -327,7 +340,7 @@ def board(size: int, fought: Grid, points: set[Point], owner: Callable[[Point], 
 
 
 def balance(size: int, points: set[Point], owner: Callable[[Point], str]) -> int:
-    """Return X's safe area less O's."""
+    """Return the number of X's safe points minus O's."""
     rest = [p for p in product(range(size), repeat=2) if p not in points]
     return sum(1 if owner(p) == "X" else -1 for p in rest)
 
@@ -343,11 +356,13 @@ def proved(
     budget: int = NODE_LIMIT,
     share: float = 0.5,
 ) -> Tactic | None:
-    """Return the fight with X to move as a test; None if there is nothing to find, or too much.
+    """Return the fight with X to move as a test, or None if it is unsuitable or too large.
 
-    If passing is best, the test is not to make one of the moves that lose something. least: what
-    the answer must be worth; share: of the moves, how many may be answers.
-    """  # fmt: skip
+    If passing is best, the test lists losing moves to avoid.
+
+    least: minimum value of the answer in points.
+    share: maximum fraction of the moves that may be answers.
+    """
     try:
         grid = board(size, fought, points, owner)
     except ValueError:
@@ -391,7 +406,7 @@ def swapped(fought: Grid) -> Grid:
 
 
 def polyominoes(number: int) -> set[frozenset[Point]]:
-    """Return the shapes of so many points, the same under symmetry once."""
+    """Return the polyominoes of `number` points, each once under symmetry."""
     found = {frozenset({(0, 0)})}
     for _ in range(number - 1):
         grown = set()
@@ -418,7 +433,7 @@ def _canonical(points: frozenset[Point]) -> frozenset[Point]:
 
 
 def eye_spaces(chance: random.Random) -> Iterator[tuple[str, set[Point], set[Point], Grid]]:
-    """Yield where, the points of an eye space, O's ring around it, and the ring as stones."""
+    """Yield eye spaces: a name, the points, O's ring around them, and the ring as stones."""
     for number in (3, 4, 5, 6):
         shapes = sorted(map(sorted, polyominoes(number)))
         for space, (where, offset) in product(
@@ -430,17 +445,17 @@ def eye_spaces(chance: random.Random) -> Iterator[tuple[str, set[Point], set[Poi
 
 
 def below(row: int) -> Callable[[Point], str]:
-    """Return who owns a point if O has the rows from one on."""
+    """Return an owner function that gives O the rows from `row` on, and X the others."""
     return lambda point: "O" if point[1] >= row else "X"
 
 
 def above(row: int) -> Callable[[Point], str]:
-    """Return who owns a point if X has the rows from one on."""
+    """Return an owner function that gives X the rows from `row` on, and O the others."""
     return lambda point: "X" if point[1] >= row else "O"
 
 
 def nakade(chance: random.Random) -> Iterator[Tactic | None]:
-    """Yield eye spaces of 3 to 6 points to kill, and to make alive."""
+    """Yield eye spaces of 3 to 6 points, to kill and to make alive."""
     for name, eyes, ring, stones in eye_spaces(chance):
         points = eyes | ring
         if max(r for _, r in points) > 6:
@@ -451,7 +466,7 @@ def nakade(chance: random.Random) -> Iterator[Tactic | None]:
 
 
 def eye_positions(chance: random.Random) -> Iterator[Tactic | None]:
-    """Yield groups with two eyes, of which none may be filled, and some that need the second."""
+    """Yield groups whose two eyes must not be filled, and groups that need a second eye."""
     spots = [(0, 0), (2, 0), (4, 0), (1, 1), (3, 1), (3, 2), (5, 2), (1, 3), (0, 2)]
     for pair in combinations(spots, 2):
         eyes = set(pair)
@@ -490,7 +505,7 @@ def _connected(points: set[Point]) -> bool:
 
 
 def races(chance: random.Random) -> Iterator[Tactic | None]:
-    """Yield races to capture, by their liberties: outside of X, of O, and shared."""
+    """Yield capturing races by liberties: X's outside, O's outside, and shared."""
 
     def owner(point: Point) -> str:
         return "O" if point[1] <= 2 else "X"
@@ -504,7 +519,7 @@ def races(chance: random.Random) -> Iterator[Tactic | None]:
             del fought[spot]
             target.discard(spot)
         points |= {(c, 1) for c in (2, 3, 4, 5)[:own]} | {(c, 4) for c in (3, 4, 5)[:theirs]}
-        if shared == 3:  # O is in two parts
+        if shared == 3:  # O consists of two chains
             target = {(3, 3)}
         yield proved(
             f"race: {own} against {theirs} liberties, {shared} shared", 9, fought, points, owner,
@@ -513,7 +528,7 @@ def races(chance: random.Random) -> Iterator[Tactic | None]:
 
 
 def random_fights(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
-    """Yield fights made at random, in a corner, at an edge or in the centre, by their answer."""
+    """Yield random fights in a corner, at an edge or in the centre, whose answer is `wanted`."""
     while True:
         wide, high = chance.choice(((3, 3), (4, 3), (3, 4), (4, 2), (5, 2)))
         corner = chance.choice(((0, 0), (0, 0), (2, 0), (2, 2)))
@@ -529,7 +544,7 @@ def random_fights(chance: random.Random, wanted: str) -> Iterator[Tactic | None]
 
 
 def enclosed_groups(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
-    """Yield O's groups around an eye space with stones and gaps, made at random, by the answer."""
+    """Yield random groups of O with stones and gaps in their eye space, by their answer."""
     while True:
         left, top = chance.choice(((0, 0), (2, 0), (0, 2), (3, 2)))
         wide, high = chance.choice(((3, 2), (4, 2), (3, 3), (2, 3), (5, 2)))
@@ -553,13 +568,16 @@ def _fight_of_type(
     owner: Callable[[Point], str],
     crucial: tuple[set[Point], set[Point]] = (set(), set()),
 ) -> Tactic | None:
-    """Return a fight whose answer is of a kind; what cannot be is found out without a search."""
+    """Return a fight whose answer has the wanted type, or None.
+
+    Unsuitable fights are rejected before the search if possible.
+    """
     try:
         grid = board(9, fought, points, owner)
         hints = [
             tactic_type(Tactic("", 9, grid, "X", (point,), 0)) for point in points - fought.keys()
         ]
-    except (IndexError, ValueError):  # stones without liberties
+    except (IndexError, ValueError):  # the board has stones without liberties
         return None
     if wanted not in hints:
         return None
@@ -568,7 +586,7 @@ def _fight_of_type(
 
 
 def tactic_type(tactic: Tactic) -> str:
-    """Return what the one answer of X, who is Black, is called; "" if it has no name."""
+    """Return the type of X's only answer, such as "ko" or "snapback", or "" if it has no name."""
     if len(tactic.answers) != 1:
         return ""
     stones = position(tactic)
@@ -612,7 +630,7 @@ def tactic_type(tactic: Tactic) -> str:
 
 
 def position(tactic: Tactic) -> Stones:
-    """Return the stones of a position on the plain board; X is Black."""
+    """Return the stones of a position as a `Stones` board, with X as Black."""
     stones = Stones(tactic.size, tactic.size)
     for point, sign in tactic.grid.items():
         stones.put(vertex(tactic.size, point), BLACK if sign == "X" else WHITE)
@@ -620,12 +638,12 @@ def position(tactic: Tactic) -> Stones:
 
 
 def vertex(size: int, point: Point) -> int:
-    """Return a point as the plain board has it."""
+    """Convert a point to a vertex of the `Stones` board."""
     return shape(size, size).vertex(point[0], size - 1 - point[1])
 
 
 def retaken(tactic: Tactic) -> Tactic:
-    """Return a ko after it was taken: it must not be taken back at once."""
+    """Return a position after a ko capture, where recapturing at once is the move to avoid."""
     move = tactic.answers[0]
     (ban,) = (p for p in adjacent_points(move, tactic.size) if _is_taken(tactic, p))
     return Tactic(
@@ -640,11 +658,14 @@ def _is_taken(tactic: Tactic, point: Point) -> bool:
     return bool(stones.captured_by(move, BLACK) >> vertex(tactic.size, point) & 1)
 
 
-# Open boards: "a" is the first stone of the chain in question, an O.
+# Open boards.
 
 
 def captures(stones: Stones, target: int, mover: int, plies: int = MAX_READING_PLIES) -> bool:
-    """Tell whether Black, if he is to move or White, captures a chain of White's by ataris."""
+    """Return whether Black captures a white chain by successive ataris.
+
+    mover: the side to move.
+    """
     chain = stones.head[target]
     free = stones.liberties[chain]
     count = free.bit_count()
@@ -678,7 +699,7 @@ def captures(stones: Stones, target: int, mover: int, plies: int = MAX_READING_P
 
 
 def nets(stones: Stones, target: int, mover: int, plies: int) -> bool:
-    """Tell whether Black captures a chain of White's in so many plies, by any moves near it."""
+    """Return whether Black captures a white chain within `plies` by moves near the chain."""
     if stones.board[target] != WHITE:
         return True
     chain = stones.head[target]
@@ -710,10 +731,10 @@ def nets(stones: Stones, target: int, mover: int, plies: int) -> bool:
     return True
 
 
-# A corner of O's, whose only way out is a ladder: it lives or dies with the last stone.
+# A corner group of O, whose only escape is a ladder. Capturing its last stone captures the group.
 LARGE = "OOOX...../OOOX...../OOOO...../XXX......"
 SMALL = "OOX....../OOX....../OOO....../XX......."
-# Stones that keep the rest of the board in balance, and those that break the ladder.
+# Stones that balance the rest of the board, and ladder breakers.
 BALANCE: dict[int, Grid] = {
     9: {(7, 1): "O", (6, 1): "O", (1, 7): "X"},
     13: {(9, 2): "O", (9, 5): "O", (2, 9): "X", (5, 10): "X"},
@@ -723,7 +744,7 @@ BREAKERS = {9: ((6, 6), (7, 6), (5, 6)), 13: ((8, 8),), 19: ((10, 10),)}
 
 
 def stones_of(rows: str) -> Grid:
-    """Return the stones of an upper left part of a board."""
+    """Return the stones of a diagram that shows the upper left part of a board."""
     return {
         (c, r): sign
         for r, row in enumerate(rows.split("/"))
@@ -735,9 +756,12 @@ def stones_of(rows: str) -> Grid:
 def ladders(
     size: int, rows: str, target: Point, komi: tuple[float, float, float]
 ) -> dict[str, Tactic]:
-    """Return a ladder to begin, not to run from, and to run from as it is broken.
+    """Return ladders by name: to capture, not to run from, and to run from because broken.
 
-    target: the last of O's stones. komi: of each. Raises ValueError if the reader disagrees.
+    Raises ValueError if the capture reader disagrees.
+
+    target: the last stone of O's chain.
+    komi: the komi of each type.
     """
     attack, run = (target[0] + 1, target[1]), (target[0], target[1] + 1)
     grid = stones_of(rows) | BALANCE[size]
@@ -755,7 +779,7 @@ def ladders(
 
 
 def _expect(tactic: Tactic, target: Point, attacks: set[Point]) -> None:
-    """Raise ValueError if other moves than these begin a ladder that works."""
+    """Raise ValueError unless exactly the moves `attacks` start a working ladder."""
     stones, chain = position(tactic), vertex(tactic.size, target)
     for point in adjacent_points(target, tactic.size):
         move = vertex(tactic.size, point)
@@ -767,7 +791,7 @@ def _expect(tactic: Tactic, target: Point, attacks: set[Point]) -> None:
 
 
 def open_nets() -> Iterator[Tactic]:
-    """Yield nets: the ladder is broken, but moves from farther away capture."""
+    """Yield nets. The ladder does not work, but a more distant move captures."""
     for rows in (
         "OOX....../OOXX...../OOO....../XX.......",
         "OOX....../OOX.X..../OOO....../XX......./.X.......",
@@ -788,7 +812,7 @@ def open_nets() -> Iterator[Tactic]:
 
 
 def open_boards() -> dict[str, list[tuple[Tactic, int]]]:
-    """Return ladders and nets, each with the number of its forms that are wanted."""
+    """Return ladders and nets, each with the number of symmetric variants to write."""
     large = ladders(9, LARGE, (3, 2), (10.5, 38.5, -0.5))
     found = [
         (large["ladder: capture"], 16),
@@ -806,7 +830,7 @@ def open_boards() -> dict[str, list[tuple[Tactic, int]]]:
 
 
 def first_unseen(number: int, tactics: Iterable[Tactic | None], seen: set[str]) -> list[Tactic]:
-    """Return the first so many that are there and not as another."""
+    """Return the first `number` tactics that are new under symmetry, and add them to `seen`."""
     found = []
     for each in tactics:
         if each is None:
@@ -821,7 +845,7 @@ def first_unseen(number: int, tactics: Iterable[Tactic | None], seen: set[str]) 
 
 
 def closed_boards(seed: int, report: Callable[[str], None]) -> dict[str, list[tuple[Tactic, int]]]:
-    """Return the fights among safe stones, each with the number of its forms that are wanted."""
+    """Return the fights among safe stones, each with the number of symmetric variants to write."""
     seen: set[str] = set()
     chance = random.Random(seed)
     found: dict[str, list[Tactic]] = {}
@@ -850,14 +874,14 @@ def closed_boards(seed: int, report: Callable[[str], None]) -> dict[str, list[tu
     return wanted
 
 
-# Fights made at random, by the kind of their answer.
+# Number of random fights by the type of their answer.
 RANDOM_FIGHT_COUNTS = {
     "capture": 14, "escape": 8, "connect and die": 14, "ko": 10, "snapback": 8, "throw-in": 14,
 }  # fmt: skip
 
 
 def seki_positions(chance: random.Random) -> Iterator[Tactic | None]:
-    """Yield groups with stones of the other in their eye space, which nobody should touch."""
+    """Yield seki positions: stones of O in X's eye space that neither side should attack."""
     for _ in range(4000):
         number = chance.choice((4, 5, 6))
         space = sorted(chance.choice(sorted(map(sorted, polyominoes(number)))))
@@ -873,7 +897,7 @@ def seki_positions(chance: random.Random) -> Iterator[Tactic | None]:
 
 
 def write(folder: Path, seed: int, report: Callable[[str], None]) -> None:
-    """Write a file for each kind of position."""
+    """Write one file for each type of position."""
     folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(seed)
     for kind, wanted in (open_boards() | closed_boards(seed, report)).items():

@@ -1,14 +1,15 @@
-"""Work around what Debian's Wine 8.0 lacks, so that Python and compiled packages run in it.
+"""Work around gaps in Debian's Wine 8.0, so that Python and compiled packages run in it.
 
-    patch_wine.py python FOLDER      once, where CPython for Windows is
-    patch_wine.py packages FOLDER    after packages were installed there; may be repeated
+    patch_wine.py python FOLDER      once, after CPython for Windows is unpacked
+    patch_wine.py packages FOLDER    after packages were installed; may be repeated
 
 Windows itself needs none of this:
-- The module _wmi, which `platform` asks, calls propsys.VariantToString: it is put aside.
-- CopyFile2 is missing: shutil is kept from it, and copies in the plain way.
-- bcryptprimitives.dll is missing, from which programs in Rust take random numbers: it is built.
-- The C runtime has no complex functions, as crealf. Libraries that want them get a small library,
-  built with mingw, that has them and passes everything else on.
+- `platform` uses the module _wmi, which calls propsys.VariantToString. The module is disabled.
+- CopyFile2 is missing. shutil is changed to copy without it.
+- bcryptprimitives.dll is missing. Rust programs take random numbers from it, so a replacement is
+built.
+- The C runtime has no complex functions such as crealf. Libraries that import them get a small
+library, built with mingw, that defines them and forwards everything else.
 """
 
 import os
@@ -20,7 +21,7 @@ from pathlib import Path
 import pefile
 
 MATH = b"api-ms-win-crt-math-l1-1-0.dll"
-OURS = b"kempelen-crt-complex-l1-10.dll"  # written over it, so as long as it is
+OURS = b"kempelen-crt-complex-l1-10.dll"  # same length as the original name, which it overwrites
 RANDOM = """\
 #include <windows.h>
 #include <ntsecapi.h>
@@ -32,7 +33,7 @@ FUNCTIONS = (
     "ctanh?"
 )
 COMPLEX = re.compile(rf"({FUNCTIONS})(f?)")
-# Windows passes a complex number as a structure of two.
+# Windows passes a complex number as a structure of two numbers.
 PRELUDE = """\
 #include <complex.h>
 typedef struct { double re, im; } pair;
@@ -42,7 +43,7 @@ typedef struct { float re, im; } pairf;
 
 
 def patch_python(folder: Path) -> None:
-    """Put aside what CPython itself calls and Wine lacks."""
+    """Disable or replace parts of CPython that call functions missing in Wine."""
     wmi = folder / "DLLs" / "_wmi.pyd"
     if wmi.exists():
         wmi.rename(wmi.with_suffix(".off"))
@@ -55,7 +56,7 @@ def patch_python(folder: Path) -> None:
 
 
 def patch_packages(folder: Path) -> None:
-    """Build the library of complex functions, and name it in those that want them."""
+    """Build the library of complex functions, and make libraries that need it import it."""
     imported = {
         path: names
         for path in sorted(folder.rglob("*"))
@@ -72,7 +73,7 @@ def patch_packages(folder: Path) -> None:
 
 
 def math_imports(path: Path) -> set[str]:
-    """Return what a library imports from the C runtime's mathematics."""
+    """Return the functions that a library imports from the C runtime's math API set."""
     library = pefile.PE(str(path), fast_load=True)
     library.parse_data_directories([pefile.DIRECTORY_ENTRY["IMAGE_DIRECTORY_ENTRY_IMPORT"]])
     entries = getattr(library, "DIRECTORY_ENTRY_IMPORT", [])
@@ -86,7 +87,7 @@ def math_imports(path: Path) -> set[str]:
 
 
 def build_complex(names: set[str], folder: Path) -> Path:
-    """Build a library that exports these functions of mathematics, and return its file."""
+    """Build a library that exports these math functions, and return its path."""
     source, exports = [PRELUDE], [f"LIBRARY {OURS.decode()}", "EXPORTS"]
     for name in sorted(names):
         match = COMPLEX.fullmatch(name)
@@ -99,7 +100,7 @@ def build_complex(names: set[str], folder: Path) -> Path:
 
 
 def build(source: str, exports: list[str], folder: Path, *options: str) -> Path:
-    """Build a library of C source in a folder, and return its file."""
+    """Compile C source into a library in `folder`, and return its path."""
     folder.mkdir(exist_ok=True)
     (folder / "source.c").write_text(source)
     (folder / "source.def").write_text("\n".join(exports) + "\n")
@@ -110,13 +111,13 @@ def build(source: str, exports: list[str], folder: Path, *options: str) -> Path:
 
 
 def install(library: Path, name: str) -> None:
-    """Put a library where Windows has its own."""
+    """Copy a library into the system folder of Windows."""
     system = Path(os.environ["WINEPREFIX"]) / "drive_c" / "windows" / "system32"
     (system / name).write_bytes(library.read_bytes())
 
 
 def definition(name: str, function: str, suffix: str) -> str:
-    """Return the C source of a complex function that takes and returns structures."""
+    """Return C source that defines a complex function with structures as arguments and result."""
     pair, number = f"pair{suffix}", "float" if suffix else "double"
     call = f"{function}{suffix}(IN(x){', IN(y)' if function == 'cpow' else ''})"
     arguments = f"{pair} x, {pair} y" if function == "cpow" else f"{pair} x"
